@@ -10,6 +10,8 @@ export const LIMITS = {
   filterDepth: 10,
   requestTimeoutMs: 30_000,
   drainMs: 25_000,
+  /** How long a request waits for a free database connection. */
+  connectionWaitMs: 8000,
   requestsPerMinute: 1200,
   requestBurst: 200,
   /** Unauthenticated failures one address may cause before it waits. */

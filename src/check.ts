@@ -1,0 +1,103 @@
+import type { z } from 'zod'
+import { type Detail, invalid } from './errors.ts'
+import { pointer } from './json.ts'
+import { nearest } from './nearest.ts'
+
+/** Where a value came from, as details name it: a JSON Pointer below `at`, or `path/…`, `query/…`, `header/…`. */
+export type Place = (path: readonly PropertyKey[]) => string
+
+/** Below a JSON Pointer: `''` for a body. */
+export const inBody =
+  (at = ''): Place =>
+  (path) =>
+    at + pointer(...path.map((segment) => (typeof segment === 'number' ? segment : String(segment))))
+
+/** In the parameters of a URL or in the headers. */
+export const inPart =
+  (part: 'path' | 'query' | 'header'): Place =>
+  (path) =>
+    `${part}/${path.map(String).join('/')}`
+
+/** The value as the shape has it. @throws VALIDATION_ERROR with every fault and, where one is computed, its correction */
+export function check<S extends z.ZodType>(shape: S, value: unknown, place: Place): z.output<S> {
+  const result = shape.safeParse(value, { reportInput: true })
+  if (result.success) return result.data
+  const [first, ...rest] = faultsOf(shape, result.error, place)
+  throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
+}
+
+export function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place): Detail[] {
+  return error.issues.flatMap((issue) => toDetails(shape, issue, place))
+}
+
+function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place): Detail[] {
+  const path = place(issue.path)
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => unknownKey(key, keysAt(shape, issue.path), place([...issue.path, key])))
+    case 'invalid_type':
+      if (issue.input === undefined) return [{ path, code: 'required', message: `${name(issue)} is required.`, expected: issue.expected }]
+      return [{ path, code: 'type', message: `${name(issue)} is ${article(issue.expected)}.`, expected: issue.expected, received: kindOf(issue.input) }]
+    case 'invalid_value':
+      return [notAllowed(issue, path)]
+    case 'invalid_union':
+      return [{ path, code: 'type', message: issue.message === 'Invalid input' ? `${name(issue)} has none of the forms that are allowed.` : issue.message, received: kindOf(issue.input) }]
+    default:
+      return [{ path, code: issue.code, message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : issue.message }]
+  }
+}
+
+function unknownKey(key: string, allowed: readonly string[], path: string): Detail {
+  const hint = nearest(key, allowed)
+  const shown = key.slice(0, 64)
+  return {
+    path,
+    code: 'unknown_key',
+    message: hint ? `There is no "${shown}" here. Did you mean "${hint}"?` : `There is no "${shown}" here.`,
+    allowed,
+    ...(hint && { hint }),
+  }
+}
+
+function notAllowed(issue: z.core.$ZodIssueInvalidValue, path: string): Detail {
+  const allowed = issue.values.map((value) => (typeof value === 'bigint' ? String(value) : value))
+  const { input } = issue
+  const texts = allowed.filter((value) => typeof value === 'string')
+  const hint = typeof input === 'string' ? nearest(input, texts) : undefined
+  const missing = input === undefined
+  return {
+    path,
+    code: missing ? 'required' : 'enum',
+    message: `${name(issue)} is ${missing ? 'required: ' : ''}one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}.`,
+    allowed,
+    ...(typeof input === 'string' && { received: input.slice(0, 64) }),
+    ...(hint && { hint }),
+  }
+}
+
+/** The keys the object at the path may have, followed through what wraps it. */
+function keysAt(shape: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: unknown = shape
+  for (const segment of path) {
+    const { def } = bare(at)
+    at = def.shape ? def.shape[String(segment)] : (def.element ?? def.valueType)
+  }
+  const { def } = bare(at)
+  return Object.keys(def.shape ?? {})
+}
+
+type Def = { innerType?: unknown; in?: unknown; shape?: Record<string, unknown>; element?: unknown; valueType?: unknown; options?: unknown[] }
+
+function bare(shape: unknown): { def: Def } {
+  let at = shape as { def: Def } | undefined
+  for (let inner = at?.def; inner?.innerType || inner?.in || inner?.options; inner = at?.def)
+    at = (inner.innerType ?? inner.in ?? inner.options?.at(-1)) as { def: Def }
+  return at ?? { def: {} }
+}
+
+const name = (issue: { path: readonly PropertyKey[] }) => {
+  const last = issue.path.at(-1)
+  return typeof last === 'string' ? `"${last.slice(0, 64)}"` : typeof last === 'number' ? `Item ${last}` : 'The value'
+}
+const article = (kind: string) => (/^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`)
+const kindOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { LIMITS } from './limits.ts'
+
+const whole = (min: number, max: number, standard: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `is a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min, `is at least ${min}`).max(max, `is at most ${max}`))
+    .default(standard)
+
+const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
+
+/** Every setting there is; the only reader of the environment. An empty variable is one that is not set. */
+const Settings = z.object({
+  PLINTH_HOST: z.string().default('127.0.0.1'),
+  PLINTH_PORT: whole(0, 65_535, 4000),
+  PLINTH_PUBLIC_URL: url(/^https?$/, 'an http or https address').optional(),
+  PLINTH_DATA_DIR: z.string().default('.plinth'),
+  DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
+  PLINTH_ADMIN_TOKEN: z.string().min(16, 'has at least 16 characters').max(256).regex(/^[\x21-\x7e]+$/, 'is visible ASCII').optional(),
+  PLINTH_CORS_ORIGINS: z.string().optional(),
+  PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
+  PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
+  PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
+  PLINTH_GRAPHQL_MAX_COST: whole(1, 1_000_000, LIMITS.graphqlCost),
+  PLINTH_REQUEST_TIMEOUT_MS: whole(1000, 600_000, LIMITS.requestTimeoutMs),
+  PLINTH_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+})
+
+export type Config = {
+  host: string
+  port: number
+  publicUrl: string | undefined
+  dataDir: string
+  databaseUrl: string | undefined
+  adminToken: string | undefined
+  corsOrigins: readonly string[]
+  requestsPerMinute: number
+  bodyBytes: number
+  recordBytes: number
+  graphqlCost: number
+  requestTimeoutMs: number
+  logLevel: string
+}
+
+/** Reads the settings. @throws an Error that names each variable that is wrong, and never shows a value */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const result = Settings.safeParse(given)
+  if (!result.success) {
+    const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+    throw new Error(`The settings are not valid: ${faults.join('; ')}.`)
+  }
+  const set = result.data
+  return {
+    host: set.PLINTH_HOST,
+    port: set.PLINTH_PORT,
+    publicUrl: set.PLINTH_PUBLIC_URL?.replace(/\/$/, ''),
+    dataDir: resolve(set.PLINTH_DATA_DIR),
+    databaseUrl: set.DATABASE_URL,
+    adminToken: set.PLINTH_ADMIN_TOKEN,
+    corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '').split(',').map((origin) => origin.trim()).filter(Boolean),
+    requestsPerMinute: set.PLINTH_RATE_LIMIT,
+    bodyBytes: set.PLINTH_MAX_BODY_BYTES,
+    recordBytes: set.PLINTH_MAX_RECORD_BYTES,
+    graphqlCost: set.PLINTH_GRAPHQL_MAX_COST,
+    requestTimeoutMs: set.PLINTH_REQUEST_TIMEOUT_MS,
+    logLevel: set.PLINTH_LOG_LEVEL,
+  }
+}

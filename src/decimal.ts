@@ -1,0 +1,42 @@
+/** A decimal number without its sign: `digits` (no zeros at either end) times ten to the `exponent`; zero is ''. */
+export type Decimal = { digits: string; exponent: number }
+
+/** The exact decimal a JSON number token, or a double's shortest print, spells. */
+export function decimal(token: string): Decimal {
+  const mark = token.search(/[eE]/)
+  const mantissa = mark < 0 ? token : token.slice(0, mark)
+  const point = mantissa.indexOf('.')
+  const all = mantissa.replace(/[-.]/g, '')
+  // By hand: /0+$/ takes quadratic time on long runs of zeros, and tokens may be megabytes long.
+  let start = 0
+  let end = all.length
+  while (start < end && all.charCodeAt(start) === ZERO) start++
+  while (end > start && all.charCodeAt(end - 1) === ZERO) end--
+  if (start === end) return { digits: '', exponent: 0 }
+  const fraction = point < 0 ? 0 : mantissa.length - point - 1
+  const shift = mark < 0 ? 0 : Number(token.slice(mark + 1))
+  return { digits: all.slice(start, end), exponent: shift - fraction + (all.length - end) }
+}
+
+/** Whether a number survives a double: what would be printed again has the very same value. */
+export function survivesDouble(token: string): boolean {
+  const double = Number(token)
+  if (!Number.isFinite(double)) return false
+  const written = decimal(token)
+  const printed = decimal(String(double))
+  return written.digits === printed.digits && written.exponent === printed.exponent
+}
+
+/** Whether `value` is a whole multiple of `step`, in decimal: 19.99 is a multiple of 0.01, which doubles deny. */
+export function isMultipleOf(value: number, step: number): boolean {
+  const [a, b] = [decimal(String(value)), decimal(String(step))]
+  if (a.digits === '') return true
+  const low = Math.min(a.exponent, b.exponent)
+  return scaled(a, low) % scaled(b, low) === 0n
+}
+
+function scaled({ digits, exponent }: Decimal, low: number): bigint {
+  return BigInt(digits) * 10n ** BigInt(exponent - low)
+}
+
+const ZERO = 48

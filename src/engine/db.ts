@@ -1,0 +1,91 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { LIMITS } from '../limits.ts'
+import { type Prisma, PrismaClient } from './prisma/client.ts'
+import { retryRaces } from './sql-errors.ts'
+
+/** A named SQL statement; the server plans it once a connection. Values are always bound. */
+export type Statement = { readonly name: string; readonly text: string }
+
+/** Gives a statement the name it is prepared and traced by. */
+export const statement = (name: string, text: string): Statement => ({ name, text })
+
+/** The database, or one transaction of it. `orm` is for configuration, `query` for what is hot or beyond the ORM. */
+export type Db = {
+  readonly orm: Prisma.TransactionClient
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>
+  /** Runs `work` in one transaction: all of it is written, or nothing. Inside one already, joins it. */
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** Repeats work that lost a race; inside a transaction it is the whole transaction that is repeated. */
+  retry<T>(work: () => Promise<T>): Promise<T>
+}
+
+export type Database = Db & {
+  readonly connectionString: string
+  /** One round trip; throws when the database is not reachable. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How many connections a process holds: enough to keep two cores of PostgreSQL busy, few enough to share. */
+const POOL_SIZE = 12
+
+export function openDatabase(connectionString: string, onIdleError: (error: Error) => void): Database {
+  const pool = new pg.Pool({
+    connectionString,
+    max: POOL_SIZE,
+    application_name: 'plinth',
+    connectionTimeoutMillis: LIMITS.connectionWaitMs,
+    idleTimeoutMillis: 60_000,
+    // Bounds every statement, whoever wrote it: none outlives the request that asked for it.
+    statement_timeout: LIMITS.requestTimeoutMs,
+    idle_in_transaction_session_timeout: LIMITS.requestTimeoutMs,
+  })
+  pool.on('error', onIdleError)
+  const client = new PrismaClient({
+    adapter: new PrismaPg(pool, { schema: 'plinth', statementNameGenerator: statementNames() }),
+  })
+  return {
+    connectionString,
+    orm: client,
+    query: async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
+      (await pool.query({ ...(name && { name }), text, values: [...values] })).rows as Row[],
+    transaction: (work) =>
+      retryRaces(() =>
+        client.$transaction((tx) => work(inTransaction(tx)), {
+          maxWait: LIMITS.connectionWaitMs,
+          timeout: LIMITS.requestTimeoutMs,
+        }),
+      ),
+    retry: retryRaces,
+    ping: async () => void (await pool.query('SELECT 1')),
+    close: async () => {
+      await client.$disconnect()
+      await pool.end()
+    },
+  }
+}
+
+function inTransaction(tx: Prisma.TransactionClient): Db {
+  const db: Db = {
+    orm: tx,
+    // "Unsafe" is about composing text: ours is a constant, and every value is bound.
+    query: (statement, values) => tx.$queryRawUnsafe(statement.text, ...values),
+    transaction: (work) => work(db),
+    retry: (work) => work(),
+  }
+  return db
+}
+
+/** Prepared-statement names for the ORM's own SQL, a bounded number of them. */
+function statementNames() {
+  const names = new Map<string, string>()
+  return ({ sql }: { sql: string }): string => {
+    const known = names.get(sql)
+    if (known) return known
+    if (names.size >= 500) return ''
+    const name = `orm_${names.size}`
+    names.set(sql, name)
+    return name
+  }
+}

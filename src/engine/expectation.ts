@@ -1,0 +1,47 @@
+import { DomainError } from '../errors.ts'
+
+/** What a conditional write expects of the version: nothing, any ("*"), one of these, or absence ("create only"). */
+export type Expectation = {
+  /** Acceptable versions (`If-Match: "3"`, `expected_version: 3`); an empty list never matches. Null: no condition. */
+  versions: readonly number[] | null
+  /** `If-Match: *` */
+  exists: boolean
+  /** `If-None-Match: *` */
+  absent: boolean
+}
+
+export const NO_EXPECTATION: Expectation = { versions: null, exists: false, absent: false }
+
+type ExpectationArgs = {
+  expectedVersions?: readonly number[] | null | undefined
+  mustExist?: boolean | null | undefined
+  mustBeAbsent?: boolean | null | undefined
+}
+
+/** Reads a mutation's expectation arguments. */
+export function expectation(args: ExpectationArgs): Expectation {
+  return { versions: args.expectedVersions ?? null, exists: args.mustExist ?? false, absent: args.mustBeAbsent ?? false }
+}
+
+/** @throws NOT_FOUND, or CONFLICT with `version_mismatch` or `exists`, when the current version is not as expected. */
+export function checkVersion(expected: Expectation, current: number | undefined, what: string): void {
+  if (current === undefined) {
+    if (expected.exists || expected.versions) throw new DomainError('NOT_FOUND', `There is no ${what} to match.`)
+    return
+  }
+  if (expected.absent) throw alreadyExists(what)
+  if (expected.versions && !expected.versions.includes(current)) throw versionMismatch(current, expected.versions)
+}
+
+export const alreadyExists = (what: string) =>
+  new DomainError('CONFLICT', `There is already a ${what}.`, {
+    details: [{ path: '/id', code: 'exists', message: 'Use another id, or PUT to update what is there.' }],
+  })
+
+export function versionMismatch(current: number, sent: readonly number[]): DomainError {
+  const message = `The current version is ${current}. Read it again, apply the change to it, and send its version.`
+  const received = sent.length === 1 ? sent[0] : [...sent]
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/expected_version', code: 'version_mismatch', message, expected: current, received }],
+  })
+}

@@ -1,0 +1,136 @@
+/** What a keyword's value must look like; `reader.ts` has a check for each. */
+export type Shape =
+  | 'schema'
+  | 'schemas'
+  | 'schema-map'
+  | 'schema-or-schemas'
+  | 'dependencies'
+  | 'strings'
+  | 'strings-map'
+  | 'string'
+  | 'number'
+  | 'positive'
+  | 'count'
+  | 'boolean'
+  | 'array'
+  | 'object'
+  | 'types'
+  | 'pattern'
+  | 'format'
+  | 'reference'
+  | 'name'
+  | 'any'
+
+type Keywords = Readonly<Record<string, Shape>>
+
+// Both meta-schemas agree on these.
+const SHARED = {
+  $ref: 'reference',
+  type: 'types',
+  enum: 'array',
+  const: 'any',
+  multipleOf: 'positive',
+  maximum: 'number',
+  exclusiveMaximum: 'number',
+  minimum: 'number',
+  exclusiveMinimum: 'number',
+  maxLength: 'count',
+  minLength: 'count',
+  pattern: 'pattern',
+  format: 'format',
+  maxItems: 'count',
+  minItems: 'count',
+  uniqueItems: 'boolean',
+  maxProperties: 'count',
+  minProperties: 'count',
+  required: 'strings',
+  properties: 'schema-map',
+  patternProperties: 'schema-map',
+  additionalProperties: 'schema',
+  propertyNames: 'schema',
+  dependencies: 'dependencies',
+  contains: 'schema',
+  allOf: 'schemas',
+  anyOf: 'schemas',
+  oneOf: 'schemas',
+  not: 'schema',
+  if: 'schema',
+  then: 'schema',
+  else: 'schema',
+} as const satisfies Keywords
+
+/** The keywords that say what is valid, per dialect. */
+export const ASSERTIONS = {
+  '2020-12': {
+    ...SHARED,
+    $dynamicRef: 'reference',
+    items: 'schema',
+    prefixItems: 'schemas',
+    unevaluatedItems: 'schema',
+    unevaluatedProperties: 'schema',
+    dependentSchemas: 'schema-map',
+    dependentRequired: 'strings-map',
+    minContains: 'count',
+    maxContains: 'count',
+  },
+  'draft-07': { ...SHARED, items: 'schema-or-schemas', additionalItems: 'schema' },
+} as const satisfies Record<string, Keywords>
+
+export type Dialect = keyof typeof ASSERTIONS
+
+const SHARED_NOTES = {
+  $schema: 'string',
+  $id: 'string',
+  $comment: 'string',
+  title: 'string',
+  description: 'string',
+  default: 'any',
+  examples: 'array',
+  readOnly: 'boolean',
+  writeOnly: 'boolean',
+  definitions: 'schema-map',
+  contentMediaType: 'string',
+  contentEncoding: 'string',
+} as const satisfies Keywords
+
+/** Keywords that must be well formed but change nothing about what is valid, per dialect. */
+export const NOTES: Record<Dialect, Keywords> = {
+  '2020-12': {
+    ...SHARED_NOTES,
+    $defs: 'schema-map',
+    $anchor: 'name',
+    $dynamicAnchor: 'name',
+    $recursiveAnchor: 'name',
+    $recursiveRef: 'string',
+    $vocabulary: 'object',
+    contentSchema: 'schema',
+    deprecated: 'boolean',
+  },
+  'draft-07': SHARED_NOTES,
+}
+
+/** What `$schema` may say; draft-07's fragment is optional. */
+export const DIALECT_URIS: Readonly<Record<string, Dialect>> = {
+  'https://json-schema.org/draft/2020-12/schema': '2020-12',
+  'http://json-schema.org/draft-07/schema': 'draft-07',
+}
+
+export const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] as const
+
+/** Names other languages use for JSON's types. */
+export const TYPE_SYNONYMS: Readonly<Record<string, (typeof TYPES)[number]>> = {
+  int: 'integer',
+  long: 'integer',
+  float: 'number',
+  double: 'number',
+  decimal: 'number',
+  bool: 'boolean',
+  str: 'string',
+  text: 'string',
+  date: 'string',
+  datetime: 'string',
+  list: 'array',
+  dict: 'object',
+  map: 'object',
+  none: 'null',
+}

@@ -1,0 +1,28 @@
+import { invalid } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+
+/** What a caller asks of a list; `limit` 1 to 1000 (50), `offset` from 0. */
+export type PageArgs = {
+  limit?: number | null | undefined
+  offset?: number | null | undefined
+  includeTotal?: boolean | null | undefined
+}
+
+/** One page of a list. `total` is the exact match count, only when asked for. */
+export type Page<T> = { data: T[]; hasMore: boolean; limit: number; offset: number; total: number | null }
+
+/** The page asked for, within its bounds. @throws VALIDATION_ERROR */
+export function readPage(args: PageArgs): { limit: number; offset: number; includeTotal: boolean } {
+  const limit = args.limit ?? LIMITS.pageDefault
+  const offset = args.offset ?? 0
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageMax)
+    throw invalid({ path: '/limit', code: 'out_of_range', message: `limit is a whole number from 1 to ${LIMITS.pageMax}.`, received: limit })
+  if (!Number.isSafeInteger(offset) || offset < 0)
+    throw invalid({ path: '/offset', code: 'out_of_range', message: 'offset is a whole number from 0.', received: offset })
+  return { limit, offset, includeTotal: args.includeTotal ?? false }
+}
+
+/** Cuts the one row read beyond the page, which tells that there is more. */
+export function toPage<T>(rows: T[], { limit, offset }: { limit: number; offset: number }, total: number | null): Page<T> {
+  return { data: rows.slice(0, limit), hasMore: rows.length > limit, limit, offset, total }
+}

@@ -1,0 +1,35 @@
+import { invalid } from '../../errors.ts'
+import { hasControlCharacters } from '../../ids.ts'
+import { LIMITS } from '../../limits.ts'
+import { type Json, readObject, readString } from './input.ts'
+
+/** A call id becomes the external id of the record, so the rule for those holds. */
+export function readCallId(value: unknown, at: string): string {
+  const id = readString(value, at)
+  if (id !== '' && [...id].length <= LIMITS.externalIdChars && !hasControlCharacters(id)) return id
+  throw invalid({
+    path: at,
+    code: 'invalid_external_id',
+    message: `A call id has 1 to ${LIMITS.externalIdChars} characters and no control characters.`,
+    expected: `1 to ${LIMITS.externalIdChars} characters, none of them control characters`,
+    received: id.slice(0, 100),
+  })
+}
+
+/** Arguments given as an object; left out, they are empty. */
+export function readArguments(value: unknown, at: string): Json {
+  return value === undefined ? {} : readObject(value, at)
+}
+
+/** Refuses a call or tool whose `type` is none the provider documents. */
+export function readType(value: unknown, at: string, allowed: readonly string[]): string {
+  const type = readString(value, at)
+  if (allowed.includes(type)) return type
+  throw invalid({
+    path: at,
+    code: 'enum',
+    message: `"${type}" is not a function call. Send one of type ${allowed.join(' or ')}.`,
+    received: type,
+    allowed,
+  })
+}

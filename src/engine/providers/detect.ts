@@ -1,0 +1,87 @@
+import { invalid } from '../../errors.ts'
+import type { ProviderId } from './codec.ts'
+import { isObject, type Json } from './input.ts'
+
+const LABELS: Record<ProviderId, string> = {
+  openai: 'OpenAI',
+  anthropic: 'Anthropic',
+  google: 'Google',
+  mcp: 'MCP',
+}
+
+/** Refuses a tool definition in another provider's shape, naming the provider it belongs to. */
+export function refuseForeignTool(tool: Json, own: ProviderId, at: string): void {
+  const other = toolShape(tool)
+  if (other && other !== own) throw foreign('tool definition', other, own, at, `providers/${other}/import`)
+}
+
+/** Refuses a tool call in another provider's shape, naming the provider it belongs to. */
+export function refuseForeignCall(call: Json, own: ProviderId, at: string): void {
+  const other = callShape(call)
+  if (other && other !== own)
+    throw foreign('tool call', other, own, at, `providers/${other}/records/<record type>`)
+}
+
+/** The 400 for what the provider runs itself: it has no parameters, so nothing to make a record type of. */
+export function serverTool(name: string, at: string, allowed: readonly string[]) {
+  return invalid({
+    path: at,
+    code: 'unsupported',
+    message: `"${name}" is not a function tool: it has no parameters to make a record type of. Leave it out.`,
+    received: name,
+    allowed,
+  })
+}
+
+function toolShape(tool: Json): ProviderId | undefined {
+  if (has(tool, 'functionDeclarations', 'function_declarations')) return 'google'
+  if (tool['type'] === 'function' || isObject(tool['function'])) return 'openai'
+  if (has(tool, 'input_schema')) return 'anthropic'
+  if (has(tool, 'inputSchema')) return 'mcp'
+  if (tool['type'] === undefined && has(tool, 'parameters', 'parametersJsonSchema', 'parameters_json_schema'))
+    return 'google'
+  return undefined
+}
+
+function callShape(call: Json): ProviderId | undefined {
+  // A function_call with arguments in a string is what OpenAI's messages held before they had tool calls.
+  const inner = call['functionCall'] ?? call['function_call']
+  if (isObject(inner)) return typeof inner['arguments'] === 'string' ? 'openai' : 'google'
+  if (call['type'] === 'tool_use') return 'anthropic'
+  if (call['type'] === 'function' || call['type'] === 'function_call' || isObject(call['function']))
+    return 'openai'
+  if (call['type'] !== undefined) return undefined
+  if (has(call, 'jsonrpc', 'params')) return 'mcp'
+  if (typeof call['arguments'] === 'string') return 'openai'
+  if (has(call, 'arguments')) return 'mcp'
+  if (has(call, 'input')) return 'anthropic'
+  return has(call, 'args') ? 'google' : undefined
+}
+
+function foreign(what: string, other: ProviderId, own: ProviderId, at: string, route: string) {
+  return invalid({
+    path: at,
+    code: 'other_provider',
+    message: `This is ${a(other)} ${what}, not ${a(own)} one. Send it to …/${route}.`,
+    expected: own,
+    received: other,
+    hint: route,
+  })
+}
+
+function a(id: ProviderId): string {
+  return `${id === 'google' ? 'a' : 'an'} ${LABELS[id]}`
+}
+
+function has(object: Json, ...keys: readonly string[]): boolean {
+  return keys.some((key) => Object.hasOwn(object, key))
+}
+
+/** The first of some spellings of a key that an object has, else the first one. */
+export function spelling(
+  object: Json,
+  ...keys: readonly [string, ...string[]]
+): { key: string; value: unknown } {
+  const key = keys.find((each) => Object.hasOwn(object, each)) ?? keys[0]
+  return { key, value: object[key] ?? undefined }
+}

@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { nearest } from '../../nearest.ts'
+import { alias } from './alias.ts'
+import type { Checks, ExportedType, Note, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
+import { isObject, type Json } from './input.ts'
+import { notebook } from './notes.ts'
+import { PROVIDERS } from './registry.ts'
+import { recheck } from './schema-checks.ts'
+import { readSchema } from './schema-in.ts'
+
+type ExportOptions = { checks: Checks; shape?: Shape }
+type Export = { provider: ProviderCodec['id']; tools: Json[]; warnings: string[] }
+/** Where a record type came from, and whether its schema is still the imported one. */
+type Origin = { codec: ProviderCodec; tool: OpenedTool; unchanged: boolean }
+
+/** What every provider has a place for, and what is read rather than carried along. */
+const COMMON = new Set(
+  'type name description parameters input_schema inputSchema parametersJsonSchema parameters_json_schema'.split(
+    ' ',
+  ),
+)
+
+/** Record types as a provider's native tool definitions, with a word on all that was lost. */
+export function exportTools(
+  codec: ProviderCodec,
+  types: readonly ExportedType[],
+  options: ExportOptions,
+): Export {
+  const written = types.map((type) => writeTool(codec, type, options))
+  return {
+    provider: codec.id,
+    tools: codec.wrap(written.map(({ tool }) => tool)),
+    warnings: written.flatMap(({ warnings }) => warnings),
+  }
+}
+
+/** One record type as a native tool definition, and the name it goes by there. */
+export function writeTool(
+  codec: ProviderCodec,
+  type: ExportedType,
+  { checks, shape = 'chat' }: ExportOptions,
+) {
+  const { note, lines } = notebook()
+  const named = alias(type.id, codec.namePattern)
+  if (named !== type.id) note(`${codec.label} takes no such name: it is exported as "${named}"`)
+  const origin = readOrigin(type, checks)
+  const native = origin?.codec === codec ? origin.tool : null
+  if (origin && !native) noteForeignKeys(origin, note)
+  // Given back word for word while nothing has changed, else written anew from the schema as it is now.
+  const schema = native && origin?.unchanged ? undefined : codec.project(authored(type, origin), note, native)
+  const title = type.name === type.id || type.name === native?.title ? null : type.name
+  const tool = codec.write(
+    { alias: named, title, description: type.description, schema, native, shape },
+    note,
+  )
+  return { tool, alias: named, warnings: lines().map((line) => `${type.id}: ${line}`) }
+}
+
+/** The names a call may carry for a record type: its id, or the name it is exported under. */
+export function acceptedNames(codec: ProviderCodec, type: { id: string }): string[] {
+  return [...new Set([type.id, alias(type.id, codec.namePattern)])]
+}
+
+/** Refuses a call of another function than the record type's. */
+export function requireCallName(codec: ProviderCodec, call: ToolCall, type: { id: string }): void {
+  const allowed = acceptedNames(codec, type)
+  if (allowed.includes(call.name)) return
+  const detail: Detail = {
+    path: call.nameAt,
+    code: 'other_function',
+    message: `The call is of "${call.name.slice(0, 100)}", but the path names the record type "${type.id}".`,
+    received: call.name.slice(0, 100),
+    allowed,
+  }
+  const near = nearest(call.name, allowed)
+  throw invalid(near === undefined ? detail : { ...detail, hint: near })
+}
+
+/** The definition kept at import. `display` is free for all to write, so anything else there means none. */
+function readOrigin(type: ExportedType, checks: Checks): Origin | null {
+  const source = isObject(type.display) ? type.display['source'] : undefined
+  if (!isObject(source) || typeof source['provider'] !== 'string') return null
+  const codec = Object.hasOwn(PROVIDERS, source['provider']) ? PROVIDERS[source['provider']] : undefined
+  if (!codec) return null
+  try {
+    const [tool, another] = codec.open(source['definition'], '')
+    if (!tool || another) return null
+    const imported = readSchema(tool, checks, () => {})
+    return { codec, tool, unchanged: isDeepStrictEqual(plain(imported), plain(type.jsonSchema)) }
+  } catch (fault) {
+    if (fault instanceof DomainError) return null
+    throw fault
+  }
+}
+
+/** The schema with what import set aside as annotations back in its place. */
+function authored(type: ExportedType, origin: Origin | null): Json {
+  return origin ? recheck(type.jsonSchema) : type.jsonSchema
+}
+
+function noteForeignKeys({ codec, tool }: Origin, note: Note): void {
+  const body = isObject(tool.definition['function']) ? tool.definition['function'] : tool.definition
+  for (const [key, value] of Object.entries(body)) {
+    if (!COMMON.has(key) && value !== false && value !== null)
+      note(`"${key}" is ${codec.label}'s alone and left out`)
+  }
+}
+
+/** Only what JSON holds, so that two readings of the same text compare equal. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}

@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util'
+import { DomainError } from '../../errors.ts'
+import { demand, demandSight } from '../access.ts'
+import { statement } from '../db.ts'
+import { NO_EXPECTATION } from '../expectation.ts'
+import { canRunPattern, isKnownFormat } from '../json-schema/index.ts'
+import { getRecordType, listRecordTypes, patchRecordType, putRecordType, type RecordType } from '../record-types/index.ts'
+import { createRecord, getRecord, type RecordItem } from '../records/index.ts'
+import type { Scope } from '../scope.ts'
+import type { WriteScope } from '../write.ts'
+import type { Shape, ToolDefinition } from './codec.ts'
+import { exportTools, requireCallName } from './export.ts'
+import { readTools } from './import.ts'
+import type { Json } from './input.ts'
+import { provider } from './registry.ts'
+
+const CHECKS = { isKnownFormat, canRunPattern }
+const PLAIN = { expected: NO_EXPECTATION, onInvalid: 'refuse', migration: null } as const
+
+export type Imported = { data: { record_type: string; operation: string; warnings: string[] }[]; meta: { count: number } }
+
+/** One record type per tool definition, all or none. @throws with details at `/tools/<i>` */
+export async function importTools(scope: WriteScope, baseId: string, name: string, tools: unknown): Promise<Imported> {
+  demandSight(scope.access, baseId)
+  const definitions = readTools(provider(name), tools, CHECKS)
+  for (const definition of definitions) demand(scope.access, 'manage', baseId, definition.name)
+  return scope.db.transaction(async (tx) => {
+    const data = []
+    for (const definition of definitions) {
+      const type = await importOne({ ...scope, db: tx }, baseId, definition)
+      data.push({ record_type: type.id, operation: type.operation ?? 'unchanged', warnings: definition.warnings })
+    }
+    return { data, meta: { count: data.length } }
+  })
+}
+
+/** What the definition says replaces what the type had; the rest of a type that exists stays. */
+async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition): Promise<RecordType> {
+  const held = await scope.db.orm.recordType.findUnique({ where: { baseId_id: { baseId, id: tool.name } } })
+  const display = { ...(held?.display as object | undefined), source: tool.source }
+  const said = { description: tool.description, jsonSchema: tool.jsonSchema, display, ...(tool.title && { name: tool.title }) }
+  try {
+    return await (held ? patchRecordType : putRecordType)(scope, baseId, tool.name, said, PLAIN)
+  } catch (thrown) {
+    throw moved(thrown, { '/json_schema': tool.schemaAt, '/id': tool.nameAt, '': tool.nameAt.replace(/^(\/tools\/\d+).*$/s, '$1') })
+  }
+}
+
+const PAGE = 1000
+
+/** Record types as the provider's native definitions: those named, or all that the token may read. */
+export async function exportRecordTypes(scope: Scope, baseId: string, name: string, named: readonly string[] | null, shape: Shape) {
+  const codec = provider(name)
+  const types: RecordType[] = []
+  if (named) for (const id of named) types.push(await getRecordType(scope, baseId, id))
+  else
+    for (let more = true; more; ) {
+      const page = await listRecordTypes(scope, baseId, { limit: PAGE, offset: types.length })
+      types.push(...page.data)
+      more = page.hasMore
+    }
+  const ordered = named ? types : types.sort((a, b) => (a.id < b.id ? -1 : 1))
+  return exportTools(codec, ordered.map((type) => ({ ...type, jsonSchema: type.jsonSchema as Json })), { checks: CHECKS, shape })
+}
+
+export type ToolCallRecord = RecordItem & { toolResult: unknown }
+
+// What the call was first sent with, whatever became of the record since.
+const FIRST_DATA = statement(
+  'first_data',
+  `SELECT data FROM plinth.change WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND operation = 'create'
+   ORDER BY version DESC LIMIT 1`,
+)
+const BY_PAIR = statement(
+  'record_by_pair',
+  `SELECT id FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND external_source = $3 AND external_id = $4`,
+)
+
+/** A record from a native tool call. The same call again is the same record. @throws CONFLICT for its id with other arguments */
+export async function recordToolCall(scope: WriteScope, baseId: string, name: string, recordType: string, native: unknown): Promise<ToolCallRecord> {
+  demand(scope.access, 'write', baseId, recordType)
+  const codec = provider(name)
+  const call = codec.readCall(native)
+  requireCallName(codec, call, { id: recordType })
+  const pair = call.callId === null ? {} : { externalId: call.callId, externalSource: codec.id }
+  const finish = (record: RecordItem): ToolCallRecord => {
+    const { id, operation = 'unchanged', ...rest } = record
+    const outcome = { id, record_type: recordType, operation, record: { data: rest.data, version: rest.version, status: rest.status } }
+    return { ...record, operation, toolResult: codec.toolResult(call, outcome) }
+  }
+  try {
+    return finish(await createRecord(scope, baseId, recordType, { data: call.arguments, ...pair }))
+  } catch (thrown) {
+    const taken = thrown instanceof DomainError && thrown.code === 'CONFLICT' && call.callId !== null
+    if (!taken) throw moved(thrown, { '/data': call.argumentsAt })
+    const [held] = await scope.db.query<{ id: string }>(BY_PAIR, [baseId, recordType, codec.id, call.callId])
+    const [first] = held ? await scope.db.query<{ data: unknown }>(FIRST_DATA, [baseId, recordType, held.id]) : []
+    if (!held) throw thrown
+    if (!isDeepStrictEqual(first?.data, call.arguments)) throw otherArguments(call.argumentsAt)
+    return finish(await getRecord(scope, baseId, recordType, held.id))
+  }
+}
+
+const otherArguments = (path: string) =>
+  new DomainError('CONFLICT', 'This call id was sent before, with other arguments.', {
+    details: [{ path, code: 'other_arguments', message: 'A call id names one call. Send a new call with an id of its own.' }],
+  })
+
+/** The same failure with its details moved to where the native object has them. */
+function moved(thrown: unknown, places: Record<string, string>): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const details = thrown.details.map((detail) => {
+    const from = Object.keys(places).find((prefix) => detail.path === prefix || detail.path.startsWith(`${prefix}/`))
+    return from === undefined ? detail : { ...detail, path: `${places[from]}${detail.path.slice(from.length)}` }
+  })
+  return new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
+}

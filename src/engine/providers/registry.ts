@@ -1,0 +1,32 @@
+import { type Detail, invalid } from '../../errors.ts'
+import { nearest } from '../../nearest.ts'
+import { anthropic } from './anthropic.ts'
+import type { ProviderCodec } from './codec.ts'
+import { google } from './google.ts'
+import { mcp } from './mcp.ts'
+import { openai } from './openai.ts'
+
+/** Every provider, by each name a path may give it. `gemini` is what most call Google's API. */
+export const PROVIDERS: Readonly<Record<string, ProviderCodec>> = {
+  openai,
+  anthropic,
+  google,
+  gemini: google,
+  mcp,
+}
+
+/** The provider of that name, else 400. */
+export function provider(name: string): ProviderCodec {
+  const allowed = Object.keys(PROVIDERS)
+  const found = Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined
+  if (found) return found
+  const near = nearest(name, allowed)
+  const detail: Detail = {
+    path: 'path/provider',
+    code: 'unknown_provider',
+    message: `There is no provider "${name}".${near ? ` Did you mean "${near}"?` : ` There are ${allowed.join(', ')}.`}`,
+    received: name,
+    allowed,
+  }
+  throw invalid(near === undefined ? detail : { ...detail, hint: near })
+}

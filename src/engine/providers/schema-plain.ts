@@ -1,0 +1,138 @@
+import { isObject, type Json } from './input.ts'
+import { mergeSchemas, omit, resolveRef } from './schema-walk.ts'
+
+const HOPS = 16
+
+/** The keywords that speak of one type only. */
+const OWN: Record<string, readonly string[]> = {
+  object:
+    'properties required additionalProperties patternProperties minProperties maxProperties propertyNames'.split(
+      ' ',
+    ),
+  array: 'items prefixItems minItems maxItems uniqueItems contains'.split(' '),
+  string: 'minLength maxLength pattern format'.split(' '),
+  number: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'.split(' '),
+}
+
+/** One node of a schema in terms any dialect has: at most one type, or branches with one each. */
+export type Told = { schema: Json; type?: string; nullable: boolean; branches?: Json[]; refs: string[] }
+
+type Say = (message: string) => void
+
+/** Resolves references, `allOf`, `const`, null and lists of types; `say` hears what did not survive. */
+export function plainSchema(value: unknown, root: Json, say: Say, hops = 0): Told {
+  if (value === false) say('Google has no schema that refuses every value')
+  const { schema, refs } = settle(isObject(value) && hops < HOPS ? value : {}, root, say)
+  const types = [schema['type']].flat().filter((type) => typeof type === 'string')
+  const branched = [schema['anyOf'], schema['oneOf']].filter((each) => Array.isArray(each))
+  const [given, another] = branched
+  // A list of values says more than any combination beside it.
+  if (!given || Array.isArray(schema['enum'])) {
+    if (given) say('Google has no "anyOf" or "oneOf" beside "enum"')
+    return { ...oneType(omit(schema, 'anyOf', 'oneOf'), types), refs }
+  }
+  if (another) say('Google has no "oneOf" beside "anyOf"')
+  else if (given === schema['oneOf']) say('Google has no "oneOf": it is shown as "anyOf"')
+
+  const base = omit(schema, 'anyOf', 'oneOf', ...(types.length > 1 ? ['type'] : []))
+  const solid = given.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
+  const nullable = solid.length < given.length && (types.length === 0 || types.includes('null'))
+  if (solid.length === 1) {
+    const told = plainSchema(mergeSchemas(base, asSchema(solid[0])), root, say, hops + 1)
+    return { ...told, nullable: nullable || told.nullable, refs: [...refs, ...told.refs] }
+  }
+  const shared = omit(base, 'title', 'description')
+  return { schema: base, nullable, branches: solid.map((each) => mergeSchemas(asSchema(each), shared)), refs }
+}
+
+/** Follows `$ref` and merges `allOf` until neither is left; then spells what is left one way. */
+function settle(from: Json, root: Json, say: Say): { schema: Json; refs: string[] } {
+  const refs: string[] = []
+  const { const: only, examples, ...rest } = unfold(from, root, say, refs)
+  if (only !== undefined) rest['enum'] = [only]
+  if (Array.isArray(examples) && rest['example'] === undefined) rest['example'] = examples[0]
+  return { schema: tuple(bounds(rest, say), say), refs }
+}
+
+function unfold(from: Json, root: Json, say: Say, refs: string[]): Json {
+  const { $ref, allOf, ...own } = from
+  let schema = own
+  if (typeof $ref === 'string') {
+    const target = refs.length < HOPS ? resolveRef(root, $ref) : undefined
+    refs.push($ref)
+    if (!isObject(target)) say(`Google has no reference to ${$ref}`)
+    else schema = mergeSchemas(schema, unfold(target, root, say, refs))
+  }
+  for (const branch of Array.isArray(allOf) ? allOf : []) {
+    schema = join(schema, unfold(asSchema(branch), root, say, refs), say)
+  }
+  return schema
+}
+
+function join(all: Json, branch: Json, say: Say): Json {
+  const spoken = omit(branch, 'properties', 'required', 'type', 'title', 'description')
+  if (Object.keys(spoken).some((key) => all[key] !== undefined))
+    say('Google has no "allOf": its first branch is shown')
+  return mergeSchemas(all, branch)
+}
+
+function oneType(schema: Json, types: readonly string[]): Omit<Told, 'refs'> {
+  const values = Array.isArray(schema['enum']) ? schema['enum'] : undefined
+  const solid = types.filter((type) => type !== 'null')
+  const nullable = solid.length < types.length || (types.length === 0 && values?.includes(null) === true)
+  const onlyNull = values ? values.every((value) => value === null) : types.length === 1
+  if (nullable && onlyNull) return { schema: omit(schema, 'enum'), type: 'null', nullable: false }
+  const found = solid.length > 0 ? solid : guess(schema, values)
+  const [type] = found
+  if (found.length > 1) {
+    const branches = found.map((each) => ({
+      ...narrow(omit(schema, 'title', 'description'), each),
+      type: each,
+    }))
+    return { schema, nullable, branches }
+  }
+  const plain = values ? { ...schema, enum: values.filter((value) => value !== null) } : schema
+  return type === undefined ? { schema: plain, nullable } : { schema: plain, type, nullable }
+}
+
+/** The types an untyped schema speaks of. */
+function guess(schema: Json, values: readonly unknown[] | undefined): string[] {
+  if (values) return [...new Set(values.filter((value) => value !== null).map(typeOf))]
+  const found = Object.keys(OWN).find((type) => OWN[type]?.some((key) => schema[key] !== undefined))
+  return found === undefined ? [] : [found]
+}
+
+/** What a schema of several types says of one of them. */
+function narrow(schema: Json, type: string): Json {
+  const family = type === 'integer' ? 'number' : type
+  const foreign = Object.keys(OWN).filter((each) => each !== family)
+  const result = omit(schema, ...foreign.flatMap((each) => OWN[each] ?? []))
+  if (!Array.isArray(result['enum'])) return result
+  return { ...result, enum: result['enum'].filter((value) => [type, family].includes(typeOf(value))) }
+}
+
+function bounds(schema: Json, say: Say): Json {
+  const { exclusiveMinimum: above, exclusiveMaximum: below, ...rest } = schema
+  const whole = schema['type'] === 'integer'
+  if ((typeof above === 'number' || typeof below === 'number') && !whole)
+    say('Google has no exclusive bounds')
+  if (typeof above === 'number') rest['minimum'] = whole ? Math.floor(above) + 1 : above
+  if (typeof below === 'number') rest['maximum'] = whole ? Math.ceil(below) - 1 : below
+  return rest
+}
+
+function tuple(schema: Json, say: Say): Json {
+  const places = Array.isArray(schema['items']) ? schema['items'] : schema['prefixItems']
+  if (!Array.isArray(places)) return schema
+  say('Google has no tuples: each item may be any of them')
+  return { ...omit(schema, 'prefixItems'), items: { anyOf: places } }
+}
+
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  return Number.isInteger(value) ? 'integer' : typeof value
+}
+
+function asSchema(value: unknown): Json {
+  return isObject(value) ? value : {}
+}

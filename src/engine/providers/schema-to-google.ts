@@ -1,0 +1,112 @@
+import type { Note } from './codec.ts'
+import { isObject, type Json, pointer } from './input.ts'
+import { flattenRoot } from './schema-out.ts'
+import { plainSchema, type Told } from './schema-plain.ts'
+import { omit } from './schema-walk.ts'
+
+/** Past this many nodes inlining stops: a few nested references can unfold into millions. */
+const NODES = 5000
+/** How often one reference may stand inside itself. */
+const SAME_REF = 2
+
+const KEPT =
+  'title description default example propertyOrdering minItems maxItems minLength maxLength pattern minProperties maxProperties minimum maximum'.split(
+    ' ',
+  )
+/** These say nothing about values, or are written by other means. */
+const SILENT = '$schema $id $anchor $comment $defs definitions type enum format x-format'.split(' ')
+const FORMATS: Record<string, readonly string[]> = {
+  string: ['date-time'],
+  number: ['float', 'double'],
+  integer: ['int32', 'int64'],
+}
+
+type Trip = { root: Json; note: Note; nodes: number }
+
+/** JSON Schema in Google's OpenAPI dialect, references inlined. */
+export function toGoogle(schema: Json, note: Note): Json {
+  return write(flattenRoot(schema, 'Google', note), '', { root: schema, note, nodes: 0 }, [])
+}
+
+function write(schema: unknown, at: string, trip: Trip, refs: readonly string[]): Json {
+  if (++trip.nodes > NODES) return cutOff(isObject(schema) ? schema['type'] : undefined, at, trip.note)
+  const told = plainSchema(schema, trip.root, (message) => trip.note(message, at))
+  const path = [...refs, ...told.refs]
+  if (told.refs.some((ref) => path.filter((each) => each === ref).length > SAME_REF)) {
+    return cutOff(told.type, at, trip.note)
+  }
+  if (told.branches) return writeBranches(told, told.branches, at, trip, path)
+  if (told.type === undefined) trip.note('Google has no schema for any value: it is shown as a string', at)
+  const type = told.type ?? 'string'
+  const out: Json = { type: type.toUpperCase(), ...(told.nullable ? { nullable: true } : {}) }
+  for (const key of KEPT) if (told.schema[key] !== undefined) out[key] = told.schema[key]
+  Object.assign(out, writeFormat(told.schema, type), writeEnum(told.schema, type, at, trip.note))
+  if (type === 'object') Object.assign(out, writeObject(told.schema, at, trip, path))
+  if (type === 'array') out['items'] = write(told.schema['items'] ?? {}, pointer(at, 'items'), trip, path)
+  noteLost(told.schema, type, at, trip.note)
+  return out
+}
+
+/** As little as Google takes for a schema of that type. */
+function cutOff(type: unknown, at: string, note: Note): Json {
+  note('Google has no references: what repeats itself is cut off', at)
+  if (type === 'array') return { type: 'ARRAY', items: { type: 'STRING' } }
+  return { type: typeof type === 'string' ? type.toUpperCase() : 'STRING' }
+}
+
+/** Google refuses most keywords beside `anyOf`, so each branch carries them. */
+function writeBranches(
+  told: Told,
+  branches: readonly Json[],
+  at: string,
+  trip: Trip,
+  refs: readonly string[],
+): Json {
+  const { title, description } = told.schema
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(told.nullable ? { nullable: true } : {}),
+    anyOf: branches.map((branch, i) => write(branch, pointer(at, 'anyOf', i), trip, refs)),
+  }
+}
+
+function writeObject(schema: Json, at: string, trip: Trip, refs: readonly string[]): Json {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+  const known = required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name))
+  if (known.length < required.length) trip.note('Google requires only properties that are described', at)
+  const written = Object.entries(properties).map(([name, each]): [string, Json] => [
+    name,
+    write(each, pointer(at, 'properties', name), trip, refs),
+  ])
+  return {
+    ...(schema['properties'] === undefined ? {} : { properties: Object.fromEntries(written) }),
+    ...(known.length > 0 ? { required: known } : {}),
+  }
+}
+
+function writeEnum(schema: Json, type: string, at: string, note: Note): Json {
+  const values = schema['enum']
+  if (!Array.isArray(values)) return {}
+  if (type === 'string') return { enum: values }
+  // The numbers of an enum are strings to Google, marked by the format.
+  if (type === 'integer') return { format: 'enum', enum: values.map(String) }
+  note(`Google has no enum of type ${type}`, at)
+  return {}
+}
+
+/** A format Google does not take is said in words, which is what a model reads anyway. */
+function writeFormat(schema: Json, type: string): Json {
+  const { format, description } = schema
+  if (typeof format !== 'string' || Array.isArray(schema['enum'])) return {}
+  if (FORMATS[type]?.includes(format)) return { format }
+  return {
+    description: typeof description === 'string' ? `${description} (format: ${format})` : `Format: ${format}`,
+  }
+}
+
+function noteLost(schema: Json, type: string, at: string, note: Note): void {
+  const own = type === 'object' ? ['properties', 'required'] : type === 'array' ? ['items'] : []
+  for (const key of Object.keys(omit(schema, ...KEPT, ...SILENT, ...own))) note(`Google has no "${key}"`, at)
+}

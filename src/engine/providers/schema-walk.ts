@@ -1,0 +1,92 @@
+import { isObject, type Json, pointer } from './input.ts'
+
+const ONE = new Set(
+  (
+    'items additionalItems contains additionalProperties propertyNames unevaluatedItems ' +
+    'unevaluatedProperties not if then else contentSchema'
+  ).split(' '),
+)
+const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
+const MAP = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+])
+
+type Visit = (child: Json, at: string) => unknown
+
+/** A copy of a schema with every direct subschema replaced by what `visit` makes of it. */
+export function mapChildren(schema: Json, at: string, visit: Visit): Json {
+  // Booleans, and whatever no meta-schema would accept, stay: saying so is the schema engine's part.
+  const one = (value: unknown, place: string) => (isObject(value) ? visit(value, place) : value)
+  const child = (key: string, value: unknown): unknown => {
+    const place = pointer(at, key)
+    if (LIST.has(key) && Array.isArray(value)) return value.map((each, i) => one(each, pointer(place, i)))
+    if (MAP.has(key) && isObject(value)) {
+      return Object.fromEntries(
+        Object.entries(value).map(([name, each]) => [name, one(each, pointer(place, name))]),
+      )
+    }
+    return ONE.has(key) ? one(value, place) : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, child(key, value)]))
+}
+
+/** Whether `test` holds for a schema or for any schema within it. */
+export function someSchema(schema: unknown, test: (schema: Json) => boolean): boolean {
+  if (Array.isArray(schema)) return schema.some((each) => someSchema(each, test))
+  if (!isObject(schema)) return false
+  let found = test(schema)
+  mapChildren(schema, '', (child) => {
+    found ||= someSchema(child, test)
+    return child
+  })
+  return found
+}
+
+/** What a local `$ref` points at; undefined for a remote one, an anchor, or nothing. */
+export function resolveRef(root: Json, ref: string): unknown {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let found: unknown = root
+  for (const part of ref.slice(2).split('/')) {
+    const key = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(found)) found = found[Number(key)]
+    else if (isObject(found) && Object.hasOwn(found, key)) found = found[key]
+    else return undefined
+  }
+  return found
+}
+
+/** Two schemas that both apply, as one: what `base` says wins where both speak. */
+export function mergeSchemas(base: Json, more: Json): Json {
+  const merged: Json = { ...more, ...base }
+  if (isObject(base['properties']) && isObject(more['properties'])) {
+    merged['properties'] = { ...base['properties'], ...pickMissing(more['properties'], base['properties']) }
+  }
+  if (Array.isArray(base['required']) && Array.isArray(more['required'])) {
+    merged['required'] = [...new Set([...base['required'], ...more['required']])]
+  }
+  return merged
+}
+
+/** The entries of `from` that `than` does not have. */
+export function pickMissing(from: Json, than: Json): Json {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => !Object.hasOwn(than, key)))
+}
+
+/** A copy without some keys. */
+export function omit(object: Json, ...keys: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

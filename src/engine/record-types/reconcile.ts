@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Detail, DomainError } from '../../errors.ts'
+import { AUTHOR_COLUMNS } from '../changes.ts'
+import { statement } from '../db.ts'
+import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
+import { authorship } from '../scope.ts'
+import type { WriteScope } from '../write.ts'
+import { type MigrationStep, migrate, readMigration } from './migration.ts'
+
+/** What happens to records that a new schema refuses: the change is refused, they are flagged, or repaired. */
+export type OnInvalid = 'refuse' | 'allow' | 'migrate'
+
+const PAGE = 1000
+const SAMPLES = 10
+
+const NEXT_RECORDS = statement(
+  'reconcile_next',
+  `SELECT id, data, valid FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id > $3 ORDER BY id LIMIT ${PAGE}`,
+)
+const FLAG = statement(
+  'reconcile_flag',
+  `UPDATE plinth.record r SET valid = f.valid FROM unnest($3::text[], $4::boolean[]) AS f (id, valid)
+   WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = f.id`,
+)
+const REWRITE = statement(
+  'reconcile_rewrite',
+  `WITH w AS (
+     UPDATE plinth.record r SET data = n.data, version = r.version + 1, updated_at = now(), valid = true
+     FROM jsonb_to_recordset($3::jsonb) AS n (id text, data jsonb)
+     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*)
+   INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
+     cancelled_at, ${AUTHOR_COLUMNS})
+   SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at,
+     $4, $5, $6, $7 FROM w`,
+)
+
+type Row = { id: string; data: unknown; valid: boolean }
+type Options = { onInvalid: OnInvalid; migration: unknown }
+
+/**
+ * Holds the records that exist to a schema that is about to be the type's. The caller has the type's row locked.
+ * @throws CONFLICT with the count of those it refuses and ten of them, unless they are allowed or repaired.
+ */
+export async function reconcile(scope: WriteScope, baseId: string, typeId: string, jsonSchema: object, options: Options) {
+  const schema = compileSchema(jsonSchema, '/json_schema')
+  const steps = readMigration(options)
+  const refused: { count: number; samples: object[] } = { count: 0, samples: [] }
+  for (let after = '', more = true; more; ) {
+    const rows = await scope.db.query<Row>(NEXT_RECORDS, [baseId, typeId, after])
+    more = rows.length === PAGE
+    after = rows.at(-1)?.id ?? after
+    const judged = rows.map((row) => judge(row, schema, steps))
+    for (const { row, faults } of judged) {
+      if (faults.length === 0) continue
+      refused.count++
+      if (refused.samples.length < SAMPLES) refused.samples.push(sample(row, faults))
+    }
+    if (refused.count > 0 && options.onInvalid !== 'allow') continue
+    await apply(scope, baseId, typeId, judged)
+  }
+  if (refused.count > 0 && options.onInvalid !== 'allow') throw recordsRefused(refused, options.onInvalid)
+}
+
+function judge(row: Row, schema: CompiledSchema, steps: readonly MigrationStep[]) {
+  const data = migrate(row.data, steps)
+  return { row, data, faults: schema.validate(data, '/data'), changed: steps.length > 0 && !isDeepStrictEqual(data, row.data) }
+}
+
+async function apply(scope: WriteScope, baseId: string, typeId: string, judged: ReturnType<typeof judge>[]) {
+  const rewritten = judged.filter((one) => one.changed)
+  if (rewritten.length > 0) {
+    const documents = JSON.stringify(rewritten.map(({ row, data }) => ({ id: row.id, data })))
+    await scope.db.query(REWRITE, [baseId, typeId, documents, ...authorship(scope)])
+  }
+  const flagged = judged.filter(({ row, faults, changed }) => !changed && row.valid !== (faults.length === 0))
+  if (flagged.length > 0)
+    await scope.db.query(FLAG, [baseId, typeId, flagged.map(({ row }) => row.id), flagged.map(({ faults }) => faults.length === 0)])
+}
+
+const sample = (row: Row, faults: readonly Detail[]) => ({ id: row.id, path: faults[0]?.path, message: faults[0]?.message })
+
+function recordsRefused({ count, samples }: { count: number; samples: object[] }, onInvalid: OnInvalid): DomainError {
+  const message = `${count} record${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
+  const hint =
+    onInvalid === 'migrate'
+      ? 'Extend "migration" until these records validate.'
+      : 'Send on_invalid=allow to keep them as they are, or migrate=true with a "migration" that repairs them.'
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/json_schema', code: 'records_invalid', message, hint, count, samples }],
+  })
+}

@@ -1,0 +1,117 @@
+import { applyPatch, type Operation as PatchOperation } from 'rfc6902'
+import { DomainError, invalid } from '../../errors.ts'
+import { checkJson } from '../../json.ts'
+import { demand } from '../access.ts'
+import { statement } from '../db.ts'
+import { type Expectation, versionMismatch } from '../expectation.ts'
+import { demandType } from '../record-types/index.ts'
+import type { WriteScope } from '../write.ts'
+import { mergePatch } from './merge-patch.ts'
+import { upsert } from './put.ts'
+import { dataText, type PairInput, RECORD_COLUMNS, type RecordItem, type RecordRow, readPair, recordNotFound } from './record.ts'
+
+// The type before the record, as every writer locks them, so that two never wait for each other.
+const LOCK = statement(
+  'lock_record',
+  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+   SELECT ${RECORD_COLUMNS} FROM plinth.record
+   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE`,
+)
+
+/** A merge-patch (RFC 7396) of data and pair, or operations (RFC 6902) on `/data`, `/external_id`, `/external_source`. */
+export type RecordPatch = { merge: { data?: unknown } & PairInput } | { operations: unknown }
+
+/** Patches a record under its lock. @throws NOT_FOUND when absent, VALIDATION_ERROR when the result is not valid. */
+export async function patchRecord(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  id: string,
+  patch: RecordPatch,
+  expected: Expectation,
+): Promise<RecordItem> {
+  demand(scope.access, 'write', baseId, recordType)
+  await demandType(scope, baseId, recordType)
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
+    if (!row) throw recordNotFound(recordType, id)
+    if (expected.versions && !expected.versions.includes(row.version)) throw versionMismatch(row.version, expected.versions)
+    const next = 'merge' in patch ? merged(row, patch.merge) : operated(row, patch.operations)
+    const pair = readPair(next)
+    if (!pair && row.external_id !== null)
+      throw invalid({ path: '/external_id', code: 'cannot_clear', message: 'A pair can be changed but not taken away.' })
+    const text = dataText(next.data, scope.limits.recordBytes)
+    const held = { versions: [row.version], exists: true, absent: false }
+    return upsert(within, baseId, recordType, { id, pair, data: next.data, text, expected: held })
+  })
+}
+
+type State = { data: unknown } & PairInput
+const stateOf = (row: RecordRow): State => ({ data: row.data, externalId: row.external_id, externalSource: row.external_source })
+
+function merged(row: RecordRow, merge: { data?: unknown } & PairInput): State {
+  const state = stateOf(row)
+  const data = merge.data === undefined ? state.data : mergePatch(state.data, merge.data)
+  checkJson(data, '/data')
+  return {
+    data,
+    externalId: merge.externalId === undefined ? (state.externalId ?? null) : merge.externalId,
+    externalSource: merge.externalSource === undefined ? (merge.externalId === undefined ? (state.externalSource ?? null) : sourceFor(state, merge)) : merge.externalSource,
+  }
+}
+
+/** A new external id keeps the source the record has. */
+const sourceFor = (state: State, merge: PairInput) => (merge.externalId === null ? null : (state.externalSource ?? null))
+
+const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test']
+const REACHABLE = /^\/(data(\/.*)?|external_id|external_source)$/s
+// The patch library steps over these names without a word; better to refuse them.
+const UNREACHABLE = /\/(__proto__|constructor|prototype)(\/|$)/
+
+function operated(row: RecordRow, raw: unknown): State {
+  const operations = readOperations(raw)
+  const document: Record<string, unknown> = structuredClone({
+    data: row.data,
+    external_id: row.external_id,
+    external_source: row.external_source,
+  })
+  for (const [index, operation] of operations.entries()) {
+    const [error] = applyPatch(document, [operation])
+    if (error && operation.op === 'test') throw testFailed(index)
+    if (error) throw invalid({ path: `/${index}/path`, code: 'missing_path', message: `Operation ${index} points at something that is not there.` })
+  }
+  checkJson(document['data'], '/data')
+  const text = (key: string): string | null => {
+    const value = document[key] ?? null
+    if (value !== null && typeof value !== 'string') throw invalid({ path: `/${key}`, code: 'type', message: `${key} is a string.` })
+    return value
+  }
+  return { data: document['data'], externalId: text('external_id'), externalSource: text('external_source') }
+}
+
+function readOperations(raw: unknown): PatchOperation[] {
+  if (!Array.isArray(raw)) throw invalid({ path: '', code: 'type', message: 'A JSON Patch is an array of operations.' })
+  for (const [index, each] of (raw as Record<string, unknown>[]).entries()) {
+    const operation: Record<string, unknown> = typeof each === 'object' && each !== null ? each : {}
+    if (!OPERATIONS.includes(operation['op'] as string))
+      throw invalid({ path: `/${index}/op`, code: 'enum', message: `op is one of ${OPERATIONS.join(', ')}.`, allowed: OPERATIONS })
+    const pointers = operation['op'] === 'move' || operation['op'] === 'copy' ? ['path', 'from'] : ['path']
+    for (const key of pointers) {
+      const at = operation[key]
+      if (typeof at !== 'string' || !REACHABLE.test(at) || UNREACHABLE.test(at))
+        throw invalid({ path: `/${index}/${key}`, code: 'invalid_pointer', message: 'A patch reaches /data, /external_id and /external_source.' })
+    }
+    if (['add', 'replace', 'test'].includes(operation['op'] as string) && !Object.hasOwn(operation, 'value'))
+      throw invalid({ path: `/${index}/value`, code: 'required', message: `"${operation['op']}" needs a value.` })
+    const allowed = ['op', ...pointers, ...(pointers.length === 1 && operation['op'] !== 'remove' ? ['value'] : [])]
+    const unknown = Object.keys(operation).find((key) => !allowed.includes(key))
+    if (unknown) throw invalid({ path: `/${index}/${unknown}`, code: 'unknown_key', message: `"${unknown}" has no meaning here.`, allowed })
+  }
+  return raw as PatchOperation[]
+}
+
+const testFailed = (index: number) =>
+  new DomainError('CONFLICT', `The test of operation ${index} does not hold. Nothing was changed.`, {
+    details: [{ path: `/${index}/value`, code: 'test_failed', message: 'The value there is another one. Read the record again.' }],
+  })

@@ -1,0 +1,95 @@
+import { DomainError, invalid } from '../../errors.ts'
+import { hasControlCharacters, ID_RULES, isRecordId } from '../../ids.ts'
+import { LIMITS } from '../../limits.ts'
+
+/** A record as every surface shows it. */
+export type RecordItem = {
+  id: string
+  recordType: string
+  data: unknown
+  externalId: string | null
+  externalSource: string | null
+  version: number
+  status: 'active' | 'cancelled'
+  cancelledAt: string | null
+  /** False when the type's schema, changed since, refuses what the record holds; otherwise null. */
+  valid: false | null
+  createdAt: string
+  updatedAt: string
+  operation?: 'created' | 'updated' | 'unchanged'
+}
+
+export type RecordRow = {
+  id: string
+  external_source: string | null
+  external_id: string | null
+  data: unknown
+  version: number
+  cancelled_at: Date | null
+  valid: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+/** The columns of a RecordRow. */
+export const RECORD_COLUMNS = 'id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at'
+
+export function toRecord(recordType: string, row: RecordRow): RecordItem {
+  return {
+    id: row.id,
+    recordType,
+    data: row.data,
+    externalId: row.external_id,
+    externalSource: row.external_source,
+    version: row.version,
+    status: row.cancelled_at ? 'cancelled' : 'active',
+    cancelledAt: row.cancelled_at ? row.cancelled_at.toISOString() : null,
+    valid: row.valid ? null : false,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
+
+export type Pair = { externalId: string; externalSource: string }
+export type PairInput = { externalId?: string | null | undefined; externalSource?: string | null | undefined }
+
+/** The pair a write gives, its source defaulted; null when it gives none. @throws VALIDATION_ERROR */
+export function readPair({ externalId, externalSource }: PairInput): Pair | null {
+  if (externalId === undefined || externalId === null) {
+    if (externalSource === undefined || externalSource === null) return null
+    throw invalid({ path: '/external_id', code: 'required', message: 'external_source needs an external_id beside it.' })
+  }
+  const pair = { externalId, externalSource: externalSource ?? 'default' }
+  demandExternal(pair.externalId, '/external_id')
+  demandExternal(pair.externalSource, '/external_source')
+  return pair
+}
+
+function demandExternal(value: string, path: string): void {
+  if (value.length >= 1 && [...value].length <= LIMITS.externalIdChars && !hasControlCharacters(value)) return
+  throw invalid({
+    path,
+    code: 'invalid_external_id',
+    message: `It has 1 to ${LIMITS.externalIdChars} characters, none of them a control character.`,
+  })
+}
+
+export function demandRecordId(id: string): void {
+  if (isRecordId(id)) return
+  throw invalid({ path: '/id', code: 'invalid_id', message: `A record id is ${ID_RULES.record}.`, received: id.slice(0, 130) })
+}
+
+/** The JSON text of a record's data, within its size. @throws VALIDATION_ERROR */
+export function dataText(data: unknown, maxBytes: number): string {
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw invalid({ path: '/data', code: 'type', message: 'data is an object.', expected: 'object' })
+  const text = JSON.stringify(data)
+  if (text.length > maxBytes / 4 && Buffer.byteLength(text) > maxBytes)
+    throw invalid({ path: '/data', code: 'too_large', message: `data has at most ${maxBytes} bytes as JSON.`, expected: maxBytes })
+  return text
+}
+
+export const recordNotFound = (recordType: string, id: string) =>
+  new DomainError('NOT_FOUND', `There is no record "${id}" of type "${recordType}".`, {
+    details: [{ path: '/id', code: 'record_not_found', message: 'List the records of the type, or PUT this one to create it.' }],
+  })

@@ -1,0 +1,58 @@
+import { DomainError } from '../errors.ts'
+
+/** The SQLSTATE behind an error of the driver or of Prisma, wherever it keeps it. */
+export function sqlState(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null) return undefined
+  const { code, meta } = thrown as { code?: unknown; meta?: Record<string, unknown> }
+  const cause = (meta?.['driverAdapterError'] as { cause?: { originalCode?: unknown } } | undefined)?.cause
+  if (typeof cause?.originalCode === 'string') return cause.originalCode
+  if (code === 'P2002') return '23505'
+  if (code === 'P2034') return '40001'
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+const UNIQUE_VIOLATION = '23505'
+const DEADLOCK = '40P01'
+const SERIALIZATION_FAILURE = '40001'
+export const LOCK_TIMEOUT = '55P03'
+
+/** True for what a second try of the same statement may mend: two writers met. */
+export const isRace = (thrown: unknown): boolean =>
+  [UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '')
+
+const MAX_TRIES = 12
+
+/**
+ * Repeats a write that lost a race, with a growing random pause.
+ * @throws CONFLICT when it still loses after 12 tries.
+ */
+export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (!isRace(thrown)) throw thrown
+      if (tries === MAX_TRIES)
+        throw new DomainError('CONFLICT', 'Too many writers met on the same data. Send the request again.', { cause: thrown })
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * tries))
+    }
+  }
+}
+
+const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'P1001', 'P1017', 'P2024', 'P2028'])
+
+/** Database errors that are not the caller's fault but pass: connection lost, shutting down, too many clients. */
+export function unreachable(thrown: unknown): DomainError | undefined {
+  const state = sqlState(thrown)
+  const code = (thrown as { code?: unknown } | null)?.code
+  const message = thrown instanceof Error ? thrown.message : ''
+  const lost =
+    (state !== undefined && /^(08|57P|53)/.test(state)) ||
+    (typeof code === 'string' && CONNECTION_CODES.has(code)) ||
+    /timeout exceeded when trying to connect|Connection terminated|Can't reach database/.test(message)
+  if (!lost) return undefined
+  return new DomainError('INTERNAL_ERROR', 'The database is not reachable. Try again shortly.', {
+    cause: thrown,
+    retryAfterSeconds: 2,
+  })
+}

@@ -1,0 +1,46 @@
+import { type CompiledSchema, compileSchema } from './json-schema/index.ts'
+import type { Scope } from './scope.ts'
+import { statement } from './db.ts'
+
+/** A record type as reads and writes need it: its schema compiled, under the version it was compiled from. */
+export type CompiledType = {
+  readonly baseId: string
+  readonly id: string
+  readonly version: number
+  readonly timezone: string
+  readonly jsonSchema: unknown
+  readonly schema: CompiledSchema
+}
+
+type Row = { version: number; timezone: string; json_schema: unknown }
+
+const GET_TYPE = statement(
+  'get_type',
+  'SELECT version, timezone, json_schema FROM plinth.record_type WHERE base_id = $1 AND id = $2',
+)
+
+/** The compiled type, from memory when it is known there. Undefined when there is none. */
+export async function findType(scope: Scope, baseId: string, id: string): Promise<CompiledType | undefined> {
+  const known = scope.caches.live() ? scope.caches.types.get(`${baseId}/${id}`) : undefined
+  return known ?? (await reloadType(scope, baseId, id))
+}
+
+/** The compiled type as the database has it now; what memory held is replaced. */
+export async function reloadType(scope: Scope, baseId: string, id: string): Promise<CompiledType | undefined> {
+  const [row] = await scope.db.query<Row>(GET_TYPE, [baseId, id])
+  if (!row) return undefined
+  const key = `${baseId}/${id}`
+  const held = scope.caches.types.get(key)
+  // The same text compiles to the same validator; a dropped notice must not cost a compilation.
+  const unchanged = held?.version === row.version && JSON.stringify(held.jsonSchema) === JSON.stringify(row.json_schema)
+  const type: CompiledType = {
+    baseId,
+    id,
+    version: row.version,
+    timezone: row.timezone,
+    jsonSchema: row.json_schema,
+    schema: unchanged ? held.schema : compileSchema(row.json_schema, '/json_schema'),
+  }
+  scope.caches.types.set(key, type)
+  return type
+}

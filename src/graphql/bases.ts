@@ -1,0 +1,72 @@
+import * as bases from '../engine/bases.ts'
+import { expectation } from '../engine/expectation.ts'
+import { typesVersion } from '../engine/record-types/index.ts'
+import { builder } from './builder.ts'
+import { Deleted, expectationArgs, Operation } from './common.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+
+type Base = bases.Base & { dryRun?: boolean }
+
+const BaseType = builder.objectRef<Base>('Base').implement({
+  description: 'A container of record types and records, and the unit that grants name.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    name: t.exposeString('name'),
+    description: t.exposeString('description', { nullable: true }),
+    environment: t.exposeString('environment', { description: '"production" or "preview".' }),
+    productionBase: t.exposeString('productionBase', { nullable: true, description: 'The base a preview was made from.' }),
+    settings: t.expose('settings', { type: 'JSON' }),
+    counts: t.field({
+      type: 'JSON',
+      description: 'How many record types and records it holds, of those the token may read.',
+      resolve: (base, _args, { scope }) => bases.countBase(scope, base.id),
+    }),
+    typesVersion: t.int({
+      description: 'A number that moves whenever a record type of the base does.',
+      resolve: (base, _args, { scope }) => typesVersion(scope, base.id),
+    }),
+    version: t.exposeInt('version'),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    operation: t.field({ type: Operation, nullable: true, resolve: (base) => base.operation }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const BasePage = pageType('BasePage', BaseType)
+
+builder.queryFields((t) => ({
+  bases: t.field({
+    type: BasePage,
+    description: 'The bases the token sees, newest first.',
+    args: pageArgs(),
+    resolve: (_root, args, { scope }) => bases.listBases(scope, args),
+  }),
+  base: t.field({
+    type: BaseType,
+    args: { id: t.arg.string({ required: true }) },
+    resolve: (_root, { id }, { scope }) => bases.getBase(scope, id),
+  }),
+}))
+
+const BaseInput = builder.inputType('BaseInput', {
+  fields: (t) => ({ name: t.string(), description: t.string(), settings: t.field({ type: 'JSON' }) }),
+})
+
+mutation('putBase', {
+  description: 'Creates a base or replaces its name, description and settings.',
+  type: BaseType,
+  args: builder.args((t) => ({
+    id: t.string({ required: true }),
+    input: t.field({ type: BaseInput, required: true }),
+    ...expectationArgs(),
+  })),
+  resolve: (scope, { id, input, ...expected }) => bases.putBase(scope, id, input as bases.BaseInput, expectation(expected)),
+})
+
+mutation('deleteBase', {
+  description: 'Deletes a base with all it holds; one that holds records wants `confirm` equal to its id.',
+  type: Deleted,
+  args: builder.args((t) => ({ id: t.string({ required: true }), confirm: t.string(), ...expectationArgs() })),
+  resolve: (scope, { id, confirm, ...expected }) => bases.deleteBase(scope, id, confirm ?? null, expectation(expected)),
+})

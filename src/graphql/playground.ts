@@ -1,0 +1,94 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { GraphQLError } from 'graphql'
+import { createYoga, type Plugin } from 'graphql-yoga'
+import { errorBody, FAILURES, invalid } from '../errors.ts'
+import { asDomainError, notFound } from '../http/errors.ts'
+import { LIMITS } from '../limits.ts'
+import type { Context } from './context.ts'
+import { unwrap } from './execute.ts'
+import { queryLimits } from './limits.ts'
+import { schema } from './schema.ts'
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+type Served = { request: FastifyRequest }
+
+/** `/graphql`: POST with a token, and a page with GraphiQL for a browser, whose every byte comes from here. */
+export function playground(identify: Hook, { graphqlCost }: { graphqlCost: number }) {
+  return async (app: FastifyInstance): Promise<void> => {
+    const page = renderGraphiQL({
+      title: 'Plinth GraphQL',
+      endpoint: '/graphql',
+      defaultQuery: WELCOME,
+      headers: JSON.stringify({ authorization: 'Bearer plt_…' }),
+      defaultEditorToolsVisibility: 'headers',
+    } as Parameters<typeof renderGraphiQL>[0])
+    const yoga = createYoga<Served, Context>({
+      schema,
+      graphqlEndpoint: '/graphql',
+      graphiql: false,
+      landingPage: false,
+      batching: false,
+      cors: false,
+      logging: false,
+      context: ({ request }: Served) => request.caller,
+      parserAndValidationCache: true,
+      plugins: [limits(graphqlCost)],
+      maskedErrors: { maskError: (thrown) => masked(thrown) },
+    })
+
+    app.setErrorHandler((thrown, request, reply) => {
+      const error = asDomainError(thrown)
+      if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
+      if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+      const { message, ...extensions } = errorBody(error, request.id).error
+      return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
+    })
+    app.get('/graphql', async (request, reply) => {
+      if (!request.headers.accept?.includes('text/html')) throw notFound()
+      return reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY).send(page)
+    })
+    app.post('/graphql', { onRequest: identify }, async (request, reply) => {
+      if (request.headers['idempotency-key'] !== undefined)
+        throw invalid({ path: 'header/Idempotency-Key', code: 'not_here', message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.' })
+      const response = await yoga.handleNodeRequestAndResponse(request, reply, { request })
+      response.headers.forEach((value, name) => reply.header(name, value))
+      return reply.code(response.status).send(await response.text())
+    })
+  }
+}
+
+const POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'"
+
+/** The parser's token limit, and the limits of depth, aliases and cost. */
+function limits(maxCost: number): Plugin {
+  return {
+    onParse: ({ params }) => {
+      params.options = { ...params.options, maxTokens: LIMITS.graphqlTokens }
+    },
+    onValidate: ({ addValidationRule }) => addValidationRule(queryLimits(maxCost)),
+  }
+}
+
+/** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque. */
+function masked(thrown: unknown): Error {
+  if (!(thrown instanceof GraphQLError)) return masked(new GraphQLError('', { originalError: thrown as Error }))
+  const error = unwrap(thrown)
+  const beforeExecution = thrown.originalError === undefined && thrown.path === undefined
+  return new GraphQLError(error.message, {
+    ...(thrown.nodes && { nodes: thrown.nodes }),
+    ...(thrown.source && { source: thrown.source }),
+    ...(thrown.positions && { positions: thrown.positions }),
+    ...(thrown.path && { path: thrown.path }),
+    extensions: { ...error.extensions, ...(beforeExecution && { http: { status: 400 } }) },
+  })
+}
+
+const WELCOME = `# Put an admin or scoped token into the headers below, then ask.
+{
+  bases {
+    data { id name counts }
+    hasMore
+  }
+}
+`

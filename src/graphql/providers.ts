@@ -1,0 +1,70 @@
+import * as providers from '../engine/providers/index.ts'
+import { builder } from './builder.ts'
+import { Operation } from './common.ts'
+import { mutation } from './mutation.ts'
+import { RecordRef } from './records.ts'
+
+const ToolExport = builder.objectRef<{ provider: string; tools: unknown[]; warnings: string[] }>('ToolExport').implement({
+  description: "Record types as a provider's native tool definitions.",
+  fields: (t) => ({
+    provider: t.exposeString('provider'),
+    tools: t.field({ type: 'JSON', resolve: (found) => found.tools }),
+    warnings: t.exposeStringList('warnings', { description: 'What the dialect could not say.' }),
+  }),
+})
+const ToolImport = builder.objectRef<providers.Imported & { dryRun?: boolean }>('ToolImport').implement({
+  description: 'The record types that tool definitions became.',
+  fields: (t) => ({
+    data: t.field({ type: 'JSON', description: '[{ record_type, operation, warnings }]', resolve: (done) => done.data }),
+    meta: t.field({ type: 'JSON', resolve: (done) => done.meta }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+type Called = providers.ToolCallRecord & { dryRun?: boolean }
+const ToolCallRecord = builder.objectRef<Called>('ToolCallRecord').implement({
+  description: 'The record a tool call became, and the answer in the form the provider expects.',
+  fields: (t) => ({
+    record: t.field({ type: RecordRef, resolve: (called) => called }),
+    operation: t.field({ type: Operation, nullable: true, resolve: (called) => called.operation }),
+    toolResult: t.expose('toolResult', { type: 'JSON' }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const ProviderShape = builder.enumType('ProviderShape', { values: ['chat', 'responses'] as const })
+
+builder.queryField('exportTools', (t) =>
+  t.field({
+    type: ToolExport,
+    args: {
+      base: t.arg.string({ required: true }),
+      provider: t.arg.string({ required: true }),
+      recordTypes: t.arg.stringList({ description: 'All that the token may read when left out.' }),
+      shape: t.arg({ type: ProviderShape, description: 'openai only; chat when left out.' }),
+    },
+    resolve: (_root, { base, provider, recordTypes, shape }, { scope }) =>
+      providers.exportRecordTypes(scope, base, provider, recordTypes ?? null, shape ?? 'chat'),
+  }),
+)
+
+mutation('importTools', {
+  description: 'Makes a record type of each tool definition, all or none.',
+  type: ToolImport,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    provider: t.string({ required: true }),
+    tools: t.field({ type: 'JSON', required: true }),
+  })),
+  resolve: (scope, { base, provider, tools }) => providers.importTools(scope, base, provider, tools),
+})
+
+mutation('recordToolCall', {
+  description: 'Makes a record of a native tool call; the same call again is the same record.',
+  type: ToolCallRecord,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    provider: t.string({ required: true }),
+    recordType: t.string({ required: true }),
+    call: t.field({ type: 'JSON', required: true }),
+  })),
+  resolve: (scope, { base, provider, recordType, call }) => providers.recordToolCall(scope, base, provider, recordType, call),
+})

@@ -1,0 +1,99 @@
+import { expectation } from '../engine/expectation.ts'
+import * as recordTypes from '../engine/record-types/index.ts'
+import { builder } from './builder.ts'
+import { Deleted, expectationArgs, Operation } from './common.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+
+type RecordType = recordTypes.RecordType & { dryRun?: boolean }
+
+const RecordTypeType = builder.objectRef<RecordType>('RecordType').implement({
+  description: 'A kind of record: its JSON Schema and how it is shown.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    name: t.exposeString('name'),
+    description: t.exposeString('description', { nullable: true }),
+    icon: t.exposeString('icon', { nullable: true }),
+    color: t.exposeString('color', { nullable: true }),
+    jsonSchema: t.expose('jsonSchema', { type: 'JSON' }),
+    indexes: t.field({ type: 'JSON', resolve: () => [] }),
+    timezone: t.exposeString('timezone', { description: 'IANA name; times of its records without an offset are read in it.' }),
+    sources: t.field({ type: 'JSON', resolve: () => [] }),
+    display: t.expose('display', { type: 'JSON' }),
+    version: t.exposeInt('version'),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    operation: t.field({ type: Operation, nullable: true, resolve: (type) => type.operation }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const RecordTypePage = pageType('RecordTypePage', RecordTypeType)
+
+builder.queryFields((t) => ({
+  recordTypes: t.field({
+    type: RecordTypePage,
+    description: 'The record types of a base that the token may read, newest first.',
+    args: { base: t.arg.string({ required: true }), ...pageArgs() },
+    resolve: (_root, { base, ...args }, { scope }) => recordTypes.listRecordTypes(scope, base, args),
+  }),
+  recordType: t.field({
+    type: RecordTypeType,
+    args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
+    resolve: (_root, { base, id }, { scope }) => recordTypes.getRecordType(scope, base, id),
+  }),
+}))
+
+const RecordTypeInput = builder.inputType('RecordTypeInput', {
+  fields: (t) => ({
+    name: t.string(),
+    description: t.string(),
+    icon: t.string(),
+    color: t.string(),
+    jsonSchema: t.field({ type: 'JSON', description: 'JSON Schema 2020-12, or draft-07 when `$schema` says so.' }),
+    timezone: t.string(),
+    display: t.field({ type: 'JSON' }),
+  }),
+})
+const OnInvalid = builder.enumType('OnInvalid', {
+  description: 'What happens to records that a new schema refuses.',
+  values: ['refuse', 'allow', 'migrate'] as const,
+})
+
+const writeArgs = () =>
+  builder.args((t) => ({
+    base: t.string({ required: true }),
+    id: t.string({ required: true }),
+    input: t.field({ type: RecordTypeInput, required: true }),
+    onInvalid: t.field({ type: OnInvalid }),
+    migration: t.field({ type: 'JSON', description: 'Steps that repair the records; with onInvalid: migrate.' }),
+    ...expectationArgs(),
+  }))
+
+mutation('putRecordType', {
+  description: 'Creates a record type or replaces it whole.',
+  type: RecordTypeType,
+  args: writeArgs(),
+  resolve: (scope, { base, id, input, onInvalid, migration, ...expected }) =>
+    recordTypes.putRecordType(scope, base, id, input, { expected: expectation(expected), onInvalid: onInvalid ?? 'refuse', migration }),
+})
+
+mutation('patchRecordType', {
+  description: 'Changes the fields of a record type that are named; each is replaced whole.',
+  type: RecordTypeType,
+  args: writeArgs(),
+  resolve: (scope, { base, id, input, onInvalid, migration, ...expected }) =>
+    recordTypes.patchRecordType(scope, base, id, input, { expected: expectation(expected), onInvalid: onInvalid ?? 'refuse', migration }),
+})
+
+mutation('deleteRecordType', {
+  description: 'Deletes a record type; one with records wants `confirm` equal to its id.',
+  type: Deleted,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    id: t.string({ required: true }),
+    confirm: t.string(),
+    ...expectationArgs(),
+  })),
+  resolve: (scope, { base, id, confirm, ...expected }) =>
+    recordTypes.deleteRecordType(scope, base, id, confirm ?? null, expectation(expected)),
+})

@@ -1,0 +1,50 @@
+import { GraphQLError, Kind, type ValueNode } from 'graphql'
+import { checkJson, parseJson } from '../json.ts'
+import { builder } from './builder.ts'
+
+/** A literal of a query document as JSON; its numbers are held to the same rule as those of a body. */
+function literal(node: ValueNode, variables: Record<string, unknown> | null | undefined): unknown {
+  switch (node.kind) {
+    case Kind.STRING:
+    case Kind.BOOLEAN:
+      return node.value
+    case Kind.INT:
+    case Kind.FLOAT:
+      return parseJson(node.value)
+    case Kind.NULL:
+      return null
+    case Kind.LIST:
+      return node.values.map((value) => literal(value, variables))
+    case Kind.OBJECT:
+      return Object.fromEntries(node.fields.map((field) => [field.name.value, literal(field.value, variables)]))
+    case Kind.VARIABLE:
+      return variables?.[node.name.value]
+    default:
+      throw new GraphQLError('An enum value is not JSON.')
+  }
+}
+
+builder.scalarType('JSON', {
+  description: 'Any JSON value. Numbers that a double cannot hold exactly are refused.',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    checkJson(value)
+    return value
+  },
+  parseLiteral: (node, variables) => {
+    const value = literal(node, variables)
+    checkJson(value)
+    return value
+  },
+})
+
+builder.scalarType('DateTime', {
+  description: 'A time as RFC 3339 in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
+  serialize: (value) => value,
+  parseValue: (value) => {
+    if (typeof value !== 'string' || !isTime(value)) throw new GraphQLError('A time is written 2026-01-31T09:30:00Z.')
+    return value
+  },
+})
+
+const isTime = (text: string) => /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))

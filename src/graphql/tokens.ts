@@ -1,0 +1,51 @@
+import * as tokens from '../engine/tokens.ts'
+import { builder } from './builder.ts'
+import { Deleted } from './common.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+
+type Token = tokens.Token & { dryRun?: boolean }
+
+const TokenType = builder.objectRef<Token>('Token').implement({
+  description: 'An API token. Its value is shown once, by the mutation that makes it.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    name: t.exposeString('name'),
+    masked: t.exposeString('masked'),
+    grants: t.field({ type: 'JSON', resolve: (token) => token.grants }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token that made it.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true }),
+    token: t.exposeString('token', { nullable: true, description: 'The raw token, once.' }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const TokenPage = pageType('TokenPage', TokenType)
+
+builder.queryFields((t) => ({
+  tokens: t.field({
+    type: TokenPage,
+    description: 'The tokens the asking one may manage, newest first.',
+    args: pageArgs(),
+    resolve: (_root, args, { scope }) => tokens.listTokens(scope, args),
+  }),
+}))
+
+mutation('createToken', {
+  description: 'Makes a token whose every grant lies inside one of the maker’s own.',
+  type: TokenType,
+  args: builder.args((t) => ({
+    name: t.string({ required: true }),
+    grants: t.field({ type: 'JSON', required: true, description: '[{ base, record_type, environment, permission }]' }),
+    expiresAt: t.field({ type: 'DateTime' }),
+  })),
+  resolve: (scope, { name, grants, expiresAt }) => tokens.createToken(scope, { name, grants, expiresAt: expiresAt ?? null }),
+})
+
+mutation('deleteToken', {
+  description: 'Revokes a token; every process refuses it within a second.',
+  type: Deleted,
+  args: builder.args((t) => ({ id: t.string({ required: true }) })),
+  resolve: (scope, { id }) => tokens.deleteToken(scope, id),
+})

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify'
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+const HEADERS = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
+const EXPOSED = 'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, WWW-Authenticate, Mcp-Session-Id'
+
+/** Lets pages of the listed origins call the API; without a list there is no CORS at all. */
+export function cors(app: FastifyInstance, origins: readonly string[]): void {
+  if (origins.length === 0) return
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin } = request.headers
+    reply.header('vary', 'Origin')
+    if (!origin || !origins.includes(origin)) return
+    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED)
+    if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return
+    reply.header('access-control-allow-methods', METHODS).header('access-control-allow-headers', HEADERS)
+    await reply.header('access-control-max-age', '600').code(204).send()
+  })
+}

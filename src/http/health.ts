@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { DomainError } from '../errors.ts'
+import type { Door } from './caller.ts'
+
+type Deps = { ping: () => Promise<void>; draining: () => boolean; door: Door }
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+
+/** `/healthz`: the process. `/readyz`: database reachable and migrated, not draining. `/metrics`: Prometheus text. */
+export function health(app: FastifyInstance, { ping, draining, door }: Deps): void {
+  app.get('/healthz', async () => ({ status: 'ok' }))
+
+  app.get('/readyz', async (request, reply) => {
+    if (draining()) return reply.code(503).send({ status: 'draining' })
+    try {
+      await ping()
+      return { status: 'ready', database: 'reachable' }
+    } catch (err) {
+      request.log.warn({ err }, 'not ready: the database is not reachable')
+      return reply.code(503).send({ status: 'unready', database: 'unreachable' })
+    }
+  })
+
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const seconds = new Histogram({
+    name: 'plinth_http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  })
+  const failures = new Counter({
+    name: 'plinth_http_failures_total',
+    help: 'Answers with an error status.',
+    labelNames: ['status'],
+    registers: [registry],
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    seconds.labels(request.method, route, String(reply.statusCode)).observe(reply.elapsedTime / 1000)
+    if (reply.statusCode >= 400) failures.labels(String(reply.statusCode)).inc()
+  })
+  app.get('/metrics', async (request, reply) => {
+    if (!LOOPBACK.has(request.ip)) await demandAdmin(request.headers.authorization, request.id, door)
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}
+
+async function demandAdmin(authorization: string | undefined, requestId: string, door: Door): Promise<void> {
+  const token = /^Bearer +(\S{1,512})$/i.exec(authorization ?? '')?.[1]
+  const context = token ? await door(token, 'rest', requestId) : undefined
+  if (!context) throw new DomainError('UNAUTHORIZED', 'Metrics are read from loopback, or with an admin token.')
+  if (context.scope.access.bases('admin') !== '*') throw new DomainError('FORBIDDEN', 'Metrics are read with a token that administers everything.')
+}

@@ -1,0 +1,65 @@
+import type { FastifyReply } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { DomainError } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+
+const MINUTE_MS = 60_000
+const MAX_KEYS = 50_000
+
+/** A token bucket for each key: `burst` at once, refilled at `perMinute`. Kept as the time at which it is full again. */
+function buckets(perMinute: number, burst: number) {
+  const fullAt = new LRUCache<string, number>({ max: MAX_KEYS })
+  const interval = MINUTE_MS / perMinute
+  return {
+    /** Takes one; negative `left` means that there was none. */
+    take(key: string, now: number) {
+      const full = Math.max(fullAt.get(key) ?? 0, now) + interval
+      const left = Math.floor(burst - (full - now) / interval + 1e-9)
+      if (left >= 0) fullAt.set(key, full)
+      const waitMs = left >= 0 ? 0 : full - now - burst * interval
+      return { left, waitMs, fullInMs: (left >= 0 ? full : full - interval) - now }
+    },
+  }
+}
+
+export type RateLimiter = {
+  /** Counts a request of a token and says so in the answer's headers. @throws RATE_LIMITED */
+  take(tokenId: string, reply: FastifyReply): void
+  /** Counts a failed authentication of an address. @throws RATE_LIMITED */
+  fail(address: string): void
+}
+
+/** Limits of this process; 0 requests a minute means none. */
+export function rateLimiter(perMinute: number): RateLimiter {
+  const burst = Math.min(LIMITS.requestBurst, perMinute)
+  const requests = perMinute > 0 ? buckets(perMinute, burst) : null
+  const failures = buckets(LIMITS.authFailuresPerMinute, LIMITS.authFailuresPerMinute)
+  return {
+    take(tokenId, reply) {
+      if (!requests) return
+      const { left, waitMs, fullInMs } = requests.take(tokenId, performance.now())
+      const remaining = Math.max(0, left)
+      const reset = Math.ceil(fullInMs / 1000)
+      reply.headers({
+        'ratelimit-policy': `"token";q=${perMinute};w=60`,
+        ratelimit: `"token";r=${remaining};t=${reset}`,
+        'x-ratelimit-limit': perMinute,
+        'x-ratelimit-remaining': remaining,
+        'x-ratelimit-reset': reset,
+      })
+      if (left < 0) throw tooMany(waitMs)
+    },
+    fail(address) {
+      const { left, waitMs } = failures.take(address, performance.now())
+      if (perMinute > 0 && left < 0) throw tooMany(waitMs)
+    },
+  }
+}
+
+function tooMany(waitMs: number): DomainError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return new DomainError('RATE_LIMITED', `Too many requests. Try again in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+    details: [{ path: '', code: 'rate_limited', message: 'Wait as long as Retry-After says.' }],
+  })
+}

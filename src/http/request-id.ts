@@ -1,0 +1,12 @@
+import type { IncomingMessage } from 'node:http'
+import { v7 } from 'uuid'
+
+const SOUND = /^[A-Za-z0-9._:-]{1,128}$/
+
+export const newRequestId = (): string => v7()
+
+/** The caller's `X-Request-Id` when it is sound, else a new one. */
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
+  const sent = request.headers['x-request-id']
+  return typeof sent === 'string' && SOUND.test(sent) ? sent : newRequestId()
+}

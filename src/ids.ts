@@ -1,0 +1,30 @@
+/** The rules of the names that callers choose. Source: docs/api-design.md. */
+const BASE = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/
+const PREVIEW_NAME = /^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/
+const TYPE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+const RECORD = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what an external id must not hold.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const RESERVED_BASES = new Set(['bases', 'workspaces', 'databases', 'tokens', 'vault', 'accounts'])
+
+export const isProductionBaseId = (id: string): boolean =>
+  BASE.test(id) && !id.includes('--') && !RESERVED_BASES.has(id)
+
+export const isPreviewId = (id: string): boolean => {
+  const [production, name, ...more] = id.split('--')
+  return more.length === 0 && isProductionBaseId(production ?? '') && PREVIEW_NAME.test(name ?? '')
+}
+
+export const isBaseId = (id: string): boolean => isProductionBaseId(id) || isPreviewId(id)
+export const isTypeId = (id: string): boolean => TYPE.test(id)
+export const isRecordId = (id: string): boolean => RECORD.test(id)
+export const hasControlCharacters = (text: string): boolean => CONTROL.test(text)
+
+/** The base a preview was made from; a production base is its own. */
+export const productionOf = (baseId: string): string => baseId.split('--', 1)[0] ?? baseId
+
+export const ID_RULES = {
+  base: 'lower-case letters, digits and single hyphens, 1 to 48 characters, and none of the reserved names',
+  type: 'a letter or digit, then up to 63 of letters, digits, "_", "." and "-"',
+  record: 'a letter or digit, then up to 127 of letters, digits, "_", ".", ":" and "-"',
+} as const

@@ -1,0 +1,76 @@
+import type { Detail } from './errors.ts'
+import { LIMITS } from './limits.ts'
+
+/** A place in a document, outermost first. */
+export type Path = (string | number)[]
+
+/** A refusal lists no more than these. */
+export const MOST_FAULTS = 20
+
+/** A JSON Pointer (RFC 6901) of its segments. */
+export function pointer(...segments: Path): string {
+  let text = ''
+  for (const segment of segments) {
+    text += `/${String(segment).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`
+  }
+  return text
+}
+
+export function fault(at: string, path: Path, code: string, message: string): Detail {
+  return { path: at + pointer(...path), code, message }
+}
+
+export function tooDeep(at: string, path: Path): Detail {
+  const message = `Objects and arrays nest deeper than ${LIMITS.jsonDepth} levels. Flatten them.`
+  return { ...fault(at, path, 'too_deep', message), expected: LIMITS.jsonDepth }
+}
+
+/** `path` ends with the key. */
+export function checkKey(key: string, at: string, path: Path, faults: Detail[]): void {
+  if (key === '__proto__') faults.push(fault(at, path, 'forbidden_key', 'Rename the key __proto__.'))
+  checkString(key, at, path, faults, 'key')
+}
+
+export function checkString(text: string, at: string, path: Path, faults: Detail[], what = 'string'): void {
+  if (text.includes('\u0000')) {
+    faults.push(
+      fault(at, path, 'invalid_string', `Remove the \\u0000 from this ${what}: it cannot be stored.`),
+    )
+  } else if (!text.isWellFormed()) {
+    const message = `This ${what} holds half of a surrogate pair. Send whole Unicode characters.`
+    faults.push(fault(at, path, 'invalid_string', message))
+  }
+}
+
+export function unsafeNumber(token: string, at: string, path: Path): Detail {
+  const double = Number(token)
+  const shown = token.length <= 40 ? token : `${token.slice(0, 20)}…`
+  const outcome = Number.isFinite(double) ? `would be read as ${double}` : 'is too large'
+  const message = `The number ${shown} ${outcome}. Send it as a string, or with fewer digits.`
+  const detail = fault(at, path, 'unsafe_number', message)
+  return shown === token ? { ...detail, hint: JSON.stringify(token) } : detail
+}
+
+/** `where` is the offset of the first character that cannot stand there. */
+export function malformed(text: string, where: number, at: string): Detail {
+  let [line, lineStart] = [1, 0]
+  for (let i = text.indexOf('\n'); i >= 0 && i < where; i = text.indexOf('\n', i + 1)) {
+    line++
+    lineStart = i + 1
+  }
+  const place = `line ${line}, column ${where - lineStart + 1}`
+  return fault(at, [], 'malformed_json', `The JSON is malformed at ${place}. ${remedy(text, where)}`)
+}
+
+function remedy(text: string, where: number): string {
+  const c = text[where]
+  if (text.trim() === '') return 'It is empty: send a JSON value.'
+  if (c === undefined) return 'It ends too early: close what is open.'
+  if (c === "'") return 'Write strings and keys in double quotes.'
+  if ((c === '}' || c === ']') && text.slice(0, where).trimEnd().endsWith(','))
+    return 'Remove the comma before it.'
+  if (/^(?:-?Infinity|NaN|undefined|None)/.test(text.slice(where, where + 9)))
+    return 'Write null, or a string.'
+  if (/^(?:True|False)/.test(text.slice(where, where + 5))) return 'Write true and false in lower case.'
+  return 'Send well-formed JSON.'
+}

@@ -1,0 +1,137 @@
+import { survivesDouble } from './decimal.ts'
+import type { Detail } from './errors.ts'
+import {
+  checkKey,
+  checkString,
+  MOST_FAULTS,
+  malformed,
+  type Path,
+  tooDeep,
+  unsafeNumber,
+} from './json-faults.ts'
+import { LIMITS } from './limits.ts'
+
+/**
+ * Reads JSON text token by token and lists its faults in order. What ends the reading (malformed text, too many
+ * levels) stands alone or last. Nothing recurses, so no text can overflow the stack.
+ */
+export function scan(text: string, at: string): Detail[] {
+  const scanner = new Scanner(text, at)
+  try {
+    scanner.run()
+  } catch {
+    return [malformed(text, scanner.i, at)]
+  }
+  return scanner.faults
+}
+
+/** The offset after the string that opens at `start`; the text's length when it never closes. */
+export function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = end
+    while (text[escapes - 1] === '\\') escapes--
+    if ((end - escapes) % 2 === 0) return end + 1
+  }
+  return text.length
+}
+
+const STOPS = new Set([...' \n\r\t,]}:"[{'].map((c) => c.charCodeAt(0)))
+
+class Scanner {
+  readonly faults: Detail[] = []
+  /** One segment for each open container: the member being read. */
+  readonly path: Path = []
+  i = 0
+  /** True between an opening bracket and its first member, where no comma is due. */
+  private fresh = false
+  readonly text: string
+  readonly at: string
+
+  constructor(text: string, at: string) {
+    this.text = text
+    this.at = at
+  }
+
+  run(): void {
+    do {
+      const c = this.peek()
+      if (c !== '{' && c !== '[') this.scalar()
+      else if (this.path.length < LIMITS.jsonDepth) this.enter(c)
+      else {
+        this.faults.push(tooDeep(this.at, this.path))
+        return
+      }
+    } while (this.advance() && this.faults.length < MOST_FAULTS)
+  }
+
+  /** The next character that is not white space. */
+  private peek(): string | undefined {
+    let c = this.text.charCodeAt(this.i)
+    while (c === 32 || c === 10 || c === 13 || c === 9) c = this.text.charCodeAt(++this.i)
+    return this.text[this.i]
+  }
+
+  private enter(bracket: '{' | '['): void {
+    this.i++
+    this.path.push(bracket === '{' ? '' : -1)
+    this.fresh = true
+  }
+
+  /** After a value or an opening bracket: goes on to the next value. False at the end of the text. */
+  private advance(): boolean {
+    for (;;) {
+      const c = this.peek()
+      const member = this.path.at(-1)
+      if (member === undefined) return c === undefined ? false : this.fail()
+      const fresh = this.fresh
+      this.fresh = false
+      const isArray = typeof member === 'number'
+      if (c === (isArray ? ']' : '}')) {
+        this.i++
+        this.path.pop()
+        continue
+      }
+      if (!fresh && this.text[this.i++] !== ',') this.fail(this.i - 1)
+      if (isArray) this.path[this.path.length - 1] = member + 1
+      else this.key()
+      return true
+    }
+  }
+
+  private key(): void {
+    if (this.peek() !== '"') this.fail()
+    const key = this.string()
+    this.path[this.path.length - 1] = key
+    checkKey(key, this.at, this.path, this.faults)
+    if (this.peek() !== ':') this.fail()
+    this.i++
+  }
+
+  private scalar(): void {
+    if (this.text[this.i] === '"') {
+      checkString(this.string(), this.at, this.path, this.faults)
+      return
+    }
+    const start = this.i
+    while (this.i < this.text.length && !STOPS.has(this.text.charCodeAt(this.i))) this.i++
+    const token = this.text.slice(start, this.i)
+    if (token === 'true' || token === 'false' || token === 'null') return
+    this.i = start
+    JSON.parse(token)
+    this.i += token.length
+    if (!survivesDouble(token)) this.faults.push(unsafeNumber(token, this.at, this.path))
+  }
+
+  /** Decodes the string at hand; throws with `i` still at its start when it is malformed. */
+  private string(): string {
+    const end = stringEnd(this.text, this.i)
+    const decoded = JSON.parse(this.text.slice(this.i, end)) as string
+    this.i = end
+    return decoded
+  }
+
+  private fail(where = this.i): never {
+    this.i = where
+    throw new SyntaxError()
+  }
+}

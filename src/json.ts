@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer'
+import { type Detail, invalid } from './errors.ts'
+import { checkKey, checkString, fault, MOST_FAULTS, type Path, pointer, tooDeep } from './json-faults.ts'
+import { scan, stringEnd } from './json-scan.ts'
+import { LIMITS } from './limits.ts'
+
+export { pointer }
+
+/**
+ * Parses JSON and refuses whatever could not be stored and given back as it came. Every surface parses with it.
+ * `at` is the pointer of the text within the request; details point below it. One leading BOM is skipped.
+ */
+export function parseJson(text: string | Buffer, at = ''): unknown {
+  const decoded = typeof text === 'string' ? text : decode(text, at)
+  const source = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
+  let value: unknown
+  try {
+    value = JSON.parse(source)
+  } catch {
+    throw refusal(scan(source, at)) ?? invalid(fault(at, [], 'malformed_json', 'Send well-formed JSON.'))
+  }
+  if (isPlain(source)) return value
+  const refused = refusal(scan(source, at))
+  if (refused) throw refused
+  return value
+}
+
+/** The rules of `parseJson` for a value that did not come from text, such as a GraphQL literal. */
+export function checkJson(value: unknown, at = ''): void {
+  const faults: Detail[] = []
+  const open: { value: unknown; path: Path }[] = [{ value, path: [] }]
+  for (let next = open.pop(); next && faults.length < MOST_FAULTS; next = open.pop()) {
+    const { value, path } = next
+    if (typeof value === 'string') checkString(value, at, path, faults)
+    else if (typeof value === 'object' && value !== null) {
+      // Thrown at once: a value that holds itself never ends.
+      if (path.length >= LIMITS.jsonDepth) throw invalid(tooDeep(at, path))
+      const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+      for (const [key, member] of entries.reverse()) {
+        const inner = [...path, key]
+        if (typeof key === 'string') checkKey(key, at, inner, faults)
+        open.push({ value: member, path: inner })
+      }
+    } else if (value !== null && typeof value !== 'boolean' && !Number.isFinite(value)) {
+      faults.push(
+        fault(at, path, 'not_json', 'JSON has no such value. Send a finite number, a string or null.'),
+      )
+    }
+  }
+  const refused = refusal(faults)
+  if (refused) throw refused
+}
+
+function decode(bytes: Buffer, at: string): string {
+  if (isUtf8(bytes)) return bytes.toString()
+  throw invalid(fault(at, [], 'invalid_utf8', 'The text is not valid UTF-8. Send it encoded as UTF-8.'))
+}
+
+function refusal([first, ...more]: Detail[]) {
+  return first && invalid(first, ...more)
+}
+
+/** True when a cheap look at well-formed text rules out every fault. Most bodies end here; the rest are scanned. */
+function isPlain(text: string): boolean {
+  const escapes = text.includes('\\')
+  if (escapes && SUSPECT_ESCAPE.test(text)) return false
+  if (text.includes('__proto__') || !text.isWellFormed()) return false
+  let level = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === QUOTE) {
+      i = escapes ? stringEnd(text, i) - 1 : text.indexOf('"', i + 1)
+    } else if (isDigit(c)) {
+      const start = i
+      while (isDigit(text.charCodeAt(i + 1)) || text.charCodeAt(i + 1) === POINT) i++
+      // Fifteen digits always survive a double; longer numbers and exponents may not.
+      if (i - start >= 15 || (text.charCodeAt(i + 1) | 32) === LETTER_E) return false
+    } else if (c === BRACE || c === BRACKET) {
+      if (++level > LIMITS.jsonDepth) return false
+    } else if (c === BRACE + 2 || c === BRACKET + 2) level--
+  }
+  return true
+}
+
+function isDigit(c: number): boolean {
+  return c >= 48 && c <= 57
+}
+
+// Escaped ASCII may spell __proto__ or be \u0000; D800 to DFFF are surrogates.
+const SUSPECT_ESCAPE = /\\u(?:00[0-7]|[dD][89a-fA-F])/
+const QUOTE = 34
+const POINT = 46
+const LETTER_E = 101
+const BRACE = 123
+const BRACKET = 91

@@ -1,0 +1,119 @@
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import closeWithGrace from 'close-with-grace'
+import pino, { type Logger } from 'pino'
+import { type Config, readConfig } from './config.ts'
+import { openEngine } from './engine/engine.ts'
+import { newToken } from './engine/tokens.ts'
+import { LIMITS } from './limits.ts'
+import { openCluster } from './postgres/cluster.ts'
+import { claimOwnership } from './postgres/ownership.ts'
+import { buildServer } from './server.ts'
+
+export type RunningServer = { url: string; adminToken: string; close(): Promise<void> }
+
+/** Opens the database, migrates it, and listens. What was opened is closed again when a later step fails. */
+export async function startServer(config: Config, log: Logger): Promise<RunningServer> {
+  const closing: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (let step = closing.pop(); step; step = closing.pop()) await step()
+  }
+  try {
+    await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+    const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
+    const admin = await adminToken(config)
+    const engine = await openEngine({ connectionString, adminToken: admin.token, recordBytes: config.recordBytes, log })
+    closing.push(() => engine.close())
+    let draining = false
+    const app = await buildServer({ engine, config, log, draining: () => draining })
+    closing.push(() => app.close())
+    const address = await app.listen({ host: config.host, port: config.port })
+    const url = config.publicUrl ?? address
+    closing.push(await announceAddress(config, address))
+    closing.push(async () => {
+      draining = true
+    })
+    if (admin.isNew) process.stdout.write(`plinth admin token ${admin.token}\n`)
+    return { url, adminToken: admin.token, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openEmbedded(config: Config, log: Logger, closing: (() => Promise<void>)[]): Promise<string> {
+  const cluster = await openCluster({ dataDir: config.dataDir, log })
+  const ownership = await claimOwnership(cluster.url, {
+    onLost: () => log.fatal('the connection to the embedded PostgreSQL was lost'),
+  })
+  if (!ownership) {
+    const running = await readAddress(config)
+    throw new Error(`Another Plinth serves ${config.dataDir}${running ? ` at ${running.url} (process ${running.pid})` : ''}. Stop it, or set PLINTH_DATA_DIR to another directory.`)
+  }
+  // PostgreSQL stops last, after everyone who talks to it.
+  closing.push(async () => {
+    await ownership.release()
+    await cluster.stop()
+  })
+  return cluster.url
+}
+
+/** The token of the first administrator: from the settings, else kept in the data directory since the first start. */
+async function adminToken(config: Config): Promise<{ token: string; isNew: boolean }> {
+  if (config.adminToken) return { token: config.adminToken, isNew: false }
+  const file = join(config.dataDir, 'admin-token')
+  try {
+    return { token: (await readFile(file, 'utf8')).trim(), isNew: false }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  const token = newToken()
+  await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' })
+  await chmod(file, 0o600)
+  return { token, isNew: true }
+}
+
+const addressFile = (config: Config) => join(config.dataDir, 'server.json')
+
+/** Leaves word in the data directory of where this server listens. */
+async function announceAddress(config: Config, url: string): Promise<() => Promise<void>> {
+  await writeFile(addressFile(config), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 })
+  return async () => {
+    const left = await readAddress(config)
+    if (left?.pid === process.pid) await rm(addressFile(config), { force: true })
+  }
+}
+
+async function readAddress(config: Config): Promise<{ url: string; pid: number } | undefined> {
+  try {
+    return JSON.parse(await readFile(addressFile(config), 'utf8')) as { url: string; pid: number }
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON lines on standard error; standard output is for the two lines a program waits for. */
+export const openLog = (level: string): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: ['req.headers', 'err.cause.params', 'err.meta', 'err.cause.detail', 'err.detail', 'err.where', 'err.query'], remove: true },
+    },
+    pino.destination({ dest: 2, sync: false }),
+  )
+
+/** The process: settings, server, and a graceful end. */
+export async function serve(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = openLog(config.logLevel)
+  const server = await startServer(config, log)
+  closeWithGrace({ delay: LIMITS.drainMs, logger: false }, async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'the process ends on an error')
+    else log.info({ signal }, 'the server drains and stops')
+    await server.close()
+  })
+  process.stdout.write(`plinth ready ${server.url}\n`)
+}

@@ -1,0 +1,98 @@
+/** The words of a published schema: cleaned, kept short, and saying what its keywords cannot. */
+import { ANY, KINDS, type Kind, type Shape } from './shape.ts'
+
+/** Controls, bidi overrides, invisible and unassigned characters, tags: what a reader does not see but a model reads. */
+const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u{e0000}-\u{e0fff}]/u
+const ALL_HIDDEN = new RegExp(HIDDEN, 'gu')
+
+/** Says that a value may be null, which the published schema leaves out. */
+export const NULLABLE = 'May be null.'
+
+/** True where a text holds nothing a reader would not see. */
+export const isClean = (text: string) => !HIDDEN.test(text)
+
+/** One line of plain text, cut at `chars`; of a huge text only the beginning is looked at. */
+export function clean(text: string, chars: number): string {
+  const start = text.slice(0, 2 * chars).toWellFormed()
+  const plain = start.replace(ALL_HIDDEN, ' ').replace(/\s+/g, ' ').trim()
+  const points = [...plain]
+  if (points.length <= chars && start.length === text.length) return plain
+  return points.length < chars
+    ? `${plain}…`
+    : `${points
+        .slice(0, chars - 1)
+        .join('')
+        .trimEnd()}…`
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  date: 'a date (YYYY-MM-DD)',
+  'date-time': 'a date and time with offset (2026-01-31T09:00:00Z)',
+  time: 'a time with offset (09:00:00Z)',
+  duration: 'an ISO 8601 duration (P3DT4H)',
+  email: 'an email address',
+  'idn-email': 'an email address',
+  hostname: 'a host name',
+  'idn-hostname': 'a host name',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  uri: 'an absolute URI',
+  iri: 'an absolute IRI',
+  'uri-reference': 'a URI or relative reference',
+  'iri-reference': 'an IRI or relative reference',
+  'uri-template': 'a URI template',
+  uuid: 'a UUID',
+  'json-pointer': 'a JSON Pointer',
+  'relative-json-pointer': 'a relative JSON Pointer',
+  regex: 'a regular expression',
+}
+
+/** True for the formats of the standard: clients may reject a schema over one they do not know. */
+export const isKnownFormat = (format: string) => Object.hasOwn(FORMATS, format)
+
+const formatPhrase = (format: string) => FORMATS[format] ?? `a string of format ${clean(format, 40)}`
+
+const KIND_PHRASES: Readonly<Record<Kind, string>> = {
+  null: 'null',
+  boolean: 'true or false',
+  number: 'a number',
+  string: 'a string',
+  array: 'an array',
+  object: 'an object',
+}
+
+/** A shape in a few words, such as "an array of numbers"; never deeper than its items. */
+export function phrase(shape: Shape, deep = true): string {
+  if (shape.values) return valuesPhrase(shape.values)
+  const kinds = KINDS.filter((kind) => shape.kinds.has(kind))
+  if (kinds.length === 0) return 'nothing'
+  if (kinds.length === KINDS.length) return 'any value'
+  return kinds.map((kind) => kindPhrase(kind, shape, deep)).join(' or ')
+}
+
+function kindPhrase(kind: Kind, shape: Shape, deep: boolean): string {
+  const { traits, object, items } = shape
+  if (kind === 'number' && traits.integer) return 'an integer'
+  if (kind === 'string' && traits.format) return formatPhrase(traits.format)
+  if (kind === 'array' && deep && items && items !== ANY) return `an array of (${phrase(items, false)})`
+  if (kind === 'object' && object.properties.size > 0)
+    return `an object with ${listed(object.properties.keys())}`
+  return KIND_PHRASES[kind]
+}
+
+function valuesPhrase(values: readonly unknown[]): string {
+  const shown = values.slice(0, 8).map((value) => clean(JSON.stringify(value), 60))
+  return values.length > shown.length ? `${shown.join(' | ')} | …` : shown.join(' | ')
+}
+
+/** Up to eight names, and how many more there are. */
+export function listed(names: Iterable<string>): string {
+  const all = [...names]
+  const shown = all.slice(0, 8).map((name) => clean(name, 64))
+  return all.length > shown.length
+    ? `${shown.join(', ')} and ${all.length - shown.length} more`
+    : shown.join(', ')
+}
+
+/** A phrase as a sentence. */
+export const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`

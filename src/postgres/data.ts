@@ -1,0 +1,100 @@
+/** Makes the data directory of a new cluster, whole or not at all. */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Binaries } from './binaries.ts'
+import type { Identity } from './identity.ts'
+import type { Place } from './place.ts'
+import { SUPERUSER, serverEnvironment } from './settings.ts'
+import { passwordFile } from './windows.ts'
+
+const run = promisify(execFile)
+const MAJOR_VERSION = '18'
+const DRAFT = /^postgres\.draft-(\d+)-/
+
+// Strings order by code point, the same on every machine and in every release of its C library.
+const LOCALE = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
+
+/** Only an empty place gets new data: what is there is never overwritten. */
+export async function ensureData(place: Place, binaries: Binaries, identity: Identity): Promise<void> {
+  if (await hasData(place)) return
+  await removeAbandonedDrafts(place)
+  const draft = `${place.pgdata}.draft-${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    await initialize(draft, place, binaries, identity)
+    await rename(draft, place.pgdata)
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    // Another process was faster: its data is as good as ours.
+    if (await hasData(place)) return
+    throw error
+  }
+  await syncDirectory(place.dataDir)
+}
+
+async function hasData({ pgdata }: Place): Promise<boolean> {
+  const version = await readFile(join(pgdata, 'PG_VERSION'), 'utf8').catch(() => undefined)
+  if (version !== undefined && version.trim() !== MAJOR_VERSION) {
+    throw new Error(
+      `${pgdata} was written by PostgreSQL ${version.trim()}; this is ${MAJOR_VERSION}. ` +
+        'Dump it with the old version and restore it into a new data directory.',
+    )
+  }
+  if (version !== undefined) return true
+  const found = await readdir(pgdata).catch(() => [])
+  if (found.length === 0) return false
+  throw new Error(
+    `${pgdata} holds files, but no PostgreSQL data. Move them away, or choose another data directory.`,
+  )
+}
+
+/** initdb syncs what it wrote (about 0.1 s): the rename must not be durable before the files are. */
+async function initialize(
+  draft: string,
+  place: Place,
+  { initdb }: Binaries,
+  identity: Identity,
+): Promise<void> {
+  // On a unix socket the directory's mode is the lock; on Windows there is only TCP, and a password.
+  const secret = await passwordFile(place.dataDir)
+  const access = secret
+    ? ['--auth=scram-sha-256', `--pwfile=${secret}`]
+    : ['--auth-local=trust', '--auth-host=reject']
+  const options = [`--username=${SUPERUSER}`, ...access, '--data-checksums', ...LOCALE, '--no-instructions']
+  const [command = initdb, ...rest] = [...identity.prefix, initdb, `--pgdata=${draft}`, ...options]
+  await run(command, rest, { env: serverEnvironment(), cwd: '/' }).catch((cause: { stderr?: string }) => {
+    const reason = cause.stderr?.trim() || String(cause)
+    throw new Error(`PostgreSQL could not make its data in ${place.dataDir}: ${reason}`, { cause })
+  })
+}
+
+/** A kill in the middle of initdb leaves its draft behind, and nothing else. */
+async function removeAbandonedDrafts({ dataDir }: Place): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    const pid = DRAFT.exec(name)?.[1]
+    if (pid === undefined) continue
+    const { mtimeMs } = await stat(join(dataDir, name))
+    // In a container the killed process may well have had our pid.
+    const isOlder = Number(pid) === process.pid && mtimeMs < performance.timeOrigin
+    if (isAlive(Number(pid)) && !isOlder) continue
+    // An orphaned initdb may still be writing: then a later start removes the rest.
+    await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  // Windows cannot open a directory, and has no need to.
+  if (process.platform === 'win32') return
+  await using directory = await open(path, 'r')
+  await directory.sync()
+}

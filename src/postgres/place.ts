@@ -1,0 +1,93 @@
+/** The paths of one embedded server, and how to reach it. */
+import { createHash } from 'node:crypto'
+import { access, chmod, constants, lstat, mkdir, realpath, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { readPidFile } from './pid-file.ts'
+import { DATABASE, SOCKET_PORT, SUPERUSER } from './settings.ts'
+import { readPassword } from './windows.ts'
+
+export type Place = { dataDir: string; pgdata: string; run: string; logFile: string }
+type Address = { host: string; port: number }
+
+/** What a socket's address may hold, without its closing zero. */
+const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
+const WINDOWS = process.platform === 'win32'
+
+/** Makes the directories a server needs; the data itself comes later. */
+export async function preparePlace(dataDir: string): Promise<Place> {
+  const real = await makeDirectory(dataDir)
+  const pgdata = join(real, 'postgres')
+  const run = WINDOWS ? real : await prepareSocketDirectory(real, pgdata)
+  return { dataDir: real, pgdata, run, logFile: join(real, 'postgres.log') }
+}
+
+async function makeDirectory(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    return await realpath(path)
+  } catch (cause) {
+    throw new Error(`This user cannot write the data directory ${resolve(path)}. Choose another one.`, {
+      cause,
+    })
+  }
+}
+
+/** Where a server of this place may listen, whoever started it: perhaps under another TMPDIR than ours. */
+export function addresses(place: Place): Address[] {
+  const running = readPidFile(place.pgdata)
+  if (WINDOWS) return running ? [{ host: '127.0.0.1', port: running.port }] : []
+  const ours = { host: place.run, port: SOCKET_PORT }
+  if (!running?.socketDirectory || running.socketDirectory === place.run) return [ours]
+  return [ours, { host: running.socketDirectory, port: running.port }]
+}
+
+/** Every part is spelled out, as `pg` would fill a missing one from the environment. */
+export function addressUrl(place: Place, { host, port }: Address, database = DATABASE): string {
+  if (!host.startsWith('/')) {
+    return `postgres://${SUPERUSER}:${readPassword(place.dataDir)}@${host}:${port}/${database}?sslmode=disable`
+  }
+  const socket = `host=${encodeURIComponent(host)}&sslmode=disable`
+  return `postgres://${SUPERUSER}@localhost:${port}/${database}?${socket}`
+}
+
+/** The directory that says who owns this data: the cluster's once there is one. */
+export async function dataOwner(
+  place: Pick<Place, 'dataDir' | 'pgdata'>,
+): Promise<{ uid: number; gid: number }> {
+  return stat(place.pgdata).catch(() => stat(place.dataDir))
+}
+
+async function prepareSocketDirectory(dataDir: string, pgdata: string): Promise<string> {
+  const inside = join(dataDir, 'run')
+  if (fits(inside)) {
+    await mkdir(inside, { recursive: true, mode: 0o700 })
+    // Any mode a restore or a volume driver gave it; fails only where the directory is not ours.
+    await chmod(inside, 0o700)
+    return inside
+  }
+  const name = `plinth-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
+  const outside = [tmpdir(), '/tmp'].map((parent) => join(parent, name)).find(fits)
+  if (!outside)
+    throw new Error(`No directory for the socket of ${dataDir} is short enough. Choose a shorter one.`)
+  await mkdir(outside, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await checkPrivate(outside, (await dataOwner({ dataDir, pgdata })).uid)
+  return outside
+}
+
+function fits(directory: string): boolean {
+  return Buffer.byteLength(join(directory, `.s.PGSQL.${SOCKET_PORT}`)) <= SOCKET_PATH_BYTES
+}
+
+/** Whoever may write this directory could stand in for the server, and anyone may create it first. */
+async function checkPrivate(directory: string, ownerUid: number): Promise<void> {
+  const found = await lstat(directory)
+  const ours = found.uid === process.geteuid?.() || found.uid === ownerUid
+  if (found.isDirectory() && ours && (found.mode & 0o077) === 0) return
+  throw new Error(
+    `${directory} is to hold the server's socket, but others may write it. Remove it and start again.`,
+  )
+}

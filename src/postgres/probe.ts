@@ -1,0 +1,76 @@
+/** Is a server there? Asked by connecting, since only an answer proves it. */
+import pg from 'pg'
+import { parsePidFile, readPidFile } from './pid-file.ts'
+import { addresses, addressUrl, type Place } from './place.ts'
+import { DATABASE } from './settings.ts'
+
+/** `busy` is a server that starts, recovers or stops. */
+export type Answer =
+  | { state: 'ready'; url: string; pid: number; run: string }
+  | { state: 'busy' }
+  | { state: 'absent' }
+
+const CONNECT_TIMEOUT_MS = 5_000
+const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
+const WHOSE_IS_IT = `SELECT pg_read_file('postmaster.pid', true) AS pid_file,
+  EXISTS (SELECT FROM pg_database WHERE datname = '${DATABASE}') AS has_database`
+
+/** Asks at every address a server of this place may have, and makes our database when it is missing. */
+export async function probe(place: Place): Promise<Answer> {
+  for (const address of addresses(place)) {
+    const answer = await ask(place, addressUrl(place, address, 'postgres'))
+    if (answer.state === 'ready') return { ...answer, url: addressUrl(place, address) }
+    if (answer.state === 'busy') return answer
+  }
+  return { state: 'absent' }
+}
+
+/** One statement, on the maintenance database. */
+export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  // Without a listener a connection that breaks would bring the process down; the statement fails anyway.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function ask(place: Place, url: string): Promise<Answer> {
+  try {
+    const [row] = await query<{ pid_file: string | null; has_database: boolean }>(url, WHOSE_IS_IT)
+    // A server without its pid file notices that within a minute and stops.
+    const server = parsePidFile(row?.pid_file ?? '')
+    if (!server || !row) return { state: 'busy' }
+    const expected = readPidFile(place.pgdata)
+    if (!expected) return { state: 'busy' }
+    if (server.run !== expected.run) throw strangerError(place)
+    if (!row.has_database) await createDatabase(url)
+    return { state: 'ready', url, pid: server.pid, run: server.run }
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code !== undefined && NOBODY_LISTENS.includes(code)) return { state: 'absent' }
+    if (isPassing(error)) return { state: 'busy' }
+    throw error
+  }
+}
+
+/** Class 57 is a server that starts or stops, 53 one out of means; `pg` gives no code to a cut connection. */
+function isPassing(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message: string }
+  if (code === undefined) return /terminated|timeout/i.test(message)
+  return /^(57P|53)/.test(code) || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+async function createDatabase(url: string): Promise<void> {
+  await query(url, `CREATE DATABASE ${DATABASE}`).catch((error: { code?: string }) => {
+    // Another process that opens the same cluster was faster.
+    if (error.code !== '42P04' && error.code !== '23505') throw error
+  })
+}
+
+function strangerError({ dataDir, run }: Place): Error {
+  return new Error(`The server that answers in ${run} does not serve ${dataDir}. Stop it, then start again.`)
+}

@@ -1,0 +1,68 @@
+/** Stops the server, also one that another process started. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findBinaries } from './binaries.ts'
+import { readPidFile } from './pid-file.ts'
+import type { Place } from './place.ts'
+import { probe, query } from './probe.ts'
+import { serverProcesses } from './processes.ts'
+import { stopByPgCtl } from './windows.ts'
+
+/** Fast (sessions are cut, data is flushed), then immediate (recovers at the next start), then by force. */
+const STEPS = [
+  { signal: 'SIGINT', waitMs: 20_000 },
+  { signal: 'SIGQUIT', waitMs: 10_000 },
+  { signal: 'SIGKILL', waitMs: 5_000 },
+] as const
+
+const POLL_MS = 10
+
+type Server = { pid: number; run: string }
+
+/** `server` is the one meant: another that was started later in its place is not ours to stop. */
+export async function stopServer(place: Place, server: Server): Promise<void> {
+  if (process.platform === 'win32') {
+    if (isServing(place, server)) await stopByPgCtl(findBinaries().pgCtl, place.pgdata)
+    return
+  }
+  for (const { signal, waitMs } of STEPS) {
+    if (isServing(place, server)) await signalServer(place, signal)
+    if (await isGoneWithin(waitMs, place, server)) return
+  }
+  throw new Error(`The PostgreSQL of ${place.dataDir} does not stop.`)
+}
+
+async function signalServer(place: Place, signal: NodeJS.Signals): Promise<void> {
+  const pid = readPidFile(place.pgdata)?.pid
+  if (pid === undefined) return
+  if (serverProcesses(place.pgdata).includes(pid) && sendSignal(pid, signal)) return
+  // Another user's, or in another pid namespace: the server itself can still signal its postmaster.
+  const answer = await probe(place)
+  if (answer.state !== 'ready' || answer.pid !== pid) return
+  await query(answer.url, `COPY (SELECT) TO PROGRAM 'kill -s ${signal.slice(3)} ${pid}'`).catch(() => {})
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EPERM'
+  }
+}
+
+async function isGoneWithin(waitMs: number, place: Place, server: Server): Promise<boolean> {
+  for (const deadline = Date.now() + waitMs; Date.now() < deadline; await sleep(POLL_MS)) {
+    if (await isGone(place, server)) return true
+  }
+  return false
+}
+
+/** A postmaster removes its file when all is done; a killed one leaves it, and its children for a moment. */
+async function isGone(place: Place, server: Server): Promise<boolean> {
+  const alive = serverProcesses(place.pgdata)
+  if (!isServing(place, server)) return !alive.includes(server.pid)
+  return alive.length === 0 && (await probe(place)).state === 'absent'
+}
+
+function isServing(place: Place, server: Server): boolean {
+  return readPidFile(place.pgdata)?.run === server.run
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { isBaseId } from '../ids.ts'
+import { BaseBody, BaseSettings } from '../shapes.ts'
+import { listOf, pageBody, trim, without } from './page.ts'
+import { pageQuery } from './query.ts'
+import { route } from './route.ts'
+import { baseId, Deleted, expectedVersion, time } from './shapes.ts'
+
+export const Base = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    environment: z.enum(['production', 'preview']),
+    production_base: z.string().nullable(),
+    settings: BaseSettings,
+    version: z.int(),
+    created_at: time,
+    updated_at: time,
+    counts: z.object({ record_types: z.int(), records: z.int() }).optional().meta({ description: 'Only with `include=counts`.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Base' })
+
+const BaseFields = graphql(`fragment BaseFields on Base {
+  id name description environment production_base: productionBase settings version created_at: createdAt updated_at: updatedAt
+}`)
+
+const params = z.strictObject({ id: baseId(isBaseId) })
+const include = z.enum(['counts']).optional().meta({ description: '`counts` adds how much the base holds.' })
+
+export const bases = [
+  route('GET /bases', {
+    tag: 'Bases',
+    summary: 'List bases',
+    need: () => null,
+    query: pageQuery.extend({ include }),
+    operation: graphql(
+      `query ListBases($limit: Int, $offset: Int, $includeTotal: Boolean, $counts: Boolean!) {
+        bases(limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+          data { ...BaseFields counts @include(if: $counts) } hasMore limit offset total
+        }
+      }`,
+      [BaseFields],
+    ),
+    variables: ({ query }) => ({ ...query, includeTotal: query.include_total, counts: query.include === 'counts' }),
+    reply: ({ bases }) => ({ body: pageBody(bases) }),
+    answers: listOf(Base),
+  }),
+  route('PUT /bases/:id', {
+    tag: 'Bases',
+    summary: 'Create or update a base',
+    need: ({ id = '' }) => ({ permission: 'manage', base: id, recordType: '*' }),
+    params,
+    body: BaseBody.extend({ id: z.string().optional(), expected_version: expectedVersion }),
+    versioned: true,
+    operation: graphql(
+      `mutation PutBase($id: String!, $input: BaseInput!, $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+        putBase(id: $id, input: $input, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+          ...BaseFields operation dry_run: dryRun
+        }
+      }`,
+      [BaseFields],
+    ),
+    variables: ({ params, body, conditions }) => ({ id: params.id, input: without(body, 'id', 'expected_version'), ...conditions }),
+    reply: ({ putBase }) => ({
+      status: putBase.operation === 'created' ? 201 : 200,
+      location: `/v1/bases/${putBase.id}`,
+      body: trim(without(putBase, 'operation')),
+    }),
+    statuses: [200, 201],
+    answers: Base,
+  }),
+  route('GET /bases/:id', {
+    tag: 'Bases',
+    summary: 'Get a base',
+    need: ({ id = '' }) => ({ sight: id }),
+    params,
+    query: z.strictObject({ include }),
+    operation: graphql(
+      `query GetBase($id: String!, $counts: Boolean!) { base(id: $id) { ...BaseFields counts @include(if: $counts) } }`,
+      [BaseFields],
+    ),
+    variables: ({ params, query }) => ({ id: params.id, counts: query.include === 'counts' }),
+    reply: ({ base }) => ({ body: base }),
+    answers: Base,
+  }),
+  route('DELETE /bases/:id', {
+    tag: 'Bases',
+    summary: 'Delete a base with all it holds',
+    need: ({ id = '' }) => ({ permission: id.includes('--') ? 'manage' : 'admin', base: id, recordType: '*' }),
+    params,
+    query: z.strictObject({ confirm: z.string().optional().meta({ description: 'The base id; needed when it holds records.' }) }),
+    versioned: true,
+    operation: graphql(`mutation DeleteBase($id: String!, $confirm: String, $expectedVersions: [Int!]) {
+      deleteBase(id: $id, confirm: $confirm, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+    }`),
+    variables: ({ params, query, conditions }) => ({ id: params.id, confirm: query.confirm, expectedVersions: conditions.expectedVersions }),
+    reply: ({ deleteBase }) => ({ body: trim(deleteBase) }),
+    answers: Deleted,
+  }),
+]

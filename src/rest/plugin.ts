@@ -1,0 +1,37 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { demandNeed, type Need } from '../graphql/context.ts'
+import { notFound } from '../http/errors.ts'
+import { bases } from './bases.ts'
+import { providers } from './providers.ts'
+import { recordTypes } from './record-types.ts'
+import { records } from './records.ts'
+import type { Route } from './route.ts'
+import { tokens } from './tokens.ts'
+
+/** Every row of /v1. */
+export const ROUTES: readonly Route[] = [...bases, ...recordTypes, ...records, ...providers, ...tokens]
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+/** Mounts /v1: token, then route, then permission, then shape. */
+export function rest(identify: Hook) {
+  return async (app: FastifyInstance): Promise<void> => {
+    app.addHook('onRequest', identify)
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('cache-control', 'private, no-cache')
+      const { need } = request.routeOptions.config
+      if (need) demandNeed(request.caller, need(request.params as Record<string, string>))
+    })
+    for (const row of ROUTES) row.mount(app)
+    app.setNotFoundHandler(async () => {
+      throw notFound()
+    })
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a route of /v1 asks of the token. */
+    need?: (params: Record<string, string>) => Need
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { trim } from './page.ts'
+import { Record } from './records.ts'
+import { route } from './route.ts'
+import { baseId, typeId } from './shapes.ts'
+
+const params = z.strictObject({
+  base_id: baseId(),
+  provider: z.string().meta({ description: '`openai`, `anthropic`, `google` (= `gemini`) or `mcp`.' }),
+})
+const Native = z.record(z.string(), z.unknown())
+
+export const providers = [
+  route('POST /:base_id/providers/:provider/import', {
+    tag: 'Providers',
+    summary: 'Make a record type of each tool definition',
+    need: ({ base_id = '' }) => ({ sight: base_id }),
+    params,
+    body: z.strictObject({
+      tools: z.array(z.unknown()).min(1).meta({ description: "The provider's native tool definitions." }),
+      dry_run: z.boolean().optional(),
+    }),
+    operation: graphql(`mutation ImportTools($base: String!, $provider: String!, $tools: JSON!) {
+      importTools(base: $base, provider: $provider, tools: $tools) { data meta dry_run: dryRun }
+    }`),
+    variables: ({ params, body }) => ({ base: params.base_id, provider: params.provider, tools: body.tools }),
+    reply: ({ importTools }) => ({ body: trim(importTools) }),
+    answers: z.object({
+      data: z.array(z.object({ record_type: z.string(), operation: z.string(), warnings: z.array(z.string()) })),
+      meta: z.object({ count: z.int() }),
+      dry_run: z.literal(true).optional(),
+    }),
+  }),
+  route('GET /:base_id/providers/:provider/export', {
+    tag: 'Providers',
+    summary: "Export record types as the provider's tool definitions",
+    need: ({ base_id = '' }) => ({ sight: base_id }),
+    params,
+    query: z.strictObject({
+      record_types: z.string().min(1).optional().meta({ description: 'Ids, comma-separated; all that the token may read when left out.' }),
+      shape: z.enum(['chat', 'responses']).optional().meta({ description: '`openai` only: `chat` (Chat Completions) or `responses`.' }),
+    }),
+    operation: graphql(`query ExportTools($base: String!, $provider: String!, $recordTypes: [String!], $shape: ProviderShape) {
+      exportTools(base: $base, provider: $provider, recordTypes: $recordTypes, shape: $shape) { provider tools warnings }
+    }`),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      provider: params.provider,
+      recordTypes: query.record_types?.split(','),
+      shape: query.shape,
+    }),
+    reply: ({ exportTools }) => ({ body: exportTools }),
+    answers: z.object({ provider: z.string(), tools: z.array(z.unknown()), warnings: z.array(z.string()) }),
+  }),
+  route('POST /:base_id/providers/:provider/records/:record_type', {
+    tag: 'Providers',
+    summary: 'Create a record from a native tool call',
+    need: ({ base_id = '', record_type = '' }) => ({ permission: 'write', base: base_id, recordType: record_type }),
+    params: params.extend({ record_type: typeId }),
+    body: Native.meta({ description: "The provider's native tool-call object." }),
+    operation: graphql(`mutation RecordToolCall($base: String!, $provider: String!, $recordType: String!, $call: JSON!) {
+      recordToolCall(base: $base, provider: $provider, recordType: $recordType, call: $call) {
+        operation tool_result: toolResult dry_run: dryRun
+        record {
+          id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
+          external_source: externalSource version status cancelled_at: cancelledAt valid
+        }
+      }
+    }`),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      provider: params.provider,
+      recordType: params.record_type,
+      call: body,
+    }),
+    reply: ({ recordToolCall: { record, operation, tool_result, dry_run } }, { params }) => ({
+      status: operation === 'created' ? 201 : 200,
+      location: `/v1/${params.base_id}/records/${params.record_type}/${record.id}`,
+      body: trim({ ...record, operation, tool_result, dry_run }),
+    }),
+    statuses: [200, 201],
+    answers: Record.extend({ tool_result: z.unknown() }).meta({ id: 'ToolCallRecord' }),
+  }),
+]

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { check, inPart } from '../check.ts'
+import { invalid } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import { LIMITS } from '../limits.ts'
+
+/** A whole number in a URL. `schema` is how the printed contract shows it. */
+const whole = (min: number, max: number, standard: number, description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/, `It is a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}.`)
+    .transform(Number)
+    .pipe(z.int().min(min, `It is at least ${min}.`).max(max, `It is at most ${max}.`))
+    .optional()
+    .meta({ description, schema: { type: 'integer', minimum: min, ...(max < Number.MAX_SAFE_INTEGER && { maximum: max }), default: standard } })
+
+/** `true` or `false` in a URL. */
+export const flag = (description: string) =>
+  z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({ description, schema: { type: 'boolean', default: false } })
+
+export const pageQuery = z.strictObject({
+  limit: whole(1, LIMITS.pageMax, LIMITS.pageDefault, 'Items a page.'),
+  offset: whole(0, Number.MAX_SAFE_INTEGER, 0, 'Items to step over.'),
+  include_total: flag('Add `meta.total`, at the cost of a count.'),
+})
+
+export const writeQuery = z.strictObject({
+  dry_run: flag('Run the write whole, undo it, and answer what would have happened.'),
+})
+export type WriteQuery = { dry_run: boolean }
+
+/** JSON in a URL. */
+export const json = (description: string) =>
+  z.string().optional().meta({ description, schema: { type: 'string', contentMediaType: 'application/json' } })
+
+/** The parsed value of a JSON parameter. @throws VALIDATION_ERROR at `query/<name>` */
+export function readJson(text: string | undefined, name: string): unknown {
+  return text === undefined ? undefined : parseJson(text, `query/${name}`)
+}
+
+const NONE = z.strictObject({})
+
+/** The query as its shape has it; parameters that are unknown or given twice are refused. */
+export function readQuery(shape: z.ZodObject | undefined, raw: Record<string, unknown>, writes: boolean): unknown {
+  const twice = Object.keys(raw).find((name) => Array.isArray(raw[name]))
+  if (twice !== undefined)
+    throw invalid({ path: `query/${twice}`, code: 'duplicate', message: `"${twice.slice(0, 64)}" is given more than once.` })
+  const whole = shape ?? NONE
+  return check(writes ? whole.extend(writeQuery.shape) : whole, raw, inPart('query'))
+}

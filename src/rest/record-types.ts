@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { RecordTypeTexts } from '../shapes.ts'
+import { listOf, pageBody, trim, without } from './page.ts'
+import { flag, pageQuery } from './query.ts'
+import { route } from './route.ts'
+import { baseId, Deleted, expectedVersion, time, typeId } from './shapes.ts'
+
+const JsonObject = z.record(z.string(), z.unknown())
+
+export const RecordType = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    icon: z.string().nullable(),
+    color: z.string().nullable(),
+    json_schema: JsonObject.meta({ description: 'JSON Schema 2020-12, or draft-07 when `$schema` says so.' }),
+    indexes: z.array(z.unknown()),
+    timezone: z.string(),
+    sources: z.array(z.unknown()),
+    display: JsonObject.meta({ description: 'Free, for user interfaces.' }),
+    version: z.int(),
+    created_at: time,
+    updated_at: time,
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'RecordType' })
+
+const RecordTypeFields = graphql(`fragment RecordTypeFields on RecordType {
+  id name description icon color json_schema: jsonSchema indexes timezone sources display version
+  created_at: createdAt updated_at: updatedAt
+}`)
+
+/** Named so that they are refused by name until they are served. */
+const later = (what: string) => `${what} are not served by this version: leave the list empty.`
+const Index = z.strictObject({
+  fields: z.array(z.union([z.string(), z.strictObject({ field: z.string(), direction: z.enum(['asc', 'desc']).optional() })])).min(1),
+  unique: z.boolean().optional(),
+  type: z.enum(['btree', 'text']).optional(),
+})
+
+const MigrationStep = z.strictObject({
+  op: z.enum(['default', 'rename', 'cast', 'drop']),
+  field: z.string(),
+  to: z.string().optional(),
+  value: z.unknown().optional(),
+  type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
+})
+
+const Fields = RecordTypeTexts.extend({
+  id: z.string().optional(),
+  json_schema: z.unknown().optional().meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
+  indexes: z.array(Index).max(0, later('Declared indexes')).optional(),
+  timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
+  sources: z.array(z.unknown()).max(0, later('External sources')).optional(),
+  display: JsonObject.optional(),
+  migration: z.array(MigrationStep).max(100).optional().meta({ description: 'With `migrate=true`: repairs the records that exist.' }),
+  expected_version: expectedVersion,
+})
+
+type Body = z.output<typeof Fields>
+const params = z.strictObject({ base_id: baseId(), id: typeId })
+const changeQuery = z.strictObject({
+  on_invalid: z.enum(['allow']).optional().meta({ description: '`allow`: keep records the schema refuses, flagged `valid: false`.' }),
+  migrate: flag('Repair the records that exist with the steps in `migration`.'),
+})
+type ChangeQuery = z.output<typeof changeQuery>
+const need = ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_id, recordType: id }) as const
+
+const onInvalid = ({ on_invalid, migrate }: ChangeQuery) => (migrate ? ('migrate' as const) : on_invalid ? ('allow' as const) : ('refuse' as const))
+
+const input = ({ json_schema: jsonSchema, name, description, icon, color, timezone, display }: Body) => ({
+  name,
+  description,
+  icon,
+  color,
+  timezone,
+  ...(jsonSchema !== undefined && { jsonSchema }),
+  ...(display !== undefined && { display }),
+})
+
+export const recordTypes = [
+  route('GET /:base_id/record-types', {
+    tag: 'Record types',
+    summary: 'List record types',
+    need: ({ base_id = '' }) => ({ sight: base_id }),
+    params: params.pick({ base_id: true }),
+    query: pageQuery,
+    operation: graphql(
+      `query ListRecordTypes($base: String!, $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        recordTypes(base: $base, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+          data { ...RecordTypeFields } hasMore limit offset total
+        }
+      }`,
+      [RecordTypeFields],
+    ),
+    variables: ({ params, query }) => ({ base: params.base_id, limit: query.limit, offset: query.offset, includeTotal: query.include_total }),
+    reply: ({ recordTypes }) => ({ body: pageBody(recordTypes) }),
+    answers: listOf(RecordType),
+  }),
+  route('PUT /:base_id/record-types/:id', {
+    tag: 'Record types',
+    summary: 'Create a record type or replace it',
+    need,
+    params,
+    query: changeQuery,
+    body: Fields,
+    versioned: true,
+    operation: graphql(
+      `mutation PutRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
+        $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+        putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
+          expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+          ...RecordTypeFields operation dry_run: dryRun
+        }
+      }`,
+      [RecordTypeFields],
+    ),
+    variables: ({ params, query, body, conditions }) => ({
+      base: params.base_id,
+      id: params.id,
+      input: input(body),
+      onInvalid: onInvalid(query),
+      migration: body.migration,
+      ...conditions,
+    }),
+    reply: ({ putRecordType }, { params }) => ({
+      status: putRecordType.operation === 'created' ? 201 : 200,
+      location: `/v1/${params.base_id}/record-types/${putRecordType.id}`,
+      body: trim(without(putRecordType, 'operation')),
+    }),
+    statuses: [200, 201],
+    answers: RecordType,
+  }),
+  route('GET /:base_id/record-types/:id', {
+    tag: 'Record types',
+    summary: 'Get a record type',
+    need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
+    params,
+    operation: graphql(
+      `query GetRecordType($base: String!, $id: String!) { recordType(base: $base, id: $id) { ...RecordTypeFields } }`,
+      [RecordTypeFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ recordType }) => ({ body: recordType }),
+    answers: RecordType,
+  }),
+  route('PATCH /:base_id/record-types/:id', {
+    tag: 'Record types',
+    summary: 'Change the named fields of a record type',
+    need,
+    params,
+    query: changeQuery,
+    body: Fields,
+    versioned: true,
+    operation: graphql(
+      `mutation PatchRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
+        $expectedVersions: [Int!], $mustExist: Boolean) {
+        patchRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
+          expectedVersions: $expectedVersions, mustExist: $mustExist) {
+          ...RecordTypeFields dry_run: dryRun
+        }
+      }`,
+      [RecordTypeFields],
+    ),
+    variables: ({ params, query, body, conditions }) => ({
+      base: params.base_id,
+      id: params.id,
+      input: input(body),
+      onInvalid: onInvalid(query),
+      migration: body.migration,
+      expectedVersions: conditions.expectedVersions,
+      mustExist: conditions.mustExist,
+    }),
+    reply: ({ patchRecordType }) => ({ body: trim(patchRecordType) }),
+    answers: RecordType,
+  }),
+  route('DELETE /:base_id/record-types/:id', {
+    tag: 'Record types',
+    summary: 'Delete a record type',
+    need,
+    params,
+    query: z.strictObject({ confirm: z.string().optional().meta({ description: "The type's id; needed when it has records." }) }),
+    versioned: true,
+    operation: graphql(`mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
+      deleteRecordType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+    }`),
+    variables: ({ params, query, conditions }) => ({
+      base: params.base_id,
+      id: params.id,
+      confirm: query.confirm,
+      expectedVersions: conditions.expectedVersions,
+    }),
+    reply: ({ deleteRecordType }) => ({ body: trim(deleteRecordType) }),
+    answers: Deleted,
+  }),
+]

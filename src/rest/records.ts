@@ -1,0 +1,270 @@
+import { z } from 'zod'
+import { check, inBody } from '../check.ts'
+import { graphql } from '../graphql/document.ts'
+import { listOf, pageBody, trim } from './page.ts'
+import { json, pageQuery, readJson } from './query.ts'
+import { type Reply, route } from './route.ts'
+import { baseId, Deleted, expectedVersion, recordId, time, typeId } from './shapes.ts'
+
+export const Record = z
+  .object({
+    id: z.string(),
+    record_type: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    created_at: time,
+    updated_at: time,
+    external_id: z.string().nullable(),
+    external_source: z.string().nullable(),
+    version: z.int(),
+    status: z.enum(['active', 'cancelled']),
+    cancelled_at: time.nullable(),
+    valid: z.literal(false).optional().meta({ description: 'Only when the schema, changed since, refuses what the record holds.' }),
+    operation: z.enum(['created', 'updated', 'unchanged']).optional().meta({ description: 'What a PUT, POST or PATCH did.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Record' })
+
+const RecordFields = graphql(`fragment RecordFields on Record {
+  id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
+  external_source: externalSource version status cancelled_at: cancelledAt valid
+}`)
+
+const external = {
+  external_id: z.string().optional().meta({ description: 'Identifies the record for upsert, together with external_source.' }),
+  external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
+}
+const data = z.record(z.string(), z.unknown()).meta({ description: 'The content, by the schema of the record type.' })
+const PutBody = z.strictObject({ id: z.string().optional(), data, ...external, expected_version: expectedVersion })
+const PostBody = z.strictObject({ id: recordId.optional(), data, ...external })
+const MergeBody = z.strictObject({
+  data: z.record(z.string(), z.unknown()).optional().meta({ description: 'An RFC 7396 merge patch of the content.' }),
+  external_id: z.string().optional(),
+  external_source: z.string().optional(),
+  expected_version: expectedVersion,
+})
+const ActBody = z.strictObject({ expected_version: expectedVersion }).optional()
+
+const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
+const one = inType.extend({ id: recordId })
+const needs =
+  (permission: 'read' | 'write') =>
+  ({ base_id = '', record_type = '' }) => ({ permission, base: base_id, recordType: record_type }) as const
+
+type Target = { base_id: string; record_type: string; id: string }
+const target = ({ base_id, record_type, id }: Target) => ({ base: base_id, recordType: record_type, id })
+type Written = { id: string; operation: 'created' | 'updated' | 'unchanged' | null }
+
+const written = (record: Written, { base_id, record_type }: { base_id: string; record_type: string }): Reply => ({
+  status: record.operation === 'created' ? 201 : 200,
+  location: `/v1/${base_id}/records/${record_type}/${record.id}`,
+  body: trim(record),
+})
+
+const MERGE_TYPES = ['application/json', 'application/merge-patch+json']
+const OPERATIONS_TYPE = 'application/json-patch+json'
+
+export const records = [
+  route('GET /:base_id/records/:record_type', {
+    tag: 'Records',
+    summary: 'List records',
+    need: needs('read'),
+    params: inType,
+    query: pageQuery.extend({
+      filter: json('A filter: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
+      sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
+    }),
+    operation: graphql(
+      `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+          data { ...RecordFields } hasMore limit offset total
+        }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      filter: readJson(query.filter, 'filter'),
+      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
+      limit: query.limit,
+      offset: query.offset,
+      includeTotal: query.include_total,
+    }),
+    reply: ({ records }) => ({ body: pageBody(records) }),
+    answers: listOf(Record),
+  }),
+  route('PUT /:base_id/records/:record_type', {
+    tag: 'Records',
+    summary: 'Upsert a record by its external id',
+    need: needs('write'),
+    params: inType,
+    body: PutBody.omit({ id: true }),
+    versioned: true,
+    operation: graphql(
+      `mutation PutRecordByExternalId($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String,
+        $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+        putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource,
+          expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) { ...RecordFields operation dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body, conditions }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      data: body.data,
+      externalId: body.external_id,
+      externalSource: body.external_source,
+      ...conditions,
+    }),
+    reply: ({ putRecordByExternalId }, { params }) => written(putRecordByExternalId, params),
+    statuses: [200, 201],
+    answers: Record,
+  }),
+  route('POST /:base_id/records/:record_type', {
+    tag: 'Records',
+    summary: 'Create a record',
+    need: needs('write'),
+    params: inType,
+    body: PostBody,
+    operation: graphql(
+      `mutation CreateRecord($base: String!, $recordType: String!, $id: String, $data: JSON!, $externalId: String, $externalSource: String) {
+        createRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource) {
+          ...RecordFields operation dry_run: dryRun
+        }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      id: body.id,
+      data: body.data,
+      externalId: body.external_id,
+      externalSource: body.external_source,
+    }),
+    reply: ({ createRecord }, { params }) => written(createRecord, params),
+    statuses: [201],
+    answers: Record,
+  }),
+  route('PUT /:base_id/records/:record_type/:id', {
+    tag: 'Records',
+    summary: 'Upsert a record',
+    need: needs('write'),
+    params: one,
+    body: PutBody,
+    versioned: true,
+    operation: graphql(
+      `mutation PutRecord($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String,
+        $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+        putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
+          expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) { ...RecordFields operation dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body, conditions }) => ({
+      ...target(params),
+      data: body.data,
+      externalId: body.external_id,
+      externalSource: body.external_source,
+      ...conditions,
+    }),
+    reply: ({ putRecord }, { params }) => written(putRecord, params),
+    statuses: [200, 201],
+    answers: Record,
+  }),
+  route('GET /:base_id/records/:record_type/:id', {
+    tag: 'Records',
+    summary: 'Get a record',
+    need: needs('read'),
+    params: one,
+    operation: graphql(
+      `query GetRecord($base: String!, $recordType: String!, $id: String!) {
+        record(base: $base, recordType: $recordType, id: $id) { ...RecordFields }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params }) => target(params),
+    reply: ({ record }) => ({ body: trim(record) }),
+    answers: Record,
+  }),
+  route('PATCH /:base_id/records/:record_type/:id', {
+    tag: 'Records',
+    summary: 'Patch a record',
+    need: needs('write'),
+    params: one,
+    body: z.union([MergeBody, z.array(z.unknown())]),
+    accepts: [...MERGE_TYPES, OPERATIONS_TYPE],
+    versioned: true,
+    operation: graphql(
+      `mutation PatchRecord($base: String!, $recordType: String!, $id: String!, $merge: JSON, $operations: JSON,
+        $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean) {
+        patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, operations: $operations,
+          externalId: $externalId, externalSource: $externalSource, expectedVersions: $expectedVersions, mustExist: $mustExist) {
+          ...RecordFields operation dry_run: dryRun
+        }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body, mediaType, conditions }) => {
+      const { expectedVersions, mustExist } = conditions
+      const when = { ...target(params), expectedVersions, mustExist }
+      if (mediaType === OPERATIONS_TYPE) return { ...when, operations: check(z.array(z.unknown()), body, inBody()) }
+      const { data, external_id, external_source } = check(MergeBody, body, inBody())
+      return {
+        ...when,
+        ...(data !== undefined && { merge: data }),
+        ...(external_id !== undefined && { externalId: external_id }),
+        ...(external_source !== undefined && { externalSource: external_source }),
+      }
+    },
+    reply: ({ patchRecord }) => ({ body: trim(patchRecord) }),
+    answers: Record,
+  }),
+  route('DELETE /:base_id/records/:record_type/:id', {
+    tag: 'Records',
+    summary: 'Delete a record',
+    need: needs('write'),
+    params: one,
+    versioned: true,
+    operation: graphql(`mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
+      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+    }`),
+    variables: ({ params, conditions }) => ({ ...target(params), expectedVersions: conditions.expectedVersions }),
+    reply: ({ deleteRecord }) => ({ body: trim(deleteRecord) }),
+    answers: Deleted,
+  }),
+  route('POST /:base_id/records/:record_type/:id/cancel', {
+    tag: 'Records',
+    summary: 'Cancel a record',
+    need: needs('write'),
+    params: one,
+    body: ActBody,
+    versioned: true,
+    operation: graphql(
+      `mutation CancelRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
+        cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { ...RecordFields dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, conditions }) => ({ ...target(params), expectedVersions: conditions.expectedVersions }),
+    reply: ({ cancelRecord }) => ({ body: trim(cancelRecord) }),
+    answers: Record,
+  }),
+  route('POST /:base_id/records/:record_type/:id/restore', {
+    tag: 'Records',
+    summary: 'Restore a cancelled record',
+    need: needs('write'),
+    params: one,
+    body: ActBody,
+    versioned: true,
+    operation: graphql(
+      `mutation RestoreRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
+        restoreRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { ...RecordFields dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, conditions }) => ({ ...target(params), expectedVersions: conditions.expectedVersions }),
+    reply: ({ restoreRecord }) => ({ body: trim(restoreRecord) }),
+    answers: Record,
+  }),
+]

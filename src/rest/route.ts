@@ -1,0 +1,153 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { check, inBody, inPart } from '../check.ts'
+import { type Detail, DomainError, invalid } from '../errors.ts'
+import type { Need } from '../graphql/context.ts'
+import type { TadaDocumentNode } from '../graphql/document.ts'
+import { compile } from '../graphql/execute.ts'
+import { spellings } from './aliases.ts'
+import { type Conditions, etagOf, matches, readConditions } from './conditions.ts'
+import { fingerprint } from './fingerprint.ts'
+import { readQuery, type WriteQuery, writeQuery } from './query.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Shape = z.ZodType
+export type Reply = { status?: number; body: object; location?: string }
+
+/** One row of the /v1 contract: an HTTP shape, a GraphQL operation, and how each maps onto the other. */
+type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables> = {
+  summary: string
+  tag: string
+  params?: P
+  query?: Q
+  body?: B
+  /** The media types of the body; JSON when left out. */
+  accepts?: readonly string[]
+  /** What the token must hold, asked before the shape is looked at. */
+  need: (params: Record<string, string>) => Need
+  operation: TadaDocumentNode<Result, Variables>
+  variables: (request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Loose<Variables>
+  reply: (data: Result, request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Reply
+  /** The body of a success, for the printed contract. */
+  answers: Shape
+  /** What a success may be: 200 when left out. */
+  statuses?: readonly [number, ...number[]]
+  /** Does the resource have a version that a write can be conditional on? */
+  versioned?: boolean
+}
+
+/** Variables as a row gives them: what may be left out may be undefined. */
+type Loose<V> = V extends readonly unknown[]
+  ? V
+  : V extends object
+    ? { [K in keyof V]: Loose<V[K]> | (undefined extends V[K] ? undefined : object extends Pick<V, K> ? undefined : never) }
+    : V
+
+export type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
+
+/** A row, ready to be mounted and printed. */
+export type Route = {
+  id: string
+  method: Method
+  path: string
+  writes: boolean
+  spec: Pick<Spec<Shape, z.ZodObject, Shape, unknown, unknown>, 'summary' | 'tag' | 'params' | 'query' | 'body' | 'accepts' | 'answers' | 'statuses' | 'versioned'>
+  mount: (app: FastifyInstance) => void
+}
+
+const JSON_TYPE = 'application/json'
+
+export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables>(
+  id: `${Method} /${string}`,
+  spec: Spec<P, Q, B, Result, Variables>,
+): Route {
+  const [method, path] = id.split(' ') as [Method, string]
+  const run = compile(spec.operation)
+  const writes = spec.operation.definitions.some((part) => 'operation' in part && part.operation === 'mutation')
+  if (method === 'GET' && writes) throw new Error(`${id} is a GET with a mutation`)
+
+  const handle = async (request: FastifyRequest, reply: FastifyReply) => {
+    const parts = readParts(spec, request, writes)
+    const context = request.caller
+    if (writes) {
+      const { dry_run, idempotencyKey } = readWrite(request)
+      Object.assign(context.write, { dryRun: dry_run, idempotencyKey, fingerprint: () => fingerprint(request, path) })
+    }
+    const data = await run(spec.variables(parts) as Variables, context).catch((thrown: unknown) => {
+      throw placed(thrown, request, spec, context.write.replayed)
+    })
+    return send(request, reply, spec.reply(data, parts), context.write.replayed)
+  }
+
+  return {
+    id,
+    method,
+    path,
+    writes,
+    spec,
+    mount(app) {
+      for (const url of spellings(path))
+        app.route({ method, url, handler: handle, config: { need: spec.need, accepts: spec.accepts ?? [JSON_TYPE] } })
+    },
+  }
+}
+
+function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
+  spec: { params?: P; query?: Q; body?: B; versioned?: boolean },
+  request: FastifyRequest,
+  writes: boolean,
+): Parts<z.output<P>, z.output<Q>, z.output<B>> {
+  const params = spec.params ? check(spec.params, request.params, inPart('path')) : request.params
+  const query = readQuery(spec.query, request.query as Record<string, unknown>, writes)
+  const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
+  const body = spec.body ? check(spec.body, request.body, inBody()) : refuseBody(request.body)
+  const conditions = readConditions(request, spec.versioned === true && writes, body)
+  return { params, query, body, mediaType, conditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
+}
+
+function refuseBody(body: unknown): undefined {
+  if (body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0)) return undefined
+  throw invalid({ path: '', code: 'unexpected_body', message: 'This request takes no body.' })
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+function readWrite(request: FastifyRequest): WriteQuery & { idempotencyKey: string | null } {
+  const { dry_run } = check(writeQuery.partial().strip(), request.query, inPart('query'))
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return { dry_run: dry_run ?? false, idempotencyKey: null }
+  if (typeof key !== 'string' || !KEY.test(key))
+    throw invalid({ path: 'header/Idempotency-Key', code: 'invalid_key', message: 'An Idempotency-Key has 1 to 255 visible ASCII characters.' })
+  return { dry_run: dry_run ?? false, idempotencyKey: key }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, replayed: boolean) {
+  const { status = 200, body, location } = answer
+  const etag = etagOf(body)
+  if (etag) reply.header('etag', etag)
+  if (replayed) reply.header('idempotency-replayed', 'true')
+  if (status === 201 && location) reply.header('location', location)
+  if (request.method === 'GET' && etag && matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.code(status).send(body)
+}
+
+/** Details name arguments; here they are renamed after the part of the request that carried them. */
+function placed(thrown: unknown, request: FastifyRequest, spec: { query?: z.ZodObject }, replayed: boolean): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const { code, message, cause, retryAfterSeconds, requestId } = thrown
+  const details = thrown.details.map((detail) => ({ ...detail, path: placeOf(detail, request, spec) }))
+  const extra = { details, cause, ...(retryAfterSeconds && { retryAfterSeconds }), ...(requestId && { requestId }) }
+  return Object.assign(new DomainError(code, message, extra), { replayed })
+}
+
+function placeOf({ path }: Detail, request: FastifyRequest, spec: { query?: z.ZodObject }): string {
+  const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(path) ?? []
+  if (first === 'idempotency_key') return 'header/Idempotency-Key'
+  const body = request.body as Record<string, unknown> | undefined
+  if (typeof body === 'object' && body !== null && Object.hasOwn(body, first)) return path
+  if (first === 'expected_version') return 'header/If-Match'
+  if (Object.hasOwn(request.params as object, first)) return `path/${first}${rest}`
+  if (spec.query && Object.hasOwn(spec.query.shape, first)) return `query/${first}${rest}`
+  return path
+}
+

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { Grant, TokenBody } from '../shapes.ts'
+import { listOf, pageBody, trim } from './page.ts'
+import { pageQuery } from './query.ts'
+import { route } from './route.ts'
+import { Deleted, time } from './shapes.ts'
+
+export const Token = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    masked: z.string(),
+    grants: z.array(Grant),
+    created_at: time,
+    created_by: z.string().nullable().meta({ description: 'The id of the token that made it.' }),
+    expires_at: time.nullable(),
+    last_used_at: time.nullable(),
+    token: z.string().optional().meta({ description: 'The raw token; only in the answer that makes it.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Token' })
+
+const TokenFields = graphql(`fragment TokenFields on Token {
+  id name masked grants created_at: createdAt created_by: createdBy expires_at: expiresAt last_used_at: lastUsedAt
+}`)
+const need = () => ({ admin: true }) as const
+
+export const tokens = [
+  route('POST /tokens', {
+    tag: 'Tokens',
+    summary: 'Create a scoped API token; its value is answered once',
+    need,
+    body: TokenBody,
+    operation: graphql(
+      `mutation CreateToken($name: String!, $grants: JSON!, $expiresAt: DateTime) {
+        createToken(name: $name, grants: $grants, expiresAt: $expiresAt) { ...TokenFields token dry_run: dryRun }
+      }`,
+      [TokenFields],
+    ),
+    variables: ({ body }) => ({ name: body.name, grants: body.grants, expiresAt: body.expires_at }),
+    reply: ({ createToken }) => ({
+      status: 201,
+      location: `/v1/tokens/${createToken.id}`,
+      body: createToken.dry_run ? createToken : trim(createToken),
+    }),
+    statuses: [201],
+    answers: Token,
+  }),
+  route('GET /tokens', {
+    tag: 'Tokens',
+    summary: 'List tokens, their values masked',
+    need,
+    query: pageQuery,
+    operation: graphql(
+      `query ListTokens($limit: Int, $offset: Int, $includeTotal: Boolean) {
+        tokens(limit: $limit, offset: $offset, includeTotal: $includeTotal) { data { ...TokenFields } hasMore limit offset total }
+      }`,
+      [TokenFields],
+    ),
+    variables: ({ query }) => ({ limit: query.limit, offset: query.offset, includeTotal: query.include_total }),
+    reply: ({ tokens }) => ({ body: pageBody(tokens) }),
+    answers: listOf(Token),
+  }),
+  route('DELETE /tokens/:id', {
+    tag: 'Tokens',
+    summary: 'Revoke a token',
+    need,
+    params: z.strictObject({ id: z.string().min(1).max(64) }),
+    operation: graphql(`mutation DeleteToken($id: String!) { deleteToken(id: $id) { id deleted dry_run: dryRun } }`),
+    variables: ({ params }) => ({ id: params.id }),
+    reply: ({ deleteToken }) => ({ body: trim(deleteToken) }),
+    answers: Deleted,
+  }),
+]

@@ -1,0 +1,64 @@
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { Engine } from './engine/engine.ts'
+import { openContext } from './graphql/context.ts'
+import { playground } from './graphql/playground.ts'
+import { acceptJson } from './http/body.ts'
+import { callerHook, type Door } from './http/caller.ts'
+import { cors } from './http/cors.ts'
+import { notFound, refuseSocket, sendError } from './http/errors.ts'
+import { health } from './http/health.ts'
+import { rateLimiter } from './http/rate-limit.ts'
+import { requestIdOf } from './http/request-id.ts'
+import { mcp } from './mcp/plugin.ts'
+import { docs } from './rest/docs.ts'
+import { rest } from './rest/plugin.ts'
+
+export type ServerDeps = { engine: Engine; config: Config; log: Logger; draining: () => boolean }
+
+/** The whole HTTP server: every surface mounted, nothing listening. */
+export async function buildServer({ engine, config, log, draining }: ServerDeps): Promise<FastifyInstance> {
+  const app: FastifyInstance = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: requestIdOf,
+    bodyLimit: config.bodyBytes,
+    requestTimeout: config.requestTimeoutMs,
+    connectionTimeout: config.requestTimeoutMs * 2,
+    http: { headersTimeout: 10_000, maxHeaderSize: 64 * 1024 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 1024 },
+    frameworkErrors: sendError,
+    clientErrorHandler: refuseSocket,
+  })
+  const door: Door = async (token, via, requestId) => {
+    const session = await engine.authenticate(token)
+    return session && openContext(engine, session, via, requestId)
+  }
+  const limiter = rateLimiter(config.requestsPerMinute)
+
+  app.decorateRequest('caller')
+  app.setErrorHandler(sendError)
+  app.setNotFoundHandler(async () => {
+    throw notFound()
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    // The route's pattern, not its address: a query may hold what belongs in no log.
+    const { method, routeOptions } = request
+    const about = { method, route: routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10, token: request.caller?.scope.actor.tokenId }
+    request.log.info(about, 'request')
+  })
+  acceptJson(app)
+  cors(app, config.corsOrigins)
+  health(app, { ping: () => engine.ping(), draining, door })
+  await app.register(rest(callerHook(door, limiter, 'rest')), { prefix: '/v1' })
+  await app.register(playground(callerHook(door, limiter, 'graphql'), config))
+  await app.register(mcp(callerHook(door, limiter, 'mcp'), config))
+  await app.register(docs)
+  return app
+}

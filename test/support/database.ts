@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { databaseUrl } from './global-setup.ts'
+
+export type TestDatabase = {
+  url: string
+  /** Looks at the database itself, past the product. */
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  drop(): Promise<void>
+}
+
+/** A fresh clone of the migrated template. */
+export async function cloneDatabase(): Promise<TestDatabase> {
+  const server = inject('server')
+  const template = inject('template')
+  const name = `${template}_${randomBytes(4).toString('hex')}`
+  const admin = new pg.Client({ connectionString: server })
+  await admin.connect()
+  // PostgreSQL clones a template for one caller at a time.
+  await admin.query('SELECT pg_advisory_lock(77)')
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await admin.end()
+  const pool = new pg.Pool({ connectionString: databaseUrl(server, name), max: 2 })
+  pool.on('error', () => {})
+  return {
+    url: databaseUrl(server, name),
+    query: async <Row extends object>(text: string, values: unknown[] = []) => (await pool.query<Row>(text, values)).rows,
+    drop: () => pool.end(),
+  }
+}

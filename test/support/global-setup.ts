@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { migrate } from '../../src/engine/migrate.ts'
+import { openCluster } from '../../src/postgres/cluster.ts'
+
+const quiet = { info: () => {}, warn: () => {} }
+
+/** One PostgreSQL for the run, with a migrated template that each file clones. `DATABASE_URL` names another one to use. */
+export default async function setup(project: TestProject) {
+  const given = process.env['DATABASE_URL']
+  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-test-'))
+  const cluster = given ? undefined : await openCluster({ dataDir, log: quiet })
+  const server = given ?? cluster?.url ?? ''
+  const template = `plinth_template_${process.pid}`
+  await onServer(server, async (client) => void (await client.query(`CREATE DATABASE ${template}`)))
+  await migrate(databaseUrl(server, template))
+  project.provide('server', server)
+  project.provide('template', template)
+  return async () => {
+    await onServer(server, async (client) => {
+      const { rows } = await client.query<{ datname: string }>(`SELECT datname FROM pg_database WHERE datname LIKE '${template}%'`)
+      for (const { datname } of rows) await client.query(`DROP DATABASE "${datname}" WITH (FORCE)`)
+    })
+    await cluster?.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function onServer(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+export function databaseUrl(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    server: string
+    template: string
+  }
+}

@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { readConfig } from '../../src/config.ts'
+import { startServer } from '../../src/main.ts'
+import { cloneDatabase, type TestDatabase } from './database.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into freely; that is what tests are for.
+export type Body = any
+export type Answer = { status: number; body: Body; text: string; headers: Headers }
+export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+
+export type TestServer = {
+  url: string
+  adminToken: string
+  database: TestDatabase
+  /** Every line that was logged. */
+  log: string[]
+  /** Calls as the administrator. */
+  call: Call
+  /** Calls with another token, or with none. */
+  as(token: string | null): Call
+  close(): Promise<void>
+}
+
+/** A whole server on a database of its own, listening on loopback. `env` are settings. */
+export async function openServer(env: Record<string, string> = {}, shared?: TestDatabase): Promise<TestServer> {
+  const database = shared ?? (await cloneDatabase())
+  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-data-'))
+  const adminToken = 'plt_test-administrator-of-everything'
+  const config = readConfig({
+    PLINTH_PORT: '0',
+    PLINTH_RATE_LIMIT: '0',
+    PLINTH_DATA_DIR: dataDir,
+    PLINTH_ADMIN_TOKEN: adminToken,
+    DATABASE_URL: database.url,
+    ...env,
+  })
+  const log: string[] = []
+  const server = await startServer(config, pino({ level: config.logLevel, base: null }, { write: (line: string) => void log.push(line) }))
+  const as = (token: string | null): Call => caller(server.url, token)
+  return {
+    url: server.url,
+    adminToken,
+    database,
+    log,
+    call: as(adminToken),
+    as,
+    close: async () => {
+      await server.close()
+      if (!shared) await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function caller(url: string, token: string | null): Call {
+  return async (method, path, body, headers = {}) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && !raw && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, text, body: parse(text), headers: response.headers }
+  }
+}
+
+function parse(text: string): Body {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
