@@ -1,1 +1,46 @@
+/** Generates the database client. npm runs it after an install; `plinth` does where install scripts were off. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { bundledNode, folderOf, isNewEnough } from './runtime.mjs'
 
+const root = fileURLToPath(new URL('..', import.meta.url))
+const client = join(root, 'src/engine/prisma/client.ts')
+
+/** Is a client there to be imported? A built package brings its own. */
+export const isPrepared = () => existsSync(client) || existsSync(join(root, 'dist/cli/main.js'))
+
+/** Generates the client. Says nothing on success; throws with all that the generator said. */
+export function prepare() {
+  const prisma = folderOf('prisma')
+  if (!prisma)
+    throw new Error('The package "prisma" is not installed. Run npm install in the folder of Plinth.')
+  const node = (!isNewEnough && bundledNode()) || process.execPath
+  const { status, error, stdout, stderr } = spawnSync(node, [join(prisma, 'build/index.js'), 'generate'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      // The generator asks for the schema engine, does not run it, and closed networks cannot download it.
+      PRISMA_SCHEMA_ENGINE_BINARY: process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? process.execPath,
+      PRISMA_HIDE_UPDATE_MESSAGE: '1',
+      CHECKPOINT_DISABLE: '1',
+    },
+  })
+  if (status === 0 && existsSync(client)) return
+  const reason = error ? error.message : `${stdout}${stderr}`.trim()
+  throw new Error(`The database client could not be generated (Node ${process.versions.node}).\n${reason}`)
+}
+
+const [, script] = process.argv
+if (script && existsSync(script) && realpathSync(script) === fileURLToPath(import.meta.url)) {
+  try {
+    prepare()
+  } catch (error) {
+    process.stderr.write(`${error.message}\nOnce that is mended, run: node bin/prepare.mjs\n`)
+    process.exitCode = 1
+  }
+}

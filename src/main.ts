@@ -105,12 +105,21 @@ export const openLog = (level: string): Logger =>
     pino.destination({ dest: 2, sync: false }),
   )
 
+/** npm passes on a signal that the group had already; only one that comes later is a second wish to end. */
+function impatient(now: () => number): (signal: string) => void {
+  let first: number | undefined
+  return () => {
+    first ??= now()
+    if (now() - first > 1000) process.exit(1)
+  }
+}
+
 /** The process: settings, server, and a graceful end. */
 export async function serve(): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
   const server = await startServer(config, log)
-  closeWithGrace({ delay: LIMITS.drainMs, logger: false }, async ({ err, signal }) => {
+  closeWithGrace({ delay: LIMITS.drainMs, logger: false, onSecondSignal: impatient(Date.now) }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'the process ends on an error')
     else log.info({ signal }, 'the server drains and stops')
     await server.close()

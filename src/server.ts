@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Engine } from './engine/engine.ts'
@@ -21,7 +21,7 @@ export type ServerDeps = { engine: Engine; config: Config; log: Logger; draining
 export async function buildServer({ engine, config, log, draining }: ServerDeps): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     bodyLimit: config.bodyBytes,
     requestTimeout: config.requestTimeoutMs,

@@ -64,15 +64,15 @@ export async function listBases(scope: Scope, args: PageArgs): Promise<Page<Base
 
 /** The predicate of access.ts `sees`, as a condition. */
 function visibleBases(scope: Scope): Prisma.BaseWhereInput {
-  return {
-    OR: scope.access.grants.map((grant) => {
-      const named = typeof grant.base === 'string' ? [grant.base] : [...grant.base]
-      return {
-        ...(named.includes('*') ? {} : { OR: [{ id: { in: named } }, { productionBase: { in: named } }] }),
-        ...(grant.environment === '*' ? {} : { environment: grant.environment }),
-      }
-    }),
-  }
+  const each = scope.access.grants.map((grant): Prisma.BaseWhereInput => {
+    const named = typeof grant.base === 'string' ? [grant.base] : [...grant.base]
+    return {
+      ...(!named.includes('*') && { OR: [{ id: { in: named } }, { productionBase: { in: named } }] }),
+      ...(grant.environment !== '*' && { environment: grant.environment }),
+    }
+  })
+  // To the ORM an empty condition inside OR is false, not true.
+  return each.some((condition) => Object.keys(condition).length === 0) ? {} : { OR: each }
 }
 
 /** @throws FORBIDDEN without a grant on it, NOT_FOUND when there is none. */

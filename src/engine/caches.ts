@@ -21,7 +21,7 @@ export type Caches = {
 export type Topic = `type:${string}` | `base:${string}` | `token:${string}`
 
 const CHANNEL = 'plinth_caches'
-const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)`)
+const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)::text`)
 const RECONNECT_MS = 250
 
 /** Tells every process, at commit, to forget a topic. */

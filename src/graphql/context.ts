@@ -1,6 +1,8 @@
-import type { Permission } from '../engine/access.ts'
-import { demand, demandSight } from '../engine/access.ts'
+import { demand, demandSight, type Permission } from '../engine/access.ts'
+import { digest } from '../digest.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
+
+export type { Permission } from '../engine/access.ts'
 
 /** What one request carries into every resolver. */
 export type Context = {
@@ -40,3 +42,16 @@ export function demandNeed({ scope }: Context, need: Need): void {
   } else demand(scope.access, need.permission, need.base, need.recordType)
 }
 
+
+/** May the token write records of the type? */
+export const mayWrite = ({ scope }: Context, base: string, recordType: string): boolean =>
+  scope.access.allows('write', base, recordType)
+
+/** Has the token the permission on anything in the base, or, without one, on anything at all? */
+export function mayAnywhere({ scope }: Context, permission: Permission, base: string | null): boolean {
+  const found = base === null ? scope.access.bases(permission) : scope.access.types(permission, base)
+  return found === '*' || found.size > 0
+}
+
+/** A name for what the token may do: tokens of equal grants share one. */
+export const grantsName = ({ scope }: Context): string => digest(scope.access.grants)

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
+import { digest } from '../digest.ts'
 import { invalid } from '../errors.ts'
 import { write, type WriteScope } from '../engine/write.ts'
 import { builder } from './builder.ts'
@@ -55,6 +55,3 @@ function run<T extends object>(name: string, args: WriteArgs, context: Context, 
     work,
   )
 }
-
-/** A short name for any JSON value. */
-export const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url')

@@ -11,6 +11,7 @@ const RecordTypeType = builder.objectRef<RecordType>('RecordType').implement({
   description: 'A kind of record: its JSON Schema and how it is shown.',
   fields: (t) => ({
     id: t.exposeString('id'),
+    portableId: t.exposeString('portableId', { description: 'The id as it stands in tool names; it never changes.' }),
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     icon: t.exposeString('icon', { nullable: true }),

@@ -40,6 +40,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
   reply
     .code(FAILURES[error.code].status)
     .header('content-type', 'application/json; charset=utf-8')
+    .header('x-request-id', request.id)
     .serializer((body: string) => body)
     .send(JSON.stringify(errorBody(error, request.id)))
 }

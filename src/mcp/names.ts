@@ -1,4 +1,4 @@
-/** Names every client takes: of tools, and of the properties in their schemas. */
+/** Names every client takes, for the properties of tool schemas. */
 import { createHash } from 'node:crypto'
 
 const NAME_CHARS = 64
@@ -27,30 +27,3 @@ function hashedName(name: string, plain: string, taken: (name: string) => boolea
 }
 
 export const PROPERTY_CHARACTERS = 'A-Za-z0-9_.\\-'
-const TOOL_CHARACTERS = 'A-Za-z0-9_\\-'
-
-export type NamedType = { id: string; createdAt: string }
-
-/**
- * The tool of each record type. Of two that would share a name the newcomer gets a hash, so a live tool
- * keeps its name; for that `types` must be all types of the base, not only those a token sees.
- */
-export function toolNames(
-  operation: 'create' | 'update',
-  types: readonly NamedType[],
-  reserved: ReadonlySet<string>,
-): Map<string, string> {
-  const taken = new Set(reserved)
-  const names = new Map<string, string>()
-  for (const { id } of [...types].sort(byAge)) {
-    const name = portableName(`${operation}_${id}`, TOOL_CHARACTERS, (candidate) => taken.has(candidate))
-    taken.add(name)
-    names.set(id, name)
-  }
-  return names
-}
-
-function byAge(a: NamedType, b: NamedType): number {
-  const [mine, theirs] = a.createdAt === b.createdAt ? [a.id, b.id] : [a.createdAt, b.createdAt]
-  return mine < theirs ? -1 : mine > theirs ? 1 : 0
-}

@@ -51,9 +51,9 @@ const MigrationStep = z.strictObject({
 const Fields = RecordTypeTexts.extend({
   id: z.string().optional(),
   json_schema: z.unknown().optional().meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
-  indexes: z.array(Index).max(0, later('Declared indexes')).optional(),
+  indexes: z.array(Index).refine((list) => list.length === 0, later('Declared indexes')).optional(),
   timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
-  sources: z.array(z.unknown()).max(0, later('External sources')).optional(),
+  sources: z.array(z.unknown()).refine((list) => list.length === 0, later('External sources')).optional(),
   display: JsonObject.optional(),
   migration: z.array(MigrationStep).max(100).optional().meta({ description: 'With `migrate=true`: repairs the records that exist.' }),
   expected_version: expectedVersion,
@@ -70,14 +70,10 @@ const need = ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_
 
 const onInvalid = ({ on_invalid, migrate }: ChangeQuery) => (migrate ? ('migrate' as const) : on_invalid ? ('allow' as const) : ('refuse' as const))
 
-const input = ({ json_schema: jsonSchema, name, description, icon, color, timezone, display }: Body) => ({
-  name,
-  description,
-  icon,
-  color,
-  timezone,
-  ...(jsonSchema !== undefined && { jsonSchema }),
-  ...(display !== undefined && { display }),
+/** Only what is given: to a PATCH, null is a value. */
+const input = ({ json_schema, id: _id, indexes: _indexes, sources: _sources, migration: _migration, expected_version: _version, ...texts }: Body) => ({
+  ...texts,
+  ...(json_schema !== undefined && { jsonSchema: json_schema }),
 })
 
 export const recordTypes = [

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { check, inBody } from '../check.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf, pageBody, trim } from './page.ts'
 import { json, pageQuery, readJson } from './query.ts'
@@ -42,6 +41,7 @@ const MergeBody = z.strictObject({
   external_source: z.string().optional(),
   expected_version: expectedVersion,
 })
+const Operations = z.array(z.unknown()).max(1000).meta({ description: 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.' })
 const ActBody = z.strictObject({ expected_version: expectedVersion }).optional()
 
 const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
@@ -192,7 +192,8 @@ export const records = [
     summary: 'Patch a record',
     need: needs('write'),
     params: one,
-    body: z.union([MergeBody, z.array(z.unknown())]),
+    body: z.union([MergeBody, Operations]),
+    bodyOf: (mediaType) => (mediaType === OPERATIONS_TYPE ? Operations : MergeBody),
     accepts: [...MERGE_TYPES, OPERATIONS_TYPE],
     versioned: true,
     operation: graphql(
@@ -205,11 +206,11 @@ export const records = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, body, mediaType, conditions }) => {
+    variables: ({ params, body, conditions }) => {
       const { expectedVersions, mustExist } = conditions
       const when = { ...target(params), expectedVersions, mustExist }
-      if (mediaType === OPERATIONS_TYPE) return { ...when, operations: check(z.array(z.unknown()), body, inBody()) }
-      const { data, external_id, external_source } = check(MergeBody, body, inBody())
+      if (Array.isArray(body)) return { ...when, operations: body }
+      const { data, external_id, external_source } = body
       return {
         ...when,
         ...(data !== undefined && { merge: data }),

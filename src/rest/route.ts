@@ -21,6 +21,8 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   params?: P
   query?: Q
   body?: B
+  /** The body by its media type, where that decides. */
+  bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
   /** The media types of the body; JSON when left out. */
   accepts?: readonly string[]
   /** What the token must hold, asked before the shape is looked at. */
@@ -93,14 +95,15 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
 }
 
 function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
-  spec: { params?: P; query?: Q; body?: B; versioned?: boolean },
+  spec: { params?: P; query?: Q; body?: B; bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>; versioned?: boolean },
   request: FastifyRequest,
   writes: boolean,
 ): Parts<z.output<P>, z.output<Q>, z.output<B>> {
   const params = spec.params ? check(spec.params, request.params, inPart('path')) : request.params
   const query = readQuery(spec.query, request.query as Record<string, unknown>, writes)
   const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
-  const body = spec.body ? check(spec.body, request.body, inBody()) : refuseBody(request.body)
+  const shape = spec.bodyOf?.(mediaType) ?? spec.body
+  const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
   const conditions = readConditions(request, spec.versioned === true && writes, body)
   return { params, query, body, mediaType, conditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
 }

@@ -1,10 +1,11 @@
 /** What holds of the projection of any schema at all. */
-import addFormatsModule from 'ajv-formats'
+
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormatsModule from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createInput, splitArguments, updateInput } from '../../src/mcp/projection/inputs.ts'
 import { type Projection, projectSchema, restoreNames } from '../../src/mcp/projection/index.ts'
+import { createInput, splitArguments, updateInput } from '../../src/mcp/projection/inputs.ts'
 import type { Names } from '../../src/mcp/projection/rename.ts'
 import { lintSchema } from '../support/tool-lint.ts'
 
@@ -111,7 +112,7 @@ describe('the projection of any schema', () => {
         expect(lintSchema(createInput(projection).schema, 'create')).toEqual([])
         expect(lintSchema(updateInput(projection).schema, 'update')).toEqual([])
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   }, 60_000)
 
@@ -156,8 +157,8 @@ describe('the projection of any schema', () => {
         })
       }
     })
-    fc.assert(takesAll, { numRuns: 1500 })
-    expect(checked).toBeGreaterThan(3000)
+    fc.assert(takesAll, { numRuns: 600 })
+    expect(checked).toBeGreaterThan(400)
   }, 120_000)
 
   test('takes as a patch every part of an object that the schema takes', () => {
@@ -179,7 +180,7 @@ describe('the projection of any schema', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   }, 120_000)
 })

@@ -22,6 +22,8 @@ CREATE INDEX base_previews ON plinth.base (production_base);
 CREATE TABLE plinth.record_type (
   base_id     text NOT NULL,
   id          text NOT NULL,
+  -- The id in letters that every tool name may have; given at creation and never changed, so no live tool is renamed.
+  portable_id text NOT NULL,
   name        text NOT NULL,
   description text,
   icon        text,
@@ -36,6 +38,7 @@ CREATE TABLE plinth.record_type (
   CONSTRAINT record_type_pkey PRIMARY KEY (base_id, id),
   CONSTRAINT record_type_base FOREIGN KEY (base_id) REFERENCES plinth.base (id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX record_type_portable ON plinth.record_type (base_id, portable_id);
 CREATE INDEX record_type_newest ON plinth.record_type (base_id, created_at, id);
 
 -- What exists. What happened is in plinth.change: a DELETE takes the row out.

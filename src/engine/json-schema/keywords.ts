@@ -1,4 +1,6 @@
-/** What a keyword's value must look like; `reader.ts` has a check for each. */
+import type { PLAIN } from './checks.ts'
+
+/** What a keyword's value must look like. */
 export type Shape =
   | 'schema'
   | 'schemas'
@@ -7,19 +9,13 @@ export type Shape =
   | 'dependencies'
   | 'strings'
   | 'strings-map'
-  | 'string'
-  | 'number'
-  | 'positive'
-  | 'count'
-  | 'boolean'
-  | 'array'
-  | 'object'
   | 'types'
   | 'pattern'
   | 'format'
   | 'reference'
-  | 'name'
+  | 'dialect'
   | 'any'
+  | keyof typeof PLAIN
 
 type Keywords = Readonly<Record<string, Shape>>
 
@@ -55,6 +51,7 @@ const SHARED = {
   oneOf: 'schemas',
   not: 'schema',
   if: 'schema',
+  // biome-ignore lint/suspicious/noThenProperty: it is the keyword's name, and nothing awaits this.
   then: 'schema',
   else: 'schema',
 } as const satisfies Keywords
@@ -79,8 +76,7 @@ export const ASSERTIONS = {
 export type Dialect = keyof typeof ASSERTIONS
 
 const SHARED_NOTES = {
-  $schema: 'string',
-  $id: 'string',
+  $schema: 'dialect',
   $comment: 'string',
   title: 'string',
   description: 'string',
@@ -97,6 +93,7 @@ const SHARED_NOTES = {
 export const NOTES: Record<Dialect, Keywords> = {
   '2020-12': {
     ...SHARED_NOTES,
+    $id: 'id',
     $defs: 'schema-map',
     $anchor: 'name',
     $dynamicAnchor: 'name',
@@ -106,13 +103,21 @@ export const NOTES: Record<Dialect, Keywords> = {
     contentSchema: 'schema',
     deprecated: 'boolean',
   },
-  'draft-07': SHARED_NOTES,
+  'draft-07': { ...SHARED_NOTES, $id: 'string' },
 }
 
-/** What `$schema` may say; draft-07's fragment is optional. */
-export const DIALECT_URIS: Readonly<Record<string, Dialect>> = {
+const URIS: Readonly<Record<string, Dialect>> = {
   'https://json-schema.org/draft/2020-12/schema': '2020-12',
   'http://json-schema.org/draft-07/schema': 'draft-07',
+}
+
+/** What `$schema` may say. */
+export const DIALECT_URIS = Object.keys(URIS)
+
+/** The dialect a `$schema` names; an empty fragment means nothing. */
+export function dialectOf(uri: string): Dialect | undefined {
+  const bare = uri.replace(/#$/, '')
+  return Object.hasOwn(URIS, bare) ? URIS[bare] : undefined
 }
 
 export const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] as const

@@ -68,7 +68,8 @@ const TOKEN = new RegExp(
 )
 
 // White space is Unicode's in JavaScript and ASCII's in RE2; these are the same characters, and all others.
-const SPACE = '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
+const SPACE =
+  '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
 const NOT_SPACE =
   '\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}' +
   '\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}'
@@ -127,11 +128,14 @@ const CLASS_SIZE = 20
 function rewrite(token: string, groups: Record<string, string | undefined>, inClass: boolean): string {
   const { code, high, low, unit, control, property } = groups
   if (code) return `\\x{${code}}`
-  if (high && low) return `\\x{${String.fromCodePoint(...pair(high, low)).codePointAt(0)?.toString(16)}}`
+  if (high && low)
+    return `\\x{${String.fromCodePoint(...pair(high, low))
+      .codePointAt(0)
+      ?.toString(16)}}`
   if (unit) return `\\x{${unit}}`
   if (control) return `\\x{${(control.charCodeAt(0) % 32).toString(16)}}`
   if (property !== undefined) return `${token.slice(0, 2)}{${propertyName(property)}}`
-  if (token[0] === '\\') return escape(token, inClass)
+  if (token[0] === '\\') return rewriteEscape(token, inClass)
   if (inClass) return token
   if (token === '.') return '[^\\n\\r\\x{2028}\\x{2029}]'
   if (token === '[]') return '[^\\x{0}-\\x{10ffff}]'
@@ -146,14 +150,15 @@ function pair(high: string, low: string): [number] {
   return [((Number.parseInt(high, 16) - 0xd800) << 10) + (Number.parseInt(low, 16) - 0xdc00) + 0x10000]
 }
 
-function escape(token: string, inClass: boolean): string {
+function rewriteEscape(token: string, inClass: boolean): string {
   const c = token[1] ?? ''
   if (c === 's') return inClass ? SPACE : `[${SPACE}]`
   if (c === 'S') return inClass ? NOT_SPACE : `[${NOT_SPACE}]`
   if (c === 'b' && inClass) return '\\x{8}'
   if (c === '0') return '\\x{0}'
   if (/[1-9k]/.test(c)) throw new PatternError(`the backreference ${token} is not supported`)
-  if (/[A-Za-z]/.test(c) && !/[bBdDwWnrtfvx]/.test(c)) throw new PatternError(`the escape ${token} is unknown`)
+  if (/[A-Za-z]/.test(c) && !/[bBdDwWnrtfvx]/.test(c))
+    throw new PatternError(`the escape ${token} is unknown`)
   return token
 }
 

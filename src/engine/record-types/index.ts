@@ -12,12 +12,15 @@ import type { Scope } from '../scope.ts'
 import { findType } from '../types-cache.ts'
 import type { WriteScope } from '../write.ts'
 import { readInput, type RecordTypeInput } from './input.ts'
+import { choosePortableId } from './portable-id.ts'
 import { type OnInvalid, reconcile } from './reconcile.ts'
 
 export type { RecordTypeInput } from './input.ts'
 export type RecordType = {
   baseId: string
   id: string
+  /** The id as it stands in tool names; given at creation, unique in the base. */
+  portableId: string
   name: string
   description: string | null
   icon: string | null
@@ -34,6 +37,7 @@ export type RecordType = {
 const toRecordType = (row: TypeRow): RecordType => ({
   baseId: row.baseId,
   id: row.id,
+  portableId: row.portableId,
   name: row.name,
   description: row.description,
   icon: row.icon,
@@ -93,7 +97,7 @@ export const putRecordType = (scope: WriteScope, baseId: string, id: string, inp
 export const patchRecordType = (scope: WriteScope, baseId: string, id: string, input: RecordTypeInput, options: PutOptions) =>
   change(scope, baseId, id, options, (held) => {
     if (!held) throw typeNotFound(id)
-    return readInput(id, { ...fieldsOf(held), ...input })
+    return readInput(id, { ...fieldsOf(held), ...named(input) })
   })
 
 type Fields = ReturnType<typeof readInput>
@@ -119,8 +123,11 @@ async function change(
   })
 }
 
-const create = (scope: Scope, baseId: string, id: string, fields: Fields) =>
-  scope.db.orm.recordType.create({ data: { baseId, id, ...fields } })
+async function create(scope: Scope, baseId: string, id: string, fields: Fields): Promise<TypeRow> {
+  const isTaken = async (portableId: string) =>
+    (await scope.db.orm.recordType.count({ where: { baseId, portableId } })) > 0
+  return scope.db.orm.recordType.create({ data: { baseId, id, portableId: await choosePortableId(id, isTaken), ...fields } })
+}
 
 async function update(scope: WriteScope, held: TypeRow, fields: Fields, options: PutOptions): Promise<TypeRow> {
   const { baseId, id } = held
@@ -190,6 +197,10 @@ function fieldsOf(row: TypeRow): Fields {
   const { name, description, icon, color, jsonSchema, timezone, display } = row
   return { name, description, icon, color, jsonSchema: jsonSchema as object, timezone, display: display as object }
 }
+
+/** The fields that are given at all; null is given. */
+const named = (input: RecordTypeInput): RecordTypeInput =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
 
 async function demandBase(scope: Scope, baseId: string): Promise<void> {
   if ((await scope.db.query(TYPES_VERSION, [baseId])).length === 0) throw baseNotFound(baseId)

@@ -1,7 +1,8 @@
 /** Compiles a record type's JSON Schema into the dialect of tool schemas that every client takes. */
 import { intersect } from './combine.ts'
 import { type PortableSchema, publish } from './publish.ts'
-import { type Reading, readSchema } from './read.ts'
+import { readSchema } from './read.ts'
+import type { Reading } from './reading.ts'
 import { References } from './refs.ts'
 import { chooseNames, type Names, restore } from './rename.ts'
 import { ANY, Budget, isNever, isObject, type Shape, TooBig } from './shape.ts'

@@ -1,6 +1,6 @@
 /** What the keywords of one schema say by themselves, its references and composition aside. */
 import { combineAll, union } from './combine.ts'
-import type { Reading } from './read.ts'
+import type { Reading } from './reading.ts'
 import type { ObjectShape, Shape, Traits } from './shape.ts'
 import { ANY, BOUND_NAMES, BOUNDS, type Bound, isObject, KINDS, type Kind, kindOf, NEVER } from './shape.ts'
 import { listed, phrase, sentence } from './words.ts'
@@ -20,6 +20,7 @@ const UNSAID = [
   'dependencies',
 ]
 
+/** The shape of one schema's own keywords; `below` reads the schemas of properties and items. */
 export function readOwn(schema: Schema, reading: Reading, below: ReadBelow): Shape {
   const values = valuesOf(schema, reading)
   const kinds = kindsOf(schema)

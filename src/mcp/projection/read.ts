@@ -1,6 +1,7 @@
 /** Reads a JSON Schema (2020-12 or draft-07) as a shape: references followed, composition merged. */
 import { combineAll, intersect, union } from './combine.ts'
 import { readOwn } from './keywords.ts'
+import type { Reading } from './reading.ts'
 import { isResource, type References } from './refs.ts'
 import { ANY, type Budget, isNever, isObject, NEVER, type Shape, UNKNOWN } from './shape.ts'
 import { clean, phrase } from './words.ts'
@@ -9,21 +10,6 @@ import { clean, phrase } from './words.ts'
 const HOPS = 64
 /** How often a value may hold one of its own kind before the words must do. */
 const RECURSIONS = 2
-
-export type Reading = {
-  references: References
-  draft07: boolean
-  budget: Budget
-  /** How many levels below this one are still read. */
-  levels: number
-  /** The schema that `#` means here. */
-  resource: unknown
-  /** What was followed on the way to this very value; meeting it again would never end. */
-  following: ReadonlySet<unknown>
-  /** What was followed on the way to the values around this one. */
-  around: readonly unknown[]
-  warn: (message: string) => void
-}
 
 /** The shape of a schema, which admits at least what the schema does. */
 export function readSchema(schema: unknown, reading: Reading): Shape {

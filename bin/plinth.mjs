@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+/** The command. On a Node that cannot run TypeScript it hands over to the one that was installed with it. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { isPrepared, prepare } from './prepare.mjs'
+import { bundledNode, isNewEnough } from './runtime.mjs'
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
+/** The same signal may come twice for one wish: from the terminal or the group, and from npm, which passes it on. */
+const SAME_WISH_MS = 500
+
+if (isNewEnough) await run()
+else handOver()
+
+async function run() {
+  // With its parent killed outright, nobody is left to end this process.
+  if (process.env.PLINTH_HANDED_OVER && process.channel) {
+    process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+    process.channel.unref()
+  }
+  try {
+    if (!isPrepared()) prepare()
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+  const built = new URL('../dist/cli/main.js', import.meta.url)
+  const { main } = await import(
+    existsSync(built) ? built.href : new URL('../src/cli/main.ts', import.meta.url).href
+  )
+  const code = await main(process.argv.slice(2))
+  process.exitCode = code
+  // After a failure nothing may keep the process alive; output that is still on its way gets its time.
+  if (code !== 0) setTimeout(() => process.exit(code), 2000).unref()
+}
+
+function handOver() {
+  const node = bundledNode()
+  if (!node) {
+    const { node: version } = process.versions
+    process.stderr.write(
+      `Plinth needs Node 22.18 or newer; this is ${version}, and no Node was installed with Plinth ` +
+        `(optional dependencies were left out, or there is none for ${process.platform} ${process.arch}).\n` +
+        'Install a newer Node, or run: npm install --include=optional\n',
+    )
+    process.exit(1)
+  }
+  const { execArgv, argv } = process
+  // A group of its own: what is sent to ours reaches the child once, through us. The channel tells it of our end.
+  const child = spawn(node, [...execArgv, fileURLToPath(import.meta.url), ...argv.slice(2)], {
+    detached: true,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, PLINTH_HANDED_OVER: '1' },
+  })
+  const last = new Map()
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      const now = Date.now()
+      if (now - (last.get(signal) ?? 0) > SAME_WISH_MS) child.kill(signal)
+      last.set(signal, now)
+    })
+  }
+  child.on('error', (error) => {
+    process.stderr.write(`The Node that was installed with Plinth does not start: ${error.message}\n`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code)
+    for (const name of SIGNALS) process.removeAllListeners(name)
+    process.kill(process.pid, signal)
+  })
+}

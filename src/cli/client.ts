@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure, misused, unreachable } from './failure.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Call = {
+  method: Method
+  path: string
+  query: URLSearchParams
+  headers: Record<string, string>
+  /** JSON text; undefined sends no body. */
+  body: string | undefined
+}
+/** A success: the body as it came and as it reads. */
+export type Answer = { text: string; body: unknown; replayed: boolean }
+
+/** The server gives up after 30 s and says so; this is for the one that says nothing. */
+const TIMEOUT_MS = 35_000
+const RETRIES = 3
+const LONGEST_WAIT_S = 60
+const REPEATABLE: readonly Method[] = ['GET', 'PUT', 'DELETE']
+
+/** Makes one request of the API. @throws Failure for any answer but a success */
+export async function call(url: string, token: string | undefined, request: Call): Promise<Answer> {
+  for (let attempt = 0; ; attempt++) {
+    const response = await send(url, token, request)
+    const wait = Number(response.headers.get('retry-after') ?? 1)
+    const mayRepeat = REPEATABLE.includes(request.method) && attempt < RETRIES && wait <= LONGEST_WAIT_S
+    if (response.status === 429 && mayRepeat) await sleep(wait * 1000)
+    else return read(response, url, token)
+  }
+}
+
+async function send(url: string, token: string | undefined, { method, path, query, headers, body }: Call) {
+  const all = {
+    accept: 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...headers,
+  }
+  const init = { method, headers: checkHeaders(all), body: body ?? null, redirect: 'manual' as const }
+  const search = query.size > 0 ? `?${query}` : ''
+  try {
+    const response = await fetch(`${url}/v1${path}${search}`, {
+      ...init,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  } catch (error) {
+    throw noAnswer(url, error)
+  }
+}
+
+function checkHeaders(headers: Record<string, string>): Headers {
+  const checked = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      checked.set(name, value)
+    } catch {
+      // The value is not shown: it may be the token.
+      throw misused(`The value for the header "${name}" holds characters that a header cannot.`)
+    }
+  }
+  return checked
+}
+
+function noAnswer(url: string, error: unknown): Failure {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return unreachable(`The server at ${url} did not answer within ${TIMEOUT_MS / 1000} seconds.`, error)
+  const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined
+  if (cause?.code === 'ECONNREFUSED')
+    return unreachable(
+      `No server listens at ${url}. Start one with "plinth serve", or name another with PLINTH_URL or --url.`,
+      error,
+    )
+  return unreachable(
+    `The server at ${url} cannot be reached (${cause?.code ?? cause?.message ?? 'no connection'}).`,
+    error,
+  )
+}
+
+type Received = { status: number; headers: Headers; text: string }
+
+function read({ status, headers, text }: Received, url: string, token: string | undefined): Answer {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw unreachable(`What answers at ${url} is not Plinth (HTTP ${status}). Check PLINTH_URL and --url.`)
+  }
+  if (status >= 200 && status < 300)
+    return { text, body, replayed: headers.get('idempotency-replayed') === 'true' }
+  const error = (body as { error?: { code?: unknown; message?: unknown } } | null)?.error
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string')
+    throw unreachable(`What answers at ${url} is not Plinth (HTTP ${status}). Check PLINTH_URL and --url.`)
+  const advice =
+    status === 401 && token === undefined
+      ? 'No token was sent: set PLINTH_TOKEN, or pass --token.'
+      : undefined
+  throw new Failure(body as Failure['body'], { advice })
+}

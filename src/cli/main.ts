@@ -1,0 +1,123 @@
+/** The command line: every command of the API is a row of a noun; the two that run a server stand beside them. */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, Option as Flag } from 'commander'
+import { call } from './client.ts'
+import { describe, EXIT, type Failure, misused, toFailure } from './failure.ts'
+import { base } from './nouns/base.ts'
+import { record } from './nouns/record.ts'
+import { recordType } from './nouns/record-type.ts'
+import { token } from './nouns/token.ts'
+import type { Option } from './options.ts'
+import { note, show, showJson } from './print.ts'
+import { argumentsOf, type Noun, type Row, requestOf } from './row.ts'
+import { type Flags, readSettings, serverUrl, tokenFor } from './settings.ts'
+
+const NOUNS = [token, base, recordType, record]
+
+/** Runs one command line. @returns the exit code: 0 only on success, 1 for a refusal or no answer, 2 for wrong usage */
+export async function main(argv: readonly string[]): Promise<number> {
+  // The reader may go away before the end, as `head` does; that is no failure of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
+  )
+  try {
+    await build().parseAsync([...argv], { from: 'user' })
+    return EXIT.ok
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok
+    const failure = thrown instanceof CommanderError ? usageOf(thrown) : toFailure(thrown)
+    if (failure) report(failure, argv.includes('--json'))
+    return failure?.exitCode ?? EXIT.usage
+  }
+}
+
+/** All the commands. */
+function build(): Command {
+  const program = new Command('plinth')
+    .description('A self-hosted data layer for software agents.')
+    .version(version(), '--version', 'print the version')
+    .addOption(valued('--url <url>', 'the server; also PLINTH_URL'))
+    .addOption(valued('--token <token>', "who asks; also PLINTH_TOKEN, else the data directory's own"))
+    .addOption(valued('--base <id>', 'the base that is meant; also PLINTH_BASE'))
+    .option('--json', 'print what the API answers')
+  settle(program)
+  settle(program.command('serve').description('Run the server')).action(async () => {
+    const { serve } = await import('./serve.ts')
+    await serve()
+  })
+  settle(program.command('mcp').description('Speak MCP over standard input and output'))
+    .addOption(valued('--endpoint <id>', 'an endpoint of the base'))
+    .option('--read-only', 'offer only tools that change nothing')
+    .action(async (options: { endpoint?: string; readOnly?: true }) => {
+      const { mcp } = await import('./mcp.ts')
+      await mcp(readSettings(program.opts<Flags>()), options)
+    })
+  for (const noun of NOUNS) {
+    const group = settle(program.command(noun.name).description(noun.summary))
+    for (const row of noun.rows) addRow(group, program, noun, row)
+  }
+  return program
+}
+
+/** What every command has in common. */
+function settle(command: Command): Command {
+  return command
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .configureHelp({ showGlobalOptions: true })
+}
+
+function addRow(group: Command, program: Command, noun: Noun, row: Row): void {
+  const command = settle(group.command(row.name).description(row.summary))
+  if (row.alias) command.alias(row.alias)
+  const parameters = argumentsOf(row)
+  for (const { usage } of parameters) command.argument(usage)
+  const flags = row.options.map((option) => ({ option, flag: flag(option) }))
+  for (const { flag } of flags) command.addOption(flag)
+  command.action(async () => {
+    const settings = readSettings(program.opts<Flags>())
+    const given = flags.flatMap(({ option, flag }) => {
+      const value: unknown = command.getOptionValue(flag.attributeName())
+      return value === undefined ? [] : [[option, [value].flat()] as [Option, (string | true)[]]]
+    })
+    const written = Object.fromEntries(parameters.map(({ parameter }, i) => [parameter, command.args[i]]))
+    const request = await requestOf(row, { base: settings.base, arguments: written, options: new Map(given) })
+    const url = serverUrl(settings)
+    const answer = await call(url, tokenFor(url, settings), request)
+    if (program.opts<Flags>().json) showJson(answer)
+    else if (row.show) row.show(answer)
+    else show(answer, noun.columns)
+  })
+}
+
+function flag({ flags, about, required, several, to }: Option): Flag {
+  const flag = flags.includes('<') && !several ? valued(flags, about) : new Flag(flags, about)
+  if (several) flag.argParser((value: string, before?: string[]) => [...(before ?? []), value])
+  if ('content' in to) flag.conflicts(['data', 'externalId', 'externalSource'])
+  return flag.makeOptionMandatory(required ?? false)
+}
+
+/** An option that takes a value, once: of two values one would be dropped unseen. */
+function valued(flags: string, about: string): Flag {
+  return new Flag(flags, about).argParser((value: string, before: unknown) => {
+    if (before !== undefined) throw misused(`${flags.split(' ', 1)[0]} is given more than once.`)
+    return value
+  })
+}
+
+/** Commander's refusals, without its prefix; undefined when it has printed the help that is the answer. */
+function usageOf({ code, message }: CommanderError): Failure | undefined {
+  if (code === 'commander.help') return undefined
+  return misused(message.replace(/^error: /, '').replaceAll('\n', ' '))
+}
+
+function report(failure: Failure, asJson: boolean): void {
+  note(asJson ? `${JSON.stringify(failure.body)}\n` : describe(failure))
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return manifest.version
+}

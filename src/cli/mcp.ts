@@ -1,0 +1,107 @@
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { misused, toFailure } from './failure.ts'
+import { Link, type Server } from './mcp-link.ts'
+import { Relay } from './mcp-relay.ts'
+import { announcedUrl, type Settings, tokenFor } from './settings.ts'
+
+type Options = { endpoint?: string; readOnly?: true }
+
+const ALIVE_MS = 2000
+/** How long a server that another process is starting on the same directory may take. */
+const STARTING_MS = 10_000
+const DRAIN_MS = 5000
+
+/** Relays MCP between standard input and output and a server: the one named, the one running, or one of its own. */
+export async function mcp(settings: Settings, options: Options): Promise<void> {
+  const path = pathOf(settings, options)
+  const write = process.stdout.write.bind(process.stdout)
+  // Standard output is the protocol: whatever else is printed in this process goes beside it.
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  const log = (text: string) => process.stderr.write(`plinth mcp: ${text}\n`)
+
+  const finder = new Finder(settings, log)
+  const link = new Link(() => finder.find(), path)
+  const relay = new Relay(link, { write: (line) => void write(line), log })
+  link.connect().catch((error: unknown) => log(toFailure(error).message))
+
+  const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => lines.close())
+  for await (const line of lines) await relay.take(line)
+
+  await relay.drain(DRAIN_MS)
+  await link.close()
+  await finder.close()
+  await new Promise((resolve) => write('', resolve))
+  process.exit(0)
+}
+
+function pathOf({ base }: Settings, { endpoint, readOnly }: Options): string {
+  if (endpoint !== undefined && base === undefined)
+    throw misused('An endpoint belongs to a base: add --base <id>.')
+  for (const id of [base, endpoint])
+    if (id !== undefined && /^\.{0,2}$/.test(id)) throw misused(`"${id}" is not an id.`)
+  const parts = ['/mcp', base, ...(endpoint === undefined ? [] : ['e', endpoint])]
+  const path = parts
+    .filter((part) => part !== undefined)
+    .map((part, i) => (i === 0 ? part : encodeURIComponent(part)))
+  return `${path.join('/')}${readOnly ? '?readonly=1' : ''}`
+}
+
+/** Finds the server to relay to, and starts one when there is none. */
+class Finder {
+  readonly #settings: Settings
+  readonly #log: (text: string) => void
+  #own: { close(): Promise<void> } | undefined
+
+  constructor(settings: Settings, log: (text: string) => void) {
+    this.#settings = settings
+    this.#log = log
+  }
+
+  async find(): Promise<Server> {
+    const { namedUrl } = this.#settings
+    if (namedUrl !== undefined) return { url: namedUrl, token: tokenFor(namedUrl, this.#settings) }
+    return (await this.#join()) ?? (await this.#start())
+  }
+
+  async close(): Promise<void> {
+    await this.#own?.close()
+  }
+
+  /** The running server of the data directory, if it is alive. */
+  async #join(): Promise<Server | undefined> {
+    const url = announcedUrl(this.#settings)
+    if (url === undefined) return undefined
+    try {
+      const { ok } = await fetch(`${url}/healthz`, {
+        signal: AbortSignal.timeout(ALIVE_MS),
+        redirect: 'manual',
+      })
+      return ok ? { url, token: tokenFor(url, this.#settings) } : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async #start(): Promise<Server> {
+    try {
+      const { openLog, startServer } = await import('../main.ts')
+      const { readConfig } = await import('../config.ts')
+      const config = readConfig({ PLINTH_LOG_LEVEL: 'warn', ...process.env })
+      const server = await startServer({ ...config, port: 0 }, openLog(config.logLevel))
+      this.#own = server
+      // Where it listens; its public address may lead elsewhere.
+      const url = announcedUrl(this.#settings) ?? server.url
+      return { url, token: this.#settings.namedToken ?? server.adminToken }
+    } catch (error) {
+      this.#log(toFailure(error).message)
+      // Two that start at once: one of them serves, and the other finds it a moment later.
+      for (const until = Date.now() + STARTING_MS; Date.now() < until; await sleep(250)) {
+        const joined = await this.#join()
+        if (joined) return joined
+      }
+      throw error
+    }
+  }
+}

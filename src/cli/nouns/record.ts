@@ -1,0 +1,88 @@
+import { readJson } from '../input.ts'
+import { createOnly, ifMatch, json, type Option, paging, query, text, writing } from '../options.ts'
+import type { Noun, Row } from '../row.ts'
+
+const ALL = '/:base_id/records/:record_type'
+const ONE = '/:base_id/records/:record_type/:id'
+
+const content = { ...json('--data <json>', 'data', 'the content'), required: true }
+const external: readonly Option[] = [
+  text('--external-id <id>', 'external_id', 'its id in the system it comes from'),
+  text('--external-source <name>', 'external_source', 'that system; "default" when left out'),
+]
+const operations: Option = {
+  flags: '--operations <json>',
+  about: 'a JSON Patch instead (JSON, @file, or - for standard input)',
+  to: { content: 'application/json-patch+json' },
+  read: readJson,
+}
+
+const act = (name: string, summary: string): Row => ({
+  name,
+  summary,
+  method: 'POST',
+  path: `${ONE}/${name}`,
+  options: [ifMatch, ...writing],
+})
+
+export const record: Noun = {
+  name: 'record',
+  summary: 'Records: the data itself',
+  columns: ['id', 'status', 'version', 'external_id', 'updated_at', 'data'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List records',
+      method: 'GET',
+      path: ALL,
+      options: [
+        query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+        query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
+        ...paging,
+      ],
+    },
+    { name: 'get', summary: 'Show a record', method: 'GET', path: ONE, options: [] },
+    {
+      name: 'put',
+      summary: 'Create a record or replace its content; without an id by its external id',
+      method: 'PUT',
+      path: `${ONE}?`,
+      options: [content, ...external, ifMatch, createOnly, ...writing],
+    },
+    {
+      name: 'create',
+      summary: 'Create a record',
+      method: 'POST',
+      path: ALL,
+      options: [
+        content,
+        text('--id <id>', 'id', 'its id; the server makes one when left out'),
+        ...external,
+        ...writing,
+      ],
+    },
+    {
+      name: 'patch',
+      summary: 'Change part of a record',
+      method: 'PATCH',
+      path: ONE,
+      needsBody: true,
+      options: [
+        json('--data <json>', 'data', 'a merge patch of the content'),
+        operations,
+        ...external,
+        ifMatch,
+        ...writing,
+      ],
+    },
+    act('cancel', 'Cancel a record: it stays, marked as cancelled'),
+    act('restore', 'Undo a cancel, or bring back a deleted record'),
+    {
+      name: 'delete',
+      summary: 'Delete a record',
+      method: 'DELETE',
+      path: ONE,
+      options: [ifMatch, ...writing],
+    },
+  ],
+}

@@ -1,0 +1,82 @@
+import { misused } from './failure.ts'
+import { readJson } from './input.ts'
+
+/** Where in the request the value of an option goes; `content` is the whole body. */
+type Place = { body: string } | { query: string } | { header: string } | { content: string }
+
+/** One option of a command: what the user writes and what becomes of it. */
+export type Option = {
+  flags: string
+  about: string
+  to: Place
+  /** Reads the written text; it is sent as it is when left out. */
+  read?: (text: string, flag: string) => unknown
+  /** What a flag without a value stands for. */
+  value?: string | boolean
+  required?: boolean
+  /** May be given several times; every value counts. */
+  several?: boolean
+}
+
+const JSON_FORMS = 'JSON, @file, or - for standard input'
+
+export const text = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about,
+  to: { body: name },
+})
+export const json = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about: `${about} (${JSON_FORMS})`,
+  to: { body: name },
+  read: readJson,
+})
+export const query = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about,
+  to: { query: name },
+})
+
+export const name = text('--name <text>', 'name', 'a name for people; the id when left out')
+export const description = text('--description <text>', 'description', 'what it is for')
+export const confirm = query('--confirm <id>', 'confirm', 'the id again; needed where records would go too')
+
+const version = (text: string, flag: string): string => {
+  const [, digits] = /^"?(\d+)"?$/.exec(text) ?? []
+  if (text !== '*' && digits === undefined) throw misused(`${flag} is a version such as 3, or * for any.`)
+  return digits === undefined ? '*' : `"${digits}"`
+}
+export const ifMatch: Option = {
+  flags: '--if-match <version>',
+  about: 'write only when this is the current version',
+  to: { header: 'if-match' },
+  read: version,
+}
+export const createOnly: Option = {
+  flags: '--create-only',
+  about: 'fail when it exists',
+  to: { header: 'if-none-match' },
+  value: '*',
+}
+
+/** What every write takes. */
+export const writing: readonly Option[] = [
+  {
+    flags: '--dry-run',
+    about: 'show what would happen, and change nothing',
+    to: { query: 'dry_run' },
+    value: 'true',
+  },
+  {
+    flags: '--idempotency-key <key>',
+    about: 'make a repetition safe: the same key, the same answer',
+    to: { header: 'idempotency-key' },
+  },
+]
+
+/** What every list takes. */
+export const paging: readonly Option[] = [
+  query('--limit <count>', 'limit', 'items a page, 1 to 1000'),
+  query('--offset <count>', 'offset', 'items to step over'),
+  { flags: '--include-total', about: 'count the matches too', to: { query: 'include_total' }, value: 'true' },
+]

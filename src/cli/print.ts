@@ -1,0 +1,95 @@
+import Table from 'cli-table3'
+import type { Answer } from './client.ts'
+
+type Fields = Record<string, unknown>
+type Page = { data: Fields[]; meta: { has_more: boolean; limit: number; offset: number; total?: number } }
+
+// What a terminal would obey, or show in another order, instead of printing: data must not steer the reader's screen.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const escaped = (text: string): string =>
+  text.replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Says something beside the result. */
+export const note = (text: string): void => void process.stderr.write(escaped(text))
+
+/** The body as the API answered it: for a program as it came, for a reader indented. */
+export function showJson({ text, body }: Answer): void {
+  process.stdout.write(`${process.stdout.isTTY ? escaped(JSON.stringify(body, null, 2)) : text}\n`)
+}
+
+/** A success for people: a table of a list, the fields of one thing. */
+export function show({ body }: Answer, columns: readonly string[]): void {
+  if (isPage(body)) showPage(body, columns)
+  else showOne(body)
+}
+
+const isPage = (body: unknown): body is Page =>
+  typeof body === 'object' && body !== null && Array.isArray((body as Fields)['data']) && 'meta' in body
+
+function showPage({ data, meta }: Page, columns: readonly string[]): void {
+  const rows = data.map((item) => columns.map((column) => cell(item[column])))
+  if (process.stdout.isTTY) process.stdout.write(`${table(columns, rows)}\n`)
+  else for (const row of [columns, ...rows]) process.stdout.write(`${row.join('\t')}\n`)
+  const { has_more: hasMore, offset, total } = meta
+  if (total !== undefined) note(`${data.length} of ${total}\n`)
+  if (hasMore) note(`There are more: --offset ${offset + data.length}\n`)
+}
+
+/** Columns as wide as they need; the last takes what is left, and shows by "…" that it was cut. */
+function table(columns: readonly string[], rows: string[][]): string {
+  const needed = columns.map(
+    (name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)) + 2,
+  )
+  const before = needed.slice(0, -1).reduce((sum, width) => sum + width, 0)
+  const last = Math.max(16, Math.min(needed.at(-1) ?? 0, (process.stdout.columns || 80) - before))
+  const none = {
+    mid: '',
+    'left-mid': '',
+    'mid-mid': '',
+    'right-mid': '',
+    top: '',
+    'top-mid': '',
+    'top-left': '',
+    'top-right': '',
+  }
+  const foot = {
+    bottom: '',
+    'bottom-mid': '',
+    'bottom-left': '',
+    'bottom-right': '',
+    left: '',
+    right: '',
+    middle: '',
+  }
+  const widths = columns.map((_, i) => (i === columns.length - 1 ? last : null))
+  const drawn = new Table({
+    head: [...columns],
+    colWidths: widths,
+    chars: { ...none, ...foot },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+  })
+  drawn.push(...rows)
+  return drawn.toString()
+}
+
+/** Prints the fields of one thing, one a line, objects indented below their name. */
+export function showOne(body: unknown, out: NodeJS.WritableStream = process.stdout): void {
+  const fields = Object.entries(body as Fields)
+  const width = Math.max(0, ...fields.map(([name]) => name.length))
+  for (const [name, value] of fields) {
+    const nested = typeof value === 'object' && value !== null && Object.keys(value).length > 0
+    const shown = nested
+      ? JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')
+      : value === null
+        ? '-'
+        : asText(value)
+    out.write(`${escaped(nested ? `${name}\n  ${shown}` : `${name.padEnd(width)}  ${shown}`)}\n`)
+  }
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const cell = (value: unknown): string =>
+  value === null || value === undefined
+    ? '-'
+    : escaped(asText(value).replaceAll('\t', '\\t').replaceAll('\n', '\\n'))

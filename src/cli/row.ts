@@ -1,0 +1,104 @@
+import type { Answer, Call, Method } from './client.ts'
+import { misused } from './failure.ts'
+import type { Option } from './options.ts'
+
+/** One command: a request of the API and how the command line fills it. */
+export type Row = {
+  name: string
+  alias?: string
+  summary: string
+  method: Method
+  /** `:base_id` comes from --base, the other parameters are arguments; one with `?` may be left out. */
+  path: string
+  options: readonly Option[]
+  /** Some option must say what to send. */
+  needsBody?: true
+  /** Prints a success for people, where that is more than showing it. */
+  show?: (answer: Answer) => void
+}
+
+/** A group of commands about one kind of thing. */
+export type Noun = {
+  name: string
+  summary: string
+  /** The fields that a list shows. */
+  columns: readonly string[]
+  rows: readonly Row[]
+}
+
+/** What the user wrote: the arguments by parameter, the options by their flag. */
+export type Written = {
+  base: string | undefined
+  arguments: Readonly<Record<string, string | undefined>>
+  options: ReadonlyMap<Option, readonly (string | true)[]>
+}
+
+const PARAMETER = /\/:(\w+)(\??)/g
+
+/** The arguments of a command, as usage shows them: `<type>`, `[id]`. */
+export function argumentsOf({ path }: Row): { parameter: string; usage: string }[] {
+  return [...path.matchAll(PARAMETER)]
+    .filter(([, parameter]) => parameter !== 'base_id')
+    .map(([, parameter = '', optional]) => {
+      const word = parameter === 'record_type' ? 'type' : parameter
+      return { parameter, usage: optional ? `[${word}]` : `<${word}>` }
+    })
+}
+
+/** The request that the command stands for. @throws Failure when the command is written wrong */
+export async function requestOf(row: Row, written: Written): Promise<Call> {
+  const headers: Record<string, string> = {}
+  const query = new URLSearchParams()
+  const fields: Record<string, unknown> = {}
+  let content: unknown
+  for (const [option, texts] of written.options) {
+    const flag = flagOf(option)
+    const values: unknown[] = []
+    for (const text of texts)
+      values.push(text === true ? (option.value ?? true) : await (option.read ?? same)(text, flag))
+    const value = option.several ? values : values[0]
+    if ('query' in option.to) query.set(option.to.query, String(value))
+    else if ('header' in option.to) headers[option.to.header] = String(value)
+    else if ('body' in option.to) fields[option.to.body] = value
+    else {
+      content = value
+      headers['content-type'] = option.to.content
+    }
+  }
+  const path = fill(row.path, written)
+  const hasFields = Object.keys(fields).length > 0
+  if (row.needsBody && !hasFields && content === undefined)
+    throw misused(`Say what to send: ${bodyFlags(row)}.`)
+  const sendsFields = hasFields || (content === undefined && row.method === 'PUT')
+  if (sendsFields) headers['content-type'] ??= 'application/json'
+  const body = content !== undefined ? content : sendsFields ? fields : undefined
+  return {
+    method: row.method,
+    path,
+    query,
+    headers,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }
+}
+
+const same = (text: string): string => text
+
+export const flagOf = ({ flags }: Option): string => flags.split(' ', 1)[0] ?? flags
+
+const bodyFlags = ({ options }: Row): string =>
+  options
+    .filter(({ to }) => 'body' in to || 'content' in to)
+    .map(flagOf)
+    .join(', ')
+
+function fill(path: string, { base, arguments: given }: Written): string {
+  return path.replace(PARAMETER, (_, parameter: string) => {
+    const value = parameter === 'base_id' ? base : given[parameter]
+    if (parameter === 'base_id' && value === undefined)
+      throw misused('Say which base: --base <id>, or PLINTH_BASE.')
+    if (value === undefined) return ''
+    // A URL would read these as steps through the path, and another resource would be meant.
+    if (/^\.{0,2}$/.test(value)) throw misused(`"${value}" is not an id.`)
+    return `/${encodeURIComponent(value)}`
+  })
+}

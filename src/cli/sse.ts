@@ -1,0 +1,35 @@
+export type ServerEvent = { data: string; id: string | undefined }
+
+/** The events of a `text/event-stream` body that carry data. Source: WHATWG HTML, "Interpreting an event stream". */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  let data: string[] = []
+  let id: string | undefined
+  for await (const line of readLines(body)) {
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'data') data.push(value)
+    else if (field === 'id') id = value
+    else if (line === '') {
+      if (data.length > 0) yield { data: data.join('\n'), id }
+      data = []
+    }
+  }
+}
+
+/** Lines end in CR LF, LF or CR, also where a chunk ends between the two. */
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let held: string[] = []
+  let afterReturn = false
+  for await (const chunk of body) {
+    let text = decoder.decode(chunk, { stream: true })
+    if (afterReturn && text.startsWith('\n')) text = text.slice(1)
+    if (text === '') continue
+    afterReturn = text.endsWith('\r')
+    const [first = '', ...rest] = text.split(/\r\n|\n|\r/)
+    held.push(first)
+    for (const next of rest) {
+      yield held.join('')
+      held = [next]
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { Detail } from '../../errors.ts'
+import { nearest } from '../../nearest.ts'
+import { isKnownFormat, KNOWN_FORMATS } from './formats.ts'
+import { TYPE_SYNONYMS, TYPES } from './keywords.ts'
+
+export type Path = (string | number)[]
+export type Report = (path: Path, code: string, message: string, extra?: Partial<Detail>) => void
+
+/** Keyword values that hold no schema: their type, and what else they must be. */
+export const PLAIN = {
+  string: { type: 'string' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  array: { type: 'array' },
+  object: { type: 'object' },
+  positive: { type: 'number', rule: 'a number over 0', holds: (value) => Number(value) > 0 },
+  count: { type: 'number', rule: 'a whole number, 0 or more', holds: isCount },
+  name: { type: 'string', rule: 'letters, digits, _ . and -', holds: (value) => isName(String(value)) },
+  id: { type: 'string', rule: 'a URI without fragment', holds: (value) => /^[^#]*#?$/.test(String(value)) },
+} as const satisfies Record<string, { type: string; rule?: string; holds?: (value: unknown) => boolean }>
+
+export function checkPlain(shape: keyof typeof PLAIN, value: unknown, path: Path, report: Report): void {
+  const check: { type: string; rule?: string; holds?: (value: unknown) => boolean } = PLAIN[shape]
+  if (typeName(value) !== check.type) wrongType(path, [check.type], value, report)
+  else if (check.holds?.(value) === false) {
+    report(path, 'range', `This keyword takes ${check.rule}.`, { expected: check.rule })
+  }
+}
+
+export function checkStrings(value: unknown, path: Path, report: Report): void {
+  if (!Array.isArray(value)) {
+    const isOld = path.at(-1) === 'required' && typeof value === 'boolean'
+    const advice = isOld ? 'List the required properties by name, beside `properties`.' : undefined
+    wrongType(path, ['array'], value, report, advice)
+    return
+  }
+  value.forEach((item, i) => {
+    if (typeof item !== 'string') wrongType([...path, i], ['string'], item, report)
+  })
+  checkUnique(value, path, report)
+}
+
+export function checkTypes(value: unknown, path: Path, report: Report): void {
+  const list: unknown[] = Array.isArray(value) ? value : [value]
+  if (list.length === 0) report(path, 'min_items', 'List at least one type.', { allowed: TYPES })
+  list.forEach((item, i) => {
+    if (TYPES.some((type) => type === item)) return
+    const guess =
+      typeof item === 'string' ? (TYPE_SYNONYMS[item.toLowerCase()] ?? nearest(item, TYPES)) : undefined
+    const message = `There is no such type. ${guess ? `Did you mean "${guess}"?` : `Types are ${TYPES.join(', ')}.`}`
+    const at = Array.isArray(value) ? [...path, i] : path
+    report(at, 'enum', message, { allowed: TYPES, ...(guess && { hint: guess }) })
+  })
+  checkUnique(list, path, report)
+}
+
+export function checkFormat(value: unknown, path: Path, report: Report): void {
+  if (typeof value !== 'string') {
+    wrongType(path, ['string'], value, report)
+    return
+  }
+  if (isKnownFormat(value)) return
+  const guess = nearest(value, KNOWN_FORMATS)
+  const advice = guess ? `Did you mean "${guess}"?` : 'Use a pattern instead, or leave it out.'
+  const message = `The format "${value.slice(0, 40)}" is not known. ${advice}`
+  report(path, 'format', message, { allowed: KNOWN_FORMATS, ...(guess && { hint: guess }) })
+}
+
+export function wrongType(
+  path: Path,
+  types: string[],
+  value: unknown,
+  report: Report,
+  advice?: string,
+): void {
+  const message = advice ?? `This keyword takes a value of type ${types.join(' or ')}.`
+  report(path, 'type', message, {
+    expected: types.length === 1 ? types[0] : types,
+    received: typeName(value),
+  })
+}
+
+/** The JSON type of a value, by its name in schemas. */
+export function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeName(value) === 'object'
+}
+
+export function isName(value: string): boolean {
+  return /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value)
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0
+}
+
+function checkUnique(list: unknown[], path: Path, report: Report): void {
+  const seen = new Set<unknown>()
+  list.forEach((item, i) => {
+    if (seen.has(item)) report([...path, i], 'unique_items', 'This is listed twice. Remove one.')
+    seen.add(item)
+  })
+}

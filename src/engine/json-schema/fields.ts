@@ -1,0 +1,62 @@
+import { isObject } from './checks.ts'
+import { locate } from './references.ts'
+
+const MOST_ALLOWED = 50
+
+/**
+ * Whether data of a schema can have a field at a path. It says no only where a closed schema (`additionalProperties:
+ * false`) leaves no room; `allowed` then names the properties at that place.
+ */
+export function fieldExists(schema: unknown, path: Path): { exists: boolean; allowed: string[] } {
+  const { closed } = follow(schema, path)
+  if (!closed) return { exists: true, allowed: [] }
+  return { exists: false, allowed: Object.keys(propertiesOf(closed)).slice(0, MOST_ALLOWED) }
+}
+
+/** The `format` the schema gives the values at a path, when it names them. */
+export function formatAt(schema: unknown, path: Path): string | undefined {
+  const format = follow(schema, path).place?.['format']
+  return typeof format === 'string' ? format : undefined
+}
+
+/** Steps of a path into data: a property, a position, or null for any element. */
+type Path = readonly (string | number | null)[]
+type Place = Record<string, unknown>
+
+/** Walks the path: to the schema at its end, to the closed one that has no such property, or out of what is said. */
+function follow(schema: unknown, path: Path): { place?: Place | undefined; closed?: Place } {
+  let place = dereference(schema, schema)
+  for (const segment of path) {
+    if (!place) return {}
+    const properties = propertiesOf(place)
+    if (typeof segment !== 'string') place = dereference(itemSchema(place, segment ?? Number.POSITIVE_INFINITY), schema)
+    else if (Object.hasOwn(properties, segment)) place = dereference(properties[segment], schema)
+    else return isClosed(place) ? { closed: place } : {}
+  }
+  return { place }
+}
+
+const propertiesOf = ({ properties }: Place): Place => (isObject(properties) ? properties : {})
+
+function isClosed(schema: Record<string, unknown>): boolean {
+  const { additionalProperties, patternProperties } = schema
+  return additionalProperties === false && Object.keys(patternProperties ?? {}).length === 0
+}
+
+function itemSchema({ items, prefixItems, additionalItems }: Record<string, unknown>, i: number): unknown {
+  const tuple = Array.isArray(items) ? items : prefixItems
+  if (Array.isArray(tuple) && i < tuple.length) return tuple[i]
+  return Array.isArray(items) ? additionalItems : items
+}
+
+/** Follows local references; undefined where the schema says nothing that can be followed. */
+function dereference(schema: unknown, root: unknown): Record<string, unknown> | undefined {
+  let place = schema
+  for (let hops = 0; hops < 100 && isObject(place); hops++) {
+    const { $ref } = place
+    // A schema that is closed itself says enough.
+    if (typeof $ref !== 'string' || isClosed(place)) return place
+    place = locate(root, $ref)?.raw
+  }
+  return undefined
+}

@@ -1,0 +1,121 @@
+import { nearest } from '../../nearest.ts'
+import { isObject, type Path } from './checks.ts'
+import type { Clean, Reader } from './reader.ts'
+
+const DEFS = '#/$defs/'
+
+/**
+ * Points every reference of a read schema into the clean root's `$defs`, reading what only references lead to. Only
+ * references within the schema exist: nothing is ever fetched.
+ */
+export function resolveReferences(reader: Reader, raw: Record<string, unknown>, root: Clean): void {
+  const places = new Map<Clean | boolean, string>([[root, '#']])
+  // Reading a target may append references, which this loop then reaches.
+  for (const { target, path, node } of reader.references) {
+    if (reader.isDone) return
+    const found = locate(raw, target) ?? (target[0] === '#' ? reader.anchors.get(target.slice(1)) : undefined)
+    if (!found) {
+      reportMissing(target, path, raw, reader)
+      continue
+    }
+    const schema = reader.schema(found.raw, found.path)
+    const $ref = places.get(schema) ?? addDefinition(schema, root)
+    places.set(schema, $ref)
+    if (!('$ref' in node)) node['$ref'] = $ref
+    else node['allOf'] = [...((node['allOf'] as Clean[] | undefined) ?? []), { $ref }]
+  }
+  const endless = findEndless(root)
+  if (endless) {
+    const path = reader.references.find(({ node }) => node === endless)?.path ?? []
+    reader.report(
+      path,
+      'circular_ref',
+      'This reference leads back to itself without going into a property or item.',
+    )
+  }
+}
+
+/** Gives a clean schema a place in the root's `$defs`; the answer refers to it. */
+export function addDefinition(schema: Clean | boolean, root: Clean): string {
+  if (!root['$defs']) root['$defs'] = {}
+  const definitions = root['$defs'] as Clean
+  const name = `d${Object.keys(definitions).length}`
+  definitions[name] = schema
+  return DEFS + name
+}
+
+/** The schemas applied to the very value this one is applied to. */
+function inPlace(schema: Clean, root: Clean): Clean[] {
+  const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? [])
+  const maps = ['dependentSchemas', 'dependencies'].flatMap((keyword) => Object.values(schema[keyword] ?? {}))
+  const single = ['not', 'if', 'then', 'else'].map((keyword) => schema[keyword])
+  return [...lists, ...maps, ...single, target(schema, root)].filter(isObject)
+}
+
+/** What a clean schema refers to. */
+export function target(schema: Clean, root: Clean): unknown {
+  const name = schema['$ref']
+  if (typeof name !== 'string') return undefined
+  return name === '#' ? root : (root['$defs'] as Clean)[name.slice(DEFS.length)]
+}
+
+/** A schema with a reference that is part of an endless loop, if there is one. */
+function findEndless(root: Clean): Clean | undefined {
+  const starts = [root, ...Object.values(root['$defs'] ?? {})].filter(isObject)
+  const finished = new Set<Clean>()
+  for (const start of starts) {
+    const way = [{ schema: start, ahead: inPlace(start, root) }]
+    const onWay = new Set([start])
+    for (let last = way.at(-1); last; last = way.at(-1)) {
+      const next = last.ahead.pop()
+      if (!next) {
+        onWay.delete(last.schema)
+        finished.add(last.schema)
+        way.pop()
+      } else if (onWay.has(next)) {
+        return way.findLast(({ schema }) => '$ref' in schema)?.schema
+      } else if (!finished.has(next)) {
+        onWay.add(next)
+        way.push({ schema: next, ahead: inPlace(next, root) })
+      }
+    }
+  }
+  return undefined
+}
+
+/** What a reference by JSON Pointer (`#`, `#/…`) leads to. */
+export function locate(root: unknown, reference: string): { raw: unknown; path: Path } | undefined {
+  const [hash, ...segments] = decoded(reference).split('/')
+  if (hash !== '#') return undefined
+  const path = segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+  let raw = root
+  for (const key of path) {
+    if (typeof raw !== 'object' || raw === null || !Object.hasOwn(raw, key)) return undefined
+    raw = (raw as Record<string, unknown>)[key]
+  }
+  return isObject(raw) || typeof raw === 'boolean' ? { raw, path } : undefined
+}
+
+function decoded(reference: string): string {
+  try {
+    return decodeURIComponent(reference)
+  } catch {
+    return reference
+  }
+}
+
+function reportMissing(target: string, path: Path, raw: Record<string, unknown>, reader: Reader): void {
+  if (!target.startsWith('#')) {
+    const message = 'References stay within the schema: nothing is fetched. Copy the schema into $defs.'
+    reader.report(path, 'remote_ref', message, { expected: '#/$defs/<name>' })
+    return
+  }
+  const places = ['$defs', 'definitions'].flatMap((keyword) => {
+    const defs = raw[keyword]
+    return isObject(defs) ? Object.keys(defs).map((name) => `#/${keyword}/${name}`) : []
+  })
+  const allowed = [...places, ...[...reader.anchors.keys()].map((name) => `#${name}`)].slice(0, 50)
+  const hint = nearest(target, allowed)
+  const message = `Nothing is at this reference.${hint ? ` Did you mean "${hint}"?` : ''}`
+  reader.report(path, 'unresolved_ref', message, { allowed, ...(hint && { hint }) })
+}

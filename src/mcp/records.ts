@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { compile } from '../graphql/execute.ts'
+import { pageArguments, pageOutput, recordOutput, shown } from './shapes.ts'
+import { tool, writing } from './tool.ts'
+
+const ToolRecord = graphql(`fragment ToolRecord on Record {
+  id record_type: recordType data external_id: externalId external_source: externalSource version status
+  cancelled_at: cancelledAt valid created_at: createdAt updated_at: updatedAt operation dry_run: dryRun
+}`)
+
+const list = compile(
+  graphql(
+    `query ToolQuery($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
+      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+        data { ...ToolRecord } hasMore limit offset total
+      }
+    }`,
+    [ToolRecord],
+  ),
+)
+const get = compile(
+  graphql(
+    `query ToolGet($base: String!, $recordType: String!, $id: String!) { record(base: $base, recordType: $recordType, id: $id) { ...ToolRecord } }`,
+    [ToolRecord],
+  ),
+)
+const put = compile(
+  graphql(
+    `mutation ToolPut($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean) {
+      putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+const putByPair = compile(
+  graphql(
+    `mutation ToolPutByPair($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean) {
+      putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+/** Creates a record; also what `create_<type>` runs. */
+export const create = compile(
+  graphql(
+    `mutation ToolCreate($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String) {
+      createRecord(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+/** Merges a patch; also what `update_<type>` runs. */
+export const patch = compile(
+  graphql(
+    `mutation ToolPatch($base: String!, $recordType: String!, $id: String!, $merge: JSON, $externalId: String, $externalSource: String, $expectedVersions: [Int!]) {
+      patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, externalId: $externalId, externalSource: $externalSource,
+        expectedVersions: $expectedVersions) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+const cancel = compile(
+  graphql(
+    `mutation ToolCancel($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
+      cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+const remove = compile(
+  graphql(`mutation ToolDelete($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
+    deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+  }`),
+)
+
+const inType = { record_type: z.string() }
+const one = { ...inType, id: z.string() }
+const expected = { expected_version: z.int().min(1).optional().meta({ description: 'Refuse unless the record is at this version.' }) }
+const pair = {
+  external_id: z.string().optional().meta({ description: "The record's id in another system." }),
+  external_source: z.string().optional().meta({ description: 'The system that id comes from.' }),
+}
+const data = z.record(z.string(), z.unknown())
+
+type Target = { base_id: string; record_type: string; id: string }
+const target = ({ base_id, record_type, id }: Target) => ({ base: base_id, recordType: record_type, id })
+const versions = ({ expected_version }: { expected_version?: number | undefined }) =>
+  expected_version === undefined ? {} : { expectedVersions: [expected_version] }
+const pairOf = ({ external_id, external_source }: { external_id?: string | undefined; external_source?: string | undefined }) => ({
+  ...(external_id !== undefined && { externalId: external_id }),
+  ...(external_source !== undefined && { externalSource: external_source }),
+})
+
+export const recordTools = [
+  tool('query_records', {
+    title: 'Query records',
+    description:
+      'List records of a type that match a filter, a page at a time. A filter is {"field":"data.status","op":"eq","value":"open"} or a group {"and":[…]}, {"or":[…]}, {"not":{…}}.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({
+      ...inType,
+      filter: data.optional(),
+      sort: z.string().optional().meta({ description: 'Like "-created_at,id"; "-" is descending.' }),
+      ...pageArguments,
+      include_total: z.boolean().optional().meta({ description: 'Count all matches.' }),
+    }),
+    output: pageOutput,
+    run: async ({ base_id, record_type, include_total, ...query }, context) => {
+      const page = (await list({ base: base_id, recordType: record_type, ...query, includeTotal: include_total ?? false }, context)).records
+      const { hasMore, limit, offset, total } = page
+      return { data: page.data.map(shown), meta: { has_more: hasMore, limit, offset, ...(total !== null && { total }) } }
+    },
+  }),
+  tool('get_record', {
+    title: 'Get a record',
+    description: 'Read one record by its id.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject(one),
+    output: recordOutput,
+    run: async (args, context) => shown((await get(target(args), context)).record),
+  }),
+  tool('upsert_record', {
+    title: 'Create or replace a record',
+    description:
+      'Write a record whole, by the schema of its type (see list_types). With id or external_id the record it names is replaced or created; with neither a new one is created.',
+    permission: 'write',
+    hints: { idempotent: true, destructive: true },
+    showsRecords: true,
+    input: z.strictObject({ ...inType, id: z.string().optional(), data, ...pair, ...expected, ...writing }),
+    output: recordOutput,
+    run: async (args, context) => {
+      const content = { base: args.base_id, recordType: args.record_type, data: args.data, ...pairOf(args) }
+      const when = { ...versions(args), mustExist: args.expected_version !== undefined }
+      if (args.id !== undefined) return shown((await put({ ...content, ...when, id: args.id }, context)).putRecord)
+      if (args.external_id !== undefined) return shown((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
+      return shown((await create(content, context)).createRecord)
+    },
+  }),
+  tool('update_record', {
+    title: 'Update a record',
+    description: 'Merge changes into a record: what is named in data is set, null clears it, the rest stays (RFC 7396).',
+    permission: 'write',
+    hints: { idempotent: true, destructive: true },
+    showsRecords: true,
+    input: z.strictObject({ ...one, data: data.optional(), ...pair, ...expected, ...writing }),
+    output: recordOutput,
+    run: async (args, context) =>
+      shown((await patch({ ...target(args), ...(args.data && { merge: args.data }), ...pairOf(args), ...versions(args) }, context)).patchRecord),
+  }),
+  tool('cancel_record', {
+    title: 'Cancel a record',
+    description: 'Set a record\'s status to "cancelled". It stays readable; to take it away use delete_record.',
+    permission: 'write',
+    hints: { idempotent: true, destructive: true },
+    showsRecords: true,
+    input: z.strictObject({ ...one, ...expected, ...writing }),
+    output: recordOutput,
+    run: async (args, context) => shown((await cancel({ ...target(args), ...versions(args) }, context)).cancelRecord),
+  }),
+  tool('delete_record', {
+    title: 'Delete a record',
+    description: 'Delete one record. To keep it readable, use cancel_record instead.',
+    permission: 'write',
+    hints: { destructive: true },
+    input: z.strictObject({ ...one, ...expected, ...writing }),
+    output: { type: 'object', properties: { id: { type: 'string' }, deleted: { type: 'boolean' } }, required: ['id', 'deleted'] },
+    run: async (args, context) => shown((await remove({ ...target(args), ...versions(args) }, context)).deleteRecord),
+  }),
+]

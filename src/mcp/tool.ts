@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { check, inBody } from '../check.ts'
+import { digest } from '../digest.ts'
+import type { Context, Permission } from '../graphql/context.ts'
+import { decodeStringified } from './decode.ts'
+import type { PortableSchema } from './projection/publish.ts'
+import type { Session } from './session.ts'
+
+/** A tool as clients see it. All hints are written out: clients approve calls by them. */
+export type ToolDefinition = {
+  name: string
+  title: string
+  description: string
+  inputSchema: PortableSchema
+  outputSchema: object
+  annotations: {
+    title: string
+    readOnlyHint: boolean
+    destructiveHint: boolean
+    idempotentHint: boolean
+    openWorldHint: boolean
+  }
+}
+
+type Spec<In extends z.ZodObject> = {
+  title: string
+  description: string
+  /** What the token must hold somewhere in the base for the tool to be listed. */
+  permission: Permission
+  hints: { destructive?: boolean; idempotent?: boolean }
+  input: In
+  output: object
+  /** Is the answer content of records, which a reader must not take for instructions? */
+  showsRecords?: boolean
+  run: (args: z.output<In> & { base_id: string }, context: Context) => Promise<object>
+}
+
+/** One row of the MCP contract that is not of one record type. */
+export type Tool = {
+  name: string
+  permission: Permission
+  showsRecords: boolean
+  /** As listed on `/mcp/{base}`, or, with `base_id` among its arguments, on `/mcp`. */
+  define(withBase: boolean): ToolDefinition
+  /** @throws DomainError with paths relative to the arguments */
+  call(args: Record<string, unknown>, session: Session): Promise<object>
+}
+
+const baseId = { base_id: z.string().meta({ description: 'The base.' }) }
+
+/** A tool of a base. */
+export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
+  const inBase = publish(spec.input)
+  const anywhere = publish(z.strictObject({ ...baseId, ...spec.input.shape }))
+  return {
+    name,
+    permission: spec.permission,
+    showsRecords: spec.showsRecords ?? false,
+    define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
+    async call(args, { base, context }) {
+      const shape = base === null ? z.strictObject({ ...baseId, ...spec.input.shape }) : spec.input
+      const plain = check(shape, decodeStringified(args, base === null ? anywhere : inBase), inBody())
+      return spec.run(
+        { base_id: base ?? '', ...plain } as z.output<In> & { base_id: string },
+        asked(context, args, name, plain as Asked),
+      )
+    },
+  }
+}
+
+/** A tool of the account, listed on `/mcp` only. */
+export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
+  const input = publish(spec.input)
+  return {
+    name,
+    permission: spec.permission,
+    showsRecords: spec.showsRecords ?? false,
+    define: () => definition(name, spec, input),
+    async call(args, { context }) {
+      const plain = check(spec.input, decodeStringified(args, input), inBody())
+      return spec.run(plain as z.output<In> & { base_id: string }, asked(context, args, name, plain as Asked))
+    },
+  }
+}
+
+/** The arguments of every write. */
+export const writing = {
+  idempotency_key: z
+    .string()
+    .optional()
+    .meta({ description: 'A retry with the same key answers as before, writing once.' }),
+  dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and write nothing.' }),
+}
+
+type Asked = { idempotency_key?: string | undefined; dry_run?: boolean | undefined }
+
+/** The context of one call: its writes carry the call's key, and are named after the call. */
+export function asked(
+  context: Context,
+  args: Record<string, unknown>,
+  name: string,
+  { idempotency_key, dry_run }: Asked,
+): Context {
+  return {
+    ...context,
+    write: {
+      idempotencyKey: idempotency_key ?? null,
+      dryRun: dry_run ?? false,
+      fingerprint: () => digest(['mcp', name, args]),
+      replayed: false,
+    },
+  }
+}
+
+const definition = (
+  name: string,
+  { title, description, permission, hints, output }: Spec<z.ZodObject>,
+  inputSchema: PortableSchema,
+): ToolDefinition => ({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema: output,
+  annotations: {
+    title,
+    readOnlyHint: permission === 'read',
+    destructiveHint: hints.destructive ?? false,
+    idempotentHint: hints.idempotent ?? false,
+    openWorldHint: false,
+  },
+})
+
+function publish(shape: z.ZodObject): PortableSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
+  return schema as PortableSchema
+}

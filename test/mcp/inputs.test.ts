@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { projectSchema } from '../../src/mcp/projection/index.ts'
+import { createInput, splitArguments, updateInput } from '../../src/mcp/projection/inputs.ts'
+import { lintTool } from '../support/tool-lint.ts'
+
+const deal = projectSchema({
+  type: 'object',
+  additionalProperties: false,
+  required: ['title'],
+  minProperties: 1,
+  properties: {
+    title: { type: 'string', description: 'What it is about' },
+    due: { type: ['string', 'null'], format: 'date' },
+    stage: { type: 'string', default: 'new' },
+    address: { type: 'object', required: ['city'], properties: { city: { type: 'string' } } },
+    tags: {
+      type: 'array',
+      items: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+    },
+  },
+})
+
+describe('the arguments of create', () => {
+  test('are the properties and the reserved ones', () => {
+    const { schema } = createInput(deal)
+    expect(Object.keys(schema.properties ?? {})).toEqual([
+      ...['title', 'due', 'stage', 'address', 'tags'],
+      ...['external_id', 'external_source', 'idempotency_key', 'dry_run'],
+    ])
+    expect(schema).toMatchObject({ type: 'object', required: ['title'], additionalProperties: false })
+    expect(schema).not.toHaveProperty('minProperties')
+  })
+
+  test('step aside for properties of the same name', () => {
+    const properties = { dry_run: {}, _dry_run: {}, 'external id': {}, external_id: {} }
+    const input = createInput(projectSchema({ type: 'object', properties }))
+    expect(input.reserved.get('dry_run')).toBe('__dry_run')
+    expect(input.reserved.get('external_id')).toBe('_external_id')
+    expect(input.reserved.get('idempotency_key')).toBe('idempotency_key')
+    expect(splitArguments(input, { dry_run: 1, __dry_run: true, 'external id': 2, other: 3 })).toEqual({
+      reserved: { dry_run: true },
+      data: { dry_run: 1, 'external id': 2, other: 3 },
+    })
+  })
+})
+
+describe('the arguments of update', () => {
+  const { schema } = updateInput(deal)
+
+  test('need only the id', () => {
+    expect(schema.required).toEqual(['id'])
+    expect(Object.keys(schema.properties ?? {})[0]).toBe('id')
+    expect(schema.properties).toMatchObject({
+      expected_version: { type: 'integer' },
+      dry_run: { type: 'boolean' },
+    })
+  })
+
+  test('say what null does, where it may be sent', () => {
+    expect(schema.properties?.['title']?.description).toBe('What it is about.')
+    expect(schema.properties?.['due']?.description).toBe('A date (YYYY-MM-DD). null clears it.')
+  })
+
+  test('are a merge-patch: objects in parts, arrays whole, nothing set unasked', () => {
+    expect(schema.properties?.['address']).not.toHaveProperty('required')
+    expect(schema.properties?.['tags']?.items).toHaveProperty('required', ['name'])
+    expect(schema.properties?.['stage']).not.toHaveProperty('default')
+  })
+
+  test('keep the id apart from a property of that name', () => {
+    const input = updateInput(projectSchema({ type: 'object', properties: { id: { type: 'number' } } }))
+    expect(input.schema.required).toEqual(['_id'])
+    expect(splitArguments(input, { _id: 'r1', id: 7 })).toEqual({ reserved: { id: 'r1' }, data: { id: 7 } })
+  })
+})
+
+describe('the linter of tools', () => {
+  const tool = {
+    name: 'create_deal',
+    description: 'Creates a deal.',
+    inputSchema: createInput(deal).schema,
+    annotations: {
+      title: 'Create deal',
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: false,
+      openWorldHint: false,
+    },
+  }
+
+  test('passes a portable tool', () => {
+    expect(lintTool(tool)).toEqual([])
+  })
+
+  test.each<[string, unknown]>([
+    ['a name', { ...tool, name: 'create.deal' }],
+    ['no description', { ...tool, description: '' }],
+    ['a missing hint', { ...tool, annotations: { title: 'Create deal' } }],
+    ['an output that is no object', { ...tool, outputSchema: { type: 'array', items: { type: 'string' } } }],
+    ['a root of branches', { ...tool, inputSchema: { oneOf: [] } }],
+    ['a reference', { ...tool, inputSchema: { type: 'object', properties: { a: { $ref: '#' } } } }],
+    [
+      'a list of types',
+      { ...tool, inputSchema: { type: 'object', properties: { a: { type: ['string'] } } } },
+    ],
+    ['true as a schema', { ...tool, inputSchema: { type: 'object', properties: { a: true } } }],
+    ['an empty schema', { ...tool, inputSchema: { type: 'object', properties: { a: {} } } }],
+    [
+      'an array without items',
+      { ...tool, inputSchema: { type: 'object', properties: { a: { type: 'array' } } } },
+    ],
+    [
+      'a property name',
+      { ...tool, inputSchema: { type: 'object', properties: { 'a b': { type: 'string' } } } },
+    ],
+    ['a required unknown', { ...tool, inputSchema: { type: 'object', properties: {}, required: ['a'] } }],
+  ])('reports %s', (_fault, faulty) => {
+    expect(lintTool(faulty as typeof tool)).not.toEqual([])
+  })
+})

@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest'
+import { estimateTokens } from '../../src/mcp/tokens.ts'
+
+test('tokens are estimated from UTF-8 bytes', () => {
+  expect(estimateTokens({ a: 1 })).toBe(2)
+  expect(estimateTokens('äöü')).toBe(2)
+  expect(estimateTokens(undefined)).toBe(0)
+})
