@@ -1,14 +1,13 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import closeWithGrace from 'close-with-grace'
 import pino, { type Logger } from 'pino'
 import { type Config, readConfig } from './config.ts'
 import { openEngine } from './engine/engine.ts'
 import { newToken } from './engine/tokens.ts'
-import { LIMITS } from './limits.ts'
 import { openCluster } from './postgres/cluster.ts'
 import { claimOwnership } from './postgres/ownership.ts'
 import { buildServer } from './server.ts'
+import { shutdownOnSignal } from './shutdown.ts'
 
 export type RunningServer = { url: string; adminToken: string; close(): Promise<void> }
 
@@ -105,24 +104,11 @@ export const openLog = (level: string): Logger =>
     pino.destination({ dest: 2, sync: false }),
   )
 
-/** npm passes on a signal that the group had already; only one that comes later is a second wish to end. */
-function impatient(now: () => number): (signal: string) => void {
-  let first: number | undefined
-  return () => {
-    first ??= now()
-    if (now() - first > 1000) process.exit(1)
-  }
-}
-
 /** The process: settings, server, and a graceful end. */
 export async function serve(): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)
   const server = await startServer(config, log)
-  closeWithGrace({ delay: LIMITS.drainMs, logger: false, onSecondSignal: impatient(Date.now) }, async ({ err, signal }) => {
-    if (err) log.fatal({ err }, 'the process ends on an error')
-    else log.info({ signal }, 'the server drains and stops')
-    await server.close()
-  })
+  shutdownOnSignal(() => server.close(), log)
   process.stdout.write(`plinth ready ${server.url}\n`)
 }

@@ -11,7 +11,6 @@ const CACHE = { ttlMs: 60_000, cacheScope: 'private' } as const
 export function modernHandler(onInternal: (cause: unknown) => void) {
   const handler = createMcpHandler(({ authInfo }) => serverOf(authInfo?.extra?.['session'] as Session, onInternal), {
     legacy: 'reject',
-    responseMode: 'json',
   })
   return {
     close: () => handler.close(),

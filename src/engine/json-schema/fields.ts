@@ -29,7 +29,8 @@ function follow(schema: unknown, path: Path): { place?: Place | undefined; close
   for (const segment of path) {
     if (!place) return {}
     const properties = propertiesOf(place)
-    if (typeof segment !== 'string') place = dereference(itemSchema(place, segment ?? Number.POSITIVE_INFINITY), schema)
+    if (typeof segment !== 'string')
+      place = dereference(itemSchema(place, segment ?? Number.POSITIVE_INFINITY), schema)
     else if (Object.hasOwn(properties, segment)) place = dereference(properties[segment], schema)
     else return isClosed(place) ? { closed: place } : {}
   }

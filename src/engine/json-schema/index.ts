@@ -38,7 +38,11 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
   const build = (allErrors: boolean) => buildValidator(root, reader.patterns, { allErrors, unevaluated })
   const verdict = attempt(() => build(false))
   if (!verdict)
-    throw invalid({ path: at, code: 'too_complex', message: 'The references nest too deeply. Flatten them.' })
+    throw invalid({
+      path: at,
+      code: 'too_complex',
+      message: 'The schema nests too deeply to be compiled. Flatten it.',
+    })
   let explaining: ValidateFunction | undefined
   return {
     isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,

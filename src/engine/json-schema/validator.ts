@@ -5,8 +5,7 @@ import {
   type FuncKeywordDefinition,
   type ValidateFunction,
 } from 'ajv'
-import core from 'ajv/dist/core.js'
-import vocabularies from 'ajv/dist/vocabularies/draft2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { isMultipleOf } from '../../decimal.ts'
 import { budget, spend } from './budget.ts'
 import { FORMATS } from './formats.ts'
@@ -24,8 +23,8 @@ export type Mode = {
 export function buildValidator(schema: Clean, patterns: Map<string, Pattern>, mode: Mode): ValidateFunction {
   const regExp = (pattern: string) => patterns.get(pattern) as Pattern
   regExp.code = 'linearRegExp'
-  const ajv = new core.default({
-    ...mode,
+  const ajv = new Ajv2020({
+    allErrors: mode.allErrors,
     // Each error then holds the schema and the value it is about; `explain.ts` reads them.
     verbose: true,
     strict: false,
@@ -33,7 +32,6 @@ export function buildValidator(schema: Clean, patterns: Map<string, Pattern>, mo
     validateSchema: false,
     addUsedSchema: false,
     logger: false,
-    next: true,
     // A property is what the object itself holds: `constructor` is not there unless someone wrote it.
     ownProperties: true,
     // One function for each place in `$defs`, however often it is referred to.
@@ -42,7 +40,9 @@ export function buildValidator(schema: Clean, patterns: Map<string, Pattern>, mo
     formats: FORMATS,
     code: { regExp, optimize: false },
   })
-  for (const vocabulary of vocabularies.default) ajv.addVocabulary(vocabulary)
+  // Else alternatives are all tried although the first one matches.
+  ajv.opts.unevaluated = mode.unevaluated
+  ajv.opts.dynamicRef = false
   for (const keyword of [uniqueItems, multipleOf, oneOfValues])
     ajv.removeKeyword(keyword.keyword as string).addKeyword(keyword)
   ajv.addKeyword(cost)

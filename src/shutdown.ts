@@ -1,0 +1,43 @@
+import type { Logger } from 'pino'
+import { LIMITS } from './limits.ts'
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+/** The group may have had a signal already that npm passes on: only one that comes later is a second wish to end. */
+const SAME_WISH_MS = 1000
+
+/**
+ * Ends the process when it is asked to: drains through `close`, at most 25 s, and exits 0. A second request ends it at
+ * once, and so does an error nobody caught, after an attempt to close.
+ */
+export function shutdownOnSignal(close: () => Promise<void>, log: Logger): void {
+  let since: number | undefined
+  const end = async (code: number): Promise<void> => {
+    const late = setTimeout(() => {
+      log.fatal(`not closed within ${LIMITS.drainMs} ms`)
+      process.exit(1)
+    }, LIMITS.drainMs)
+    try {
+      await close()
+    } catch (err) {
+      log.fatal({ err }, 'closing failed')
+      process.exit(1)
+    }
+    clearTimeout(late)
+    log.flush(() => process.exit(code))
+  }
+  for (const signal of SIGNALS)
+    process.on(signal, () => {
+      if (since !== undefined && Date.now() - since > SAME_WISH_MS) process.exit(1)
+      if (since !== undefined) return
+      since = Date.now()
+      log.info({ signal }, 'the server drains and stops')
+      void end(0)
+    })
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (err: unknown) => {
+      log.fatal({ err }, 'an error nobody caught ends the process')
+      if (since !== undefined) process.exit(1)
+      since = Date.now()
+      void end(1)
+    })
+}

@@ -1,0 +1,193 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openServer, type TestServer } from '../support/server.ts'
+import { plinth, type Settings } from './plinth.ts'
+
+let server: TestServer
+let folder: string
+let settings: Settings
+const schema = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'], additionalProperties: false }
+
+beforeAll(async () => {
+  server = await openServer()
+  folder = await mkdtemp(join(tmpdir(), 'plinth-cli-'))
+  // A data directory without a server: what a test does not name must not be found by chance.
+  settings = { PLINTH_URL: server.url, PLINTH_TOKEN: server.adminToken, PLINTH_BASE: 'crm', PLINTH_DATA_DIR: join(folder, 'none') }
+  await server.call('PUT', '/v1/bases/crm', { name: 'Sales' })
+  await server.call('PUT', '/v1/crm/record-types/deal', { json_schema: schema })
+})
+afterAll(async () => {
+  await server.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const run = (...args: string[]) => plinth(args, settings)
+const json = async (...args: string[]) => {
+  const { code, out, err } = await run(...args, '--json')
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  return JSON.parse(out)
+}
+
+test('every noun can be put, listed, shown and deleted', async () => {
+  expect(await json('base', 'put', 'shop', '--name', 'Shop', '--settings', '{"trash_days":3}')).toMatchObject({
+    name: 'Shop',
+    settings: { trash_days: 3 },
+  })
+  const type = await json('record-type', 'put', 'order', '--base', 'shop', '--schema', JSON.stringify(schema), '--timezone', 'Europe/Paris')
+  expect(type).toMatchObject({ json_schema: schema, timezone: 'Europe/Paris' })
+  await json('record', 'put', 'order', 'o1', '--base', 'shop', '--data', '{"amount":1}')
+  expect((await json('record-type', 'list', '--base', 'shop')).data).toHaveLength(1)
+  expect(await json('record-type', 'delete', 'order', '--base', 'shop', '--confirm', 'order')).toEqual({ id: 'order', deleted: true })
+  expect(await json('base', 'delete', 'shop', '--confirm', 'shop')).toEqual({ id: 'shop', deleted: true })
+  expect((await json('base', 'list')).data.map((base: { id: string }) => base.id)).toEqual(['crm'])
+})
+
+test('a record goes through its life', async () => {
+  expect(await json('record', 'create', 'deal', '--id', 'd1', '--data', '{"amount":1}')).toMatchObject({ id: 'd1', version: 1 })
+  expect(await json('record', 'put', 'deal', 'd1', '--data', '{"amount":2}', '--if-match', '1')).toMatchObject({ version: 2 })
+  expect(await json('record', 'patch', 'deal', 'd1', '--data', '{"amount":3}')).toMatchObject({ data: { amount: 3 } })
+  const operations = '[{"op":"replace","path":"/data/amount","value":4}]'
+  expect(await json('record', 'patch', 'deal', 'd1', '--operations', operations)).toMatchObject({ data: { amount: 4 } })
+  expect(await json('record', 'cancel', 'deal', 'd1', '--dry-run')).toMatchObject({ status: 'cancelled', dry_run: true })
+  expect(await json('record', 'get', 'deal', 'd1')).toMatchObject({ status: 'active' })
+  expect(await json('record', 'cancel', 'deal', 'd1')).toMatchObject({ status: 'cancelled' })
+  expect(await json('record', 'restore', 'deal', 'd1')).toMatchObject({ status: 'active' })
+  expect(await json('record', 'delete', 'deal', 'd1')).toEqual({ id: 'd1', deleted: true })
+})
+
+test('without an id a record is put by its external id', async () => {
+  const args = ['record', 'put', 'deal', '--external-id', 'x1', '--external-source', 'erp', '--data']
+  const made = await json(...args, '{"amount":1}')
+  expect(made).toMatchObject({ operation: 'created', external_source: 'erp' })
+  expect(await json(...args, '{"amount":2}')).toMatchObject({ operation: 'updated', id: made.id })
+  const { data, meta } = await json('record', 'list', 'deal', '--filter', '{"field":"external_id","op":"eq","value":"x1"}', '--include-total')
+  expect([data.length, meta.total]).toEqual([1, 1])
+})
+
+test('JSON comes from a file or from standard input too', async () => {
+  const file = join(folder, 'deal.json')
+  await writeFile(file, '{"amount":5}')
+  expect(await json('record', 'put', 'deal', 'f1', '--data', `@${file}`)).toMatchObject({ data: { amount: 5 } })
+  const piped = await plinth(['record', 'put', 'deal', 'f1', '--data', '-', '--json'], settings, '{"amount":6}')
+  expect(JSON.parse(piped.out)).toMatchObject({ data: { amount: 6 } })
+})
+
+test('--json prints what the API answers, byte for byte', async () => {
+  const { out } = await run('base', 'get', 'crm', '--json')
+  expect(out).toBe(`${(await server.call('GET', '/v1/bases/crm')).text}\n`)
+})
+
+test('without --json a list has a line for each item and one thing a line for each field', async () => {
+  await run('record', 'put', 'deal', 'p1', '--data', '{"amount":7}', '--external-id', '\u202eder')
+  const list = await run('record', 'list', 'deal', '--filter', '{"field":"id","op":"eq","value":"p1"}')
+  expect(list.out.split('\n').map((line) => line.split('\t')[0])).toEqual(['id', 'p1', ''])
+  // What would turn the line around on a terminal is shown, not sent.
+  expect(list.out).toContain('\t\\u202eder\t')
+  const one = await run('record', 'get', 'deal', 'p1')
+  expect(one.out).toMatch(/^id +p1$/m)
+  const more = await run('record', 'list', 'deal', '--limit', '1')
+  expect(more.err).toBe('There are more: --offset 1\n')
+})
+
+test('a new token is alone on standard output, and works', async () => {
+  const grants = ['--grant', 'base=crm,record_type=deal,record_type=lead,environment=production,permission=read']
+  const { code, out, err } = await run('token', 'create', '--name', 'reader', ...grants)
+  expect(code).toBe(0)
+  expect(out).toMatch(/^plt_\S+\n$/)
+  expect(err).not.toContain(out.trim())
+  const asReader = { ...settings, PLINTH_TOKEN: out.trim() }
+  expect((await plinth(['record', 'list', 'deal'], asReader)).code).toBe(0)
+  expect(await plinth(['base', 'delete', 'crm'], asReader)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^FORBIDDEN: /) })
+  const { data } = await json('token', 'list')
+  const made = data.find((token: { name: string }) => token.name === 'reader')
+  expect(made.grants[0].record_type).toEqual(['deal', 'lead'])
+  expect(await json('token', 'revoke', made.id)).toMatchObject({ deleted: true })
+})
+
+test('a refusal is told on standard error, with its code, and exits with 1', async () => {
+  const wrong = await run('record', 'put', 'deal', 'd9', '--data', '{"amout":1}')
+  expect(wrong).toMatchObject({ code: 1, out: '' })
+  expect(wrong.err).toMatch(/^VALIDATION_ERROR: .*\n(.*\n)*? {2}\/data\/amout.*\n {4}hint: amount\n {2}request id: \S+\n$/)
+  const absent = await run('record', 'get', 'deal', 'd9', '--json')
+  expect(absent).toMatchObject({ code: 1, out: '' })
+  expect(JSON.parse(absent.err)).toMatchObject({ error: { code: 'NOT_FOUND', request_id: expect.any(String) } })
+})
+
+test.each([
+  [['recrod', 'list'], 'Did you mean record?'],
+  [['record', 'lst', 'deal'], 'Did you mean list?'],
+  [['base', 'list', '--limmit', '1'], 'Did you mean --limit?'],
+  [['base', 'list', '--limit', '1', '--limit', '2'], '--limit is given more than once'],
+  [['base', 'get'], "missing required argument 'id'"],
+  [['base', 'get', 'crm', 'more'], 'too many arguments'],
+  [['record', 'put', 'deal', 'd1'], "required option '--data <json>' not specified"],
+  [['record', 'put', 'deal', 'd1', '--data', '{"amount":9007199254740993}'], '--data/amount'],
+  [['record', 'put', 'deal', 'd1', '--data', '{'], 'malformed'],
+  [['record', 'put', 'deal', 'd1', '--data', '@/nowhere'], 'cannot be read (ENOENT)'],
+  [['record', 'put', 'deal', 'd1', '--data', '{}', '--if-match', 'x'], '--if-match is a version'],
+  [['record', 'patch', 'deal', 'd1'], 'Say what to send'],
+  [['record', 'delete', 'deal', '..'], '".." is not an id'],
+  [['token', 'create', '--name', 'x', '--grant', 'crm'], '"crm" is not key=value'],
+  [['base', 'list', '--url', 'ftp://x'], 'http://… or https://…'],
+])('wrong usage exits with 2 and sends nothing: %j', async (args, message) => {
+  const { code, out, err } = await run(...args)
+  expect({ code, out, err }).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
+  expect(err).toMatch(/^VALIDATION_ERROR: /)
+})
+
+test('a command that needs a base says how to name one', async () => {
+  const { code, err } = await plinth(['record', 'list', 'deal'], { ...settings, PLINTH_BASE: '' })
+  expect([code, err]).toEqual([2, 'VALIDATION_ERROR: Say which base: --base <id>, or PLINTH_BASE.\n'])
+})
+
+test('the data directory tells where its server is and who may ask, but its token goes to this machine only', async () => {
+  const seen: (string | undefined)[] = []
+  const stub = createServer((request, response) => {
+    seen.push(request.headers.authorization)
+    response.setHeader('content-type', 'application/json').end('{"data":[],"meta":{"has_more":false,"limit":50,"offset":0}}')
+  })
+  await new Promise<void>((resolve) => stub.listen(0, resolve))
+  const { port } = stub.address() as AddressInfo
+  await writeFile(join(folder, 'admin-token'), 'plt_kept\n')
+  await writeFile(join(folder, 'server.json'), JSON.stringify({ url: `http://127.0.0.1:${port}`, pid: 1 }))
+  await plinth(['base', 'list'], { PLINTH_DATA_DIR: folder })
+  // Another spelling of this machine that is not a loopback name, as a foreign host would be.
+  await plinth(['base', 'list', '--url', `http://0.0.0.0:${port}`], { PLINTH_DATA_DIR: folder })
+  stub.close()
+  expect(seen).toEqual(['Bearer plt_kept', undefined])
+})
+
+test('no server, and a server that is not Plinth, are told apart', async () => {
+  const none = await plinth(['base', 'list'], { PLINTH_URL: 'http://127.0.0.1:1', PLINTH_DATA_DIR: folder })
+  expect(none).toMatchObject({ code: 1, err: expect.stringContaining('UNREACHABLE: ') })
+  const stub = createServer((_, response) => void response.end('<html>'))
+  await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
+  const { port } = stub.address() as AddressInfo
+  const other = await plinth(['base', 'list'], { PLINTH_URL: `http://127.0.0.1:${port}` })
+  stub.close()
+  expect(other).toMatchObject({ code: 1, err: expect.stringContaining('is not Plinth (HTTP 200)') })
+})
+
+test('what may be repeated waits when the server asks it to', async () => {
+  const seen: string[] = []
+  const stub = createServer((request, response) => {
+    seen.push(request.method ?? '')
+    const limited = { error: { code: 'RATE_LIMITED', message: 'Too many requests.', details: [] } }
+    response.writeHead(seen.length === 2 ? 200 : 429, { 'retry-after': '0' }).end(JSON.stringify(seen.length === 2 ? { id: 'crm' } : limited))
+  })
+  await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
+  const at = { PLINTH_URL: `http://127.0.0.1:${(stub.address() as AddressInfo).port}`, PLINTH_BASE: 'crm' }
+  expect((await plinth(['base', 'get', 'crm'], at)).code).toBe(0)
+  expect((await plinth(['record', 'create', 'deal', '--data', '{}'], at)).code).toBe(1)
+  stub.close()
+  expect(seen).toEqual(['GET', 'GET', 'POST'])
+})
+
+test('--version is that of the package', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  expect((await run('--version')).out).toBe(`${version}\n`)
+})

@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Link } from '../../src/cli/mcp-link.ts'
+import { Relay } from '../../src/cli/mcp-relay.ts'
+
+type Request = { method: string; headers: IncomingMessage['headers']; body: { id?: number; method?: string } }
+type Handler = (request: Request, response: ServerResponse) => void
+
+let http: Server
+let url: string
+let seen: Request[]
+let answer: Handler
+let written: unknown[]
+let link: Link
+let relay: Relay
+
+beforeEach(async () => {
+  seen = []
+  written = []
+  answer = sessionServer('one')
+  http = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString()
+    const read: Request = { method: request.method ?? '', headers: request.headers, body: text ? JSON.parse(text) : {} }
+    seen.push(read)
+    answer(read, response)
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  link = new Link(async () => ({ url, token: 'plt_x' }), '/mcp/crm')
+  relay = new Relay(link, { write: (line) => void written.push(JSON.parse(line)), log: () => {} })
+})
+afterEach(async () => {
+  await link.close()
+  http.closeAllConnections()
+  http.close()
+})
+
+const json = (response: ServerResponse, body: unknown, headers = {}) =>
+  void response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+
+/** Serves one session as a server before 2026-07-28 does; every other request is answered with its method. */
+function sessionServer(session: string): Handler {
+  return ({ method, headers, body }, response) => {
+    if (method !== 'POST') return void response.writeHead(405).end()
+    if (body.method === 'initialize')
+      return json(response, { jsonrpc: '2.0', id: body.id, result: { protocolVersion: '2025-06-18' } }, { 'mcp-session-id': session })
+    if (headers['mcp-session-id'] !== session)
+      return void response.writeHead(404).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}')
+    if (body.id === undefined) return void response.writeHead(202).end()
+    return json(response, { jsonrpc: '2.0', id: body.id, result: body.method })
+  }
+}
+
+const line = (method: string, id?: number | string, params?: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+const modern = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }
+const until = async (held: () => boolean) => {
+  while (!held()) await sleep(5)
+}
+
+test('lines of a session are sent in its name, with the version that was agreed on', async () => {
+  for (const text of [line('initialize', 1), line('notifications/initialized'), line('tools/list', 2)]) await relay.take(text)
+  await relay.drain(1000)
+  expect(written).toMatchObject([{ id: 1 }, { id: 2, result: 'tools/list' }])
+  const list = seen.find(({ body }) => body.method === 'tools/list')
+  expect(list?.headers).toMatchObject({
+    authorization: 'Bearer plt_x',
+    'mcp-session-id': 'one',
+    'mcp-protocol-version': '2025-06-18',
+  })
+  await link.close()
+  expect(seen.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 'one' } })
+})
+
+test('a session that the server has forgotten is opened anew, unseen', async () => {
+  for (const text of [line('initialize', 1), line('notifications/initialized')]) await relay.take(text)
+  answer = sessionServer('two')
+  await Promise.all([relay.take(line('tools/list', 2)), relay.take(line('tools/list', 3))])
+  await relay.drain(1000)
+  expect(written.map((message) => (message as { id: number }).id).sort()).toEqual([1, 2, 3])
+  expect(seen.filter(({ body }) => body.method === 'initialize')).toHaveLength(2)
+})
+
+test('a message that names its own version carries the headers that repeat it', async () => {
+  answer = ({ body }, response) => json(response, { jsonrpc: '2.0', id: body.id, result: {} })
+  await relay.take(line('tools/call', 1, { ...modern, name: 'get_record' }))
+  await relay.take(line('resources/read', 2, { ...modern, uri: 'plinth://ü' }))
+  await relay.drain(1000)
+  const headers = (id: number) => seen.find(({ body }) => body.id === id)?.headers
+  expect(headers(1)).toMatchObject({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_record' })
+  expect(headers(2)?.['mcp-name']).toBe(`=?base64?${Buffer.from('plinth://ü').toString('base64')}?=`)
+})
+
+test('events are passed on as they come, however they are cut', async () => {
+  answer = async ({ body }, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const progress = '{"jsonrpc":"2.0","method":"notifications/progress"}'
+    const text = `: hello\r\nid: 1\r\ndata:\r\n\r\ndata: ${progress}\r\n\r\ndata: {"jsonrpc":"2.0",\ndata: "id":${body.id},"result":"ü"}\n\n`
+    for (const byte of Buffer.from(text)) response.write(Buffer.from([byte]))
+    response.end()
+  }
+  await relay.take(line('tools/call', 7))
+  await relay.drain(1000)
+  expect(written).toEqual([
+    { jsonrpc: '2.0', method: 'notifications/progress' },
+    { jsonrpc: '2.0', id: 7, result: 'ü' },
+  ])
+})
+
+test('what the server says unasked is passed on while the session is open', async () => {
+  const serve = answer
+  answer = (request, response) => {
+    if (request.method !== 'GET') return serve(request, response)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
+  }
+  for (const text of [line('initialize', 1), line('notifications/initialized')]) await relay.take(text)
+  await until(() => written.length === 2)
+  expect(written[1]).toMatchObject({ method: 'notifications/tools/list_changed' })
+})
+
+test.each<[string, Handler, object]>([
+  ['a refusal of the API', (_, response) => void response.writeHead(401).end('{"error":{"code":"UNAUTHORIZED","message":"No."}}'), { code: -32603, message: 'UNAUTHORIZED: No.' }],
+  ['a refusal of the protocol', (_, response) => void response.writeHead(400).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"Bad header"}}'), { code: -32020, message: 'Bad header' }],
+  ['a page of something else', (_, response) => void response.writeHead(502).end('<html>'), { code: -32603, message: 'The server answered HTTP 502.' }],
+  ['a lost connection', (_, response) => void response.destroy(), { code: -32603 }],
+  ['no answer in the answer', (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(), { code: -32603 }],
+])('%s answers the request', async (_, handler, error) => {
+  answer = handler
+  await relay.take(line('tools/list', 'a'))
+  await relay.drain(1000)
+  expect(written).toMatchObject([{ jsonrpc: '2.0', id: 'a', error }])
+})
+
+test('a line that is no message is answered, and the next one is served', async () => {
+  answer = ({ body }, response) => json(response, { jsonrpc: '2.0', id: body.id, result: {} })
+  for (const text of ['nonsense', '', '[]', line('ping', 1)]) await relay.take(text)
+  await relay.drain(1000)
+  expect(written).toMatchObject([{ id: null, error: { code: -32700 } }, { id: null, error: { code: -32700 } }, { id: 1, result: {} }])
+})
+
+test('a cancel hangs up on a request that names its own version, and is passed on for any other', async () => {
+  const closed: number[] = []
+  answer = ({ body }, response) => {
+    if (body.method !== 'tools/call') return void response.writeHead(202).end()
+    response.on('close', () => closed.push(body.id ?? 0))
+  }
+  await relay.take(line('tools/call', 1, modern))
+  await relay.take(line('tools/call', 2))
+  await until(() => seen.length === 2)
+  await relay.take(line('notifications/cancelled', undefined, { requestId: 1 }))
+  await relay.take(line('notifications/cancelled', undefined, { requestId: 2 }))
+  await until(() => closed.length === 1)
+  expect(closed).toEqual([1])
+  expect(seen.filter(({ body }) => body.method === 'notifications/cancelled')).toHaveLength(1)
+  await relay.drain(50)
+  expect(written).toMatchObject([{ id: 2, error: { code: -32603 } }])
+})
+
+test('a server that is gone is looked for again', async () => {
+  const found = [`http://127.0.0.1:1`, url]
+  // Port 1 is refused by fetch itself; a port that was just closed is refused by the machine.
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  found[0] = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
+  await new Promise((resolve) => closed.close(resolve))
+  answer = ({ body }, response) => json(response, { jsonrpc: '2.0', id: body.id, result: {} })
+  const moving = new Link(async () => ({ url: found.shift() ?? '', token: undefined }), '/mcp')
+  const other = new Relay(moving, { write: (text) => void written.push(JSON.parse(text)), log: () => {} })
+  await other.take(line('ping', 1))
+  await other.drain(1000)
+  expect(written).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
+})
