@@ -1,12 +1,20 @@
 module.exports = {
   forbidden: [
-    { name: 'no-circular', severity: 'error', comment: 'A cycle hides which part is the lower one.', from: {}, to: { circular: true } },
+    {
+      name: 'no-circular',
+      severity: 'error',
+      comment: 'A cycle hides which part is the lower one.',
+      from: {},
+      to: { circular: true },
+    },
     {
       name: 'engine-knows-nothing-above',
       severity: 'error',
       comment: 'engine/ is the domain; it imports Prisma, the leaves and itself.',
       from: { path: '^src/engine/' },
-      to: { path: '^src/(graphql|rest|mcp|server|cli|postgres|config)|node_modules/(fastify|graphql|graphql-yoga|@pothos|@modelcontextprotocol)/' },
+      to: {
+        path: '^src/(graphql|rest|mcp|server|cli|postgres|config)|node_modules/(fastify|graphql|graphql-yoga|@pothos|@modelcontextprotocol)/',
+      },
     },
     {
       name: 'surfaces-only-speak-graphql',
@@ -22,8 +30,20 @@ module.exports = {
       from: { path: '^src/(rest|mcp)/' },
       to: { path: '^src/graphql/', pathNot: '^src/graphql/(document|execute|context)\\.ts$' },
     },
-    { name: 'rest-is-a-stranger-to-mcp', severity: 'error', comment: 'Each surface stands alone.', from: { path: '^src/rest/' }, to: { path: '^src/mcp/' } },
-    { name: 'mcp-is-a-stranger-to-rest', severity: 'error', comment: 'Each surface stands alone.', from: { path: '^src/mcp/' }, to: { path: '^src/rest/' } },
+    {
+      name: 'rest-is-a-stranger-to-mcp',
+      severity: 'error',
+      comment: 'Each surface stands alone.',
+      from: { path: '^src/rest/' },
+      to: { path: '^src/mcp/' },
+    },
+    {
+      name: 'mcp-is-a-stranger-to-rest',
+      severity: 'error',
+      comment: 'Each surface stands alone.',
+      from: { path: '^src/mcp/' },
+      to: { path: '^src/rest/' },
+    },
     {
       name: 'cli-speaks-http',
       severity: 'error',
@@ -35,10 +55,26 @@ module.exports = {
       name: 'leaves-import-nothing-of-ours',
       severity: 'error',
       comment: 'errors, limits, json and nearest lie below every layer.',
-      from: { path: '^src/(errors|limits|json|json-faults|json-scan|decimal|nearest|ids|check|shapes|digest)\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(errors|limits|json|json-faults|json-scan|decimal|nearest|ids|check|shapes|digest)\\.ts$' },
+      from: {
+        path: '^src/(errors|limits|json|json-faults|json-scan|decimal|nearest|ids|check|shapes|digest)\\.ts$',
+      },
+      to: {
+        path: '^src/',
+        pathNot:
+          '^src/(errors|limits|json|json-faults|json-scan|decimal|nearest|ids|check|shapes|digest)\\.ts$',
+      },
     },
-    { name: 'postgres-stands-alone', severity: 'error', comment: 'The supervisor knows processes and files, not the product.', from: { path: '^src/postgres/' }, to: { path: '^src/(engine|graphql|rest|mcp|server|cli)' } },
+    {
+      name: 'postgres-stands-alone',
+      severity: 'error',
+      comment: 'The supervisor knows processes and files, not the product.',
+      from: { path: '^src/postgres/' },
+      to: { path: '^src/(engine|graphql|rest|mcp|server|cli)' },
+    },
   ],
-  options: { tsPreCompilationDeps: true, tsConfig: { fileName: 'tsconfig.json' }, doNotFollow: { path: 'node_modules' } },
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+  },
 }

@@ -36,14 +36,39 @@ function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place): Det
     case 'unrecognized_keys':
       return issue.keys.map((key) => unknownKey(key, keysAt(shape, issue.path), place([...issue.path, key])))
     case 'invalid_type':
-      if (issue.input === undefined) return [{ path, code: 'required', message: `${name(issue)} is required.`, expected: issue.expected }]
-      return [{ path, code: 'type', message: `${name(issue)} is ${article(issue.expected)}.`, expected: issue.expected, received: kindOf(issue.input) }]
+      if (issue.input === undefined)
+        return [{ path, code: 'required', message: `${name(issue)} is required.`, expected: issue.expected }]
+      return [
+        {
+          path,
+          code: 'type',
+          message: `${name(issue)} is ${article(issue.expected)}.`,
+          expected: issue.expected,
+          received: kindOf(issue.input),
+        },
+      ]
     case 'invalid_value':
       return [notAllowed(issue, path)]
     case 'invalid_union':
-      return [{ path, code: 'type', message: issue.message === 'Invalid input' ? `${name(issue)} has none of the forms that are allowed.` : issue.message, received: kindOf(issue.input) }]
+      return [
+        {
+          path,
+          code: 'type',
+          message:
+            issue.message === 'Invalid input'
+              ? `${name(issue)} has none of the forms that are allowed.`
+              : issue.message,
+          received: kindOf(issue.input),
+        },
+      ]
     default:
-      return [{ path, code: issue.code, message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : issue.message }]
+      return [
+        {
+          path,
+          code: issue.code,
+          message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : issue.message,
+        },
+      ]
   }
 }
 
@@ -86,7 +111,14 @@ function keysAt(shape: z.ZodType, path: readonly PropertyKey[]): string[] {
   return Object.keys(def.shape ?? {})
 }
 
-type Def = { innerType?: unknown; in?: unknown; shape?: Record<string, unknown>; element?: unknown; valueType?: unknown; options?: unknown[] }
+type Def = {
+  innerType?: unknown
+  in?: unknown
+  shape?: Record<string, unknown>
+  element?: unknown
+  valueType?: unknown
+  options?: unknown[]
+}
 
 function bare(shape: unknown): { def: Def } {
   let at = shape as { def: Def } | undefined
@@ -97,7 +129,11 @@ function bare(shape: unknown): { def: Def } {
 
 const name = (issue: { path: readonly PropertyKey[] }) => {
   const last = issue.path.at(-1)
-  return typeof last === 'string' ? `"${last.slice(0, 64)}"` : typeof last === 'number' ? `Item ${last}` : 'The value'
+  return typeof last === 'string'
+    ? `"${last.slice(0, 64)}"`
+    : typeof last === 'number'
+      ? `Item ${last}`
+      : 'The value'
 }
 const article = (kind: string) => (/^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`)
 const kindOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)

@@ -19,7 +19,12 @@ const Settings = z.object({
   PLINTH_PUBLIC_URL: url(/^https?$/, 'an http or https address').optional(),
   PLINTH_DATA_DIR: z.string().default('.plinth'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
-  PLINTH_ADMIN_TOKEN: z.string().min(16, 'has at least 16 characters').max(256).regex(/^[\x21-\x7e]+$/, 'is visible ASCII').optional(),
+  PLINTH_ADMIN_TOKEN: z
+    .string()
+    .min(16, 'has at least 16 characters')
+    .max(256)
+    .regex(/^[\x21-\x7e]+$/, 'is visible ASCII')
+    .optional(),
   PLINTH_CORS_ORIGINS: z.string().optional(),
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
@@ -47,7 +52,9 @@ export type Config = {
 
 /** Reads the settings. @throws an Error that names each variable that is wrong, and never shows a value */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  )
   const result = Settings.safeParse(given)
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
@@ -61,7 +68,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: resolve(set.PLINTH_DATA_DIR),
     databaseUrl: set.DATABASE_URL,
     adminToken: set.PLINTH_ADMIN_TOKEN,
-    corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '').split(',').map((origin) => origin.trim()).filter(Boolean),
+    corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter(Boolean),
     requestsPerMinute: set.PLINTH_RATE_LIMIT,
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,
     recordBytes: set.PLINTH_MAX_RECORD_BYTES,

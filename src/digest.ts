@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 
 /** A short name for a JSON value; equal values have one, whatever the order of their keys. */
 export const digest = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(ordered(value))).digest('base64url')
+  createHash('sha256')
+    .update(JSON.stringify(ordered(value)))
+    .digest('base64url')
 
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered)

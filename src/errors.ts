@@ -69,7 +69,11 @@ export function errorBody(error: DomainError, requestId: string) {
 /** What a caller may see of anything thrown: our own errors as they are, all else as an opaque 500. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown
-  return new DomainError('INTERNAL_ERROR', 'Something broke on our side. The request id names it in the log.', {
-    cause: thrown,
-  })
+  return new DomainError(
+    'INTERNAL_ERROR',
+    'Something broke on our side. The request id names it in the log.',
+    {
+      cause: thrown,
+    },
+  )
 }

@@ -21,7 +21,12 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
     const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
     const admin = await adminToken(config)
-    const engine = await openEngine({ connectionString, adminToken: admin.token, recordBytes: config.recordBytes, log })
+    const engine = await openEngine({
+      connectionString,
+      adminToken: admin.token,
+      recordBytes: config.recordBytes,
+      log,
+    })
     closing.push(() => engine.close())
     let draining = false
     const app = await buildServer({ engine, config, log, draining: () => draining })
@@ -47,7 +52,9 @@ async function openEmbedded(config: Config, log: Logger, closing: (() => Promise
   })
   if (!ownership) {
     const running = await readAddress(config)
-    throw new Error(`Another Plinth serves ${config.dataDir}${running ? ` at ${running.url} (process ${running.pid})` : ''}. Stop it, or set PLINTH_DATA_DIR to another directory.`)
+    throw new Error(
+      `Another Plinth serves ${config.dataDir}${running ? ` at ${running.url} (process ${running.pid})` : ''}. Stop it, or set PLINTH_DATA_DIR to another directory.`,
+    )
   }
   // PostgreSQL stops last, after everyone who talks to it.
   closing.push(async () => {
@@ -99,7 +106,18 @@ export const openLog = (level: string): Logger =>
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: ['req.headers', 'err.cause.params', 'err.meta', 'err.cause.detail', 'err.detail', 'err.where', 'err.query'], remove: true },
+      redact: {
+        paths: [
+          'req.headers',
+          'err.cause.params',
+          'err.meta',
+          'err.cause.detail',
+          'err.detail',
+          'err.where',
+          'err.query',
+        ],
+        remove: true,
+      },
     },
     pino.destination({ dest: 2, sync: false }),
   )

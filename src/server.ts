@@ -50,7 +50,13 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
   app.addHook('onResponse', async (request, reply) => {
     // The route's pattern, not its address: a query may hold what belongs in no log.
     const { method, routeOptions } = request
-    const about = { method, route: routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10, token: request.caller?.scope.actor.tokenId }
+    const about = {
+      method,
+      route: routeOptions.url,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      token: request.caller?.scope.actor.tokenId,
+    }
     request.log.info(about, 'request')
   })
   acceptJson(app)

@@ -83,7 +83,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
 
 const same = (text: string): string => text
 
-export const flagOf = ({ flags }: Option): string => flags.split(' ', 1)[0] ?? flags
+const flagOf = ({ flags }: Option): string => flags.split(' ', 1)[0] ?? flags
 
 const bodyFlags = ({ options }: Row): string =>
   options

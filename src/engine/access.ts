@@ -28,10 +28,14 @@ export type Access = {
   readonly grants: readonly Grant[]
 }
 
-const listed = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value)
+const listed = (value: string | readonly string[]): readonly string[] =>
+  typeof value === 'string' ? [value] : value
 const level = (permission: Permission): number => PERMISSIONS.indexOf(permission)
-const within = (inner: string | readonly string[], outer: string | readonly string[], same: (i: string, o: string) => boolean) =>
-  listed(outer).includes('*') || listed(inner).every((i) => listed(outer).some((o) => same(i, o)))
+const within = (
+  inner: string | readonly string[],
+  outer: string | readonly string[],
+  same: (i: string, o: string) => boolean,
+) => listed(outer).includes('*') || listed(inner).every((i) => listed(outer).some((o) => same(i, o)))
 
 export function compileAccess(grants: readonly Grant[]): Access {
   const rules = grants.map((grant) => ({
@@ -79,7 +83,8 @@ export function compileAccess(grants: readonly Grant[]): Access {
 /** The one refusal: the same words whether or not what was asked for exists. */
 export function demand(access: Access, permission: Permission, baseId: string, recordType: string): void {
   if (access.allows(permission, baseId, recordType)) return
-  const what = recordType === '*' ? `the whole of base "${baseId}"` : `type "${recordType}" in base "${baseId}"`
+  const what =
+    recordType === '*' ? `the whole of base "${baseId}"` : `type "${recordType}" in base "${baseId}"`
   throw new DomainError('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
     details: [
       {

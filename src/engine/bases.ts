@@ -7,9 +7,9 @@ import { demand, demandSight } from './access.ts'
 import { announce } from './caches.ts'
 import { ACCOUNT, appendChange } from './changes.ts'
 import { statement } from './db.ts'
-import { type PageArgs, type Page, readPage, toPage } from './page.ts'
-import type { Base as BaseRow, Prisma } from './prisma/client.ts'
 import { checkVersion, type Expectation } from './expectation.ts'
+import { type Page, type PageArgs, readPage, toPage } from './page.ts'
+import type { Base as BaseRow, Prisma } from './prisma/client.ts'
 import type { Scope } from './scope.ts'
 import { withdrawBase } from './tokens.ts'
 import type { WriteScope } from './write.ts'
@@ -32,7 +32,11 @@ export type Base = {
   updatedAt: string
   operation?: 'created' | 'updated' | 'unchanged'
 }
-export type BaseInput = { name?: string | null | undefined; description?: string | null | undefined; settings?: unknown }
+export type BaseInput = {
+  name?: string | null | undefined
+  description?: string | null | undefined
+  settings?: unknown
+}
 
 const DEFAULT_SETTINGS: BaseSettings = { schema_changes: 'direct', history_days: null, trash_days: 30 }
 
@@ -84,29 +88,51 @@ export async function getBase(scope: Scope, id: string): Promise<Base> {
 }
 
 /** How many things the base holds, of those the token may read. */
-export async function countBase(scope: Scope, id: string): Promise<{ record_types: number; records: number }> {
+export async function countBase(
+  scope: Scope,
+  id: string,
+): Promise<{ record_types: number; records: number }> {
   const types = scope.access.types('read', id)
   const only = types === '*' ? {} : { in: [...types] }
   const [recordTypes, records] = await Promise.all([
-    scope.db.orm.recordType.count({ where: { baseId: id, ...(types === '*' ? {} : { id: only as { in: string[] } }) } }),
-    scope.db.orm.record.count({ where: { baseId: id, ...(types === '*' ? {} : { recordType: only as { in: string[] } }) } }),
+    scope.db.orm.recordType.count({
+      where: { baseId: id, ...(types === '*' ? {} : { id: only as { in: string[] } }) },
+    }),
+    scope.db.orm.record.count({
+      where: { baseId: id, ...(types === '*' ? {} : { recordType: only as { in: string[] } }) },
+    }),
   ])
   return { record_types: recordTypes, records }
 }
 
 /** Creates the base or replaces its name, description and settings; what is left out returns to its default. */
-export async function putBase(scope: WriteScope, id: string, input: BaseInput, expected: Expectation): Promise<Base> {
+export async function putBase(
+  scope: WriteScope,
+  id: string,
+  input: BaseInput,
+  expected: Expectation,
+): Promise<Base> {
   demand(scope.access, 'manage', id, '*')
   const { name = id, description = null, settings } = check(BaseBody, dropNulls(input), inBody())
   const next = { name, description, settings: { ...DEFAULT_SETTINGS, ...settings } as BaseSettings }
-  if (!isBaseId(id)) throw invalid({ path: '/id', code: 'invalid_id', message: `A base id is ${ID_RULES.base}.`, received: id })
+  if (!isBaseId(id))
+    throw invalid({
+      path: '/id',
+      code: 'invalid_id',
+      message: `A base id is ${ID_RULES.base}.`,
+      received: id,
+    })
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await tx.query(LOCK_BASE_ID, [id])
     const held = await tx.orm.base.findUnique({ where: { id } })
     checkVersion(expected, held?.version, `base "${id}"`)
     if (!held) return createBase(within, id, next)
-    const same = isDeepStrictEqual(next, { name: held.name, description: held.description, settings: held.settings })
+    const same = isDeepStrictEqual(next, {
+      name: held.name,
+      description: held.description,
+      settings: held.settings,
+    })
     if (same) return { ...toBase(held), operation: 'unchanged' }
     const row = await tx.orm.base.update({
       where: { id },
@@ -123,7 +149,12 @@ async function createBase(
   next: { name: string; description: string | null; settings: BaseSettings },
 ): Promise<Base> {
   if (!isProductionBaseId(id))
-    throw invalid({ path: '/id', code: 'invalid_id', message: 'A preview is made from its base, not put.', received: id })
+    throw invalid({
+      path: '/id',
+      code: 'invalid_id',
+      message: 'A preview is made from its base, not put.',
+      received: id,
+    })
   const row = await scope.db.orm.base.create({
     data: { id, ...next, environment: 'production' },
   })
@@ -131,12 +162,23 @@ async function createBase(
   return { ...toBase(row), operation: 'created' }
 }
 
-const LOCK_BASE_ID = statement('lock_base_id', `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`)
-const HOLDS_RECORDS = statement('base_holds_records', 'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1')
+const LOCK_BASE_ID = statement(
+  'lock_base_id',
+  `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`,
+)
+const HOLDS_RECORDS = statement(
+  'base_holds_records',
+  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1',
+)
 const CLEAR_LOG = statement('clear_base_log', 'DELETE FROM plinth.change WHERE base_id = $1')
 
 /** Deletes the base with all it holds, its previews included. One with records wants `confirm` equal to its id. */
-export async function deleteBase(scope: WriteScope, id: string, confirm: string | null, expected: Expectation) {
+export async function deleteBase(
+  scope: WriteScope,
+  id: string,
+  confirm: string | null,
+  expected: Expectation,
+) {
   demand(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
@@ -144,7 +186,10 @@ export async function deleteBase(scope: WriteScope, id: string, confirm: string 
     const held = await tx.orm.base.findUnique({ where: { id } })
     if (!held) throw baseNotFound(id)
     checkVersion(expected, held.version, `base "${id}"`)
-    const family = [...(await tx.orm.base.findMany({ where: { productionBase: id } })).map((preview) => preview.id), id]
+    const family = [
+      ...(await tx.orm.base.findMany({ where: { productionBase: id } })).map((preview) => preview.id),
+      id,
+    ]
     for (const member of family) {
       if (confirm !== id && (await tx.query(HOLDS_RECORDS, [member])).length > 0) throw confirmFirst(id)
       await tx.orm.base.delete({ where: { id: member } })
@@ -154,7 +199,14 @@ export async function deleteBase(scope: WriteScope, id: string, confirm: string 
       await withdrawBase(within, member)
     }
     // The base's own log went with it; that it was deleted is told at the account.
-    await appendChange(within, { baseId: ACCOUNT, kind: 'base', id, operation: 'delete', version: held.version + 1, state: toBase(held) })
+    await appendChange(within, {
+      baseId: ACCOUNT,
+      kind: 'base',
+      id,
+      operation: 'delete',
+      version: held.version + 1,
+      state: toBase(held),
+    })
     return { id, deleted: true }
   })
 }
@@ -167,14 +219,35 @@ const dropNulls = ({ name, description, settings }: BaseInput) => ({
 })
 
 const record = (scope: Scope, row: BaseRow, operation: 'create' | 'update') =>
-  appendChange(scope, { baseId: row.id, kind: 'base', id: row.id, operation, version: row.version, state: toBase(row) })
+  appendChange(scope, {
+    baseId: row.id,
+    kind: 'base',
+    id: row.id,
+    operation,
+    version: row.version,
+    state: toBase(row),
+  })
 
 const confirmFirst = (id: string) =>
-  new DomainError('CONFLICT', `Base "${id}" holds records. Send confirm=${id} to delete it with all of them.`, {
-    details: [{ path: '/confirm', code: 'confirm_required', message: `Repeat the base id in confirm.`, expected: id, hint: `confirm=${id}` }],
-  })
+  new DomainError(
+    'CONFLICT',
+    `Base "${id}" holds records. Send confirm=${id} to delete it with all of them.`,
+    {
+      details: [
+        {
+          path: '/confirm',
+          code: 'confirm_required',
+          message: `Repeat the base id in confirm.`,
+          expected: id,
+          hint: `confirm=${id}`,
+        },
+      ],
+    },
+  )
 
 export const baseNotFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no base "${id}".`, {
-    details: [{ path: '/base_id', code: 'base_not_found', message: 'GET /v1/bases lists the bases this token sees.' }],
+    details: [
+      { path: '/base_id', code: 'base_not_found', message: 'GET /v1/bases lists the bases this token sees.' },
+    ],
   })

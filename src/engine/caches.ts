@@ -43,7 +43,8 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     const [kind, key = ''] = topic.split(/:(.*)/s)
     if (kind === 'token') sessions.delete(key)
     if (kind === 'type') types.delete(key)
-    if (kind === 'base') for (const known of types.keys()) if (known.startsWith(`${key}/`)) types.delete(known)
+    if (kind === 'base')
+      for (const known of types.keys()) if (known.startsWith(`${key}/`)) types.delete(known)
     if (kind === 'base') sessions.clear()
   }
   const listen = async (): Promise<void> => {
@@ -59,7 +60,8 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       if (!closing) setTimeout(() => listen().catch(() => {}), RECONNECT_MS).unref()
     }
     next.on('error', (error) => {
-      if (!closing) log.warn({ err: error }, 'the notice connection was lost; caches are bypassed until it is back')
+      if (!closing)
+        log.warn({ err: error }, 'the notice connection was lost; caches are bypassed until it is back')
       lost()
     })
     next.on('end', lost)

@@ -17,10 +17,25 @@ const APPEND = statement(
 /** Account-level resources have no base; their entries stand under the empty one. */
 export const ACCOUNT = ''
 
-type Entry = { baseId: string; kind: ResourceKind; id: string; operation: Operation; version: number; state: object }
+type Entry = {
+  baseId: string
+  kind: ResourceKind
+  id: string
+  operation: Operation
+  version: number
+  state: object
+}
 
 /** Appends one entry to the change log, in the transaction of the write it tells of. */
 export async function appendChange(scope: Scope, entry: Entry): Promise<void> {
   const { baseId, kind, id, operation, version, state } = entry
-  await scope.db.query(APPEND, [baseId, kind, id, operation, version, JSON.stringify(state), ...authorship(scope)])
+  await scope.db.query(APPEND, [
+    baseId,
+    kind,
+    id,
+    operation,
+    version,
+    JSON.stringify(state),
+    ...authorship(scope),
+  ])
 }

@@ -30,7 +30,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { connectionString, log } = options
   const applied = await migrate(connectionString)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
-  const database = openDatabase(connectionString, (err) => log.warn({ err }, 'an idle database connection was lost'))
+  const database = openDatabase(connectionString, (err) =>
+    log.warn({ err }, 'an idle database connection was lost'),
+  )
   const caches = await openCaches(connectionString, log)
   const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
   await ensureAdminToken(systemScope(database, caches, limits), options.adminToken)

@@ -20,17 +20,23 @@ type ExpectationArgs = {
 
 /** Reads a mutation's expectation arguments. */
 export function expectation(args: ExpectationArgs): Expectation {
-  return { versions: args.expectedVersions ?? null, exists: args.mustExist ?? false, absent: args.mustBeAbsent ?? false }
+  return {
+    versions: args.expectedVersions ?? null,
+    exists: args.mustExist ?? false,
+    absent: args.mustBeAbsent ?? false,
+  }
 }
 
 /** @throws NOT_FOUND, or CONFLICT with `version_mismatch` or `exists`, when the current version is not as expected. */
 export function checkVersion(expected: Expectation, current: number | undefined, what: string): void {
   if (current === undefined) {
-    if (expected.exists || expected.versions) throw new DomainError('NOT_FOUND', `There is no ${what} to match.`)
+    if (expected.exists || expected.versions)
+      throw new DomainError('NOT_FOUND', `There is no ${what} to match.`)
     return
   }
   if (expected.absent) throw alreadyExists(what)
-  if (expected.versions && !expected.versions.includes(current)) throw versionMismatch(current, expected.versions)
+  if (expected.versions && !expected.versions.includes(current))
+    throw versionMismatch(current, expected.versions)
 }
 
 export const alreadyExists = (what: string) =>

@@ -29,7 +29,10 @@ const FIND = statement(
   `SELECT fingerprint, outcome FROM plinth.idempotency
    WHERE token_id = $1 AND key = $2 AND created_at >= now() - make_interval(hours => ${LIMITS.idempotencyHours})`,
 )
-const STORE = statement('store_outcome', 'UPDATE plinth.idempotency SET outcome = $3::json WHERE token_id = $1 AND key = $2')
+const STORE = statement(
+  'store_outcome',
+  'UPDATE plinth.idempotency SET outcome = $3::json WHERE token_id = $1 AND key = $2',
+)
 const WAIT = statement('key_wait', `SET LOCAL lock_timeout = ${LIMITS.idempotencyWaitMs}`)
 const WAIT_NO_MORE = statement('key_wait_over', 'SET LOCAL lock_timeout = 0')
 const SAVEPOINT = statement('key_savepoint', 'SAVEPOINT keyed')
@@ -51,7 +54,8 @@ const inFlight = new Map<string, Promise<unknown>>()
 export async function claimKey<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<T> {
   const name = `${key.tokenId}\n${key.key}`
   const deadline = Date.now() + LIMITS.idempotencyWaitMs
-  for (let owner = inFlight.get(name); owner; owner = inFlight.get(name)) await settled(owner, deadline - Date.now())
+  for (let owner = inFlight.get(name); owner; owner = inFlight.get(name))
+    await settled(owner, deadline - Date.now())
   const running = runClaimed(scope, key, steps)
   inFlight.set(name, running)
   try {
@@ -116,7 +120,13 @@ async function settled(owner: Promise<unknown>, ms: number): Promise<void> {
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), Math.max(0, ms))
   })
-  const first = await Promise.race([owner.then(() => 'done', () => 'done'), late])
+  const first = await Promise.race([
+    owner.then(
+      () => 'done',
+      () => 'done',
+    ),
+    late,
+  ])
   clearTimeout(timer)
   if (first === 'late') throw stillInFlight()
 }
@@ -124,6 +134,12 @@ async function settled(owner: Promise<unknown>, ms: number): Promise<void> {
 const keyConflict = (code: string, message: string) =>
   new DomainError('CONFLICT', message, { details: [{ path: '/idempotency_key', code, message }] })
 const otherRequest = () =>
-  keyConflict('key_reused', 'This Idempotency-Key was sent with another request. Use a new key for a new request.')
+  keyConflict(
+    'key_reused',
+    'This Idempotency-Key was sent with another request. Use a new key for a new request.',
+  )
 const stillInFlight = () =>
-  keyConflict('key_in_flight', 'A request with this Idempotency-Key is still running. Send it again in a moment.')
+  keyConflict(
+    'key_in_flight',
+    'A request with this Idempotency-Key is still running. Send it again in a moment.',
+  )

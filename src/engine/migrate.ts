@@ -53,8 +53,12 @@ async function findPending(client: pg.Client): Promise<Migration[]> {
   )
   for (const { migration_name, checksum } of rows) {
     const mine = known.find(({ name }) => name === migration_name)
-    if (!mine) throw new Error(`The database has migration ${migration_name}, which this version does not know. Start a newer version.`)
-    if (mine.checksum !== checksum) throw new Error(`Migration ${migration_name} differs from the one that was applied to this database.`)
+    if (!mine)
+      throw new Error(
+        `The database has migration ${migration_name}, which this version does not know. Start a newer version.`,
+      )
+    if (mine.checksum !== checksum)
+      throw new Error(`Migration ${migration_name} differs from the one that was applied to this database.`)
   }
   return known.filter(({ name }) => !rows.some((row) => row.migration_name === name))
 }

@@ -16,13 +16,27 @@ export function readPage(args: PageArgs): { limit: number; offset: number; inclu
   const limit = args.limit ?? LIMITS.pageDefault
   const offset = args.offset ?? 0
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageMax)
-    throw invalid({ path: '/limit', code: 'out_of_range', message: `limit is a whole number from 1 to ${LIMITS.pageMax}.`, received: limit })
+    throw invalid({
+      path: '/limit',
+      code: 'out_of_range',
+      message: `limit is a whole number from 1 to ${LIMITS.pageMax}.`,
+      received: limit,
+    })
   if (!Number.isSafeInteger(offset) || offset < 0)
-    throw invalid({ path: '/offset', code: 'out_of_range', message: 'offset is a whole number from 0.', received: offset })
+    throw invalid({
+      path: '/offset',
+      code: 'out_of_range',
+      message: 'offset is a whole number from 0.',
+      received: offset,
+    })
   return { limit, offset, includeTotal: args.includeTotal ?? false }
 }
 
 /** Cuts the one row read beyond the page, which tells that there is more. */
-export function toPage<T>(rows: T[], { limit, offset }: { limit: number; offset: number }, total: number | null): Page<T> {
+export function toPage<T>(
+  rows: T[],
+  { limit, offset }: { limit: number; offset: number },
+  total: number | null,
+): Page<T> {
   return { data: rows.slice(0, limit), hasMore: rows.length > limit, limit, offset, total }
 }

@@ -33,13 +33,25 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
     } catch (thrown) {
       if (!isRace(thrown)) throw thrown
       if (tries === MAX_TRIES)
-        throw new DomainError('CONFLICT', 'Too many writers met on the same data. Send the request again.', { cause: thrown })
+        throw new DomainError('CONFLICT', 'Too many writers met on the same data. Send the request again.', {
+          cause: thrown,
+        })
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * tries))
     }
   }
 }
 
-const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'P1001', 'P1017', 'P2024', 'P2028'])
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'P1001',
+  'P1017',
+  'P2024',
+  'P2028',
+])
 
 /** Database errors that are not the caller's fault but pass: connection lost, shutting down, too many clients. */
 export function unreachable(thrown: unknown): DomainError | undefined {

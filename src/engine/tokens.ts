@@ -6,7 +6,7 @@ import { type Access, compileAccess, type Grant, PERMISSIONS } from './access.ts
 import { announce } from './caches.ts'
 import { ACCOUNT, appendChange } from './changes.ts'
 import { statement } from './db.ts'
-import { type PageArgs, type Page, readPage, toPage } from './page.ts'
+import { type Page, type PageArgs, readPage, toPage } from './page.ts'
 import type { Token as TokenRow } from './prisma/client.ts'
 import type { Scope } from './scope.ts'
 import { uuidv7 } from './uuid.ts'
@@ -60,9 +60,20 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   const token = `${PREFIX}${randomBytes(32).toString('base64url')}`
   return scope.db.transaction(async (tx) => {
     const row = await tx.orm.token.create({
-      data: { id: uuidv7(), name, hash: sha256(token), tail: token.slice(-4), grants: grants as object[], createdBy: scope.actor.tokenId, expiresAt },
+      data: {
+        id: uuidv7(),
+        name,
+        hash: sha256(token),
+        tail: token.slice(-4),
+        grants: grants as object[],
+        createdBy: scope.actor.tokenId,
+        expiresAt,
+      },
     })
-    await appendChange({ ...scope, db: tx }, { baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'create', version: 1, state: toToken(row) })
+    await appendChange(
+      { ...scope, db: tx },
+      { baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'create', version: 1, state: toToken(row) },
+    )
     return { ...toToken(row), token }
   })
 }
@@ -72,7 +83,9 @@ export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Tok
   demandAnyAdmin(scope)
   const page = readPage(args)
   const rows = await scope.db.orm.token.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
-  const manageable = rows.map(toToken).filter((token) => token.grants.every((grant) => administers(scope.access, grant)))
+  const manageable = rows
+    .map(toToken)
+    .filter((token) => token.grants.every((grant) => administers(scope.access, grant)))
   const total = page.includeTotal ? manageable.length : null
   return toPage(manageable.slice(page.offset, page.offset + page.limit + 1), page, total)
 }
@@ -85,7 +98,10 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
     const reachable = row && toToken(row).grants.every((grant) => administers(scope.access, grant))
     if (!reachable) throw administersAll(scope.access) ? tokenNotFound(id) : outsideToken()
     await tx.orm.token.delete({ where: { id } })
-    await appendChange({ ...scope, db: tx }, { baseId: ACCOUNT, kind: 'token', id, operation: 'delete', version: 2, state: toToken(row) })
+    await appendChange(
+      { ...scope, db: tx },
+      { baseId: ACCOUNT, kind: 'token', id, operation: 'delete', version: 2, state: toToken(row) },
+    )
     const topic = `token:${Buffer.from(row.hash).toString('hex')}` as const
     await announce(tx, topic)
     scope.onCommit(() => scope.caches.forget(topic))
@@ -93,21 +109,30 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
   })
 }
 
-const NAMING_BASE = statement('tokens_naming_base', `SELECT id, grants FROM plinth.token WHERE jsonb_path_exists(grants, '$[*].base ? (@ == $id)', jsonb_build_object('id', $1::text)) FOR UPDATE`)
+const NAMING_BASE = statement(
+  'tokens_naming_base',
+  `SELECT id, grants FROM plinth.token WHERE jsonb_path_exists(grants, '$[*].base ? (@ == $id)', jsonb_build_object('id', $1::text)) FOR UPDATE`,
+)
 
 /** Takes a base that is gone out of every grant, so that a new base of the same id starts without holders. */
 export async function withdrawBase(scope: WriteScope, baseId: string): Promise<void> {
   const rows = await scope.db.query<{ id: string; grants: Grant[] }>(NAMING_BASE, [baseId])
   for (const { id, grants } of rows) {
     const kept = grants
-      .map((grant) => ({ ...grant, base: typeof grant.base === 'string' ? grant.base : grant.base.filter((named) => named !== baseId) }))
+      .map((grant) => ({
+        ...grant,
+        base: typeof grant.base === 'string' ? grant.base : grant.base.filter((named) => named !== baseId),
+      }))
       .filter((grant) => grant.base !== baseId && grant.base.length > 0)
     await scope.db.orm.token.update({ where: { id }, data: { grants: kept as object[] } })
   }
 }
 
 /** The token's rights, or undefined for one that is unknown or expired. The work is the same for both. */
-export async function authenticate(scope: Pick<Scope, 'db' | 'caches'>, token: string): Promise<Session | undefined> {
+export async function authenticate(
+  scope: Pick<Scope, 'db' | 'caches'>,
+  token: string,
+): Promise<Session | undefined> {
   const hash = sha256(token)
   const key = hash.toString('hex')
   const known = scope.caches.live() ? scope.caches.sessions.get(key) : undefined
@@ -118,7 +143,10 @@ export async function authenticate(scope: Pick<Scope, 'db' | 'caches'>, token: s
 }
 
 type SessionRow = { id: string; name: string; grants: Grant[]; expires_at: Date | null }
-const LOAD_SESSION = statement('load_session', 'SELECT id, name, grants, expires_at FROM plinth.token WHERE hash = $1')
+const LOAD_SESSION = statement(
+  'load_session',
+  'SELECT id, name, grants, expires_at FROM plinth.token WHERE hash = $1',
+)
 // Once a minute is often enough to tell a token that is used from one that is not.
 const TOUCH = statement(
   'touch_token',
@@ -151,14 +179,24 @@ const administersAll = (access: Access) => access.covers(ADMIN_OF_ALL)
 const mayGrant = (access: Access, grant: Grant) => access.covers(grant) && administers(access, grant)
 const administers = (access: Access, grant: Grant) => {
   const bases = access.bases('admin')
-  return access.covers({ ...grant, permission: 'admin' }) && (bases === '*' || listed(grant.base).every((id) => id !== '*'))
+  return (
+    access.covers({ ...grant, permission: 'admin' }) &&
+    (bases === '*' || listed(grant.base).every((id) => id !== '*'))
+  )
 }
 
 function demandAnyAdmin(scope: Scope): void {
   const bases = scope.access.bases('admin')
   if (bases === '*' || bases.size > 0) return
   throw new DomainError('FORBIDDEN', 'Tokens are managed with "admin" within the bases concerned.', {
-    details: [{ path: '', code: 'missing_permission', message: 'Use a token with an admin grant.', expected: { permission: PERMISSIONS.at(-1) } }],
+    details: [
+      {
+        path: '',
+        code: 'missing_permission',
+        message: 'Use a token with an admin grant.',
+        expected: { permission: PERMISSIONS.at(-1) },
+      },
+    ],
   })
 }
 
@@ -170,7 +208,13 @@ async function missingBases(scope: Scope, grants: readonly Grant[]): Promise<Det
   const existing = new Set(rows.map((row) => row.id))
   return grants.flatMap((grant, index) =>
     listed(grant.base).some((id) => id !== '*' && !existing.has(id))
-      ? [{ path: `/grants/${index}/base`, code: 'base_not_found', message: 'There is no such base. PUT it first, or name one that exists.' }]
+      ? [
+          {
+            path: `/grants/${index}/base`,
+            code: 'base_not_found',
+            message: 'There is no such base. PUT it first, or name one that exists.',
+          },
+        ]
       : [],
   )
 }
@@ -180,9 +224,16 @@ function checkExpiry(expiresAt: Date | null): Detail[] {
   return [{ path: '/expires_at', code: 'in_the_past', message: 'expires_at lies in the future.' }]
 }
 
-const forbidden = (path: string, message: string) => new DomainError('FORBIDDEN', message, { details: [{ path, code: 'outside_own_grants', message }] })
-const outside = (index: number) => forbidden(`/grants/${index}`, 'A token makes only tokens whose every grant lies inside one of its own.')
-const outlives = (end: Date) => forbidden('/expires_at', `A token makes only tokens that end with it or before: ${end.toISOString()}.`)
+const forbidden = (path: string, message: string) =>
+  new DomainError('FORBIDDEN', message, { details: [{ path, code: 'outside_own_grants', message }] })
+const outside = (index: number) =>
+  forbidden(`/grants/${index}`, 'A token makes only tokens whose every grant lies inside one of its own.')
+const outlives = (end: Date) =>
+  forbidden('/expires_at', `A token makes only tokens that end with it or before: ${end.toISOString()}.`)
 const outsideToken = () => forbidden('/id', 'This token is outside the bases you administer.')
 const tokenNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no token "${id.slice(0, 64)}".`, { details: [{ path: '/id', code: 'token_not_found', message: 'GET /v1/tokens lists the tokens you manage.' }] })
+  new DomainError('NOT_FOUND', `There is no token "${id.slice(0, 64)}".`, {
+    details: [
+      { path: '/id', code: 'token_not_found', message: 'GET /v1/tokens lists the tokens you manage.' },
+    ],
+  })

@@ -1,6 +1,6 @@
+import { statement } from './db.ts'
 import { type CompiledSchema, compileSchema } from './json-schema/index.ts'
 import type { Scope } from './scope.ts'
-import { statement } from './db.ts'
 
 /** A record type as reads and writes need it: its schema compiled, under the version it was compiled from. */
 export type CompiledType = {
@@ -26,13 +26,18 @@ export async function findType(scope: Scope, baseId: string, id: string): Promis
 }
 
 /** The compiled type as the database has it now; what memory held is replaced. */
-export async function reloadType(scope: Scope, baseId: string, id: string): Promise<CompiledType | undefined> {
+export async function reloadType(
+  scope: Scope,
+  baseId: string,
+  id: string,
+): Promise<CompiledType | undefined> {
   const [row] = await scope.db.query<Row>(GET_TYPE, [baseId, id])
   if (!row) return undefined
   const key = `${baseId}/${id}`
   const held = scope.caches.types.get(key)
   // The same text compiles to the same validator; a dropped notice must not cost a compilation.
-  const unchanged = held?.version === row.version && JSON.stringify(held.jsonSchema) === JSON.stringify(row.json_schema)
+  const unchanged =
+    held?.version === row.version && JSON.stringify(held.jsonSchema) === JSON.stringify(row.json_schema)
   const type: CompiledType = {
     baseId,
     id,

@@ -1,4 +1,4 @@
-import { DomainError, type FailureCode, type Detail, toDomainError } from '../errors.ts'
+import { type Detail, DomainError, type FailureCode, toDomainError } from '../errors.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
 import type { Scope } from './scope.ts'
 
@@ -39,8 +39,16 @@ export async function write<T extends object>(
 ): Promise<T & { dryRun?: true }> {
   const { idempotencyKey, dryRun, fingerprint, onReplay } = options
   const effects: (() => void)[] = []
-  const writing = (db: Scope['db']): WriteScope => ({ ...scope, db, dryRun, onCommit: (effect) => void effects.push(effect) })
-  const key = idempotencyKey === null ? null : { tokenId: scope.actor.tokenId ?? '', key: idempotencyKey, fingerprint: fingerprint() }
+  const writing = (db: Scope['db']): WriteScope => ({
+    ...scope,
+    db,
+    dryRun,
+    onCommit: (effect) => void effects.push(effect),
+  })
+  const key =
+    idempotencyKey === null
+      ? null
+      : { tokenId: scope.actor.tokenId ?? '', key: idempotencyKey, fingerprint: fingerprint() }
 
   if (dryRun) return rehearse(scope, writing, work, key)
   const answer = key
@@ -76,7 +84,8 @@ async function rehearse<T extends object>(
 
 /** An outcome as it is stored: an answer, or a CONFLICT. Anything else is not kept. */
 function keep(outcome: { answer: object } | { thrown: unknown }, requestId: string): StoredOutcome | null {
-  if ('answer' in outcome) return { answer: withoutSecrets(outcome.answer, (secret) => `${secret.slice(0, 4)}…${secret.slice(-4)}`) }
+  if ('answer' in outcome)
+    return { answer: withoutSecrets(outcome.answer, (secret) => `${secret.slice(0, 4)}…${secret.slice(-4)}`) }
   const error = toDomainError(outcome.thrown)
   if (error.code !== 'CONFLICT') return null
   return { error: { code: error.code, message: error.message, details: [...error.details], requestId } }

@@ -15,7 +15,10 @@ const BaseType = builder.objectRef<Base>('Base').implement({
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     environment: t.exposeString('environment', { description: '"production" or "preview".' }),
-    productionBase: t.exposeString('productionBase', { nullable: true, description: 'The base a preview was made from.' }),
+    productionBase: t.exposeString('productionBase', {
+      nullable: true,
+      description: 'The base a preview was made from.',
+    }),
     settings: t.expose('settings', { type: 'JSON' }),
     counts: t.field({
       type: 'JSON',
@@ -61,12 +64,18 @@ mutation('putBase', {
     input: t.field({ type: BaseInput, required: true }),
     ...expectationArgs(),
   })),
-  resolve: (scope, { id, input, ...expected }) => bases.putBase(scope, id, input as bases.BaseInput, expectation(expected)),
+  resolve: (scope, { id, input, ...expected }) =>
+    bases.putBase(scope, id, input as bases.BaseInput, expectation(expected)),
 })
 
 mutation('deleteBase', {
   description: 'Deletes a base with all it holds; one that holds records wants `confirm` equal to its id.',
   type: Deleted,
-  args: builder.args((t) => ({ id: t.string({ required: true }), confirm: t.string(), ...expectationArgs() })),
-  resolve: (scope, { id, confirm, ...expected }) => bases.deleteBase(scope, id, confirm ?? null, expectation(expected)),
+  args: builder.args((t) => ({
+    id: t.string({ required: true }),
+    confirm: t.string(),
+    ...expectationArgs(),
+  })),
+  resolve: (scope, { id, confirm, ...expected }) =>
+    bases.deleteBase(scope, id, confirm ?? null, expectation(expected)),
 })

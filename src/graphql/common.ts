@@ -1,15 +1,19 @@
 import { builder } from './builder.ts'
 
 /** What a write did. */
-export const Operation = builder.enumType('WriteOperation', { values: ['created', 'updated', 'unchanged'] as const })
-
-export const Deleted = builder.objectRef<{ id: string; deleted: boolean; dryRun?: boolean }>('Deleted').implement({
-  fields: (t) => ({
-    id: t.exposeString('id'),
-    deleted: t.exposeBoolean('deleted'),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-  }),
+export const Operation = builder.enumType('WriteOperation', {
+  values: ['created', 'updated', 'unchanged'] as const,
 })
+
+export const Deleted = builder
+  .objectRef<{ id: string; deleted: boolean; dryRun?: boolean }>('Deleted')
+  .implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      deleted: t.exposeBoolean('deleted'),
+      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    }),
+  })
 
 /** The conditions a write may carry; see `engine/expectation.ts`. */
 export const expectationArgs = () =>

@@ -1,5 +1,5 @@
-import { demand, demandSight, type Permission } from '../engine/access.ts'
 import { digest } from '../digest.ts'
+import { demand, demandSight, type Permission } from '../engine/access.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
 
 export type { Permission } from '../engine/access.ts'
@@ -41,7 +41,6 @@ export function demandNeed({ scope }: Context, need: Need): void {
     if (bases !== '*' && bases.size === 0) demand(scope.access, 'admin', '*', '*')
   } else demand(scope.access, need.permission, need.base, need.recordType)
 }
-
 
 /** May the token write records of the type? */
 export const mayWrite = ({ scope }: Context, base: string, recordType: string): boolean =>

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, validate } from 'graphql'
+import { type DocumentNode, type GraphQLError, validate } from 'graphql'
 import { compileQuery, isCompiledQuery } from 'graphql-jit'
 import { DomainError, toDomainError } from '../errors.ts'
 import type { Context } from './context.ts'
@@ -12,7 +12,9 @@ export type Operation<Result, Variables> = (variables: Variables, context: Conte
  * Turns a static operation into a function. It is validated here, at boot, so that a stale one stops the process
  * instead of failing a request; the code for it is made at its first use.
  */
-export function compile<Result, Variables>(document: TadaDocumentNode<Result, Variables>): Operation<Result, Variables> {
+export function compile<Result, Variables>(
+  document: TadaDocumentNode<Result, Variables>,
+): Operation<Result, Variables> {
   const [fault] = validate(schema, document as DocumentNode)
   if (fault) throw fault
   let query: ReturnType<typeof jit> | undefined

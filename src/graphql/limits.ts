@@ -1,4 +1,11 @@
-import { type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext, type ValidationRule } from 'graphql'
+import {
+  type FieldNode,
+  GraphQLError,
+  Kind,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+} from 'graphql'
 import { LIMITS } from '../limits.ts'
 
 /**
@@ -45,7 +52,8 @@ function measure(context: ValidationContext, root: SelectionSetNode, maxCost: nu
   const visit = (field: FieldNode, depth: number, weight: number): void => {
     if (field.alias) found.aliases++
     found.cost += field.selectionSet ? weight : weight / 100
-    if (field.selectionSet) walk(field.selectionSet, depth + 1, lists.has(field.name.value) ? weight * pageOf(field) : weight)
+    if (field.selectionSet)
+      walk(field.selectionSet, depth + 1, lists.has(field.name.value) ? weight * pageOf(field) : weight)
   }
   walk(root, 1, 1)
   return found
@@ -54,7 +62,11 @@ function measure(context: ValidationContext, root: SelectionSetNode, maxCost: nu
 /** The fields that answer a page. */
 function listFields(context: ValidationContext): Set<string> {
   const fields = Object.values(context.getSchema().getQueryType()?.getFields() ?? {})
-  return new Set(fields.filter((field) => field.args.some((argument) => argument.name === 'limit')).map((field) => field.name))
+  return new Set(
+    fields
+      .filter((field) => field.args.some((argument) => argument.name === 'limit'))
+      .map((field) => field.name),
+  )
 }
 
 /** Items a page may have: what the query says; a variable, not known yet, counts as the default page. */

@@ -1,7 +1,7 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
 import { digest } from '../digest.ts'
+import { type WriteScope, write } from '../engine/write.ts'
 import { invalid } from '../errors.ts'
-import { write, type WriteScope } from '../engine/write.ts'
 import { builder } from './builder.ts'
 import type { Context } from './context.ts'
 
@@ -18,14 +18,20 @@ type MutationSpec<F extends InputFieldMap, T extends object> = {
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 /** Adds a mutation. Every one takes `idempotencyKey` and `dryRun` and goes through the engine's one way to write. */
-export function mutation<F extends InputFieldMap, T extends object>(name: string, { description, type, args, resolve }: MutationSpec<F, T>): void {
+export function mutation<F extends InputFieldMap, T extends object>(
+  name: string,
+  { description, type, args, resolve }: MutationSpec<F, T>,
+): void {
   builder.mutationField(name, (t) =>
     t.field({
       type,
       description,
       args: {
         ...args,
-        idempotencyKey: t.arg.string({ description: 'Names this request: sent again, it has one effect. 1 to 255 visible ASCII characters.' }),
+        idempotencyKey: t.arg.string({
+          description:
+            'Names this request: sent again, it has one effect. 1 to 255 visible ASCII characters.',
+        }),
         dryRun: t.arg.boolean({ description: 'Run it whole, undo it, and answer what would have happened.' }),
       },
       // Pothos cannot see that the two arguments added here leave those of the noun as they are.
@@ -37,11 +43,20 @@ export function mutation<F extends InputFieldMap, T extends object>(name: string
 
 type WriteArgs = { idempotencyKey?: string | null; dryRun?: boolean | null }
 
-function run<T extends object>(name: string, args: WriteArgs, context: Context, work: (scope: WriteScope) => Promise<T>): Promise<T> {
+function run<T extends object>(
+  name: string,
+  args: WriteArgs,
+  context: Context,
+  work: (scope: WriteScope) => Promise<T>,
+): Promise<T> {
   const asked = context.write
   const idempotencyKey = args.idempotencyKey ?? asked.idempotencyKey
   if (idempotencyKey !== null && !IDEMPOTENCY_KEY.test(idempotencyKey))
-    throw invalid({ path: '/idempotency_key', code: 'invalid_key', message: 'An idempotency key has 1 to 255 visible ASCII characters.' })
+    throw invalid({
+      path: '/idempotency_key',
+      code: 'invalid_key',
+      message: 'An idempotency key has 1 to 255 visible ASCII characters.',
+    })
   return write(
     context.scope,
     {

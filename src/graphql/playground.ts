@@ -39,7 +39,8 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
 
     app.setErrorHandler((thrown, request, reply) => {
       const error = asDomainError(thrown)
-      if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
+      if (error.code === 'INTERNAL_ERROR')
+        request.log.error({ err: error.cause ?? thrown }, 'a request failed')
       if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
       const { message, ...extensions } = errorBody(error, request.id).error
       return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
@@ -50,7 +51,11 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
     })
     app.post('/graphql', { onRequest: identify }, async (request, reply) => {
       if (request.headers['idempotency-key'] !== undefined)
-        throw invalid({ path: 'header/Idempotency-Key', code: 'not_here', message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.' })
+        throw invalid({
+          path: 'header/Idempotency-Key',
+          code: 'not_here',
+          message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
+        })
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { request })
       response.headers.forEach((value, name) => reply.header(name, value))
       return reply.code(response.status).send(await response.text())
@@ -58,7 +63,8 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
   }
 }
 
-const POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'"
+const POLICY =
+  "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'"
 
 /** The parser's token limit, and the limits of depth, aliases and cost. */
 function limits(maxCost: number): Plugin {
@@ -72,7 +78,8 @@ function limits(maxCost: number): Plugin {
 
 /** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque. */
 function masked(thrown: unknown): Error {
-  if (!(thrown instanceof GraphQLError)) return masked(new GraphQLError('', { originalError: thrown as Error }))
+  if (!(thrown instanceof GraphQLError))
+    return masked(new GraphQLError('', { originalError: thrown as Error }))
   const error = unwrap(thrown)
   const beforeExecution = thrown.originalError === undefined && thrown.path === undefined
   return new GraphQLError(error.message, {

@@ -4,18 +4,24 @@ import { Operation } from './common.ts'
 import { mutation } from './mutation.ts'
 import { RecordRef } from './records.ts'
 
-const ToolExport = builder.objectRef<{ provider: string; tools: unknown[]; warnings: string[] }>('ToolExport').implement({
-  description: "Record types as a provider's native tool definitions.",
-  fields: (t) => ({
-    provider: t.exposeString('provider'),
-    tools: t.field({ type: 'JSON', resolve: (found) => found.tools }),
-    warnings: t.exposeStringList('warnings', { description: 'What the dialect could not say.' }),
-  }),
-})
+const ToolExport = builder
+  .objectRef<{ provider: string; tools: unknown[]; warnings: string[] }>('ToolExport')
+  .implement({
+    description: "Record types as a provider's native tool definitions.",
+    fields: (t) => ({
+      provider: t.exposeString('provider'),
+      tools: t.field({ type: 'JSON', resolve: (found) => found.tools }),
+      warnings: t.exposeStringList('warnings', { description: 'What the dialect could not say.' }),
+    }),
+  })
 const ToolImport = builder.objectRef<providers.Imported & { dryRun?: boolean }>('ToolImport').implement({
   description: 'The record types that tool definitions became.',
   fields: (t) => ({
-    data: t.field({ type: 'JSON', description: '[{ record_type, operation, warnings }]', resolve: (done) => done.data }),
+    data: t.field({
+      type: 'JSON',
+      description: '[{ record_type, operation, warnings }]',
+      resolve: (done) => done.data,
+    }),
     meta: t.field({ type: 'JSON', resolve: (done) => done.meta }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
@@ -66,5 +72,6 @@ mutation('recordToolCall', {
     recordType: t.string({ required: true }),
     call: t.field({ type: 'JSON', required: true }),
   })),
-  resolve: (scope, { base, provider, recordType, call }) => providers.recordToolCall(scope, base, provider, recordType, call),
+  resolve: (scope, { base, provider, recordType, call }) =>
+    providers.recordToolCall(scope, base, provider, recordType, call),
 })

@@ -11,14 +11,18 @@ const RecordTypeType = builder.objectRef<RecordType>('RecordType').implement({
   description: 'A kind of record: its JSON Schema and how it is shown.',
   fields: (t) => ({
     id: t.exposeString('id'),
-    portableId: t.exposeString('portableId', { description: 'The id as it stands in tool names; it never changes.' }),
+    portableId: t.exposeString('portableId', {
+      description: 'The id as it stands in tool names; it never changes.',
+    }),
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     icon: t.exposeString('icon', { nullable: true }),
     color: t.exposeString('color', { nullable: true }),
     jsonSchema: t.expose('jsonSchema', { type: 'JSON' }),
     indexes: t.field({ type: 'JSON', resolve: () => [] }),
-    timezone: t.exposeString('timezone', { description: 'IANA name; times of its records without an offset are read in it.' }),
+    timezone: t.exposeString('timezone', {
+      description: 'IANA name; times of its records without an offset are read in it.',
+    }),
     sources: t.field({ type: 'JSON', resolve: () => [] }),
     display: t.expose('display', { type: 'JSON' }),
     version: t.exposeInt('version'),
@@ -50,7 +54,10 @@ const RecordTypeInput = builder.inputType('RecordTypeInput', {
     description: t.string(),
     icon: t.string(),
     color: t.string(),
-    jsonSchema: t.field({ type: 'JSON', description: 'JSON Schema 2020-12, or draft-07 when `$schema` says so.' }),
+    jsonSchema: t.field({
+      type: 'JSON',
+      description: 'JSON Schema 2020-12, or draft-07 when `$schema` says so.',
+    }),
     timezone: t.string(),
     display: t.field({ type: 'JSON' }),
   }),
@@ -66,7 +73,10 @@ const writeArgs = () =>
     id: t.string({ required: true }),
     input: t.field({ type: RecordTypeInput, required: true }),
     onInvalid: t.field({ type: OnInvalid }),
-    migration: t.field({ type: 'JSON', description: 'Steps that repair the records; with onInvalid: migrate.' }),
+    migration: t.field({
+      type: 'JSON',
+      description: 'Steps that repair the records; with onInvalid: migrate.',
+    }),
     ...expectationArgs(),
   }))
 
@@ -75,7 +85,11 @@ mutation('putRecordType', {
   type: RecordTypeType,
   args: writeArgs(),
   resolve: (scope, { base, id, input, onInvalid, migration, ...expected }) =>
-    recordTypes.putRecordType(scope, base, id, input, { expected: expectation(expected), onInvalid: onInvalid ?? 'refuse', migration }),
+    recordTypes.putRecordType(scope, base, id, input, {
+      expected: expectation(expected),
+      onInvalid: onInvalid ?? 'refuse',
+      migration,
+    }),
 })
 
 mutation('patchRecordType', {
@@ -83,7 +97,11 @@ mutation('patchRecordType', {
   type: RecordTypeType,
   args: writeArgs(),
   resolve: (scope, { base, id, input, onInvalid, migration, ...expected }) =>
-    recordTypes.patchRecordType(scope, base, id, input, { expected: expectation(expected), onInvalid: onInvalid ?? 'refuse', migration }),
+    recordTypes.patchRecordType(scope, base, id, input, {
+      expected: expectation(expected),
+      onInvalid: onInvalid ?? 'refuse',
+      migration,
+    }),
 })
 
 mutation('deleteRecordType', {

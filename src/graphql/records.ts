@@ -32,14 +32,18 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
 })
 const RecordPage = pageType('RecordPage', RecordRef)
 
-const typeArgs = () => builder.args((t) => ({ base: t.string({ required: true }), recordType: t.string({ required: true }) }))
+const typeArgs = () =>
+  builder.args((t) => ({ base: t.string({ required: true }), recordType: t.string({ required: true }) }))
 const recordArgs = () => ({ ...typeArgs(), ...builder.args((t) => ({ id: t.string({ required: true }) })) })
 const pairArgs = () =>
   builder.args((t) => ({
     externalId: t.string({ description: 'Identifies the record for upsert, together with the source.' }),
     externalSource: t.string({ description: '"default" when only an id is given.' }),
   }))
-const dataArgs = () => ({ ...builder.args((t) => ({ data: t.field({ type: 'JSON', required: true }) })), ...pairArgs() })
+const dataArgs = () => ({
+  ...builder.args((t) => ({ data: t.field({ type: 'JSON', required: true }) })),
+  ...pairArgs(),
+})
 
 builder.queryFields((t) => ({
   records: t.field({
@@ -47,11 +51,15 @@ builder.queryFields((t) => ({
     description: 'The records of a type that match, newest first unless sorted.',
     args: {
       ...typeArgs(),
-      filter: t.arg({ type: 'JSON', description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.' }),
+      filter: t.arg({
+        type: 'JSON',
+        description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+      }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
       ...pageArgs(),
     },
-    resolve: (_root, { base, recordType, ...args }, { scope }) => records.listRecords(scope, base, recordType, args),
+    resolve: (_root, { base, recordType, ...args }, { scope }) =>
+      records.listRecords(scope, base, recordType, args),
   }),
   record: t.field({
     type: RecordRef,
@@ -61,11 +69,19 @@ builder.queryFields((t) => ({
 }))
 
 mutation('putRecord', {
-  description: 'Upserts a record: the one the pair belongs to, else the one with the id. Replaces `data` whole.',
+  description:
+    'Upserts a record: the one the pair belongs to, else the one with the id. Replaces `data` whole.',
   type: RecordRef,
   args: { ...recordArgs(), ...dataArgs(), ...expectationArgs() },
   resolve: (scope, { base, recordType, id, data, externalId, externalSource, ...expected }) =>
-    records.putRecord(scope, base, recordType, id, { data, externalId, externalSource }, expectation(expected)),
+    records.putRecord(
+      scope,
+      base,
+      recordType,
+      id,
+      { data, externalId, externalSource },
+      expectation(expected),
+    ),
 })
 
 mutation('putRecordByExternalId', {
@@ -73,7 +89,13 @@ mutation('putRecordByExternalId', {
   type: RecordRef,
   args: { ...typeArgs(), ...dataArgs(), ...expectationArgs() },
   resolve: (scope, { base, recordType, data, externalId, externalSource, ...expected }) =>
-    records.putRecordByPair(scope, base, recordType, { data, externalId, externalSource }, expectation(expected)),
+    records.putRecordByPair(
+      scope,
+      base,
+      recordType,
+      { data, externalId, externalSource },
+      expectation(expected),
+    ),
 })
 
 mutation('createRecord', {
@@ -85,7 +107,8 @@ mutation('createRecord', {
 })
 
 mutation('patchRecord', {
-  description: 'Patches a record: `merge` is an RFC 7396 patch of its data, `operations` an RFC 6902 one of the record.',
+  description:
+    'Patches a record: `merge` is an RFC 7396 patch of its data, `operations` an RFC 6902 one of the record.',
   type: RecordRef,
   args: {
     ...recordArgs(),
@@ -94,7 +117,10 @@ mutation('patchRecord', {
     ...expectationArgs(),
   },
   resolve: (scope, { base, recordType, id, merge, operations, externalId, externalSource, ...expected }) => {
-    const patch = operations === undefined || operations === null ? { merge: { data: merge, externalId, externalSource } } : { operations }
+    const patch =
+      operations === undefined || operations === null
+        ? { merge: { data: merge, externalId, externalSource } }
+        : { operations }
     return records.patchRecord(scope, base, recordType, id, patch, expectation(expected))
   },
 })

@@ -16,7 +16,9 @@ function literal(node: ValueNode, variables: Record<string, unknown> | null | un
     case Kind.LIST:
       return node.values.map((value) => literal(value, variables))
     case Kind.OBJECT:
-      return Object.fromEntries(node.fields.map((field) => [field.name.value, literal(field.value, variables)]))
+      return Object.fromEntries(
+        node.fields.map((field) => [field.name.value, literal(field.value, variables)]),
+      )
     case Kind.VARIABLE:
       return variables?.[node.name.value]
     default:
@@ -42,9 +44,12 @@ builder.scalarType('DateTime', {
   description: 'A time as RFC 3339 in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
   serialize: (value) => value,
   parseValue: (value) => {
-    if (typeof value !== 'string' || !isTime(value)) throw new GraphQLError('A time is written 2026-01-31T09:30:00Z.')
+    if (typeof value !== 'string' || !isTime(value))
+      throw new GraphQLError('A time is written 2026-01-31T09:30:00Z.')
     return value
   },
 })
 
-const isTime = (text: string) => /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+const isTime = (text: string) =>
+  /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text) &&
+  !Number.isNaN(Date.parse(text))

@@ -14,7 +14,10 @@ const TokenType = builder.objectRef<Token>('Token').implement({
     masked: t.exposeString('masked'),
     grants: t.field({ type: 'JSON', resolve: (token) => token.grants }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token that made it.' }),
+    createdBy: t.exposeString('createdBy', {
+      nullable: true,
+      description: 'The id of the token that made it.',
+    }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true }),
     token: t.exposeString('token', { nullable: true, description: 'The raw token, once.' }),
@@ -37,10 +40,15 @@ mutation('createToken', {
   type: TokenType,
   args: builder.args((t) => ({
     name: t.string({ required: true }),
-    grants: t.field({ type: 'JSON', required: true, description: '[{ base, record_type, environment, permission }]' }),
+    grants: t.field({
+      type: 'JSON',
+      required: true,
+      description: '[{ base, record_type, environment, permission }]',
+    }),
     expiresAt: t.field({ type: 'DateTime' }),
   })),
-  resolve: (scope, { name, grants, expiresAt }) => tokens.createToken(scope, { name, grants, expiresAt: expiresAt ?? null }),
+  resolve: (scope, { name, grants, expiresAt }) =>
+    tokens.createToken(scope, { name, grants, expiresAt: expiresAt ?? null }),
 })
 
 mutation('deleteToken', {

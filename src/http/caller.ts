@@ -4,7 +4,11 @@ import type { Context } from '../graphql/context.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** Opens the context of a raw token; undefined when it is unknown or expired. */
-export type Door = (token: string, via: 'rest' | 'mcp' | 'graphql', requestId: string) => Promise<Context | undefined>
+export type Door = (
+  token: string,
+  via: 'rest' | 'mcp' | 'graphql',
+  requestId: string,
+) => Promise<Context | undefined>
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i
 

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-const HEADERS = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
-const EXPOSED = 'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, WWW-Authenticate, Mcp-Session-Id'
+const HEADERS =
+  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
+const EXPOSED =
+  'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, WWW-Authenticate, Mcp-Session-Id'
 
 /** Lets pages of the listed origins call the API; without a list there is no CORS at all. */
 export function cors(app: FastifyInstance, origins: readonly string[]): void {

@@ -5,14 +5,30 @@ import { newRequestId } from './request-id.ts'
 
 /** What the framework refuses on its own, in our words. */
 const FRAMEWORK: Record<string, () => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => invalid({ path: '', code: 'body_too_large', message: 'The body is too large.' }),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    invalid({ path: '', code: 'body_too_large', message: 'The body is too large.' }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unsupportedMedia(['application/json']),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalid({ path: 'header/Content-Length', code: 'malformed', message: 'The body is not as long as Content-Length says.' }),
-  FST_ERR_BAD_URL: () => invalid({ path: '', code: 'malformed_url', message: 'The path is not well formed: check its percent-escapes.' }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    invalid({
+      path: 'header/Content-Length',
+      code: 'malformed',
+      message: 'The body is not as long as Content-Length says.',
+    }),
+  FST_ERR_BAD_URL: () =>
+    invalid({
+      path: '',
+      code: 'malformed_url',
+      message: 'The path is not well formed: check its percent-escapes.',
+    }),
 }
 
 export const unsupportedMedia = (allowed: readonly string[]): DomainError =>
-  invalid({ path: 'header/Content-Type', code: 'unsupported_media_type', message: `Send the body as ${allowed.join(' or ')}.`, allowed })
+  invalid({
+    path: 'header/Content-Type',
+    code: 'unsupported_media_type',
+    message: `Send the body as ${allowed.join(' or ')}.`,
+    allowed,
+  })
 
 /** Translates anything thrown on the way of a request. */
 export function asDomainError(thrown: unknown): DomainError {
@@ -21,7 +37,8 @@ export function asDomainError(thrown: unknown): DomainError {
   const known = FRAMEWORK[code]
   if (known) return known()
   if (statusCode === 404) return notFound()
-  if (statusCode >= 400 && statusCode < 500) return invalid({ path: '', code: 'malformed_request', message: 'The request is not well formed.' })
+  if (statusCode >= 400 && statusCode < 500)
+    return invalid({ path: '', code: 'malformed_request', message: 'The request is not well formed.' })
   return toDomainError(thrown)
 }
 
@@ -35,7 +52,8 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
   const error = asDomainError(thrown)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
-  if ((thrown as { replayed?: unknown } | null)?.replayed === true) reply.header('idempotency-replayed', 'true')
+  if ((thrown as { replayed?: unknown } | null)?.replayed === true)
+    reply.header('idempotency-replayed', 'true')
   // Written by hand, so that no route's own serializer is asked.
   reply
     .code(FAILURES[error.code].status)
@@ -49,7 +67,12 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
 export function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const requestId = newRequestId()
-  const body = JSON.stringify(errorBody(invalid({ path: '', code: 'malformed_http', message: 'The request is not well-formed HTTP.' }), requestId))
+  const body = JSON.stringify(
+    errorBody(
+      invalid({ path: '', code: 'malformed_http', message: 'The request is not well-formed HTTP.' }),
+      requestId,
+    ),
+  )
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
   )

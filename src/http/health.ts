@@ -51,6 +51,8 @@ export function health(app: FastifyInstance, { ping, draining, door }: Deps): vo
 async function demandAdmin(authorization: string | undefined, requestId: string, door: Door): Promise<void> {
   const token = /^Bearer +(\S{1,512})$/i.exec(authorization ?? '')?.[1]
   const context = token ? await door(token, 'rest', requestId) : undefined
-  if (!context) throw new DomainError('UNAUTHORIZED', 'Metrics are read from loopback, or with an admin token.')
-  if (context.scope.access.bases('admin') !== '*') throw new DomainError('FORBIDDEN', 'Metrics are read with a token that administers everything.')
+  if (!context)
+    throw new DomainError('UNAUTHORIZED', 'Metrics are read from loopback, or with an admin token.')
+  if (context.scope.access.bases('admin') !== '*')
+    throw new DomainError('FORBIDDEN', 'Metrics are read with a token that administers everything.')
 }

@@ -10,7 +10,11 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
  * renaming its own address (DNS rebinding).
  */
 export function addressCheck({ host, publicUrl, corsOrigins }: Options) {
-  const hosts = new Set([...LOOPBACK, host.includes(':') ? `[${host}]` : host, ...(publicUrl ? [new URL(publicUrl).hostname] : [])])
+  const hosts = new Set([
+    ...LOOPBACK,
+    host.includes(':') ? `[${host}]` : host,
+    ...(publicUrl ? [new URL(publicUrl).hostname] : []),
+  ])
   const origins = new Set([...corsOrigins, ...(publicUrl ? [new URL(publicUrl).origin] : [])])
   return async (request: FastifyRequest): Promise<void> => {
     if (!hosts.has(hostname(request.headers.host ?? ''))) throw refused('Host')
@@ -33,5 +37,12 @@ function isLoopback(origin: string): boolean {
 
 const refused = (header: string) =>
   new DomainError('FORBIDDEN', `This ${header} is not served here.`, {
-    details: [{ path: `header/${header}`, code: 'not_served', message: 'Set PLINTH_PUBLIC_URL to the address clients use, or PLINTH_CORS_ORIGINS to the pages that may call.' }],
+    details: [
+      {
+        path: `header/${header}`,
+        code: 'not_served',
+        message:
+          'Set PLINTH_PUBLIC_URL to the address clients use, or PLINTH_CORS_ORIGINS to the pages that may call.',
+      },
+    ],
   })

@@ -30,7 +30,11 @@ export async function listTools(session: Session): Promise<ToolDefinition[]> {
 }
 
 /** Calls a tool by name. A tool that is not listed for want of room is called all the same. @throws UnknownTool */
-export async function callTool(session: Session, name: string, args: Record<string, unknown>): Promise<ToolResult> {
+export async function callTool(
+  session: Session,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<ToolResult> {
   const { context, base } = session
   const rows = base === null ? [...ACCOUNT, ...GENERIC] : GENERIC
   const row = rows.find((each) => each.name === name)
@@ -40,7 +44,8 @@ export async function callTool(session: Session, name: string, args: Record<stri
       if (!mayAnywhere(context, row.permission, base)) throw forbidden(name)
       return success(await row.call(args, session), row.showsRecords)
     }
-    const typed = base === null || session.readonly ? undefined : (await typedTools(base, context)).all.get(name)
+    const typed =
+      base === null || session.readonly ? undefined : (await typedTools(base, context)).all.get(name)
     if (!typed || base === null) throw await unknown(session, name)
     return success(await callTyped(typed, base, args, context), true)
   } catch (thrown) {
@@ -60,12 +65,17 @@ async function unknown(session: Session, name: string): Promise<Error> {
   const names = (await listTools(session)).map((tool) => tool.name)
   const typed = base === null || readonly ? [] : [...(await typedTools(base, context)).all.keys()]
   const close = nearest(name, [...names, ...typed])
-  return new UnknownTool(`There is no tool "${name.slice(0, 128)}" here.${close ? ` Did you mean "${close}"?` : ''} tools/list names those there are.`)
+  return new UnknownTool(
+    `There is no tool "${name.slice(0, 128)}" here.${close ? ` Did you mean "${close}"?` : ''} tools/list names those there are.`,
+  )
 }
 
-const writesEverything = ({ context, base }: Session) => base !== null && context.scope.access.allows('write', base, '*')
+const writesEverything = ({ context, base }: Session) =>
+  base !== null && context.scope.access.allows('write', base, '*')
 
 const forbidden = (name: string) =>
   new DomainError('FORBIDDEN', `The token may not use "${name.slice(0, 128)}".`, {
-    details: [{ path: '', code: 'missing_permission', message: 'tools/list names the tools this token may use.' }],
+    details: [
+      { path: '', code: 'missing_permission', message: 'tools/list names the tools this token may use.' },
+    ],
   })

@@ -9,15 +9,17 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
+import { toContent } from './content.ts'
 import { callTool, listTools, UnknownTool } from './core.ts'
 import { about, INSTRUCTIONS } from './instructions.ts'
-import { toContent } from './content.ts'
 import type { Session } from './session.ts'
 
 /** The protocol's `initialize` era, 2024-11-05 to 2025-11-25: one server for one exchange, nothing kept between. */
 function serverOf(session: Session, onInternal: (cause: unknown) => void): Server {
   const server = new Server(about, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: (await listTools(session)) as never }))
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({
+    tools: (await listTools(session)) as never,
+  }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     try {
       return toContent(await callTool(session, params.name, params.arguments ?? {}), onInternal)
@@ -75,7 +77,8 @@ export async function serveLegacy(
 ): Promise<LegacyAnswer> {
   const batch = Array.isArray(body)
   const raw: unknown[] = batch ? body : [body]
-  if (raw.length === 0 || raw.length > MAX_BATCH) return refused(-32600, `A batch has 1 to ${MAX_BATCH} messages.`)
+  if (raw.length === 0 || raw.length > MAX_BATCH)
+    return refused(-32600, `A batch has 1 to ${MAX_BATCH} messages.`)
   const messages: JSONRPCMessage[] = []
   for (const each of raw) {
     const parsed = JSONRPCMessageSchema.safeParse(each)
@@ -97,4 +100,7 @@ export async function serveLegacy(
   return { status: 200, body: batch ? exchange.answers : (exchange.answers[0] ?? null) }
 }
 
-const refused = (code: number, message: string): LegacyAnswer => ({ status: 400, body: { jsonrpc: '2.0', id: null, error: { code, message } } })
+const refused = (code: number, message: string): LegacyAnswer => ({
+  status: 400,
+  body: { jsonrpc: '2.0', id: null, error: { code, message } },
+})

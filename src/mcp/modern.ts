@@ -9,24 +9,39 @@ const CACHE = { ttlMs: 60_000, cacheScope: 'private' } as const
 
 /** The protocol's stateless era, from 2026-07-28: each request carries all it needs. */
 export function modernHandler(onInternal: (cause: unknown) => void) {
-  const handler = createMcpHandler(({ authInfo }) => serverOf(authInfo?.extra?.['session'] as Session, onInternal), {
-    legacy: 'reject',
-  })
+  const handler = createMcpHandler(
+    ({ authInfo }) => serverOf(authInfo?.extra?.['session'] as Session, onInternal),
+    {
+      legacy: 'reject',
+    },
+  )
   return {
     close: () => handler.close(),
     fetch: (request: Request, parsedBody: unknown, session: Session): Promise<Response> =>
-      handler.fetch(request, { parsedBody, authInfo: { token: '', clientId: session.context.scope.actor.tokenId ?? '', scopes: [], extra: { session } } }),
+      handler.fetch(request, {
+        parsedBody,
+        authInfo: {
+          token: '',
+          clientId: session.context.scope.actor.tokenId ?? '',
+          scopes: [],
+          extra: { session },
+        },
+      }),
   }
 }
 
 function serverOf(session: Session, onInternal: (cause: unknown) => void): Server {
   const server = new Server(about, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
-  server.setRequestHandler('tools/list', async () => ({ tools: (await listTools(session)) as never, ...CACHE }))
+  server.setRequestHandler('tools/list', async () => ({
+    tools: (await listTools(session)) as never,
+    ...CACHE,
+  }))
   server.setRequestHandler('tools/call', async ({ params }) => {
     try {
       return toContent(await callTool(session, params.name, params.arguments ?? {}), onInternal)
     } catch (thrown) {
-      if (thrown instanceof UnknownTool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, thrown.message)
+      if (thrown instanceof UnknownTool)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, thrown.message)
       throw thrown
     }
   })

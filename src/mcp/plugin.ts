@@ -1,6 +1,6 @@
 import { isLegacyRequest } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError, errorBody, FAILURES, invalid } from '../errors.ts'
+import { type DomainError, errorBody, FAILURES, invalid } from '../errors.ts'
 import { asDomainError, notFound } from '../http/errors.ts'
 import { isBaseId } from '../ids.ts'
 import { nearest } from '../nearest.ts'
@@ -34,7 +34,15 @@ export function mcp(identify: Hook, options: Options) {
         return reply.code(answer.status).send(await answer.text())
       })
       // No stream and no session to end: each POST stands alone.
-      app.route({ method: ['GET', 'DELETE'], url, handler: async (_request, reply) => reply.code(405).header('allow', 'POST').send(protocolError(-32000, 'Use POST: there is no stream here.')) })
+      app.route({
+        method: ['GET', 'DELETE'],
+        url,
+        handler: async (_request, reply) =>
+          reply
+            .code(405)
+            .header('allow', 'POST')
+            .send(protocolError(-32000, 'Use POST: there is no stream here.')),
+      })
     }
   }
 }
@@ -42,13 +50,22 @@ export function mcp(identify: Hook, options: Options) {
 async function legacy(request: FastifyRequest, reply: FastifyReply, session: Session) {
   const version = request.headers['mcp-protocol-version']
   if (version !== undefined && !LEGACY_VERSIONS.includes(String(version)))
-    return reply.code(400).send(protocolError(-32000, `MCP-Protocol-Version is one of ${LEGACY_VERSIONS.join(', ')}, 2026-07-28.`))
+    return reply
+      .code(400)
+      .send(
+        protocolError(-32000, `MCP-Protocol-Version is one of ${LEGACY_VERSIONS.join(', ')}, 2026-07-28.`),
+      )
   const accept = request.headers.accept ?? '*/*'
-  if (!/application\/(json|\*)|\*\/\*/.test(accept)) return reply.code(406).send(protocolError(-32000, 'Accept must take application/json.'))
+  if (!/application\/(json|\*)|\*\/\*/.test(accept))
+    return reply.code(406).send(protocolError(-32000, 'Accept must take application/json.'))
   const gone = new AbortController()
   reply.raw.on('close', () => gone.abort())
-  const { status, body } = await serveLegacy(request.body, session, gone.signal, (err) => request.log.error({ err }, 'a tool call failed'))
-  return body === null ? reply.code(status).send() : reply.code(status).type('application/json').send(JSON.stringify(body))
+  const { status, body } = await serveLegacy(request.body, session, gone.signal, (err) =>
+    request.log.error({ err }, 'a tool call failed'),
+  )
+  return body === null
+    ? reply.code(status).send()
+    : reply.code(status).type('application/json').send(JSON.stringify(body))
 }
 
 const OPTIONS = ['readonly']
@@ -59,27 +76,58 @@ function sessionOf(request: FastifyRequest): Session {
   const unknown = Object.keys(query).find((name) => !OPTIONS.includes(name))
   if (unknown !== undefined) {
     const hint = nearest(unknown, OPTIONS)
-    throw invalid({ path: `query/${unknown.slice(0, 64)}`, code: 'unknown_key', message: `The address takes no "${unknown.slice(0, 64)}".`, allowed: OPTIONS, ...(hint && { hint }) })
+    throw invalid({
+      path: `query/${unknown.slice(0, 64)}`,
+      code: 'unknown_key',
+      message: `The address takes no "${unknown.slice(0, 64)}".`,
+      allowed: OPTIONS,
+      ...(hint && { hint }),
+    })
   }
   const { readonly } = query
-  if (readonly !== undefined && readonly !== '1' && readonly !== '0' && readonly !== 'true' && readonly !== 'false')
-    throw invalid({ path: 'query/readonly', code: 'enum', message: 'readonly is 1 or 0.', allowed: ['1', '0'] })
+  if (
+    readonly !== undefined &&
+    readonly !== '1' &&
+    readonly !== '0' &&
+    readonly !== 'true' &&
+    readonly !== 'false'
+  )
+    throw invalid({
+      path: 'query/readonly',
+      code: 'enum',
+      message: 'readonly is 1 or 0.',
+      allowed: ['1', '0'],
+    })
   if (base !== null && !isBaseId(base)) throw notFound()
   return { context: request.caller, base, readonly: readonly === '1' || readonly === 'true' }
 }
 
 /** The request as the web-standard handler reads it; its body is parsed already. */
 const webRequest = (request: FastifyRequest): Request =>
-  new Request(new URL(request.url, 'http://plinth.invalid'), { method: 'POST', headers: headersOf(request), body: '{}' })
+  new Request(new URL(request.url, 'http://plinth.invalid'), {
+    method: 'POST',
+    headers: headersOf(request),
+    body: '{}',
+  })
 
 function headersOf({ headers }: FastifyRequest): Headers {
   const copy = new Headers()
   for (const [name, value] of Object.entries(headers))
-    if (typeof value === 'string' && name !== 'content-length' && name !== 'connection' && name !== 'transfer-encoding') copy.set(name, value)
+    if (
+      typeof value === 'string' &&
+      name !== 'content-length' &&
+      name !== 'connection' &&
+      name !== 'transfer-encoding'
+    )
+      copy.set(name, value)
   return copy
 }
 
-const protocolError = (code: number, message: string, data?: object) => ({ jsonrpc: '2.0', id: null, error: { code, message, ...(data && { data }) } })
+const protocolError = (code: number, message: string, data?: object) => ({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code, message, ...(data && { data }) },
+})
 
 /** Failures before a tool runs: JSON-RPC errors that carry the REST error, with its status. */
 function sendProtocolError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -87,5 +135,7 @@ function sendProtocolError(thrown: unknown, request: FastifyRequest, reply: Fast
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   const parse = error.details[0]?.code === 'malformed_json' ? -32700 : -32000
-  return reply.code(FAILURES[error.code].status).send(protocolError(parse, error.message, errorBody(error, request.id)))
+  return reply
+    .code(FAILURES[error.code].status)
+    .send(protocolError(parse, error.message, errorBody(error, request.id)))
 }

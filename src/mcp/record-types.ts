@@ -2,36 +2,45 @@ import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { RecordTypeTexts } from '../shapes.ts'
-import { pageArguments, pageOutput, shown } from './shapes.ts'
+import { listBody, pageArguments, pageOutput, shown } from './shapes.ts'
 import { accountTool, tool, writing } from './tool.ts'
 
+const ToolType = graphql(`fragment ToolType on RecordType {
+  id name description icon color json_schema: jsonSchema indexes timezone sources display version
+  created_at: createdAt updated_at: updatedAt
+}`)
 const listTypes = compile(
-  graphql(`query ToolListTypes($base: String!, $limit: Int, $offset: Int) {
+  graphql(
+    `query ToolListTypes($base: String!, $limit: Int, $offset: Int) {
     recordTypes(base: $base, limit: $limit, offset: $offset) {
-      data { id name description json_schema: jsonSchema version } hasMore limit offset
+      data { ...ToolType } hasMore limit offset
     }
-  }`),
+  }`,
+    [ToolType],
+  ),
 )
 const putType = compile(
-  graphql(`mutation ToolPutType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid) {
+  graphql(
+    `mutation ToolPutType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid) {
     putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid) {
-      id name description json_schema: jsonSchema timezone version operation dry_run: dryRun
+      ...ToolType dry_run: dryRun
     }
-  }`),
+  }`,
+    [ToolType],
+  ),
 )
 
 export const recordTypeTools = [
   tool('list_types', {
     title: 'List record types',
-    description: 'List the record types of the base with their JSON Schemas. Read it before writing or filtering records.',
+    description:
+      'List the record types of the base with their JSON Schemas. Read it before writing or filtering records.',
     permission: 'read',
     hints: { idempotent: true },
     input: z.strictObject(pageArguments),
     output: pageOutput,
-    run: async ({ base_id, limit, offset }, context) => {
-      const page = (await listTypes({ base: base_id, limit, offset }, context)).recordTypes
-      return { data: page.data.map(shown), meta: { has_more: page.hasMore, limit: page.limit, offset: page.offset } }
-    },
+    run: async ({ base_id, limit, offset }, context) =>
+      listBody((await listTypes({ base: base_id, limit, offset }, context)).recordTypes),
   }),
 ]
 
@@ -51,7 +60,11 @@ export const typeAdministration = [
       on_invalid: z.enum(['allow']).optional(),
       ...writing,
     }),
-    output: { type: 'object', properties: { id: { type: 'string' }, version: { type: 'integer' } }, required: ['id'] },
+    output: {
+      type: 'object',
+      properties: { id: { type: 'string' }, version: { type: 'integer' } },
+      required: ['id'],
+    },
     run: async ({ base_id, id, name, description, json_schema, timezone, on_invalid }, context) => {
       const input = {
         ...(name !== undefined && { name }),

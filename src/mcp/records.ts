@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
-import { pageArguments, pageOutput, recordOutput, shown } from './shapes.ts'
+import { listBody, pageArguments, pageOutput, recordOutput, shown } from './shapes.ts'
 import { tool, writing } from './tool.ts'
 
 const ToolRecord = graphql(`fragment ToolRecord on Record {
-  id record_type: recordType data external_id: externalId external_source: externalSource version status
-  cancelled_at: cancelledAt valid created_at: createdAt updated_at: updatedAt operation dry_run: dryRun
+  id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
+  external_source: externalSource version status cancelled_at: cancelledAt valid operation dry_run: dryRun
 }`)
 
 const list = compile(
@@ -78,7 +78,13 @@ const remove = compile(
 
 const inType = { record_type: z.string() }
 const one = { ...inType, id: z.string() }
-const expected = { expected_version: z.int().min(1).optional().meta({ description: 'Refuse unless the record is at this version.' }) }
+const expected = {
+  expected_version: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: 'Refuse unless the record is at this version.' }),
+}
 const pair = {
   external_id: z.string().optional().meta({ description: "The record's id in another system." }),
   external_source: z.string().optional().meta({ description: 'The system that id comes from.' }),
@@ -89,7 +95,13 @@ type Target = { base_id: string; record_type: string; id: string }
 const target = ({ base_id, record_type, id }: Target) => ({ base: base_id, recordType: record_type, id })
 const versions = ({ expected_version }: { expected_version?: number | undefined }) =>
   expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-const pairOf = ({ external_id, external_source }: { external_id?: string | undefined; external_source?: string | undefined }) => ({
+const pairOf = ({
+  external_id,
+  external_source,
+}: {
+  external_id?: string | undefined
+  external_source?: string | undefined
+}) => ({
   ...(external_id !== undefined && { externalId: external_id }),
   ...(external_source !== undefined && { externalSource: external_source }),
 })
@@ -111,9 +123,8 @@ export const recordTools = [
     }),
     output: pageOutput,
     run: async ({ base_id, record_type, include_total, ...query }, context) => {
-      const page = (await list({ base: base_id, recordType: record_type, ...query, includeTotal: include_total ?? false }, context)).records
-      const { hasMore, limit, offset, total } = page
-      return { data: page.data.map(shown), meta: { has_more: hasMore, limit, offset, ...(total !== null && { total }) } }
+      const asked = { base: base_id, recordType: record_type, ...query, includeTotal: include_total ?? false }
+      return listBody((await list(asked, context)).records)
     },
   }),
   tool('get_record', {
@@ -138,31 +149,43 @@ export const recordTools = [
     run: async (args, context) => {
       const content = { base: args.base_id, recordType: args.record_type, data: args.data, ...pairOf(args) }
       const when = { ...versions(args), mustExist: args.expected_version !== undefined }
-      if (args.id !== undefined) return shown((await put({ ...content, ...when, id: args.id }, context)).putRecord)
-      if (args.external_id !== undefined) return shown((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
+      if (args.id !== undefined)
+        return shown((await put({ ...content, ...when, id: args.id }, context)).putRecord)
+      if (args.external_id !== undefined)
+        return shown((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
       return shown((await create(content, context)).createRecord)
     },
   }),
   tool('update_record', {
     title: 'Update a record',
-    description: 'Merge changes into a record: what is named in data is set, null clears it, the rest stays (RFC 7396).',
+    description:
+      'Merge changes into a record: what is named in data is set, null clears it, the rest stays (RFC 7396).',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
     input: z.strictObject({ ...one, data: data.optional(), ...pair, ...expected, ...writing }),
     output: recordOutput,
     run: async (args, context) =>
-      shown((await patch({ ...target(args), ...(args.data && { merge: args.data }), ...pairOf(args), ...versions(args) }, context)).patchRecord),
+      shown(
+        (
+          await patch(
+            { ...target(args), ...(args.data && { merge: args.data }), ...pairOf(args), ...versions(args) },
+            context,
+          )
+        ).patchRecord,
+      ),
   }),
   tool('cancel_record', {
     title: 'Cancel a record',
-    description: 'Set a record\'s status to "cancelled". It stays readable; to take it away use delete_record.',
+    description:
+      'Set a record\'s status to "cancelled". It stays readable; to take it away use delete_record.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
     input: z.strictObject({ ...one, ...expected, ...writing }),
     output: recordOutput,
-    run: async (args, context) => shown((await cancel({ ...target(args), ...versions(args) }, context)).cancelRecord),
+    run: async (args, context) =>
+      shown((await cancel({ ...target(args), ...versions(args) }, context)).cancelRecord),
   }),
   tool('delete_record', {
     title: 'Delete a record',
@@ -170,7 +193,12 @@ export const recordTools = [
     permission: 'write',
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...writing }),
-    output: { type: 'object', properties: { id: { type: 'string' }, deleted: { type: 'boolean' } }, required: ['id', 'deleted'] },
-    run: async (args, context) => shown((await remove({ ...target(args), ...versions(args) }, context)).deleteRecord),
+    output: {
+      type: 'object',
+      properties: { id: { type: 'string' }, deleted: { type: 'boolean' } },
+      required: ['id', 'deleted'],
+    },
+    run: async (args, context) =>
+      shown((await remove({ ...target(args), ...versions(args) }, context)).deleteRecord),
   }),
 ]

@@ -5,7 +5,12 @@ import { LIMITS } from '../limits.ts'
 const PAGE = 20
 
 export const pageArguments = {
-  limit: z.int().min(1).max(LIMITS.pageMax).default(PAGE).meta({ description: `Items a page; ${PAGE} when left out.` }),
+  limit: z
+    .int()
+    .min(1)
+    .max(LIMITS.pageMax)
+    .default(PAGE)
+    .meta({ description: `Items a page; ${PAGE} when left out.` }),
   offset: z.int().min(0).default(0).meta({ description: 'Items to step over.' }),
 }
 
@@ -14,7 +19,11 @@ export const pageOutput = {
   type: 'object',
   properties: {
     data: { type: 'array', items: { type: 'object' } },
-    meta: { type: 'object', properties: { has_more: { type: 'boolean' }, total: { type: 'integer' } }, required: ['has_more'] },
+    meta: {
+      type: 'object',
+      properties: { has_more: { type: 'boolean' }, total: { type: 'integer' } },
+      required: ['has_more'],
+    },
   },
   required: ['data', 'meta'],
 }
@@ -31,11 +40,20 @@ export const recordOutput = {
   required: ['id'],
 }
 
-/** What says nothing costs tokens: nulls of fields that are there only sometimes are dropped. */
-const OCCASIONAL = ['valid', 'operation', 'dry_run', 'counts', 'external_id', 'external_source', 'cancelled_at', 'description']
+/** Fields that are there only when they say something; all others are there even when null, as REST has them. */
+const OCCASIONAL = ['valid', 'operation', 'dry_run']
 
+/** The REST body of a resource. */
 export function shown<T extends object>(resource: T): T {
   const body = { ...resource } as Record<string, unknown>
   for (const field of OCCASIONAL) if (body[field] === null) delete body[field]
   return body as T
 }
+
+type Page<T> = { data: readonly T[]; hasMore: boolean; limit: number; offset: number; total?: number | null }
+
+/** The REST body of a list. */
+export const listBody = <T extends object>({ data, hasMore, limit, offset, total }: Page<T>) => ({
+  data: data.map(shown),
+  meta: { has_more: hasMore, limit, offset, ...(total !== undefined && total !== null && { total }) },
+})

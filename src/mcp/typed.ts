@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import { check, inBody } from '../check.ts'
 import { z } from 'zod'
+import { check, inBody } from '../check.ts'
 import { type Context, grantsName, mayWrite } from '../graphql/context.ts'
 import { graphql, type ResultOf } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { LIMITS } from '../limits.ts'
 import { decodeStringified } from './decode.ts'
-import { createInput, splitArguments, type ToolInput, updateInput } from './projection/inputs.ts'
 import { projectSchema } from './projection/index.ts'
+import { createInput, splitArguments, type ToolInput, updateInput } from './projection/inputs.ts'
 import { publishPointer } from './projection/rename.ts'
 import { clean } from './projection/words.ts'
 import { create, patch } from './records.ts'
@@ -16,7 +16,9 @@ import { recordOutput, shown } from './shapes.ts'
 import { estimateTokens } from './tokens.ts'
 import { asked, type ToolDefinition } from './tool.ts'
 
-const Version = graphql(`query ToolTypesVersion($base: String!) { base(id: $base) { typesVersion createdAt } }`)
+const Version = graphql(
+  `query ToolTypesVersion($base: String!) { base(id: $base) { typesVersion createdAt } }`,
+)
 const Types = graphql(`query ToolTypes($base: String!, $limit: Int, $offset: Int) {
   recordTypes(base: $base, limit: $limit, offset: $offset) { data { id portableId name description jsonSchema createdAt } hasMore }
 }`)
@@ -25,7 +27,12 @@ const readTypes = compile(Types)
 type RecordType = ResultOf<typeof Types>['recordTypes']['data'][number]
 
 /** A tool of one record type: `create_<type>` or `update_<type>`. */
-type TypedTool = { definition: ToolDefinition; operation: 'create' | 'update'; recordType: string; input: ToolInput }
+type TypedTool = {
+  definition: ToolDefinition
+  operation: 'create' | 'update'
+  recordType: string
+  input: ToolInput
+}
 /** The tools of a base's types, compiled once for each version of them and each set of grants. */
 export type TypedTools = { all: ReadonlyMap<string, TypedTool>; listed: readonly ToolDefinition[] }
 
@@ -81,7 +88,11 @@ function toolsOf(type: RecordType): TypedTool[] {
   })
   return [
     one('create', createInput(projection), `Create a record of type "${type.id}".`),
-    one('update', updateInput(projection), `Change the named properties of a record of type "${type.id}"; null clears one.`),
+    one(
+      'update',
+      updateInput(projection),
+      `Change the named properties of a record of type "${type.id}"; null clears one.`,
+    ),
   ]
 }
 
@@ -95,17 +106,31 @@ const Reserved = z.strictObject({
 })
 
 /** Runs a tool of a type. @throws DomainError with paths relative to the arguments */
-export async function callTyped(tool: TypedTool, base: string, args: Record<string, unknown>, context: Context): Promise<object> {
+export async function callTyped(
+  tool: TypedTool,
+  base: string,
+  args: Record<string, unknown>,
+  context: Context,
+): Promise<object> {
   const { input, operation, recordType, definition } = tool
   const { reserved, data } = splitArguments(input, decodeStringified(args, input.schema))
   const place = (path: string) => relative(path, input)
   try {
     const shape = operation === 'update' ? Reserved.required({ id: true }) : Reserved
-    const { id = '', expected_version, external_id, external_source, ...how } = check(shape, reserved, inBody())
+    const {
+      id = '',
+      expected_version,
+      external_id,
+      external_source,
+      ...how
+    } = check(shape, reserved, inBody())
     const call = asked(context, args, definition.name, how)
     const target = { base, recordType }
     if (operation === 'create') {
-      const pair = { ...(external_id !== undefined && { externalId: external_id }), ...(external_source !== undefined && { externalSource: external_source }) }
+      const pair = {
+        ...(external_id !== undefined && { externalId: external_id }),
+        ...(external_source !== undefined && { externalSource: external_source }),
+      }
       return shown((await create({ ...target, data, ...pair }, call)).createRecord)
     }
     const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
@@ -117,7 +142,8 @@ export async function callTyped(tool: TypedTool, base: string, args: Record<stri
 
 /** `/data/title` → `/title`, and reserved arguments, under the names that were published. */
 function relative(path: string, { reserved, projection }: ToolInput): string {
-  if (path === '/data' || path.startsWith('/data/')) return publishPointer(path.slice('/data'.length), projection.names)
+  if (path === '/data' || path.startsWith('/data/'))
+    return publishPointer(path.slice('/data'.length), projection.names)
   const name = /^\/([^/]+)$/.exec(path)?.[1]
   const published = [...reserved].find(([own]) => own === name)?.[1]
   return published === undefined ? path : `/${published}`

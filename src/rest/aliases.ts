@@ -9,7 +9,8 @@ const ALIASES: Record<string, readonly string[]> = {
 export function spellings(path: string): [string, ...string[]] {
   const choices = path.split('/').map((segment) => [segment, ...(ALIASES[segment] ?? [])])
   const all = choices.reduce<string[]>(
-    (paths, names) => paths.flatMap((start) => names.map((name) => (start === '' ? name : `${start}/${name}`))),
+    (paths, names) =>
+      paths.flatMap((start) => names.map((name) => (start === '' ? name : `${start}/${name}`))),
     [''],
   )
   const [, ...others] = all.map((spelling) => `/${spelling}`)

@@ -18,7 +18,10 @@ export const Base = z
     version: z.int(),
     created_at: time,
     updated_at: time,
-    counts: z.object({ record_types: z.int(), records: z.int() }).optional().meta({ description: 'Only with `include=counts`.' }),
+    counts: z
+      .object({ record_types: z.int(), records: z.int() })
+      .optional()
+      .meta({ description: 'Only with `include=counts`.' }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Base' })
@@ -44,7 +47,11 @@ export const bases = [
       }`,
       [BaseFields],
     ),
-    variables: ({ query }) => ({ ...query, includeTotal: query.include_total, counts: query.include === 'counts' }),
+    variables: ({ query }) => ({
+      ...query,
+      includeTotal: query.include_total,
+      counts: query.include === 'counts',
+    }),
     reply: ({ bases }) => ({ body: pageBody(bases) }),
     answers: listOf(Base),
   }),
@@ -63,7 +70,11 @@ export const bases = [
       }`,
       [BaseFields],
     ),
-    variables: ({ params, body, conditions }) => ({ id: params.id, input: without(body, 'id', 'expected_version'), ...conditions }),
+    variables: ({ params, body, conditions }) => ({
+      id: params.id,
+      input: without(body, 'id', 'expected_version'),
+      ...conditions,
+    }),
     reply: ({ putBase }) => ({
       status: putBase.operation === 'created' ? 201 : 200,
       location: `/v1/bases/${putBase.id}`,
@@ -89,14 +100,24 @@ export const bases = [
   route('DELETE /bases/:id', {
     tag: 'Bases',
     summary: 'Delete a base with all it holds',
-    need: ({ id = '' }) => ({ permission: id.includes('--') ? 'manage' : 'admin', base: id, recordType: '*' }),
+    need: ({ id = '' }) => ({
+      permission: id.includes('--') ? 'manage' : 'admin',
+      base: id,
+      recordType: '*',
+    }),
     params,
-    query: z.strictObject({ confirm: z.string().optional().meta({ description: 'The base id; needed when it holds records.' }) }),
+    query: z.strictObject({
+      confirm: z.string().optional().meta({ description: 'The base id; needed when it holds records.' }),
+    }),
     versioned: true,
     operation: graphql(`mutation DeleteBase($id: String!, $confirm: String, $expectedVersions: [Int!]) {
       deleteBase(id: $id, confirm: $confirm, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
     }`),
-    variables: ({ params, query, conditions }) => ({ id: params.id, confirm: query.confirm, expectedVersions: conditions.expectedVersions }),
+    variables: ({ params, query, conditions }) => ({
+      id: params.id,
+      confirm: query.confirm,
+      expectedVersions: conditions.expectedVersions,
+    }),
     reply: ({ deleteBase }) => ({ body: trim(deleteBase) }),
     answers: Deleted,
   }),

@@ -15,22 +15,37 @@ export function etagOf(body: object): string | undefined {
 
 /** Does `If-None-Match` name the tag? Compared weakly. Source: RFC 9110 §13.1.2. */
 export const matches = (header: string | undefined, etag: string): boolean =>
-  header !== undefined && (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
+  header !== undefined &&
+  (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
 
 /** Reads `If-Match`, `If-None-Match: *` and `expected_version`, which must agree. @throws VALIDATION_ERROR */
 export function readConditions(request: FastifyRequest, versioned: boolean, body: unknown): Conditions {
   const match = request.headers['if-match']
-  const none = request.method === 'GET' || request.method === 'HEAD' ? undefined : request.headers['if-none-match']
+  const none =
+    request.method === 'GET' || request.method === 'HEAD' ? undefined : request.headers['if-none-match']
   const sent = (body as { expected_version?: unknown } | null | undefined)?.expected_version
   const expected = typeof sent === 'number' ? sent : undefined
   if (match === undefined && none === undefined && expected === undefined) return NONE
   if (!versioned)
-    throw invalid({ path: match === undefined ? 'header/If-None-Match' : 'header/If-Match', code: 'not_conditional', message: 'This request cannot be made conditional.' })
+    throw invalid({
+      path: match === undefined ? 'header/If-None-Match' : 'header/If-Match',
+      code: 'not_conditional',
+      message: 'This request cannot be made conditional.',
+    })
   if (none !== undefined && none.trim() !== '*')
-    throw invalid({ path: 'header/If-None-Match', code: 'unsupported', message: 'On a write, If-None-Match is "*": create only.' })
+    throw invalid({
+      path: 'header/If-None-Match',
+      code: 'unsupported',
+      message: 'On a write, If-None-Match is "*": create only.',
+    })
   const tags = match === undefined || match.trim() === '*' ? null : readTags(match)
   if (tags && expected !== undefined && !tags.includes(expected))
-    throw invalid({ path: '/expected_version', code: 'disagrees', message: 'expected_version and If-Match name different versions.', received: expected })
+    throw invalid({
+      path: '/expected_version',
+      code: 'disagrees',
+      message: 'expected_version and If-Match name different versions.',
+      received: expected,
+    })
   return {
     expectedVersions: expected === undefined ? tags : [expected],
     mustExist: match !== undefined || expected !== undefined,
@@ -43,7 +58,12 @@ function readTags(header: string): number[] {
   return header.split(',').map((part) => {
     const [, weak, text = ''] = TAG.exec(part.trim()) ?? []
     if (!TAG.test(part.trim()))
-      throw invalid({ path: 'header/If-Match', code: 'malformed', message: 'An entity tag is quoted: If-Match: "3".', hint: '"3"' })
+      throw invalid({
+        path: 'header/If-Match',
+        code: 'malformed',
+        message: 'An entity tag is quoted: If-Match: "3".',
+        hint: '"3"',
+      })
     return !weak && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0
   })
 }

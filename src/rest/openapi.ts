@@ -9,7 +9,11 @@ type Json = Record<string, unknown>
 
 const DETAIL = z
   .object({
-    path: z.string().meta({ description: 'A JSON Pointer into the body, or `path/<name>`, `query/<name>`, `header/<name>`.' }),
+    path: z
+      .string()
+      .meta({
+        description: 'A JSON Pointer into the body, or `path/<name>`, `query/<name>`, `header/<name>`.',
+      }),
     code: z.string().meta({ description: 'A machine-readable reason.' }),
     message: z.string(),
     expected: z.unknown().optional(),
@@ -45,7 +49,8 @@ export function openapi(): Json {
       title: 'Plinth',
       version: '1',
       license: { name: 'MIT', identifier: 'MIT' },
-      description: 'A data layer for software agents: bases of typed JSON records. Every path is also served under its other nouns; answers are the same.',
+      description:
+        'A data layer for software agents: bases of typed JSON records. Every path is also served under its other nouns; answers are the same.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
@@ -61,23 +66,44 @@ export function openapi(): Json {
 
 function operation({ id, path, method, writes, spec }: Route, schemas: Json): Json {
   const others = spellings(path).slice(1)
-  const also = others.length > 0 ? `Also served as ${others.map((other) => `\`/v1${other.replace(/:(\w+)/g, '{$1}')}\``).join(', ')}.` : undefined
+  const also =
+    others.length > 0
+      ? `Also served as ${others.map((other) => `\`/v1${other.replace(/:(\w+)/g, '{$1}')}\``).join(', ')}.`
+      : undefined
   return {
     operationId: operationId(id),
     tags: [spec.tag],
     summary: spec.summary,
     ...(also && { description: also }),
-    parameters: [...parameters(spec.params, 'path'), ...parameters(spec.query, 'query'), ...(writes ? writeParameters(spec.versioned) : readParameters(spec.versioned, method))],
+    parameters: [
+      ...parameters(spec.params, 'path'),
+      ...parameters(spec.query, 'query'),
+      ...(writes ? writeParameters(spec.versioned) : readParameters(spec.versioned, method)),
+    ],
     ...(spec.body && { requestBody: requestBody(spec, schemas) }),
     responses: {
-      ...Object.fromEntries((spec.statuses ?? [200]).map((status) => [status, success(status, toSchema(spec.answers, 'output', schemas))])),
-      ...Object.fromEntries(Object.entries(FAILURES).map(([code, { status }]) => [status, { $ref: `#/components/responses/${code}` }])),
+      ...Object.fromEntries(
+        (spec.statuses ?? [200]).map((status) => [
+          status,
+          success(status, toSchema(spec.answers, 'output', schemas)),
+        ]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(FAILURES).map(([code, { status }]) => [
+          status,
+          { $ref: `#/components/responses/${code}` },
+        ]),
+      ),
     },
   }
 }
 
 /** `PUT /:base_id/records/:record_type/:id` → `put_base_id_records_record_type_id`. */
-const operationId = (id: string) => id.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/_$/, '')
+const operationId = (id: string) =>
+  id
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/_$/, '')
 
 const success = (status: number, schema: Json): Json => ({
   description: status === 201 ? 'Created.' : 'Done.',
@@ -102,28 +128,48 @@ function forType(schema: Json, type: string): Json {
 function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): Json[] {
   const fields = (shape as z.ZodObject | undefined)?.shape ?? {}
   return Object.entries(fields).map(([name, field]) => {
-    const { description, schema } = ((field as z.ZodType).meta() ?? {}) as { description?: string; schema?: Json }
+    const { description, schema } = ((field as z.ZodType).meta() ?? {}) as {
+      description?: string
+      schema?: Json
+    }
     return {
       name,
       in: place,
       required: place === 'path',
       ...(description && { description }),
-      schema: schema ?? bare(z.toJSONSchema(field as z.ZodType, { io: 'input', unrepresentable: 'any' }) as Json),
+      schema:
+        schema ?? bare(z.toJSONSchema(field as z.ZodType, { io: 'input', unrepresentable: 'any' }) as Json),
     }
   })
 }
 
 function writeParameters(versioned: boolean | undefined): Json[] {
-  const header = (name: string, description: string) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } })
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  })
   return [
     ...parameters(writeQuery, 'query'),
-    header('Idempotency-Key', '1 to 255 visible ASCII characters. The same request again under it has one effect, for 24 hours.'),
-    ...(versioned ? [header('If-Match', 'Write only when the current version is this: `"3"`, or `*` for any.'), header('If-None-Match', '`*`: create only.')] : []),
+    header(
+      'Idempotency-Key',
+      '1 to 255 visible ASCII characters. The same request again under it has one effect, for 24 hours.',
+    ),
+    ...(versioned
+      ? [
+          header('If-Match', 'Write only when the current version is this: `"3"`, or `*` for any.'),
+          header('If-None-Match', '`*`: create only.'),
+        ]
+      : []),
   ]
 }
 
 const readParameters = (versioned: boolean | undefined, method: string): Json[] =>
-  versioned && method === 'GET' ? [{ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } }] : []
+  versioned && method === 'GET'
+    ? [{ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } }]
+    : []
 
 function responses(schemas: Json): Json {
   const schema = toSchema(ERROR, 'output', schemas)
@@ -132,7 +178,11 @@ function responses(schemas: Json): Json {
   return Object.fromEntries(
     Object.entries(FAILURES).map(([code, { title }]) => [
       code,
-      { description: title, headers: { ...headers, ...(code === 'RATE_LIMITED' && wait) }, content: { 'application/json': { schema } } },
+      {
+        description: title,
+        headers: { ...headers, ...(code === 'RATE_LIMITED' && wait) },
+        content: { 'application/json': { schema } },
+      },
     ]),
   )
 }
@@ -140,7 +190,12 @@ function responses(schemas: Json): Json {
 /** The shape as JSON Schema; what has an id goes to the components. */
 function toSchema(shape: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const { $defs = {}, ...schema } = bare(
-    z.toJSONSchema(shape, { io, unrepresentable: 'any', reused: 'inline', override: ({ jsonSchema }) => void delete jsonSchema.id }) as Json,
+    z.toJSONSchema(shape, {
+      io,
+      unrepresentable: 'any',
+      reused: 'inline',
+      override: ({ jsonSchema }) => void delete jsonSchema.id,
+    }) as Json,
   ) as Json & { $defs?: Json }
   const name = shape.meta()?.id
   const { schema: moved, defs } = relocate(schema, $defs as Json)
@@ -151,8 +206,12 @@ function toSchema(shape: z.ZodType, io: 'input' | 'output', schemas: Json): Json
 }
 
 function relocate(schema: Json, defs: Json): { schema: Json; defs: Json } {
-  const point = (value: unknown) => JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
-  return { schema: point(schema), defs: Object.fromEntries(Object.entries(defs).map(([name, value]) => [name, point(bare(value as Json))])) }
+  const point = (value: unknown) =>
+    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
+  return {
+    schema: point(schema),
+    defs: Object.fromEntries(Object.entries(defs).map(([name, value]) => [name, point(bare(value as Json))])),
+  }
 }
 
 function bare({ $schema: _, ...schema }: Json): Json {

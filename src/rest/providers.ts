@@ -27,7 +27,9 @@ export const providers = [
     variables: ({ params, body }) => ({ base: params.base_id, provider: params.provider, tools: body.tools }),
     reply: ({ importTools }) => ({ body: trim(importTools) }),
     answers: z.object({
-      data: z.array(z.object({ record_type: z.string(), operation: z.string(), warnings: z.array(z.string()) })),
+      data: z.array(
+        z.object({ record_type: z.string(), operation: z.string(), warnings: z.array(z.string()) }),
+      ),
       meta: z.object({ count: z.int() }),
       dry_run: z.literal(true).optional(),
     }),
@@ -38,10 +40,18 @@ export const providers = [
     need: ({ base_id = '' }) => ({ sight: base_id }),
     params,
     query: z.strictObject({
-      record_types: z.string().min(1).optional().meta({ description: 'Ids, comma-separated; all that the token may read when left out.' }),
-      shape: z.enum(['chat', 'responses']).optional().meta({ description: '`openai` only: `chat` (Chat Completions) or `responses`.' }),
+      record_types: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ description: 'Ids, comma-separated; all that the token may read when left out.' }),
+      shape: z
+        .enum(['chat', 'responses'])
+        .optional()
+        .meta({ description: '`openai` only: `chat` (Chat Completions) or `responses`.' }),
     }),
-    operation: graphql(`query ExportTools($base: String!, $provider: String!, $recordTypes: [String!], $shape: ProviderShape) {
+    operation:
+      graphql(`query ExportTools($base: String!, $provider: String!, $recordTypes: [String!], $shape: ProviderShape) {
       exportTools(base: $base, provider: $provider, recordTypes: $recordTypes, shape: $shape) { provider tools warnings }
     }`),
     variables: ({ params, query }) => ({
@@ -56,10 +66,15 @@ export const providers = [
   route('POST /:base_id/providers/:provider/records/:record_type', {
     tag: 'Providers',
     summary: 'Create a record from a native tool call',
-    need: ({ base_id = '', record_type = '' }) => ({ permission: 'write', base: base_id, recordType: record_type }),
+    need: ({ base_id = '', record_type = '' }) => ({
+      permission: 'write',
+      base: base_id,
+      recordType: record_type,
+    }),
     params: params.extend({ record_type: typeId }),
     body: Native.meta({ description: "The provider's native tool-call object." }),
-    operation: graphql(`mutation RecordToolCall($base: String!, $provider: String!, $recordType: String!, $call: JSON!) {
+    operation:
+      graphql(`mutation RecordToolCall($base: String!, $provider: String!, $recordType: String!, $call: JSON!) {
       recordToolCall(base: $base, provider: $provider, recordType: $recordType, call: $call) {
         operation tool_result: toolResult dry_run: dryRun
         record {

@@ -8,11 +8,22 @@ import { LIMITS } from '../limits.ts'
 const whole = (min: number, max: number, standard: number, description: string) =>
   z
     .string()
-    .regex(/^\d{1,16}$/, `It is a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}.`)
+    .regex(
+      /^\d{1,16}$/,
+      `It is a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}.`,
+    )
     .transform(Number)
     .pipe(z.int().min(min, `It is at least ${min}.`).max(max, `It is at most ${max}.`))
     .optional()
-    .meta({ description, schema: { type: 'integer', minimum: min, ...(max < Number.MAX_SAFE_INTEGER && { maximum: max }), default: standard } })
+    .meta({
+      description,
+      schema: {
+        type: 'integer',
+        minimum: min,
+        ...(max < Number.MAX_SAFE_INTEGER && { maximum: max }),
+        default: standard,
+      },
+    })
 
 /** `true` or `false` in a URL. */
 export const flag = (description: string) =>
@@ -35,7 +46,10 @@ export type WriteQuery = { dry_run: boolean }
 
 /** JSON in a URL. */
 export const json = (description: string) =>
-  z.string().optional().meta({ description, schema: { type: 'string', contentMediaType: 'application/json' } })
+  z
+    .string()
+    .optional()
+    .meta({ description, schema: { type: 'string', contentMediaType: 'application/json' } })
 
 /** The parsed value of a JSON parameter. @throws VALIDATION_ERROR at `query/<name>` */
 export function readJson(text: string | undefined, name: string): unknown {
@@ -45,10 +59,18 @@ export function readJson(text: string | undefined, name: string): unknown {
 const NONE = z.strictObject({})
 
 /** The query as its shape has it; parameters that are unknown or given twice are refused. */
-export function readQuery(shape: z.ZodObject | undefined, raw: Record<string, unknown>, writes: boolean): unknown {
+export function readQuery(
+  shape: z.ZodObject | undefined,
+  raw: Record<string, unknown>,
+  writes: boolean,
+): unknown {
   const twice = Object.keys(raw).find((name) => Array.isArray(raw[name]))
   if (twice !== undefined)
-    throw invalid({ path: `query/${twice}`, code: 'duplicate', message: `"${twice.slice(0, 64)}" is given more than once.` })
+    throw invalid({
+      path: `query/${twice}`,
+      code: 'duplicate',
+      message: `"${twice.slice(0, 64)}" is given more than once.`,
+    })
   const whole = shape ?? NONE
   return check(writes ? whole.extend(writeQuery.shape) : whole, raw, inPart('query'))
 }

@@ -35,7 +35,14 @@ const RecordTypeFields = graphql(`fragment RecordTypeFields on RecordType {
 /** Named so that they are refused by name until they are served. */
 const later = (what: string) => `${what} are not served by this version: leave the list empty.`
 const Index = z.strictObject({
-  fields: z.array(z.union([z.string(), z.strictObject({ field: z.string(), direction: z.enum(['asc', 'desc']).optional() })])).min(1),
+  fields: z
+    .array(
+      z.union([
+        z.string(),
+        z.strictObject({ field: z.string(), direction: z.enum(['asc', 'desc']).optional() }),
+      ]),
+    )
+    .min(1),
   unique: z.boolean().optional(),
   type: z.enum(['btree', 'text']).optional(),
 })
@@ -50,28 +57,53 @@ const MigrationStep = z.strictObject({
 
 const Fields = RecordTypeTexts.extend({
   id: z.string().optional(),
-  json_schema: z.unknown().optional().meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
-  indexes: z.array(Index).refine((list) => list.length === 0, later('Declared indexes')).optional(),
+  json_schema: z
+    .unknown()
+    .optional()
+    .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
+  indexes: z
+    .array(Index)
+    .refine((list) => list.length === 0, later('Declared indexes'))
+    .optional(),
   timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
-  sources: z.array(z.unknown()).refine((list) => list.length === 0, later('External sources')).optional(),
+  sources: z
+    .array(z.unknown())
+    .refine((list) => list.length === 0, later('External sources'))
+    .optional(),
   display: JsonObject.optional(),
-  migration: z.array(MigrationStep).max(100).optional().meta({ description: 'With `migrate=true`: repairs the records that exist.' }),
+  migration: z
+    .array(MigrationStep)
+    .max(100)
+    .optional()
+    .meta({ description: 'With `migrate=true`: repairs the records that exist.' }),
   expected_version: expectedVersion,
 })
 
 type Body = z.output<typeof Fields>
 const params = z.strictObject({ base_id: baseId(), id: typeId })
 const changeQuery = z.strictObject({
-  on_invalid: z.enum(['allow']).optional().meta({ description: '`allow`: keep records the schema refuses, flagged `valid: false`.' }),
+  on_invalid: z
+    .enum(['allow'])
+    .optional()
+    .meta({ description: '`allow`: keep records the schema refuses, flagged `valid: false`.' }),
   migrate: flag('Repair the records that exist with the steps in `migration`.'),
 })
 type ChangeQuery = z.output<typeof changeQuery>
 const need = ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_id, recordType: id }) as const
 
-const onInvalid = ({ on_invalid, migrate }: ChangeQuery) => (migrate ? ('migrate' as const) : on_invalid ? ('allow' as const) : ('refuse' as const))
+const onInvalid = ({ on_invalid, migrate }: ChangeQuery) =>
+  migrate ? ('migrate' as const) : on_invalid ? ('allow' as const) : ('refuse' as const)
 
 /** Only what is given: to a PATCH, null is a value. */
-const input = ({ json_schema, id: _id, indexes: _indexes, sources: _sources, migration: _migration, expected_version: _version, ...texts }: Body) => ({
+const input = ({
+  json_schema,
+  id: _id,
+  indexes: _indexes,
+  sources: _sources,
+  migration: _migration,
+  expected_version: _version,
+  ...texts
+}: Body) => ({
   ...texts,
   ...(json_schema !== undefined && { jsonSchema: json_schema }),
 })
@@ -91,7 +123,12 @@ export const recordTypes = [
       }`,
       [RecordTypeFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, limit: query.limit, offset: query.offset, includeTotal: query.include_total }),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      limit: query.limit,
+      offset: query.offset,
+      includeTotal: query.include_total,
+    }),
     reply: ({ recordTypes }) => ({ body: pageBody(recordTypes) }),
     answers: listOf(RecordType),
   }),
@@ -177,9 +214,12 @@ export const recordTypes = [
     summary: 'Delete a record type',
     need,
     params,
-    query: z.strictObject({ confirm: z.string().optional().meta({ description: "The type's id; needed when it has records." }) }),
+    query: z.strictObject({
+      confirm: z.string().optional().meta({ description: "The type's id; needed when it has records." }),
+    }),
     versioned: true,
-    operation: graphql(`mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
+    operation:
+      graphql(`mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
       deleteRecordType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
     }`),
     variables: ({ params, query, conditions }) => ({

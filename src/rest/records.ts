@@ -17,8 +17,14 @@ export const Record = z
     version: z.int(),
     status: z.enum(['active', 'cancelled']),
     cancelled_at: time.nullable(),
-    valid: z.literal(false).optional().meta({ description: 'Only when the schema, changed since, refuses what the record holds.' }),
-    operation: z.enum(['created', 'updated', 'unchanged']).optional().meta({ description: 'What a PUT, POST or PATCH did.' }),
+    valid: z
+      .literal(false)
+      .optional()
+      .meta({ description: 'Only when the schema, changed since, refuses what the record holds.' }),
+    operation: z
+      .enum(['created', 'updated', 'unchanged'])
+      .optional()
+      .meta({ description: 'What a PUT, POST or PATCH did.' }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Record' })
@@ -29,32 +35,52 @@ const RecordFields = graphql(`fragment RecordFields on Record {
 }`)
 
 const external = {
-  external_id: z.string().optional().meta({ description: 'Identifies the record for upsert, together with external_source.' }),
+  external_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Identifies the record for upsert, together with external_source.' }),
   external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
 }
-const data = z.record(z.string(), z.unknown()).meta({ description: 'The content, by the schema of the record type.' })
-const PutBody = z.strictObject({ id: z.string().optional(), data, ...external, expected_version: expectedVersion })
+const data = z
+  .record(z.string(), z.unknown())
+  .meta({ description: 'The content, by the schema of the record type.' })
+const PutBody = z.strictObject({
+  id: z.string().optional(),
+  data,
+  ...external,
+  expected_version: expectedVersion,
+})
 const PostBody = z.strictObject({ id: recordId.optional(), data, ...external })
 const MergeBody = z.strictObject({
-  data: z.record(z.string(), z.unknown()).optional().meta({ description: 'An RFC 7396 merge patch of the content.' }),
+  data: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'An RFC 7396 merge patch of the content.' }),
   external_id: z.string().optional(),
   external_source: z.string().optional(),
   expected_version: expectedVersion,
 })
-const Operations = z.array(z.unknown()).max(1000).meta({ description: 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.' })
+const Operations = z
+  .array(z.unknown())
+  .max(1000)
+  .meta({ description: 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.' })
 const ActBody = z.strictObject({ expected_version: expectedVersion }).optional()
 
 const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
 const one = inType.extend({ id: recordId })
 const needs =
   (permission: 'read' | 'write') =>
-  ({ base_id = '', record_type = '' }) => ({ permission, base: base_id, recordType: record_type }) as const
+  ({ base_id = '', record_type = '' }) =>
+    ({ permission, base: base_id, recordType: record_type }) as const
 
 type Target = { base_id: string; record_type: string; id: string }
 const target = ({ base_id, record_type, id }: Target) => ({ base: base_id, recordType: record_type, id })
 type Written = { id: string; operation: 'created' | 'updated' | 'unchanged' | null }
 
-const written = (record: Written, { base_id, record_type }: { base_id: string; record_type: string }): Reply => ({
+const written = (
+  record: Written,
+  { base_id, record_type }: { base_id: string; record_type: string },
+): Reply => ({
   status: record.operation === 'created' ? 201 : 200,
   location: `/v1/${base_id}/records/${record_type}/${record.id}`,
   body: trim(record),
@@ -227,10 +253,14 @@ export const records = [
     need: needs('write'),
     params: one,
     versioned: true,
-    operation: graphql(`mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
+    operation:
+      graphql(`mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
       deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
     }`),
-    variables: ({ params, conditions }) => ({ ...target(params), expectedVersions: conditions.expectedVersions }),
+    variables: ({ params, conditions }) => ({
+      ...target(params),
+      expectedVersions: conditions.expectedVersions,
+    }),
     reply: ({ deleteRecord }) => ({ body: trim(deleteRecord) }),
     answers: Deleted,
   }),
@@ -247,7 +277,10 @@ export const records = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, conditions }) => ({ ...target(params), expectedVersions: conditions.expectedVersions }),
+    variables: ({ params, conditions }) => ({
+      ...target(params),
+      expectedVersions: conditions.expectedVersions,
+    }),
     reply: ({ cancelRecord }) => ({ body: trim(cancelRecord) }),
     answers: Record,
   }),
@@ -264,7 +297,10 @@ export const records = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, conditions }) => ({ ...target(params), expectedVersions: conditions.expectedVersions }),
+    variables: ({ params, conditions }) => ({
+      ...target(params),
+      expectedVersions: conditions.expectedVersions,
+    }),
     reply: ({ restoreRecord }) => ({ body: trim(restoreRecord) }),
     answers: Record,
   }),

@@ -42,7 +42,11 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
 type Loose<V> = V extends readonly unknown[]
   ? V
   : V extends object
-    ? { [K in keyof V]: Loose<V[K]> | (undefined extends V[K] ? undefined : object extends Pick<V, K> ? undefined : never) }
+    ? {
+        [K in keyof V]:
+          | Loose<V[K]>
+          | (undefined extends V[K] ? undefined : object extends Pick<V, K> ? undefined : never)
+      }
     : V
 
 export type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
@@ -53,7 +57,10 @@ export type Route = {
   method: Method
   path: string
   writes: boolean
-  spec: Pick<Spec<Shape, z.ZodObject, Shape, unknown, unknown>, 'summary' | 'tag' | 'params' | 'query' | 'body' | 'accepts' | 'answers' | 'statuses' | 'versioned'>
+  spec: Pick<
+    Spec<Shape, z.ZodObject, Shape, unknown, unknown>,
+    'summary' | 'tag' | 'params' | 'query' | 'body' | 'accepts' | 'answers' | 'statuses' | 'versioned'
+  >
   mount: (app: FastifyInstance) => void
 }
 
@@ -65,7 +72,9 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
 ): Route {
   const [method, path] = id.split(' ') as [Method, string]
   const run = compile(spec.operation)
-  const writes = spec.operation.definitions.some((part) => 'operation' in part && part.operation === 'mutation')
+  const writes = spec.operation.definitions.some(
+    (part) => 'operation' in part && part.operation === 'mutation',
+  )
   if (method === 'GET' && writes) throw new Error(`${id} is a GET with a mutation`)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -73,7 +82,11 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     const context = request.caller
     if (writes) {
       const { dry_run, idempotencyKey } = readWrite(request)
-      Object.assign(context.write, { dryRun: dry_run, idempotencyKey, fingerprint: () => fingerprint(request, path) })
+      Object.assign(context.write, {
+        dryRun: dry_run,
+        idempotencyKey,
+        fingerprint: () => fingerprint(request, path),
+      })
     }
     const data = await run(spec.variables(parts) as Variables, context).catch((thrown: unknown) => {
       throw placed(thrown, request, spec, context.write.replayed)
@@ -89,13 +102,24 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     spec,
     mount(app) {
       for (const url of spellings(path))
-        app.route({ method, url, handler: handle, config: { need: spec.need, accepts: spec.accepts ?? [JSON_TYPE] } })
+        app.route({
+          method,
+          url,
+          handler: handle,
+          config: { need: spec.need, accepts: spec.accepts ?? [JSON_TYPE] },
+        })
     },
   }
 }
 
 function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
-  spec: { params?: P; query?: Q; body?: B; bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>; versioned?: boolean },
+  spec: {
+    params?: P
+    query?: Q
+    body?: B
+    bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
+    versioned?: boolean
+  },
   request: FastifyRequest,
   writes: boolean,
 ): Parts<z.output<P>, z.output<Q>, z.output<B>> {
@@ -109,7 +133,8 @@ function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
 }
 
 function refuseBody(body: unknown): undefined {
-  if (body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0)) return undefined
+  if (body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0))
+    return undefined
   throw invalid({ path: '', code: 'unexpected_body', message: 'This request takes no body.' })
 }
 
@@ -120,7 +145,11 @@ function readWrite(request: FastifyRequest): WriteQuery & { idempotencyKey: stri
   const key = request.headers['idempotency-key']
   if (key === undefined) return { dry_run: dry_run ?? false, idempotencyKey: null }
   if (typeof key !== 'string' || !KEY.test(key))
-    throw invalid({ path: 'header/Idempotency-Key', code: 'invalid_key', message: 'An Idempotency-Key has 1 to 255 visible ASCII characters.' })
+    throw invalid({
+      path: 'header/Idempotency-Key',
+      code: 'invalid_key',
+      message: 'An Idempotency-Key has 1 to 255 visible ASCII characters.',
+    })
   return { dry_run: dry_run ?? false, idempotencyKey: key }
 }
 
@@ -130,16 +159,27 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, repla
   if (etag) reply.header('etag', etag)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (status === 201 && location) reply.header('location', location)
-  if (request.method === 'GET' && etag && matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  if (request.method === 'GET' && etag && matches(request.headers['if-none-match'], etag))
+    return reply.code(304).send()
   return reply.code(status).send(body)
 }
 
 /** Details name arguments; here they are renamed after the part of the request that carried them. */
-function placed(thrown: unknown, request: FastifyRequest, spec: { query?: z.ZodObject }, replayed: boolean): unknown {
+function placed(
+  thrown: unknown,
+  request: FastifyRequest,
+  spec: { query?: z.ZodObject },
+  replayed: boolean,
+): unknown {
   if (!(thrown instanceof DomainError)) return thrown
   const { code, message, cause, retryAfterSeconds, requestId } = thrown
   const details = thrown.details.map((detail) => ({ ...detail, path: placeOf(detail, request, spec) }))
-  const extra = { details, cause, ...(retryAfterSeconds && { retryAfterSeconds }), ...(requestId && { requestId }) }
+  const extra = {
+    details,
+    cause,
+    ...(retryAfterSeconds && { retryAfterSeconds }),
+    ...(requestId && { requestId }),
+  }
   return Object.assign(new DomainError(code, message, extra), { replayed })
 }
 
@@ -153,4 +193,3 @@ function placeOf({ path }: Detail, request: FastifyRequest, spec: { query?: z.Zo
   if (spec.query && Object.hasOwn(spec.query.shape, first)) return `query/${first}${rest}`
   return path
 }
-

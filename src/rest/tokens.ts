@@ -58,7 +58,11 @@ export const tokens = [
       }`,
       [TokenFields],
     ),
-    variables: ({ query }) => ({ limit: query.limit, offset: query.offset, includeTotal: query.include_total }),
+    variables: ({ query }) => ({
+      limit: query.limit,
+      offset: query.offset,
+      includeTotal: query.include_total,
+    }),
     reply: ({ tokens }) => ({ body: pageBody(tokens) }),
     answers: listOf(Token),
   }),
@@ -67,7 +71,9 @@ export const tokens = [
     summary: 'Revoke a token',
     need,
     params: z.strictObject({ id: z.string().min(1).max(64) }),
-    operation: graphql(`mutation DeleteToken($id: String!) { deleteToken(id: $id) { id deleted dry_run: dryRun } }`),
+    operation: graphql(
+      `mutation DeleteToken($id: String!) { deleteToken(id: $id) { id deleted dry_run: dryRun } }`,
+    ),
     variables: ({ params }) => ({ id: params.id }),
     reply: ({ deleteToken }) => ({ body: trim(deleteToken) }),
     answers: Deleted,

@@ -10,13 +10,23 @@ import { plinth, type Settings } from './plinth.ts'
 let server: TestServer
 let folder: string
 let settings: Settings
-const schema = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'], additionalProperties: false }
+const schema = {
+  type: 'object',
+  properties: { amount: { type: 'number' } },
+  required: ['amount'],
+  additionalProperties: false,
+}
 
 beforeAll(async () => {
   server = await openServer()
   folder = await mkdtemp(join(tmpdir(), 'plinth-cli-'))
   // A data directory without a server: what a test does not name must not be found by chance.
-  settings = { PLINTH_URL: server.url, PLINTH_TOKEN: server.adminToken, PLINTH_BASE: 'crm', PLINTH_DATA_DIR: join(folder, 'none') }
+  settings = {
+    PLINTH_URL: server.url,
+    PLINTH_TOKEN: server.adminToken,
+    PLINTH_BASE: 'crm',
+    PLINTH_DATA_DIR: join(folder, 'none'),
+  }
   await server.call('PUT', '/v1/bases/crm', { name: 'Sales' })
   await server.call('PUT', '/v1/crm/record-types/deal', { json_schema: schema })
 })
@@ -33,26 +43,53 @@ const json = async (...args: string[]) => {
 }
 
 test('every noun can be put, listed, shown and deleted', async () => {
-  expect(await json('base', 'put', 'shop', '--name', 'Shop', '--settings', '{"trash_days":3}')).toMatchObject({
-    name: 'Shop',
-    settings: { trash_days: 3 },
-  })
-  const type = await json('record-type', 'put', 'order', '--base', 'shop', '--schema', JSON.stringify(schema), '--timezone', 'Europe/Paris')
+  expect(await json('base', 'put', 'shop', '--name', 'Shop', '--settings', '{"trash_days":3}')).toMatchObject(
+    {
+      name: 'Shop',
+      settings: { trash_days: 3 },
+    },
+  )
+  const type = await json(
+    'record-type',
+    'put',
+    'order',
+    '--base',
+    'shop',
+    '--schema',
+    JSON.stringify(schema),
+    '--timezone',
+    'Europe/Paris',
+  )
   expect(type).toMatchObject({ json_schema: schema, timezone: 'Europe/Paris' })
   await json('record', 'put', 'order', 'o1', '--base', 'shop', '--data', '{"amount":1}')
   expect((await json('record-type', 'list', '--base', 'shop')).data).toHaveLength(1)
-  expect(await json('record-type', 'delete', 'order', '--base', 'shop', '--confirm', 'order')).toEqual({ id: 'order', deleted: true })
+  expect(await json('record-type', 'delete', 'order', '--base', 'shop', '--confirm', 'order')).toEqual({
+    id: 'order',
+    deleted: true,
+  })
   expect(await json('base', 'delete', 'shop', '--confirm', 'shop')).toEqual({ id: 'shop', deleted: true })
   expect((await json('base', 'list')).data.map((base: { id: string }) => base.id)).toEqual(['crm'])
 })
 
 test('a record goes through its life', async () => {
-  expect(await json('record', 'create', 'deal', '--id', 'd1', '--data', '{"amount":1}')).toMatchObject({ id: 'd1', version: 1 })
-  expect(await json('record', 'put', 'deal', 'd1', '--data', '{"amount":2}', '--if-match', '1')).toMatchObject({ version: 2 })
-  expect(await json('record', 'patch', 'deal', 'd1', '--data', '{"amount":3}')).toMatchObject({ data: { amount: 3 } })
+  expect(await json('record', 'create', 'deal', '--id', 'd1', '--data', '{"amount":1}')).toMatchObject({
+    id: 'd1',
+    version: 1,
+  })
+  expect(
+    await json('record', 'put', 'deal', 'd1', '--data', '{"amount":2}', '--if-match', '1'),
+  ).toMatchObject({ version: 2 })
+  expect(await json('record', 'patch', 'deal', 'd1', '--data', '{"amount":3}')).toMatchObject({
+    data: { amount: 3 },
+  })
   const operations = '[{"op":"replace","path":"/data/amount","value":4}]'
-  expect(await json('record', 'patch', 'deal', 'd1', '--operations', operations)).toMatchObject({ data: { amount: 4 } })
-  expect(await json('record', 'cancel', 'deal', 'd1', '--dry-run')).toMatchObject({ status: 'cancelled', dry_run: true })
+  expect(await json('record', 'patch', 'deal', 'd1', '--operations', operations)).toMatchObject({
+    data: { amount: 4 },
+  })
+  expect(await json('record', 'cancel', 'deal', 'd1', '--dry-run')).toMatchObject({
+    status: 'cancelled',
+    dry_run: true,
+  })
   expect(await json('record', 'get', 'deal', 'd1')).toMatchObject({ status: 'active' })
   expect(await json('record', 'cancel', 'deal', 'd1')).toMatchObject({ status: 'cancelled' })
   expect(await json('record', 'restore', 'deal', 'd1')).toMatchObject({ status: 'active' })
@@ -64,15 +101,28 @@ test('without an id a record is put by its external id', async () => {
   const made = await json(...args, '{"amount":1}')
   expect(made).toMatchObject({ operation: 'created', external_source: 'erp' })
   expect(await json(...args, '{"amount":2}')).toMatchObject({ operation: 'updated', id: made.id })
-  const { data, meta } = await json('record', 'list', 'deal', '--filter', '{"field":"external_id","op":"eq","value":"x1"}', '--include-total')
+  const { data, meta } = await json(
+    'record',
+    'list',
+    'deal',
+    '--filter',
+    '{"field":"external_id","op":"eq","value":"x1"}',
+    '--include-total',
+  )
   expect([data.length, meta.total]).toEqual([1, 1])
 })
 
 test('JSON comes from a file or from standard input too', async () => {
   const file = join(folder, 'deal.json')
   await writeFile(file, '{"amount":5}')
-  expect(await json('record', 'put', 'deal', 'f1', '--data', `@${file}`)).toMatchObject({ data: { amount: 5 } })
-  const piped = await plinth(['record', 'put', 'deal', 'f1', '--data', '-', '--json'], settings, '{"amount":6}')
+  expect(await json('record', 'put', 'deal', 'f1', '--data', `@${file}`)).toMatchObject({
+    data: { amount: 5 },
+  })
+  const piped = await plinth(
+    ['record', 'put', 'deal', 'f1', '--data', '-', '--json'],
+    settings,
+    '{"amount":6}',
+  )
   expect(JSON.parse(piped.out)).toMatchObject({ data: { amount: 6 } })
 })
 
@@ -94,14 +144,21 @@ test('without --json a list has a line for each item and one thing a line for ea
 })
 
 test('a new token is alone on standard output, and works', async () => {
-  const grants = ['--grant', 'base=crm,record_type=deal,record_type=lead,environment=production,permission=read']
+  const grants = [
+    '--grant',
+    'base=crm,record_type=deal,record_type=lead,environment=production,permission=read',
+  ]
   const { code, out, err } = await run('token', 'create', '--name', 'reader', ...grants)
   expect(code).toBe(0)
   expect(out).toMatch(/^plt_\S+\n$/)
   expect(err).not.toContain(out.trim())
   const asReader = { ...settings, PLINTH_TOKEN: out.trim() }
   expect((await plinth(['record', 'list', 'deal'], asReader)).code).toBe(0)
-  expect(await plinth(['base', 'delete', 'crm'], asReader)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^FORBIDDEN: /) })
+  expect(await plinth(['base', 'delete', 'crm'], asReader)).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/^FORBIDDEN: /),
+  })
   const { data } = await json('token', 'list')
   const made = data.find((token: { name: string }) => token.name === 'reader')
   expect(made.grants[0].record_type).toEqual(['deal', 'lead'])
@@ -111,10 +168,14 @@ test('a new token is alone on standard output, and works', async () => {
 test('a refusal is told on standard error, with its code, and exits with 1', async () => {
   const wrong = await run('record', 'put', 'deal', 'd9', '--data', '{"amout":1}')
   expect(wrong).toMatchObject({ code: 1, out: '' })
-  expect(wrong.err).toMatch(/^VALIDATION_ERROR: .*\n(.*\n)*? {2}\/data\/amout.*\n {4}hint: amount\n {2}request id: \S+\n$/)
+  expect(wrong.err).toMatch(
+    /^VALIDATION_ERROR: .*\n(.*\n)*? {2}\/data\/amout.*\n {4}hint: amount\n {2}request id: \S+\n$/,
+  )
   const absent = await run('record', 'get', 'deal', 'd9', '--json')
   expect(absent).toMatchObject({ code: 1, out: '' })
-  expect(JSON.parse(absent.err)).toMatchObject({ error: { code: 'NOT_FOUND', request_id: expect.any(String) } })
+  expect(JSON.parse(absent.err)).toMatchObject({
+    error: { code: 'NOT_FOUND', request_id: expect.any(String) },
+  })
 })
 
 test.each([
@@ -148,7 +209,9 @@ test('the data directory tells where its server is and who may ask, but its toke
   const seen: (string | undefined)[] = []
   const stub = createServer((request, response) => {
     seen.push(request.headers.authorization)
-    response.setHeader('content-type', 'application/json').end('{"data":[],"meta":{"has_more":false,"limit":50,"offset":0}}')
+    response
+      .setHeader('content-type', 'application/json')
+      .end('{"data":[],"meta":{"has_more":false,"limit":50,"offset":0}}')
   })
   await new Promise<void>((resolve) => stub.listen(0, resolve))
   const { port } = stub.address() as AddressInfo
@@ -177,7 +240,9 @@ test('what may be repeated waits when the server asks it to', async () => {
   const stub = createServer((request, response) => {
     seen.push(request.method ?? '')
     const limited = { error: { code: 'RATE_LIMITED', message: 'Too many requests.', details: [] } }
-    response.writeHead(seen.length === 2 ? 200 : 429, { 'retry-after': '0' }).end(JSON.stringify(seen.length === 2 ? { id: 'crm' } : limited))
+    response
+      .writeHead(seen.length === 2 ? 200 : 429, { 'retry-after': '0' })
+      .end(JSON.stringify(seen.length === 2 ? { id: 'crm' } : limited))
   })
   await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
   const at = { PLINTH_URL: `http://127.0.0.1:${(stub.address() as AddressInfo).port}`, PLINTH_BASE: 'crm' }
@@ -188,6 +253,8 @@ test('what may be repeated waits when the server asks it to', async () => {
 })
 
 test('--version is that of the package', async () => {
-  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
   expect((await run('--version')).out).toBe(`${version}\n`)
 })

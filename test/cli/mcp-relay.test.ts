@@ -24,7 +24,11 @@ beforeEach(async () => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString()
-    const read: Request = { method: request.method ?? '', headers: request.headers, body: text ? JSON.parse(text) : {} }
+    const read: Request = {
+      method: request.method ?? '',
+      headers: request.headers,
+      body: text ? JSON.parse(text) : {},
+    }
     seen.push(read)
     answer(read, response)
   })
@@ -47,22 +51,30 @@ function sessionServer(session: string): Handler {
   return ({ method, headers, body }, response) => {
     if (method !== 'POST') return void response.writeHead(405).end()
     if (body.method === 'initialize')
-      return json(response, { jsonrpc: '2.0', id: body.id, result: { protocolVersion: '2025-06-18' } }, { 'mcp-session-id': session })
+      return json(
+        response,
+        { jsonrpc: '2.0', id: body.id, result: { protocolVersion: '2025-06-18' } },
+        { 'mcp-session-id': session },
+      )
     if (headers['mcp-session-id'] !== session)
-      return void response.writeHead(404).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}')
+      return void response
+        .writeHead(404)
+        .end('{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}')
     if (body.id === undefined) return void response.writeHead(202).end()
     return json(response, { jsonrpc: '2.0', id: body.id, result: body.method })
   }
 }
 
-const line = (method: string, id?: number | string, params?: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+const line = (method: string, id?: number | string, params?: object) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
 const modern = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }
 const until = async (held: () => boolean) => {
   while (!held()) await sleep(5)
 }
 
 test('lines of a session are sent in its name, with the version that was agreed on', async () => {
-  for (const text of [line('initialize', 1), line('notifications/initialized'), line('tools/list', 2)]) await relay.take(text)
+  for (const text of [line('initialize', 1), line('notifications/initialized'), line('tools/list', 2)])
+    await relay.take(text)
   await relay.drain(1000)
   expect(written).toMatchObject([{ id: 1 }, { id: 2, result: 'tools/list' }])
   const list = seen.find(({ body }) => body.method === 'tools/list')
@@ -90,7 +102,11 @@ test('a message that names its own version carries the headers that repeat it', 
   await relay.take(line('resources/read', 2, { ...modern, uri: 'plinth://ü' }))
   await relay.drain(1000)
   const headers = (id: number) => seen.find(({ body }) => body.id === id)?.headers
-  expect(headers(1)).toMatchObject({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_record' })
+  expect(headers(1)).toMatchObject({
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'get_record',
+  })
   expect(headers(2)?.['mcp-name']).toBe(`=?base64?${Buffer.from('plinth://ü').toString('base64')}?=`)
 })
 
@@ -123,11 +139,30 @@ test('what the server says unasked is passed on while the session is open', asyn
 })
 
 test.each<[string, Handler, object]>([
-  ['a refusal of the API', (_, response) => void response.writeHead(401).end('{"error":{"code":"UNAUTHORIZED","message":"No."}}'), { code: -32603, message: 'UNAUTHORIZED: No.' }],
-  ['a refusal of the protocol', (_, response) => void response.writeHead(400).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"Bad header"}}'), { code: -32020, message: 'Bad header' }],
-  ['a page of something else', (_, response) => void response.writeHead(502).end('<html>'), { code: -32603, message: 'The server answered HTTP 502.' }],
+  [
+    'a refusal of the API',
+    (_, response) => void response.writeHead(401).end('{"error":{"code":"UNAUTHORIZED","message":"No."}}'),
+    { code: -32603, message: 'UNAUTHORIZED: No.' },
+  ],
+  [
+    'a refusal of the protocol',
+    (_, response) =>
+      void response
+        .writeHead(400)
+        .end('{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"Bad header"}}'),
+    { code: -32020, message: 'Bad header' },
+  ],
+  [
+    'a page of something else',
+    (_, response) => void response.writeHead(502).end('<html>'),
+    { code: -32603, message: 'The server answered HTTP 502.' },
+  ],
   ['a lost connection', (_, response) => void response.destroy(), { code: -32603 }],
-  ['no answer in the answer', (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(), { code: -32603 }],
+  [
+    'no answer in the answer',
+    (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
+    { code: -32603 },
+  ],
 ])('%s answers the request', async (_, handler, error) => {
   answer = handler
   await relay.take(line('tools/list', 'a'))
@@ -139,7 +174,11 @@ test('a line that is no message is answered, and the next one is served', async 
   answer = ({ body }, response) => json(response, { jsonrpc: '2.0', id: body.id, result: {} })
   for (const text of ['nonsense', '', '[]', line('ping', 1)]) await relay.take(text)
   await relay.drain(1000)
-  expect(written).toMatchObject([{ id: null, error: { code: -32700 } }, { id: null, error: { code: -32700 } }, { id: 1, result: {} }])
+  expect(written).toMatchObject([
+    { id: null, error: { code: -32700 } },
+    { id: null, error: { code: -32700 } },
+    { id: 1, result: {} },
+  ])
 })
 
 test('a cancel hangs up on a request that names its own version, and is passed on for any other', async () => {

@@ -8,7 +8,9 @@ export type Settings = Record<string, string | undefined>
 
 /** Starts the command as a user would, with nothing of Plinth's in the environment but what is given. */
 export function start(args: readonly string[], settings: Settings) {
-  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PLINTH_|DATABASE_URL)/.test(name)))
+  const own = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(PLINTH_|DATABASE_URL)/.test(name)),
+  )
   return spawn(process.execPath, [BIN, ...args], { env: { ...own, ...settings }, stdio: 'pipe' })
 }
 

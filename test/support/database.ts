@@ -25,7 +25,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   pool.on('error', () => {})
   return {
     url: databaseUrl(server, name),
-    query: async <Row extends object>(text: string, values: unknown[] = []) => (await pool.query<Row>(text, values)).rows,
+    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await pool.query<Row>(text, values)).rows,
     drop: () => pool.end(),
   }
 }

@@ -21,7 +21,9 @@ export default async function setup(project: TestProject) {
   project.provide('template', template)
   return async () => {
     await onServer(server, async (client) => {
-      const { rows } = await client.query<{ datname: string }>(`SELECT datname FROM pg_database WHERE datname LIKE '${template}%'`)
+      const { rows } = await client.query<{ datname: string }>(
+        `SELECT datname FROM pg_database WHERE datname LIKE '${template}%'`,
+      )
       for (const { datname } of rows) await client.query(`DROP DATABASE "${datname}" WITH (FORCE)`)
     })
     await cluster?.stop()

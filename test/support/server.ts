@@ -9,7 +9,12 @@ import { cloneDatabase, type TestDatabase } from './database.ts'
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into freely; that is what tests are for.
 export type Body = any
 export type Answer = { status: number; body: Body; text: string; headers: Headers }
-export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>
 
 export type TestServer = {
   url: string
@@ -25,7 +30,10 @@ export type TestServer = {
 }
 
 /** A whole server on a database of its own, listening on loopback. `env` are settings. */
-export async function openServer(env: Record<string, string> = {}, shared?: TestDatabase): Promise<TestServer> {
+export async function openServer(
+  env: Record<string, string> = {},
+  shared?: TestDatabase,
+): Promise<TestServer> {
   const database = shared ?? (await cloneDatabase())
   const dataDir = await mkdtemp(join(tmpdir(), 'plinth-data-'))
   const adminToken = 'plt_test-administrator-of-everything'
@@ -38,7 +46,10 @@ export async function openServer(env: Record<string, string> = {}, shared?: Test
     ...env,
   })
   const log: string[] = []
-  const server = await startServer(config, pino({ level: config.logLevel, base: null }, { write: (line: string) => void log.push(line) }))
+  const server = await startServer(
+    config,
+    pino({ level: config.logLevel, base: null }, { write: (line: string) => void log.push(line) }),
+  )
   const as = (token: string | null): Call => caller(server.url, token)
   return {
     url: server.url,

@@ -15,7 +15,7 @@ const grant: Option = {
 }
 
 /** `key=value,key=value`. A key that comes again, or a value with `|`, makes a list. The server knows which keys there are. */
-export function readGrant(written: string): Record<string, string | string[]> {
+function readGrant(written: string): Record<string, string | string[]> {
   const lists = new Map<string, string[]>()
   for (const part of written.split(',')) {
     const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? []

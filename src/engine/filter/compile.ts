@@ -44,14 +44,18 @@ function equality({ field, value, at }: Condition, type: CompiledType, parameter
 function columnEquals(column: Column, value: unknown, parameters: Parameters): string {
   const nullable = column === 'external_id' || column === 'external_source'
   if (value === null) return nullable ? `${column} IS NULL` : 'false'
-  if (column === 'version') return typeof value === 'number' && Number.isSafeInteger(value) ? `version = ${parameters.add(value)}::bigint` : 'false'
+  if (column === 'version')
+    return typeof value === 'number' && Number.isSafeInteger(value)
+      ? `version = ${parameters.add(value)}::bigint`
+      : 'false'
   if (typeof value !== 'string') return 'false'
   if (column === 'status') {
     if (value !== 'active' && value !== 'cancelled') return 'false'
     return `cancelled_at IS ${value === 'active' ? '' : 'NOT '}NULL`
   }
   // Columns keep milliseconds, as they are shown; times without an offset are UTC.
-  if (column === 'created_at' || column === 'updated_at') return `${column} = plinth.instant(${parameters.add(value)}, 'UTC')`
+  if (column === 'created_at' || column === 'updated_at')
+    return `${column} = plinth.instant(${parameters.add(value)}, 'UTC')`
   return `${column} = ${parameters.add(value)}`
 }
 
@@ -62,7 +66,9 @@ function onElements(path: FieldPath, parameters: Parameters, test: (found: strin
   for (const segment of path) {
     if (segment === null) {
       const element = `e${open.length}`
-      open.push(`jsonb_array_elements(CASE WHEN jsonb_typeof(${found}) = 'array' THEN ${found} END) AS ${element}`)
+      open.push(
+        `jsonb_array_elements(CASE WHEN jsonb_typeof(${found}) = 'array' THEN ${found} END) AS ${element}`,
+      )
       found = element
     } else if (typeof segment === 'number') found = `${found} -> ${parameters.add(segment)}::int`
     else found = `${found} -> ${parameters.add(segment)}::text`

@@ -2,7 +2,15 @@ import { invalid } from '../../errors.ts'
 import { nearest } from '../../nearest.ts'
 
 /** The fields of a record beside its data. */
-export const COLUMNS = ['id', 'external_id', 'external_source', 'status', 'version', 'created_at', 'updated_at'] as const
+export const COLUMNS = [
+  'id',
+  'external_id',
+  'external_source',
+  'status',
+  'version',
+  'created_at',
+  'updated_at',
+] as const
 export type Column = (typeof COLUMNS)[number]
 
 /** A step into data: a property, an array position, or (null) any element of an array. */
@@ -16,14 +24,19 @@ const SEGMENT = /\.([^.[\]"]+)|\[(\d{1,9})\]|\[(\])|\[("(?:[^"\\]|\\.)*")\]/y
 
 /** Reads `status`, `data.a.b`, `data.items[0].sku`, `data.items[].sku` or `data["odd.key"]`. @throws VALIDATION_ERROR at `at` */
 export function parseField(text: unknown, at: string): Field {
-  if (typeof text !== 'string' || text.length > MAX_FIELD_CHARS) throw badField(at, 'A field is written like "status" or "data.amount".')
+  if (typeof text !== 'string' || text.length > MAX_FIELD_CHARS)
+    throw badField(at, 'A field is written like "status" or "data.amount".')
   if (COLUMNS.includes(text as Column)) return { kind: 'column', column: text as Column }
   if (text !== 'data' && !/^data[.[]/.test(text)) throw unknownField(text, at)
   const path: (string | number | null)[] = []
   for (let from = 'data'.length; from < text.length; from = SEGMENT.lastIndex) {
     SEGMENT.lastIndex = from
     const found = SEGMENT.exec(text)
-    if (!found) throw badField(at, `The field is not well formed after "${text.slice(0, from)}". Write data.a.b, data.list[0], data.list[] or data["odd.key"].`)
+    if (!found)
+      throw badField(
+        at,
+        `The field is not well formed after "${text.slice(0, from)}". Write data.a.b, data.list[0], data.list[] or data["odd.key"].`,
+      )
     path.push(readSegment(found, at))
   }
   if (path.length > MAX_SEGMENTS) throw badField(at, `A field has at most ${MAX_SEGMENTS} segments.`)

@@ -12,7 +12,7 @@ export const PLAIN = {
   number: { type: 'number' },
   boolean: { type: 'boolean' },
   array: { type: 'array' },
-  object: { type: 'object' },
+  flags: { type: 'object', rule: 'an object of booleans', holds: areFlags },
   positive: { type: 'number', rule: 'a number over 0', holds: (value) => Number(value) > 0 },
   count: { type: 'number', rule: 'a whole number, 0 or more', holds: isCount },
   name: { type: 'string', rule: 'letters, digits, _ . and -', holds: (value) => isName(String(value)) },
@@ -92,6 +92,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 export function isName(value: string): boolean {
   return /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value)
+}
+
+function areFlags(value: unknown): boolean {
+  return Object.values(value ?? {}).every((flag) => typeof flag === 'boolean')
 }
 
 function isCount(value: unknown): boolean {

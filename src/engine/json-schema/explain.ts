@@ -3,15 +3,15 @@ import type { Detail } from '../../errors.ts'
 import { isObject } from './checks.ts'
 import { detail } from './messages.ts'
 import type { Clean } from './reader.ts'
-import { target } from './references.ts'
+import type { Definitions } from './references.ts'
 
 const MOST_DETAILS = 20
 // Enough to explain; nested alternatives make errors by the thousand.
 const MOST_ERRORS = 500
 
 /** Turns the validator's errors into what the caller should mend: of alternatives, only the one that was meant. */
-export function explain(errors: ErrorObject[], at: string, root: Clean): Detail[] {
-  const reach = reachable(root)
+export function explain(errors: ErrorObject[], at: string, definitions: Definitions): Detail[] {
+  const reach = reachable(definitions)
   const told = reduce(errors.slice(0, MOST_ERRORS), reach)
   const details = new Map<string, Detail>()
   for (const error of told.length > 0 ? told : errors.slice(0, 1)) {
@@ -102,7 +102,7 @@ function merge(choice: ErrorObject, failed: ErrorObject[][]): ErrorObject | unde
 }
 
 /** All schemas that a schema is made of, references followed. */
-function reachable(root: Clean): Reach {
+function reachable(definitions: Definitions): Reach {
   const known = new Map<unknown, Set<unknown>>()
   return (schema) => {
     const seen = known.get(schema) ?? new Set()
@@ -114,7 +114,7 @@ function reachable(root: Clean): Reach {
       if (typeof next !== 'object' || next === null || seen.has(next)) continue
       seen.add(next)
       open.push(...Object.values(next).filter((value) => typeof value === 'object'))
-      if (isObject(next)) open.push(target(next, root))
+      if (isObject(next)) open.push(definitions.target(next))
     }
     return seen
   }

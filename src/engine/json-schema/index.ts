@@ -8,7 +8,7 @@ import { isObject, typeName } from './checks.ts'
 import { explain } from './explain.ts'
 import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
 import { type Clean, Reader } from './reader.ts'
-import { resolveReferences } from './references.ts'
+import { Definitions, resolveReferences } from './references.ts'
 import { buildValidator, priced } from './validator.ts'
 import { narrow } from './widths.ts'
 
@@ -31,18 +31,15 @@ const EXPLAIN_STEPS = 200_000
 /** Compiles a user's schema, found at `at` in the request; throws what is wrong with it, by place. */
 export function compileSchema(schema: unknown, at: string): CompiledSchema {
   checkJson(schema, at)
-  const { root, reader } = read(schema, at)
+  const { root, reader, definitions } = read(schema, at)
+  const whole = { $ref: definitions.add(root), $defs: definitions.all }
   const unevaluated = [...reader.schemas.values()].some(
     (clean) => 'unevaluatedProperties' in clean || 'unevaluatedItems' in clean,
   )
-  const build = (allErrors: boolean) => buildValidator(root, reader.patterns, { allErrors, unevaluated })
+  const build = (allErrors: boolean) => buildValidator(whole, reader.patterns, { allErrors, unevaluated })
   const verdict = attempt(() => build(false))
-  if (!verdict)
-    throw invalid({
-      path: at,
-      code: 'too_complex',
-      message: 'The schema nests too deeply to be compiled. Flatten it.',
-    })
+  const message = 'The schema nests too deeply to be compiled. Flatten it.'
+  if (!verdict) throw invalid({ path: at, code: 'too_complex', message })
   let explaining: ValidateFunction | undefined
   return {
     isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,
@@ -53,7 +50,7 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
       if (!first) return [tooComplex(at)]
       explaining ??= attempt(() => build(true))
       const all = explaining && run(explaining, data, EXPLAIN_STEPS)
-      return explain(all?.length ? all : first, at, root)
+      return explain(all?.length ? all : first, at, definitions)
     },
   }
 }
@@ -92,7 +89,7 @@ function tooComplex(at: string): Detail {
   return { path: at, code: 'too_complex', message }
 }
 
-function read(schema: unknown, at: string): { root: Clean; reader: Reader } {
+function read(schema: unknown, at: string): { root: Clean; reader: Reader; definitions: Definitions } {
   if (!isObject(schema)) {
     const message = 'A schema is an object, such as {"type": "object", "properties": {}}.'
     throw invalid({ path: at, code: 'type', message, expected: 'object', received: typeName(schema) })
@@ -108,13 +105,14 @@ function read(schema: unknown, at: string): { root: Clean; reader: Reader } {
     reader.report(['type'], 'enum', message, { expected: 'object', allowed: ['object'], hint: 'object' })
   }
   const root = reader.schema(schema, []) as Clean
-  if (reader.faults.length === 0) resolveReferences(reader, schema, root)
+  const definitions = new Definitions()
+  if (reader.faults.length === 0) resolveReferences(reader, schema, definitions)
   const [first, ...more] = reader.faults
   if (first) throw invalid(first, ...more)
   for (const clean of reader.schemas.values()) {
-    for (const each of [clean, ...narrow(clean, root)]) priced(each)
+    for (const each of [clean, ...narrow(clean, definitions)]) priced(each)
   }
-  return { root, reader }
+  return { root, reader, definitions }
 }
 
 function rootDialect(schema: Record<string, unknown>, at: string): Dialect {

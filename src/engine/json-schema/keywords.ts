@@ -99,7 +99,7 @@ export const NOTES: Record<Dialect, Keywords> = {
     $dynamicAnchor: 'name',
     $recursiveAnchor: 'name',
     $recursiveRef: 'string',
-    $vocabulary: 'object',
+    $vocabulary: 'flags',
     contentSchema: 'schema',
     deprecated: 'boolean',
   },

@@ -4,12 +4,34 @@ import type { Clean, Reader } from './reader.ts'
 
 const DEFS = '#/$defs/'
 
+/** The parts of a schema that are referred to, each compiled to one function. */
+export class Definitions {
+  readonly all: Clean = {}
+  private count = 0
+
+  /** Gives a clean schema a place; the answer refers to it. */
+  add(schema: Clean | boolean): string {
+    const name = `d${this.count++}`
+    this.all[name] = schema
+    return DEFS + name
+  }
+
+  /** What a clean schema refers to. */
+  target({ $ref }: Clean): unknown {
+    return typeof $ref === 'string' ? this.all[$ref.slice(DEFS.length)] : undefined
+  }
+}
+
 /**
- * Points every reference of a read schema into the clean root's `$defs`, reading what only references lead to. Only
- * references within the schema exist: nothing is ever fetched.
+ * Makes every place that a read schema refers to a definition, reading what only references lead to. Only references
+ * within the schema exist: nothing is ever fetched.
  */
-export function resolveReferences(reader: Reader, raw: Record<string, unknown>, root: Clean): void {
-  const places = new Map<Clean | boolean, string>([[root, '#']])
+export function resolveReferences(
+  reader: Reader,
+  raw: Record<string, unknown>,
+  definitions: Definitions,
+): void {
+  const places = new Map<Clean | boolean, string>()
   // Reading a target may append references, which this loop then reaches.
   for (const { target, path, node } of reader.references) {
     if (reader.isDone) return
@@ -19,52 +41,33 @@ export function resolveReferences(reader: Reader, raw: Record<string, unknown>, 
       continue
     }
     const schema = reader.schema(found.raw, found.path)
-    const $ref = places.get(schema) ?? addDefinition(schema, root)
+    const $ref = places.get(schema) ?? definitions.add(schema)
     places.set(schema, $ref)
     if (!('$ref' in node)) node['$ref'] = $ref
     else node['allOf'] = [...((node['allOf'] as Clean[] | undefined) ?? []), { $ref }]
   }
-  const endless = findEndless(root)
+  const endless = findEndless(definitions)
   if (endless) {
     const path = reader.references.find(({ node }) => node === endless)?.path ?? []
-    reader.report(
-      path,
-      'circular_ref',
-      'This reference leads back to itself without going into a property or item.',
-    )
+    const message = 'This reference leads back to itself without going into a property or item.'
+    reader.report(path, 'circular_ref', message)
   }
 }
 
-/** Gives a clean schema a place in the root's `$defs`; the answer refers to it. */
-export function addDefinition(schema: Clean | boolean, root: Clean): string {
-  if (!root['$defs']) root['$defs'] = {}
-  const definitions = root['$defs'] as Clean
-  const name = `d${Object.keys(definitions).length}`
-  definitions[name] = schema
-  return DEFS + name
-}
-
 /** The schemas applied to the very value this one is applied to. */
-function inPlace(schema: Clean, root: Clean): Clean[] {
+function inPlace(schema: Clean, definitions: Definitions): Clean[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? [])
   const maps = ['dependentSchemas', 'dependencies'].flatMap((keyword) => Object.values(schema[keyword] ?? {}))
   const single = ['not', 'if', 'then', 'else'].map((keyword) => schema[keyword])
-  return [...lists, ...maps, ...single, target(schema, root)].filter(isObject)
-}
-
-/** What a clean schema refers to. */
-export function target(schema: Clean, root: Clean): unknown {
-  const name = schema['$ref']
-  if (typeof name !== 'string') return undefined
-  return name === '#' ? root : (root['$defs'] as Clean)[name.slice(DEFS.length)]
+  return [...lists, ...maps, ...single, definitions.target(schema)].filter(isObject)
 }
 
 /** A schema with a reference that is part of an endless loop, if there is one. */
-function findEndless(root: Clean): Clean | undefined {
-  const starts = [root, ...Object.values(root['$defs'] ?? {})].filter(isObject)
+function findEndless(definitions: Definitions): Clean | undefined {
+  const starts = Object.values(definitions.all).filter(isObject)
   const finished = new Set<Clean>()
   for (const start of starts) {
-    const way = [{ schema: start, ahead: inPlace(start, root) }]
+    const way = [{ schema: start, ahead: inPlace(start, definitions) }]
     const onWay = new Set([start])
     for (let last = way.at(-1); last; last = way.at(-1)) {
       const next = last.ahead.pop()
@@ -76,7 +79,7 @@ function findEndless(root: Clean): Clean | undefined {
         return way.findLast(({ schema }) => '$ref' in schema)?.schema
       } else if (!finished.has(next)) {
         onWay.add(next)
-        way.push({ schema: next, ahead: inPlace(next, root) })
+        way.push({ schema: next, ahead: inPlace(next, definitions) })
       }
     }
   }

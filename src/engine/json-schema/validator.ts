@@ -99,7 +99,7 @@ const cost: CodeKeywordDefinition = {
 function entries(schema: Clean): number {
   let count = 1
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === '$defs' || keyword === 'enum' || typeof value !== 'object' || value === null) continue
+    if (keyword === 'enum' || typeof value !== 'object' || value === null) continue
     const members = Object.values(value)
     count += members.length
     if (keyword.startsWith('depend'))

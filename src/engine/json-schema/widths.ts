@@ -1,5 +1,5 @@
 import type { Clean } from './reader.ts'
-import { addDefinition } from './references.ts'
+import type { Definitions } from './references.ts'
 
 /**
  * The validator's code for members that follow each other nests one level deeper with each, and JavaScript itself
@@ -10,11 +10,11 @@ const WIDEST = 32
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas', 'dependentRequired', 'dependencies']
 
 /** Rewrites a clean schema so that none of its keywords is too long to compile; gives back the schemas it made. */
-export function narrow(schema: Clean, root: Clean): Clean[] {
+export function narrow(schema: Clean, definitions: Definitions): Clean[] {
   const made: Clean[] = []
   const part = (content: Clean): Clean => {
     made.push(content)
-    return { $ref: addDefinition(content, root) }
+    return { $ref: definitions.add(content) }
   }
   const all = (schema['allOf'] as unknown[] | undefined) ?? []
   for (const keyword of MAPS) {

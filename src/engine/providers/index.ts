@@ -4,7 +4,13 @@ import { demand, demandSight } from '../access.ts'
 import { statement } from '../db.ts'
 import { NO_EXPECTATION } from '../expectation.ts'
 import { canRunPattern, isKnownFormat } from '../json-schema/index.ts'
-import { getRecordType, listRecordTypes, patchRecordType, putRecordType, type RecordType } from '../record-types/index.ts'
+import {
+  getRecordType,
+  listRecordTypes,
+  patchRecordType,
+  putRecordType,
+  type RecordType,
+} from '../record-types/index.ts'
 import { createRecord, getRecord, type RecordItem } from '../records/index.ts'
 import type { Scope } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
@@ -17,10 +23,18 @@ import { provider } from './registry.ts'
 const CHECKS = { isKnownFormat, canRunPattern }
 const PLAIN = { expected: NO_EXPECTATION, onInvalid: 'refuse', migration: null } as const
 
-export type Imported = { data: { record_type: string; operation: string; warnings: string[] }[]; meta: { count: number } }
+export type Imported = {
+  data: { record_type: string; operation: string; warnings: string[] }[]
+  meta: { count: number }
+}
 
 /** One record type per tool definition, all or none. @throws with details at `/tools/<i>` */
-export async function importTools(scope: WriteScope, baseId: string, name: string, tools: unknown): Promise<Imported> {
+export async function importTools(
+  scope: WriteScope,
+  baseId: string,
+  name: string,
+  tools: unknown,
+): Promise<Imported> {
   demandSight(scope.access, baseId)
   const definitions = readTools(provider(name), tools, CHECKS)
   for (const definition of definitions) demand(scope.access, 'manage', baseId, definition.name)
@@ -28,7 +42,11 @@ export async function importTools(scope: WriteScope, baseId: string, name: strin
     const data = []
     for (const definition of definitions) {
       const type = await importOne({ ...scope, db: tx }, baseId, definition)
-      data.push({ record_type: type.id, operation: type.operation ?? 'unchanged', warnings: definition.warnings })
+      data.push({
+        record_type: type.id,
+        operation: type.operation ?? 'unchanged',
+        warnings: definition.warnings,
+      })
     }
     return { data, meta: { count: data.length } }
   })
@@ -38,18 +56,33 @@ export async function importTools(scope: WriteScope, baseId: string, name: strin
 async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition): Promise<RecordType> {
   const held = await scope.db.orm.recordType.findUnique({ where: { baseId_id: { baseId, id: tool.name } } })
   const display = { ...(held?.display as object | undefined), source: tool.source }
-  const said = { description: tool.description, jsonSchema: tool.jsonSchema, display, ...(tool.title && { name: tool.title }) }
+  const said = {
+    description: tool.description,
+    jsonSchema: tool.jsonSchema,
+    display,
+    ...(tool.title && { name: tool.title }),
+  }
   try {
     return await (held ? patchRecordType : putRecordType)(scope, baseId, tool.name, said, PLAIN)
   } catch (thrown) {
-    throw moved(thrown, { '/json_schema': tool.schemaAt, '/id': tool.nameAt, '': tool.nameAt.replace(/^(\/tools\/\d+).*$/s, '$1') })
+    throw moved(thrown, {
+      '/json_schema': tool.schemaAt,
+      '/id': tool.nameAt,
+      '': tool.nameAt.replace(/^(\/tools\/\d+).*$/s, '$1'),
+    })
   }
 }
 
 const PAGE = 1000
 
 /** Record types as the provider's native definitions: those named, or all that the token may read. */
-export async function exportRecordTypes(scope: Scope, baseId: string, name: string, named: readonly string[] | null, shape: Shape) {
+export async function exportRecordTypes(
+  scope: Scope,
+  baseId: string,
+  name: string,
+  named: readonly string[] | null,
+  shape: Shape,
+) {
   const codec = provider(name)
   const types: RecordType[] = []
   if (named) for (const id of named) types.push(await getRecordType(scope, baseId, id))
@@ -60,7 +93,11 @@ export async function exportRecordTypes(scope: Scope, baseId: string, name: stri
       more = page.hasMore
     }
   const ordered = named ? types : types.sort((a, b) => (a.id < b.id ? -1 : 1))
-  return exportTools(codec, ordered.map((type) => ({ ...type, jsonSchema: type.jsonSchema as Json })), { checks: CHECKS, shape })
+  return exportTools(
+    codec,
+    ordered.map((type) => ({ ...type, jsonSchema: type.jsonSchema as Json })),
+    { checks: CHECKS, shape },
+  )
 }
 
 export type ToolCallRecord = RecordItem & { toolResult: unknown }
@@ -77,7 +114,13 @@ const BY_PAIR = statement(
 )
 
 /** A record from a native tool call. The same call again is the same record. @throws CONFLICT for its id with other arguments */
-export async function recordToolCall(scope: WriteScope, baseId: string, name: string, recordType: string, native: unknown): Promise<ToolCallRecord> {
+export async function recordToolCall(
+  scope: WriteScope,
+  baseId: string,
+  name: string,
+  recordType: string,
+  native: unknown,
+): Promise<ToolCallRecord> {
   demand(scope.access, 'write', baseId, recordType)
   const codec = provider(name)
   const call = codec.readCall(native)
@@ -85,7 +128,12 @@ export async function recordToolCall(scope: WriteScope, baseId: string, name: st
   const pair = call.callId === null ? {} : { externalId: call.callId, externalSource: codec.id }
   const finish = (record: RecordItem): ToolCallRecord => {
     const { id, operation = 'unchanged', ...rest } = record
-    const outcome = { id, record_type: recordType, operation, record: { data: rest.data, version: rest.version, status: rest.status } }
+    const outcome = {
+      id,
+      record_type: recordType,
+      operation,
+      record: { data: rest.data, version: rest.version, status: rest.status },
+    }
     return { ...record, operation, toolResult: codec.toolResult(call, outcome) }
   }
   try {
@@ -94,7 +142,9 @@ export async function recordToolCall(scope: WriteScope, baseId: string, name: st
     const taken = thrown instanceof DomainError && thrown.code === 'CONFLICT' && call.callId !== null
     if (!taken) throw moved(thrown, { '/data': call.argumentsAt })
     const [held] = await scope.db.query<{ id: string }>(BY_PAIR, [baseId, recordType, codec.id, call.callId])
-    const [first] = held ? await scope.db.query<{ data: unknown }>(FIRST_DATA, [baseId, recordType, held.id]) : []
+    const [first] = held
+      ? await scope.db.query<{ data: unknown }>(FIRST_DATA, [baseId, recordType, held.id])
+      : []
     if (!held) throw thrown
     if (!isDeepStrictEqual(first?.data, call.arguments)) throw otherArguments(call.argumentsAt)
     return finish(await getRecord(scope, baseId, recordType, held.id))
@@ -103,15 +153,25 @@ export async function recordToolCall(scope: WriteScope, baseId: string, name: st
 
 const otherArguments = (path: string) =>
   new DomainError('CONFLICT', 'This call id was sent before, with other arguments.', {
-    details: [{ path, code: 'other_arguments', message: 'A call id names one call. Send a new call with an id of its own.' }],
+    details: [
+      {
+        path,
+        code: 'other_arguments',
+        message: 'A call id names one call. Send a new call with an id of its own.',
+      },
+    ],
   })
 
 /** The same failure with its details moved to where the native object has them. */
 function moved(thrown: unknown, places: Record<string, string>): unknown {
   if (!(thrown instanceof DomainError)) return thrown
   const details = thrown.details.map((detail) => {
-    const from = Object.keys(places).find((prefix) => detail.path === prefix || detail.path.startsWith(`${prefix}/`))
-    return from === undefined ? detail : { ...detail, path: `${places[from]}${detail.path.slice(from.length)}` }
+    const from = Object.keys(places).find(
+      (prefix) => detail.path === prefix || detail.path.startsWith(`${prefix}/`),
+    )
+    return from === undefined
+      ? detail
+      : { ...detail, path: `${places[from]}${detail.path.slice(from.length)}` }
   })
   return new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
 }

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../errors.ts'
 import { demand, demandSight } from '../access.ts'
-import { type PageArgs, type Page, readPage, toPage } from '../page.ts'
-import type { Prisma, RecordType as TypeRow } from '../prisma/client.ts'
-import { appendChange } from '../changes.ts'
-import { announce } from '../caches.ts'
 import { baseNotFound } from '../bases.ts'
+import { announce } from '../caches.ts'
+import { appendChange } from '../changes.ts'
 import { statement } from '../db.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
+import type { Prisma, RecordType as TypeRow } from '../prisma/client.ts'
 import type { Scope } from '../scope.ts'
 import { findType } from '../types-cache.ts'
 import type { WriteScope } from '../write.ts'
-import { readInput, type RecordTypeInput } from './input.ts'
+import { type RecordTypeInput, readInput } from './input.ts'
 import { choosePortableId } from './portable-id.ts'
 import { type OnInvalid, reconcile } from './reconcile.ts'
 
@@ -51,7 +51,11 @@ const toRecordType = (row: TypeRow): RecordType => ({
 })
 
 /** The record types of the base that the token may read, newest first. */
-export async function listRecordTypes(scope: Scope, baseId: string, args: PageArgs): Promise<Page<RecordType>> {
+export async function listRecordTypes(
+  scope: Scope,
+  baseId: string,
+  args: PageArgs,
+): Promise<Page<RecordType>> {
   demandSight(scope.access, baseId)
   const page = readPage(args)
   const types = scope.access.types('read', baseId)
@@ -90,11 +94,22 @@ export async function typesVersion(scope: Scope, baseId: string): Promise<number
 export type PutOptions = { expected: Expectation; onInvalid: OnInvalid; migration: unknown }
 
 /** Creates the type or replaces it whole. */
-export const putRecordType = (scope: WriteScope, baseId: string, id: string, input: RecordTypeInput, options: PutOptions) =>
-  change(scope, baseId, id, options, () => readInput(id, input))
+export const putRecordType = (
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  input: RecordTypeInput,
+  options: PutOptions,
+) => change(scope, baseId, id, options, () => readInput(id, input))
 
 /** Changes the fields that are named; each is replaced whole. */
-export const patchRecordType = (scope: WriteScope, baseId: string, id: string, input: RecordTypeInput, options: PutOptions) =>
+export const patchRecordType = (
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  input: RecordTypeInput,
+  options: PutOptions,
+) =>
   change(scope, baseId, id, options, (held) => {
     if (!held) throw typeNotFound(id)
     return readInput(id, { ...fieldsOf(held), ...named(input) })
@@ -116,7 +131,8 @@ async function change(
     const held = await tx.orm.recordType.findUnique({ where: { baseId_id: { baseId, id } } })
     const fields = next(held)
     checkVersion(options.expected, held?.version, `record type "${id}"`)
-    if (held && isDeepStrictEqual(fields, fieldsOf(held))) return { ...toRecordType(held), operation: 'unchanged' }
+    if (held && isDeepStrictEqual(fields, fieldsOf(held)))
+      return { ...toRecordType(held), operation: 'unchanged' }
     const row = held ? await update(within, held, fields, options) : await create(within, baseId, id, fields)
     await finish(within, row, held ? 'update' : 'create')
     return { ...toRecordType(row), operation: held ? 'updated' : 'created' }
@@ -126,10 +142,17 @@ async function change(
 async function create(scope: Scope, baseId: string, id: string, fields: Fields): Promise<TypeRow> {
   const isTaken = async (portableId: string) =>
     (await scope.db.orm.recordType.count({ where: { baseId, portableId } })) > 0
-  return scope.db.orm.recordType.create({ data: { baseId, id, portableId: await choosePortableId(id, isTaken), ...fields } })
+  return scope.db.orm.recordType.create({
+    data: { baseId, id, portableId: await choosePortableId(id, isTaken), ...fields },
+  })
 }
 
-async function update(scope: WriteScope, held: TypeRow, fields: Fields, options: PutOptions): Promise<TypeRow> {
+async function update(
+  scope: WriteScope,
+  held: TypeRow,
+  fields: Fields,
+  options: PutOptions,
+): Promise<TypeRow> {
   const { baseId, id } = held
   if (options.migration || !isDeepStrictEqual(fields.jsonSchema, held.jsonSchema)) {
     await scope.db.query(LOCK_TYPE, [baseId, id])
@@ -142,10 +165,22 @@ async function update(scope: WriteScope, held: TypeRow, fields: Fields, options:
 }
 
 // Waits for the writes in flight on the type, which hold KEY SHARE on its row, and holds off new ones.
-const LOCK_TYPE = statement('lock_type', 'SELECT 1 AS one FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR UPDATE')
-const LOCK_BASE = statement('lock_base', 'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE')
-const BUMP_TYPES = statement('bump_types', 'UPDATE plinth.base SET types_version = types_version + 1 WHERE id = $1')
-const HOLDS_RECORDS = statement('type_holds_records', 'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 LIMIT 1')
+const LOCK_TYPE = statement(
+  'lock_type',
+  'SELECT 1 AS one FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR UPDATE',
+)
+const LOCK_BASE = statement(
+  'lock_base',
+  'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
+)
+const BUMP_TYPES = statement(
+  'bump_types',
+  'UPDATE plinth.base SET types_version = types_version + 1 WHERE id = $1',
+)
+const HOLDS_RECORDS = statement(
+  'type_holds_records',
+  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 LIMIT 1',
+)
 // Each record's deletion is told before the type's.
 const DELETE_RECORDS = statement(
   'delete_type_records',
@@ -158,16 +193,31 @@ const DELETE_RECORDS = statement(
 
 /** Configuration changes of one base queue up behind each other. @throws NOT_FOUND, or FORBIDDEN on a guarded base. */
 async function lockConfiguration(scope: WriteScope, baseId: string): Promise<void> {
-  const [base] = await scope.db.query<{ environment: string; settings: { schema_changes: string } }>(LOCK_BASE, [baseId])
+  const [base] = await scope.db.query<{ environment: string; settings: { schema_changes: string } }>(
+    LOCK_BASE,
+    [baseId],
+  )
   if (!base) throw baseNotFound(baseId)
   if (base.environment === 'production' && base.settings.schema_changes === 'preview_only')
-    throw new DomainError('FORBIDDEN', `Base "${baseId}" takes configuration only by promotion from a preview.`, {
-      details: [{ path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' }],
-    })
+    throw new DomainError(
+      'FORBIDDEN',
+      `Base "${baseId}" takes configuration only by promotion from a preview.`,
+      {
+        details: [
+          { path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' },
+        ],
+      },
+    )
 }
 
 /** Deletes the type. One with records wants `confirm` equal to its id; they are deleted first, each with its entry. */
-export async function deleteRecordType(scope: WriteScope, baseId: string, id: string, confirm: string | null, expected: Expectation) {
+export async function deleteRecordType(
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  confirm: string | null,
+  expected: Expectation,
+) {
   demand(scope.access, 'manage', baseId, id)
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
@@ -185,7 +235,11 @@ export async function deleteRecordType(scope: WriteScope, baseId: string, id: st
   })
 }
 
-async function finish(scope: WriteScope, row: TypeRow, operation: 'create' | 'update' | 'delete'): Promise<void> {
+async function finish(
+  scope: WriteScope,
+  row: TypeRow,
+  operation: 'create' | 'update' | 'delete',
+): Promise<void> {
   const { baseId, id, version } = row
   await scope.db.query(BUMP_TYPES, [baseId])
   await appendChange(scope, { baseId, kind: 'record_type', id, operation, version, state: toRecordType(row) })
@@ -195,7 +249,15 @@ async function finish(scope: WriteScope, row: TypeRow, operation: 'create' | 'up
 
 function fieldsOf(row: TypeRow): Fields {
   const { name, description, icon, color, jsonSchema, timezone, display } = row
-  return { name, description, icon, color, jsonSchema: jsonSchema as object, timezone, display: display as object }
+  return {
+    name,
+    description,
+    icon,
+    color,
+    jsonSchema: jsonSchema as object,
+    timezone,
+    display: display as object,
+  }
 }
 
 /** The fields that are given at all; null is given. */
@@ -221,10 +283,28 @@ export async function demandType(scope: Scope, baseId: string, id: string) {
 
 const typeNotFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no record type "${id}".`, {
-    details: [{ path: '/record_type', code: 'record_type_not_found', message: 'List the record types of the base, or PUT this one first.' }],
+    details: [
+      {
+        path: '/record_type',
+        code: 'record_type_not_found',
+        message: 'List the record types of the base, or PUT this one first.',
+      },
+    ],
   })
 
 const confirmFirst = (id: string) =>
-  new DomainError('CONFLICT', `Record type "${id}" has records. Send confirm=${id} to delete it with all of them.`, {
-    details: [{ path: '/confirm', code: 'confirm_required', message: "Repeat the type's id in confirm.", expected: id, hint: `confirm=${id}` }],
-  })
+  new DomainError(
+    'CONFLICT',
+    `Record type "${id}" has records. Send confirm=${id} to delete it with all of them.`,
+    {
+      details: [
+        {
+          path: '/confirm',
+          code: 'confirm_required',
+          message: "Repeat the type's id in confirm.",
+          expected: id,
+          hint: `confirm=${id}`,
+        },
+      ],
+    },
+  )

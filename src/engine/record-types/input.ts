@@ -16,13 +16,20 @@ export type RecordTypeInput = {
   display?: unknown
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The fields of the type as they will be stored. @throws VALIDATION_ERROR with every fault. */
 export function readInput(id: string, input: RecordTypeInput) {
   const faults: Detail[] = []
   const { name, description, icon, color } = check(RecordTypeTexts, textsOf(input), inBody())
-  if (!isTypeId(id)) faults.push({ path: '/id', code: 'invalid_id', message: `A record type id is ${ID_RULES.type}.`, received: id })
+  if (!isTypeId(id))
+    faults.push({
+      path: '/id',
+      code: 'invalid_id',
+      message: `A record type id is ${ID_RULES.type}.`,
+      received: id,
+    })
   const timezone = input.timezone ?? 'UTC'
   if (!isTimezone(timezone)) faults.push(badTimezone(timezone))
   const display = input.display ?? {}

@@ -17,23 +17,34 @@ type RawStep = { op?: unknown; field?: unknown; to?: unknown; value?: unknown; t
 const NEEDS = { default: 'value', rename: 'to', cast: 'type', drop: null } as const
 
 /** Reads `migration`, which goes with migrate and with nothing else. @throws VALIDATION_ERROR */
-export function readMigration({ onInvalid, migration }: { onInvalid: OnInvalid; migration: unknown }): MigrationStep[] {
+export function readMigration({
+  onInvalid,
+  migration,
+}: {
+  onInvalid: OnInvalid
+  migration: unknown
+}): MigrationStep[] {
   const given = migration !== undefined && migration !== null
   if (onInvalid !== 'migrate') {
     if (given) throw fault('/migration', 'needs_migrate', '"migration" goes with migrate=true.')
     return []
   }
-  if (!Array.isArray(migration)) throw fault('/migration', 'required', 'migrate=true needs "migration", a list of steps.')
+  if (!Array.isArray(migration))
+    throw fault('/migration', 'required', 'migrate=true needs "migration", a list of steps.')
   return migration.map((step, index) => readStep(step as RawStep, `/migration/${index}`))
 }
 
 function readStep(raw: RawStep, at: string): MigrationStep {
   const op = raw?.op
   if (op !== 'default' && op !== 'rename' && op !== 'cast' && op !== 'drop')
-    throw fault(`${at}/op`, 'enum', 'op is one of default, rename, cast, drop.', { allowed: Object.keys(NEEDS) })
+    throw fault(`${at}/op`, 'enum', 'op is one of default, rename, cast, drop.', {
+      allowed: Object.keys(NEEDS),
+    })
   for (const key of ['to', 'value', 'type'] as const) {
-    if (key === NEEDS[op] && raw[key] === undefined) throw fault(`${at}/${key}`, 'required', `"${op}" needs "${key}".`)
-    if (key !== NEEDS[op] && raw[key] !== undefined) throw fault(`${at}/${key}`, 'unknown_key', `"${op}" takes no "${key}".`)
+    if (key === NEEDS[op] && raw[key] === undefined)
+      throw fault(`${at}/${key}`, 'required', `"${op}" needs "${key}".`)
+    if (key !== NEEDS[op] && raw[key] !== undefined)
+      throw fault(`${at}/${key}`, 'unknown_key', `"${op}" takes no "${key}".`)
   }
   const field = dataField(raw.field, `${at}/field`)
   if (op === 'rename') return { op, field, to: dataField(raw.to, `${at}/to`) }
@@ -49,7 +60,11 @@ function dataField(raw: unknown, at: string): FieldPath {
   if (typeof raw !== 'string') throw fault(at, 'type', 'A field is written like "data.status".')
   const field = parseField(/^data[.[]/.test(raw) ? raw : `data.${raw}`, at)
   if (field.kind !== 'data' || field.path.some((segment) => typeof segment !== 'string'))
-    throw fault(at, 'invalid_field', 'A migration reaches named properties only, written like "data.address.city".')
+    throw fault(
+      at,
+      'invalid_field',
+      'A migration reaches named properties only, written like "data.address.city".',
+    )
   return field.path
 }
 
@@ -94,11 +109,19 @@ function holderOf(data: unknown, path: FieldPath, make: boolean): Holder | undef
 
 /** The value as the type, when that is exact; otherwise as it was, for the schema to refuse. */
 function cast(value: unknown, type: Cast): unknown {
-  if (type === 'string') return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
-  if (type === 'boolean') return value === 'true' || value === 1 ? true : value === 'false' || value === 0 ? false : value
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : typeof value === 'boolean' ? Number(value) : value
+  if (type === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  if (type === 'boolean')
+    return value === 'true' || value === 1 ? true : value === 'false' || value === 0 ? false : value
+  const number =
+    typeof value === 'string' && value.trim() !== ''
+      ? Number(value)
+      : typeof value === 'boolean'
+        ? Number(value)
+        : value
   if (typeof number !== 'number' || !Number.isFinite(number)) return value
   return type === 'integer' && !Number.isInteger(number) ? value : number
 }
 
-const fault = (path: string, code: string, message: string, extra: Partial<Detail> = {}) => invalid({ path, code, message, ...extra })
+const fault = (path: string, code: string, message: string, extra: Partial<Detail> = {}) =>
+  invalid({ path, code, message, ...extra })

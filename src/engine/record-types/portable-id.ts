@@ -3,10 +3,23 @@ import { createHash } from 'node:crypto'
 /** Leaves room for an operation before it: every client takes tool names of 64 characters. */
 const MAX_CHARS = 54
 /** What the tools that are not of one type end in: `update_record` is every type's. */
-const RESERVED = new Set(['base', 'bases', 'batch', 'record', 'records', 'record_type', 'related', 'type', 'types'])
+const RESERVED = new Set([
+  'base',
+  'bases',
+  'batch',
+  'record',
+  'records',
+  'record_type',
+  'related',
+  'type',
+  'types',
+])
 
 /** The id in letters, digits, "_" and "-"; a hash tells it from another type's, from reserved ones, or shortens it. */
-export async function choosePortableId(id: string, isTaken: (portableId: string) => Promise<boolean>): Promise<string> {
+export async function choosePortableId(
+  id: string,
+  isTaken: (portableId: string) => Promise<boolean>,
+): Promise<string> {
   const plain = id.replace(/[^A-Za-z0-9_-]/g, '_')
   if (plain.length <= MAX_CHARS && !RESERVED.has(plain) && !(await isTaken(plain))) return plain
   const hash = createHash('sha256').update(id).digest('hex')

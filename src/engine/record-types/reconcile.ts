@@ -41,7 +41,13 @@ type Options = { onInvalid: OnInvalid; migration: unknown }
  * Holds the records that exist to a schema that is about to be the type's. The caller has the type's row locked.
  * @throws CONFLICT with the count of those it refuses and ten of them, unless they are allowed or repaired.
  */
-export async function reconcile(scope: WriteScope, baseId: string, typeId: string, jsonSchema: object, options: Options) {
+export async function reconcile(
+  scope: WriteScope,
+  baseId: string,
+  typeId: string,
+  jsonSchema: object,
+  options: Options,
+) {
   const schema = compileSchema(jsonSchema, '/json_schema')
   const steps = readMigration(options)
   const refused: { count: number; samples: object[] } = { count: 0, samples: [] }
@@ -63,7 +69,12 @@ export async function reconcile(scope: WriteScope, baseId: string, typeId: strin
 
 function judge(row: Row, schema: CompiledSchema, steps: readonly MigrationStep[]) {
   const data = migrate(row.data, steps)
-  return { row, data, faults: schema.validate(data, '/data'), changed: steps.length > 0 && !isDeepStrictEqual(data, row.data) }
+  return {
+    row,
+    data,
+    faults: schema.validate(data, '/data'),
+    changed: steps.length > 0 && !isDeepStrictEqual(data, row.data),
+  }
 }
 
 async function apply(scope: WriteScope, baseId: string, typeId: string, judged: ReturnType<typeof judge>[]) {
@@ -74,12 +85,24 @@ async function apply(scope: WriteScope, baseId: string, typeId: string, judged: 
   }
   const flagged = judged.filter(({ row, faults, changed }) => !changed && row.valid !== (faults.length === 0))
   if (flagged.length > 0)
-    await scope.db.query(FLAG, [baseId, typeId, flagged.map(({ row }) => row.id), flagged.map(({ faults }) => faults.length === 0)])
+    await scope.db.query(FLAG, [
+      baseId,
+      typeId,
+      flagged.map(({ row }) => row.id),
+      flagged.map(({ faults }) => faults.length === 0),
+    ])
 }
 
-const sample = (row: Row, faults: readonly Detail[]) => ({ id: row.id, path: faults[0]?.path, message: faults[0]?.message })
+const sample = (row: Row, faults: readonly Detail[]) => ({
+  id: row.id,
+  path: faults[0]?.path,
+  message: faults[0]?.message,
+})
 
-function recordsRefused({ count, samples }: { count: number; samples: object[] }, onInvalid: OnInvalid): DomainError {
+function recordsRefused(
+  { count, samples }: { count: number; samples: object[] },
+  onInvalid: OnInvalid,
+): DomainError {
   const message = `${count} record${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
   const hint =
     onInvalid === 'migrate'

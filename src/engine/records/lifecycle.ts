@@ -49,25 +49,43 @@ type Row = RecordRow & { kind: 'updated' | 'unchanged' | 'version_mismatch' }
 type Target = readonly [baseId: string, recordType: string, id: string]
 
 /** Sets `status: "cancelled"`; on a cancelled record it changes nothing. */
-export const cancelRecord = (scope: WriteScope, target: Target, expected: Expectation) => move(scope, CANCEL, target, expected)
+export const cancelRecord = (scope: WriteScope, target: Target, expected: Expectation) =>
+  move(scope, CANCEL, target, expected)
 
 /** Undoes a cancel; on an active record it changes nothing. */
-export const restoreRecord = (scope: WriteScope, target: Target, expected: Expectation) => move(scope, RESTORE, target, expected)
+export const restoreRecord = (scope: WriteScope, target: Target, expected: Expectation) =>
+  move(scope, RESTORE, target, expected)
 
 /** Takes the record out of every present read; its id and pair are free at once. */
-export async function deleteRecord(scope: WriteScope, target: Target, expected: Expectation): Promise<{ id: string; deleted: boolean }> {
+export async function deleteRecord(
+  scope: WriteScope,
+  target: Target,
+  expected: Expectation,
+): Promise<{ id: string; deleted: boolean }> {
   await run(scope, DELETE, target, expected)
   return { id: target[2], deleted: true }
 }
 
-async function move(scope: WriteScope, how: Statement, target: Target, expected: Expectation): Promise<RecordItem> {
+async function move(
+  scope: WriteScope,
+  how: Statement,
+  target: Target,
+  expected: Expectation,
+): Promise<RecordItem> {
   return toRecord(target[1], await run(scope, how, target, expected))
 }
 
-async function run(scope: WriteScope, how: Statement, target: Target, { versions }: Expectation): Promise<Row> {
+async function run(
+  scope: WriteScope,
+  how: Statement,
+  target: Target,
+  { versions }: Expectation,
+): Promise<Row> {
   const [baseId, recordType, id] = target
   demand(scope.access, 'write', baseId, recordType)
-  const [row] = await scope.db.retry(() => scope.db.query<Row>(how, [...target, versions && [...versions], ...authorship(scope)]))
+  const [row] = await scope.db.retry(() =>
+    scope.db.query<Row>(how, [...target, versions && [...versions], ...authorship(scope)]),
+  )
   if (!row) {
     await demandType(scope, baseId, recordType)
     throw recordNotFound(recordType, id)

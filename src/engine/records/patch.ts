@@ -8,7 +8,15 @@ import { demandType } from '../record-types/index.ts'
 import type { WriteScope } from '../write.ts'
 import { mergePatch } from './merge-patch.ts'
 import { upsert } from './put.ts'
-import { dataText, type PairInput, RECORD_COLUMNS, type RecordItem, type RecordRow, readPair, recordNotFound } from './record.ts'
+import {
+  dataText,
+  type PairInput,
+  RECORD_COLUMNS,
+  type RecordItem,
+  type RecordRow,
+  readPair,
+  recordNotFound,
+} from './record.ts'
 
 // The type before the record, as every writer locks them, so that two never wait for each other.
 const LOCK = statement(
@@ -36,11 +44,16 @@ export async function patchRecord(
     const within: WriteScope = { ...scope, db: tx }
     const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
     if (!row) throw recordNotFound(recordType, id)
-    if (expected.versions && !expected.versions.includes(row.version)) throw versionMismatch(row.version, expected.versions)
+    if (expected.versions && !expected.versions.includes(row.version))
+      throw versionMismatch(row.version, expected.versions)
     const next = 'merge' in patch ? merged(row, patch.merge) : operated(row, patch.operations)
     const pair = readPair(next)
     if (!pair && row.external_id !== null)
-      throw invalid({ path: '/external_id', code: 'cannot_clear', message: 'A pair can be changed but not taken away.' })
+      throw invalid({
+        path: '/external_id',
+        code: 'cannot_clear',
+        message: 'A pair can be changed but not taken away.',
+      })
     const text = dataText(next.data, scope.limits.recordBytes)
     const held = { versions: [row.version], exists: true, absent: false }
     return upsert(within, baseId, recordType, { id, pair, data: next.data, text, expected: held })
@@ -48,7 +61,11 @@ export async function patchRecord(
 }
 
 type State = { data: unknown } & PairInput
-const stateOf = (row: RecordRow): State => ({ data: row.data, externalId: row.external_id, externalSource: row.external_source })
+const stateOf = (row: RecordRow): State => ({
+  data: row.data,
+  externalId: row.external_id,
+  externalSource: row.external_source,
+})
 
 function merged(row: RecordRow, merge: { data?: unknown } & PairInput): State {
   const state = stateOf(row)
@@ -57,12 +74,18 @@ function merged(row: RecordRow, merge: { data?: unknown } & PairInput): State {
   return {
     data,
     externalId: merge.externalId === undefined ? (state.externalId ?? null) : merge.externalId,
-    externalSource: merge.externalSource === undefined ? (merge.externalId === undefined ? (state.externalSource ?? null) : sourceFor(state, merge)) : merge.externalSource,
+    externalSource:
+      merge.externalSource === undefined
+        ? merge.externalId === undefined
+          ? (state.externalSource ?? null)
+          : sourceFor(state, merge)
+        : merge.externalSource,
   }
 }
 
 /** A new external id keeps the source the record has. */
-const sourceFor = (state: State, merge: PairInput) => (merge.externalId === null ? null : (state.externalSource ?? null))
+const sourceFor = (state: State, merge: PairInput) =>
+  merge.externalId === null ? null : (state.externalSource ?? null)
 
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 const REACHABLE = /^\/(data(\/.*)?|external_id|external_source)$/s
@@ -79,39 +102,75 @@ function operated(row: RecordRow, raw: unknown): State {
   for (const [index, operation] of operations.entries()) {
     const [error] = applyPatch(document, [operation])
     if (error && operation.op === 'test') throw testFailed(index)
-    if (error) throw invalid({ path: `/${index}/path`, code: 'missing_path', message: `Operation ${index} points at something that is not there.` })
+    if (error)
+      throw invalid({
+        path: `/${index}/path`,
+        code: 'missing_path',
+        message: `Operation ${index} points at something that is not there.`,
+      })
   }
   checkJson(document['data'], '/data')
   const text = (key: string): string | null => {
     const value = document[key] ?? null
-    if (value !== null && typeof value !== 'string') throw invalid({ path: `/${key}`, code: 'type', message: `${key} is a string.` })
+    if (value !== null && typeof value !== 'string')
+      throw invalid({ path: `/${key}`, code: 'type', message: `${key} is a string.` })
     return value
   }
   return { data: document['data'], externalId: text('external_id'), externalSource: text('external_source') }
 }
 
 function readOperations(raw: unknown): PatchOperation[] {
-  if (!Array.isArray(raw)) throw invalid({ path: '', code: 'type', message: 'A JSON Patch is an array of operations.' })
+  if (!Array.isArray(raw))
+    throw invalid({ path: '', code: 'type', message: 'A JSON Patch is an array of operations.' })
   for (const [index, each] of (raw as Record<string, unknown>[]).entries()) {
     const operation: Record<string, unknown> = typeof each === 'object' && each !== null ? each : {}
     if (!OPERATIONS.includes(operation['op'] as string))
-      throw invalid({ path: `/${index}/op`, code: 'enum', message: `op is one of ${OPERATIONS.join(', ')}.`, allowed: OPERATIONS })
+      throw invalid({
+        path: `/${index}/op`,
+        code: 'enum',
+        message: `op is one of ${OPERATIONS.join(', ')}.`,
+        allowed: OPERATIONS,
+      })
     const pointers = operation['op'] === 'move' || operation['op'] === 'copy' ? ['path', 'from'] : ['path']
     for (const key of pointers) {
       const at = operation[key]
       if (typeof at !== 'string' || !REACHABLE.test(at) || UNREACHABLE.test(at))
-        throw invalid({ path: `/${index}/${key}`, code: 'invalid_pointer', message: 'A patch reaches /data, /external_id and /external_source.' })
+        throw invalid({
+          path: `/${index}/${key}`,
+          code: 'invalid_pointer',
+          message: 'A patch reaches /data, /external_id and /external_source.',
+        })
     }
     if (['add', 'replace', 'test'].includes(operation['op'] as string) && !Object.hasOwn(operation, 'value'))
-      throw invalid({ path: `/${index}/value`, code: 'required', message: `"${operation['op']}" needs a value.` })
-    const allowed = ['op', ...pointers, ...(pointers.length === 1 && operation['op'] !== 'remove' ? ['value'] : [])]
+      throw invalid({
+        path: `/${index}/value`,
+        code: 'required',
+        message: `"${operation['op']}" needs a value.`,
+      })
+    const allowed = [
+      'op',
+      ...pointers,
+      ...(pointers.length === 1 && operation['op'] !== 'remove' ? ['value'] : []),
+    ]
     const unknown = Object.keys(operation).find((key) => !allowed.includes(key))
-    if (unknown) throw invalid({ path: `/${index}/${unknown}`, code: 'unknown_key', message: `"${unknown}" has no meaning here.`, allowed })
+    if (unknown)
+      throw invalid({
+        path: `/${index}/${unknown}`,
+        code: 'unknown_key',
+        message: `"${unknown}" has no meaning here.`,
+        allowed,
+      })
   }
   return raw as PatchOperation[]
 }
 
 const testFailed = (index: number) =>
   new DomainError('CONFLICT', `The test of operation ${index} does not hold. Nothing was changed.`, {
-    details: [{ path: `/${index}/value`, code: 'test_failed', message: 'The value there is another one. Read the record again.' }],
+    details: [
+      {
+        path: `/${index}/value`,
+        code: 'test_failed',
+        message: 'The value there is another one. Read the record again.',
+      },
+    ],
   })

@@ -8,7 +8,17 @@ import { authorship } from '../scope.ts'
 import { type CompiledType, reloadType } from '../types-cache.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { WriteScope } from '../write.ts'
-import { dataText, demandRecordId, type Pair, type PairInput, type RecordItem, type RecordRow, readPair, recordNotFound, toRecord } from './record.ts'
+import {
+  dataText,
+  demandRecordId,
+  type Pair,
+  type PairInput,
+  type RecordItem,
+  type RecordRow,
+  readPair,
+  recordNotFound,
+  toRecord,
+} from './record.ts'
 
 /**
  * One upsert in one statement. It holds the type's row (KEY SHARE) at the version the data was validated against,
@@ -61,30 +71,61 @@ const PUT = statement(
      WHERE NOT EXISTS (SELECT FROM t) AND NOT EXISTS (SELECT FROM w)`,
 )
 
-type Kind = 'created' | 'updated' | 'unchanged' | 'pair_taken' | 'exists' | 'version_mismatch' | 'not_found' | 'stale_type' | 'retry'
+type Kind =
+  | 'created'
+  | 'updated'
+  | 'unchanged'
+  | 'pair_taken'
+  | 'exists'
+  | 'version_mismatch'
+  | 'not_found'
+  | 'stale_type'
+  | 'retry'
 type Row = Omit<RecordRow, 'data'> & { kind: Kind }
 
 export type PutInput = PairInput & { data: unknown }
 type Target = { id: string; pair: Pair | null; data: unknown; text: string; expected: Expectation }
 
 /** Upserts the record the pair belongs to, else the one with the id; creates it if absent. Replaces `data` whole. */
-export async function putRecord(scope: WriteScope, baseId: string, recordType: string, id: string, input: PutInput, expected: Expectation) {
+export async function putRecord(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  id: string,
+  input: PutInput,
+  expected: Expectation,
+) {
   demand(scope.access, 'write', baseId, recordType)
   demandRecordId(id)
   return upsert(scope, baseId, recordType, { id, pair: readPair(input), ...content(scope, input), expected })
 }
 
 /** Upserts by the pair alone, under a server-made id on create. */
-export async function putRecordByPair(scope: WriteScope, baseId: string, recordType: string, input: PutInput, expected: Expectation) {
+export async function putRecordByPair(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  input: PutInput,
+  expected: Expectation,
+) {
   demand(scope.access, 'write', baseId, recordType)
   const pair = readPair(input)
   if (!pair)
-    throw invalid({ path: '/external_id', code: 'required', message: 'Without an id in the path, external_id says which record is meant.' })
+    throw invalid({
+      path: '/external_id',
+      code: 'required',
+      message: 'Without an id in the path, external_id says which record is meant.',
+    })
   return upsert(scope, baseId, recordType, { id: uuidv7(), pair, ...content(scope, input), expected })
 }
 
 /** Creates a record. @throws CONFLICT when its id or its pair is taken. */
-export async function createRecord(scope: WriteScope, baseId: string, recordType: string, input: PutInput & { id?: string | null | undefined }) {
+export async function createRecord(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  input: PutInput & { id?: string | null | undefined },
+) {
   demand(scope.access, 'write', baseId, recordType)
   const id = input.id ?? uuidv7()
   demandRecordId(id)
@@ -92,10 +133,18 @@ export async function createRecord(scope: WriteScope, baseId: string, recordType
   return upsert(scope, baseId, recordType, { id, pair: readPair(input), ...content(scope, input), expected })
 }
 
-const content = (scope: WriteScope, { data }: PutInput) => ({ data, text: dataText(data, scope.limits.recordBytes) })
+const content = (scope: WriteScope, { data }: PutInput) => ({
+  data,
+  text: dataText(data, scope.limits.recordBytes),
+})
 
 /** Validates against the type and writes; again when the schema changed meanwhile or a race was lost. */
-export async function upsert(scope: WriteScope, baseId: string, recordType: string, target: Target): Promise<RecordItem> {
+export async function upsert(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  target: Target,
+): Promise<RecordItem> {
   let type = await demandType(scope, baseId, recordType)
   return scope.db.retry(async () => {
     for (let tries = 0; tries < 50; tries++) {
@@ -116,7 +165,11 @@ function validate(type: CompiledType, data: unknown): void {
   if (first) throw invalid(first, ...rest)
 }
 
-async function attempt(scope: WriteScope, type: CompiledType, { id, pair, text, expected }: Target): Promise<Row> {
+async function attempt(
+  scope: WriteScope,
+  type: CompiledType,
+  { id, pair, text, expected }: Target,
+): Promise<Row> {
   const rows = await scope.db.query<Row>(PUT, [
     type.baseId,
     type.id,
@@ -158,7 +211,8 @@ export const pairTaken = (pair: Pair | null) =>
       {
         path: '/external_id',
         code: 'duplicate_external_id',
-        message: 'This external_id with this external_source belongs to another record. Write to that one, or use another pair.',
+        message:
+          'This external_id with this external_source belongs to another record. Write to that one, or use another pair.',
         ...(pair && { received: pair.externalId }),
       },
     ],

@@ -10,7 +10,12 @@ const GET = statement(
 )
 
 /** @throws FORBIDDEN outside the grants; NOT_FOUND when base, type or record is absent. */
-export async function getRecord(scope: Scope, baseId: string, recordType: string, id: string): Promise<RecordItem> {
+export async function getRecord(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  id: string,
+): Promise<RecordItem> {
   demand(scope.access, 'read', baseId, recordType)
   const [row] = await scope.db.query<RecordRow>(GET, [baseId, recordType, id])
   if (row) return toRecord(recordType, row)

@@ -32,7 +32,8 @@ export type RecordRow = {
 }
 
 /** The columns of a RecordRow. */
-export const RECORD_COLUMNS = 'id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at'
+export const RECORD_COLUMNS =
+  'id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at'
 
 export function toRecord(recordType: string, row: RecordRow): RecordItem {
   return {
@@ -57,7 +58,11 @@ export type PairInput = { externalId?: string | null | undefined; externalSource
 export function readPair({ externalId, externalSource }: PairInput): Pair | null {
   if (externalId === undefined || externalId === null) {
     if (externalSource === undefined || externalSource === null) return null
-    throw invalid({ path: '/external_id', code: 'required', message: 'external_source needs an external_id beside it.' })
+    throw invalid({
+      path: '/external_id',
+      code: 'required',
+      message: 'external_source needs an external_id beside it.',
+    })
   }
   const pair = { externalId, externalSource: externalSource ?? 'default' }
   demandExternal(pair.externalId, '/external_id')
@@ -76,7 +81,12 @@ function demandExternal(value: string, path: string): void {
 
 export function demandRecordId(id: string): void {
   if (isRecordId(id)) return
-  throw invalid({ path: '/id', code: 'invalid_id', message: `A record id is ${ID_RULES.record}.`, received: id.slice(0, 130) })
+  throw invalid({
+    path: '/id',
+    code: 'invalid_id',
+    message: `A record id is ${ID_RULES.record}.`,
+    received: id.slice(0, 130),
+  })
 }
 
 /** The JSON text of a record's data, within its size. @throws VALIDATION_ERROR */
@@ -85,11 +95,22 @@ export function dataText(data: unknown, maxBytes: number): string {
     throw invalid({ path: '/data', code: 'type', message: 'data is an object.', expected: 'object' })
   const text = JSON.stringify(data)
   if (text.length > maxBytes / 4 && Buffer.byteLength(text) > maxBytes)
-    throw invalid({ path: '/data', code: 'too_large', message: `data has at most ${maxBytes} bytes as JSON.`, expected: maxBytes })
+    throw invalid({
+      path: '/data',
+      code: 'too_large',
+      message: `data has at most ${maxBytes} bytes as JSON.`,
+      expected: maxBytes,
+    })
   return text
 }
 
 export const recordNotFound = (recordType: string, id: string) =>
   new DomainError('NOT_FOUND', `There is no record "${id}" of type "${recordType}".`, {
-    details: [{ path: '/id', code: 'record_not_found', message: 'List the records of the type, or PUT this one to create it.' }],
+    details: [
+      {
+        path: '/id',
+        code: 'record_not_found',
+        message: 'List the records of the type, or PUT this one to create it.',
+      },
+    ],
   })
