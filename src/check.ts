@@ -26,7 +26,7 @@ export function check<S extends z.ZodType>(shape: S, value: unknown, place: Plac
   throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
 }
 
-export function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place): Detail[] {
+function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place): Detail[] {
   return error.issues.flatMap((issue) => toDetails(shape, issue, place))
 }
 

@@ -12,7 +12,7 @@ const whole = (min: number, max: number, standard: number) =>
 
 const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
 
-/** Every setting there is; the only reader of the environment. An empty variable is one that is not set. */
+/** Every setting there is; the only reader of the server's environment. An empty variable is one that is not set. */
 const Settings = z.object({
   PLINTH_HOST: z.string().default('127.0.0.1'),
   PLINTH_PORT: whole(0, 65_535, 4000),

@@ -1,8 +1,8 @@
 /** A decimal number without its sign: `digits` (no zeros at either end) times ten to the `exponent`; zero is ''. */
-export type Decimal = { digits: string; exponent: number }
+type Decimal = { digits: string; exponent: number }
 
 /** The exact decimal a JSON number token, or a double's shortest print, spells. */
-export function decimal(token: string): Decimal {
+function decimal(token: string): Decimal {
   const mark = token.search(/[eE]/)
   const mantissa = mark < 0 ? token : token.slice(0, mark)
   const point = mantissa.indexOf('.')

@@ -10,7 +10,7 @@ const RESERVED_BASES = new Set(['bases', 'workspaces', 'databases', 'tokens', 'v
 export const isProductionBaseId = (id: string): boolean =>
   BASE.test(id) && !id.includes('--') && !RESERVED_BASES.has(id)
 
-export const isPreviewId = (id: string): boolean => {
+const isPreviewId = (id: string): boolean => {
   const [production, name, ...more] = id.split('--')
   return more.length === 0 && isProductionBaseId(production ?? '') && PREVIEW_NAME.test(name ?? '')
 }

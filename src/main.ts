@@ -9,7 +9,13 @@ import { claimOwnership } from './postgres/ownership.ts'
 import { buildServer } from './server.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 
-export type RunningServer = { url: string; adminToken: string; close(): Promise<void> }
+export type RunningServer = {
+  url: string
+  adminToken: string
+  /** The token was made by this start. */
+  isNewToken: boolean
+  close(): Promise<void>
+}
 
 /** Opens the database, migrates it, and listens. What was opened is closed again when a later step fails. */
 export async function startServer(config: Config, log: Logger): Promise<RunningServer> {
@@ -37,8 +43,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     closing.push(async () => {
       draining = true
     })
-    if (admin.isNew) process.stdout.write(`plinth admin token ${admin.token}\n`)
-    return { url, adminToken: admin.token, close }
+    return { url, adminToken: admin.token, isNewToken: admin.isNew, close }
   } catch (error) {
     await close()
     throw error
@@ -128,5 +133,6 @@ export async function serve(): Promise<void> {
   const log = openLog(config.logLevel)
   const server = await startServer(config, log)
   shutdownOnSignal(() => server.close(), log)
+  if (server.isNewToken) process.stdout.write(`plinth admin token ${server.adminToken}\n`)
   process.stdout.write(`plinth ready ${server.url}\n`)
 }

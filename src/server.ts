@@ -65,6 +65,6 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
   await app.register(rest(callerHook(door, limiter, 'rest')), { prefix: '/v1' })
   await app.register(playground(callerHook(door, limiter, 'graphql'), config))
   await app.register(mcp(callerHook(door, limiter, 'mcp'), config))
-  await app.register(docs)
+  await app.register(docs())
   return app
 }

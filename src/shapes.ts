@@ -6,8 +6,8 @@ import { LIMITS } from './limits.ts'
 const text = (max: number) =>
   z.string().min(1, 'It has at least one character.').max(max, `It has at most ${max} characters.`)
 
-export const Name = text(LIMITS.nameChars)
-export const Description = z
+const Name = text(LIMITS.nameChars)
+const Description = z
   .string()
   .max(LIMITS.descriptionChars, `It has at most ${LIMITS.descriptionChars} characters.`)
   .nullable()

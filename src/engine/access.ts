@@ -4,12 +4,11 @@ import { productionOf } from '../ids.ts'
 /** Permission levels, each holding those before it. */
 export const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const
 export type Permission = (typeof PERMISSIONS)[number]
-export const ENVIRONMENTS = ['production', 'preview', '*'] as const
 
 export type Grant = {
   base: string | readonly string[]
   record_type: string | readonly string[]
-  environment: (typeof ENVIRONMENTS)[number]
+  environment: 'production' | 'preview' | '*'
   permission: Permission
 }
 

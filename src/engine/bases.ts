@@ -14,7 +14,7 @@ import type { Scope } from './scope.ts'
 import { withdrawBase } from './tokens.ts'
 import type { WriteScope } from './write.ts'
 
-export type BaseSettings = {
+type BaseSettings = {
   schema_changes: 'direct' | 'preview_only'
   /** Days that history is kept; null for ever. */
   history_days: number | null

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
+import type { CompiledType } from './compiled-type.ts'
 import type { Db } from './db.ts'
 import { statement } from './db.ts'
-import type { Session } from './tokens.ts'
-import type { CompiledType } from './types-cache.ts'
+import type { Session } from './session.ts'
 
 /** What a process remembers between requests. Nothing here is truth: all of it may be dropped at any moment. */
 export type Caches = {

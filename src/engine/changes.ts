@@ -4,9 +4,9 @@ import { authorship, type Scope } from './scope.ts'
 /** The change log's columns about the author; a writing statement binds `authorship(scope)` to them. */
 export const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id'
 
-export type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
+type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
 /** What is not a record: its whole state goes into the log. */
-export type ResourceKind = 'base' | 'record_type' | 'token'
+type ResourceKind = 'base' | 'record_type' | 'token'
 
 const APPEND = statement(
   'append_change',

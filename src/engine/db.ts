@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
 import { type Prisma, PrismaClient } from './prisma/client.ts'
-import { retryRaces } from './sql-errors.ts'
+import { retryRaces, unreachable } from './sql-errors.ts'
 
 /** A named SQL statement; the server plans it once a connection. Values are always bound. */
 export type Statement = { readonly name: string; readonly text: string }
@@ -42,20 +42,25 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
     idle_in_transaction_session_timeout: LIMITS.requestTimeoutMs,
   })
   pool.on('error', onIdleError)
-  const client = new PrismaClient({
+  const plain = new PrismaClient({
     adapter: new PrismaPg(pool, { schema: 'plinth', statementNameGenerator: statementNames() }),
   })
+  // The extension changes what is thrown and no shape, so the client keeps its type.
+  const client = plain.$extends({
+    query: { $allOperations: ({ args, query }) => translated(() => query(args)) },
+  }) as unknown as PrismaClient
   return {
     connectionString,
     orm: client,
-    query: async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
-      (await pool.query({ ...(name && { name }), text, values: [...values] })).rows as Row[],
+    // Past the ORM, on the same connections: a third of its cost for a statement.
+    query: <Row>({ name, text }: Statement, values: readonly unknown[]) =>
+      translated(async () => (await pool.query({ ...(name && { name }), text, values: [...values] })).rows as Row[]),
     transaction: (work) =>
       retryRaces(() =>
-        client.$transaction((tx) => work(inTransaction(tx)), {
+        translated(() => client.$transaction((tx) => work(inTransaction(tx)), {
           maxWait: LIMITS.connectionWaitMs,
           timeout: LIMITS.requestTimeoutMs,
-        }),
+        })),
       ),
     retry: retryRaces,
     ping: async () => void (await pool.query('SELECT 1')),
@@ -63,6 +68,15 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
       await client.$disconnect()
       await pool.end()
     },
+  }
+}
+
+/** Says of a database that is away that it is, whichever way it was asked. */
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw unreachable(thrown) ?? thrown
   }
 }
 

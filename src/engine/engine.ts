@@ -5,10 +5,11 @@ import { type Database, openDatabase } from './db.ts'
 import { expireKeys } from './idempotency.ts'
 import { migrate } from './migrate.ts'
 import type { Scope, Via } from './scope.ts'
-import { authenticate, ensureAdminToken, type Session } from './tokens.ts'
+import type { Session } from './session.ts'
+import { authenticate, ensureAdminToken } from './tokens.ts'
 
 export type { Scope, Via } from './scope.ts'
-export type { Session } from './tokens.ts'
+export type { Session } from './session.ts'
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 export type EngineOptions = { connectionString: string; adminToken: string; recordBytes?: number; log: Log }

@@ -9,7 +9,7 @@ const FOLDER = new URL('../../prisma/migrations/', import.meta.url)
 const LOCK_KEY = 7_309_453_121
 
 /** The migrations that ship with this version, in order. */
-export async function readMigrations(): Promise<Migration[]> {
+async function readMigrations(): Promise<Migration[]> {
   const folders = (await readdir(FOLDER, { withFileTypes: true })).filter((entry) => entry.isDirectory())
   const names = folders.map((entry) => entry.name).sort()
   return Promise.all(

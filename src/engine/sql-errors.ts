@@ -17,7 +17,7 @@ const SERIALIZATION_FAILURE = '40001'
 export const LOCK_TIMEOUT = '55P03'
 
 /** True for what a second try of the same statement may mend: two writers met. */
-export const isRace = (thrown: unknown): boolean =>
+const isRace = (thrown: unknown): boolean =>
   [UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '')
 
 const MAX_TRIES = 12

@@ -9,6 +9,7 @@ import { statement } from './db.ts'
 import { type Page, type PageArgs, readPage, toPage } from './page.ts'
 import type { Token as TokenRow } from './prisma/client.ts'
 import type { Scope } from './scope.ts'
+import type { Session } from './session.ts'
 import { uuidv7 } from './uuid.ts'
 import type { WriteScope } from './write.ts'
 
@@ -26,9 +27,6 @@ export type Token = {
   token?: string
 }
 export type TokenInput = { name: string; grants: unknown; expiresAt?: string | null }
-
-/** A token as requests are checked against it. */
-export type Session = { tokenId: string; name: string; access: Access; expiresAt: Date | null }
 
 const PREFIX = 'plt_'
 const sha256 = (text: string) => createHash('sha256').update(text).digest()

@@ -1,16 +1,7 @@
+import type { CompiledType } from './compiled-type.ts'
 import { statement } from './db.ts'
-import { type CompiledSchema, compileSchema } from './json-schema/index.ts'
+import { compileSchema } from './json-schema/index.ts'
 import type { Scope } from './scope.ts'
-
-/** A record type as reads and writes need it: its schema compiled, under the version it was compiled from. */
-export type CompiledType = {
-  readonly baseId: string
-  readonly id: string
-  readonly version: number
-  readonly timezone: string
-  readonly jsonSchema: unknown
-  readonly schema: CompiledSchema
-}
 
 type Row = { version: number; timezone: string; json_schema: unknown }
 

@@ -10,7 +10,7 @@ export type Context = {
   /** How the surface wants its writes run; GraphQL arguments of the same names come first. */
   readonly write: RequestWrite
 }
-export type RequestWrite = {
+type RequestWrite = {
   idempotencyKey: string | null
   dryRun: boolean
   /** Names the request as the surface saw it; null leaves it to the mutation and its arguments. */

@@ -15,7 +15,7 @@ type MutationSpec<F extends InputFieldMap, T extends object> = {
 }
 
 /** Visible ASCII, 1 to 255 characters. */
-export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 /** Adds a mutation. Every one takes `idempotencyKey` and `dryRun` and goes through the engine's one way to write. */
 export function mutation<F extends InputFieldMap, T extends object>(

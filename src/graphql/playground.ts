@@ -57,7 +57,7 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
           message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
         })
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { request })
-      response.headers.forEach((value, name) => reply.header(name, value))
+      for (const [name, value] of response.headers) reply.header(name, value)
       return reply.code(response.status).send(await response.text())
     })
   }

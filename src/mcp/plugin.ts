@@ -30,7 +30,7 @@ export function mcp(identify: Hook, options: Options) {
         const session = sessionOf(request)
         if (await isLegacyRequest(webRequest(request), request.body)) return legacy(request, reply, session)
         const answer = await modern.fetch(webRequest(request), request.body, session)
-        answer.headers.forEach((value, name) => reply.header(name, value))
+        for (const [name, value] of answer.headers) reply.header(name, value)
         return reply.code(answer.status).send(await answer.text())
       })
       // No stream and no session to end: each POST stands alone.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
 /** The key of the advisory lock: "plinth" in ASCII. Nothing else may use it. */
-export const OWNERSHIP_LOCK = String(0x706c696e7468)
+const OWNERSHIP_LOCK = String(0x706c696e7468)
 
 const PATIENCE_MS = 2_000
 const RETRY_MS = 50

@@ -7,7 +7,7 @@ import { pageQuery } from './query.ts'
 import { route } from './route.ts'
 import { baseId, Deleted, expectedVersion, time } from './shapes.ts'
 
-export const Base = z
+const Base = z
   .object({
     id: z.string(),
     name: z.string(),

@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { openapi } from './openapi.ts'
 
 /** `/openapi.json` and `/docs`, the reference made from it. Neither needs a token, nor any host but this one. */
-export async function docs(app: FastifyInstance): Promise<void> {
+export function docs() {
+  return async (app: FastifyInstance): Promise<void> => {
   let text: string | undefined
   app.get('/openapi.json', async (_request, reply) => {
     text ??= JSON.stringify(openapi())
@@ -22,4 +23,5 @@ export async function docs(app: FastifyInstance): Promise<void> {
       mcp: { disabled: true },
     } as Record<string, unknown>,
   })
+  }
 }

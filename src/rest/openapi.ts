@@ -9,11 +9,9 @@ type Json = Record<string, unknown>
 
 const DETAIL = z
   .object({
-    path: z
-      .string()
-      .meta({
-        description: 'A JSON Pointer into the body, or `path/<name>`, `query/<name>`, `header/<name>`.',
-      }),
+    path: z.string().meta({
+      description: 'A JSON Pointer into the body, or `path/<name>`, `query/<name>`, `header/<name>`.',
+    }),
     code: z.string().meta({ description: 'A machine-readable reason.' }),
     message: z.string(),
     expected: z.unknown().optional(),

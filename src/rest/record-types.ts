@@ -8,7 +8,7 @@ import { baseId, Deleted, expectedVersion, time, typeId } from './shapes.ts'
 
 const JsonObject = z.record(z.string(), z.unknown())
 
-export const RecordType = z
+const RecordType = z
   .object({
     id: z.string(),
     name: z.string(),

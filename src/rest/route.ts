@@ -49,7 +49,7 @@ type Loose<V> = V extends readonly unknown[]
       }
     : V
 
-export type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
+type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
 
 /** A row, ready to be mounted and printed. */
 export type Route = {

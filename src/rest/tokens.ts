@@ -6,7 +6,7 @@ import { pageQuery } from './query.ts'
 import { route } from './route.ts'
 import { Deleted, time } from './shapes.ts'
 
-export const Token = z
+const Token = z
   .object({
     id: z.string(),
     name: z.string(),

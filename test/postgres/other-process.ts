@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 export type Options = { project?: string; prefix?: string[]; path?: string; node?: string }
 export type OtherProcess = {

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
+import type { CompiledType } from '../compiled-type.ts'
 import { fieldExists, formatAt } from '../json-schema/index.ts'
-import type { CompiledType } from '../types-cache.ts'
 import type { Column, Field, FieldPath } from './field.ts'
 import type { Condition, Filter } from './parse.ts'
 
@@ -78,7 +78,7 @@ function onElements(path: FieldPath, parameters: Parameters, test: (found: strin
 }
 
 /** @throws VALIDATION_ERROR for a property that a closed schema does not have */
-export function demandField(field: Extract<Field, { kind: 'data' }>, type: CompiledType, at: string): void {
+function demandField(field: Extract<Field, { kind: 'data' }>, type: CompiledType, at: string): void {
   const { exists, allowed } = fieldExists(type.jsonSchema, field.path)
   if (exists) return
   throw invalid({

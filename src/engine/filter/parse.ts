@@ -4,7 +4,7 @@ import { nearest } from '../../nearest.ts'
 import { type Field, parseField } from './field.ts'
 
 /** The operators this version compares with. */
-export const OPERATORS = ['eq'] as const
+const OPERATORS = ['eq'] as const
 type Operator = (typeof OPERATORS)[number]
 
 export type Condition = { kind: 'condition'; field: Field; op: Operator; value: unknown; at: string }

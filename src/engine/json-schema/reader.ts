@@ -54,7 +54,8 @@ export class Reader {
     const clean: Clean = {}
     this.schemas.set(raw, clean)
     if (this.schemas.size > MOST_SCHEMAS) {
-      this.report([], 'too_complex', `A schema has at most ${MOST_SCHEMAS} subschemas. Simplify it.`)
+      if (this.schemas.size === MOST_SCHEMAS + 1)
+        this.report([], 'too_complex', `A schema has at most ${MOST_SCHEMAS} subschemas. Simplify it.`)
       return clean
     }
     const isEmbedded = path.length > 0 && /^[^#]/.test(String(raw['$id'] ?? ''))

@@ -41,7 +41,7 @@ export type ToolDefinition = {
   warnings: string[]
 }
 
-export type ToolSource = { provider: ProviderId; definition: Json }
+type ToolSource = { provider: ProviderId; definition: Json }
 
 /** What export needs to know of a record type. */
 export type ExportedType = {
@@ -78,7 +78,7 @@ export type ToolCall = {
   argumentsAt: string
 }
 
-export type ToolOutcome = { id: string; record_type: string; operation: string; record: unknown }
+type ToolOutcome = { id: string; record_type: string; operation: string; record: unknown }
 
 /** One provider. Pure: no database, no clock. */
 export type ProviderCodec = {

@@ -36,7 +36,7 @@ export function exportTools(
 }
 
 /** One record type as a native tool definition, and the name it goes by there. */
-export function writeTool(
+function writeTool(
   codec: ProviderCodec,
   type: ExportedType,
   { checks, shape = 'chat' }: ExportOptions,

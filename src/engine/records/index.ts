@@ -1,6 +1,6 @@
 export { cancelRecord, deleteRecord, restoreRecord } from './lifecycle.ts'
-export { type ListArgs, listRecords } from './list.ts'
-export { patchRecord, type RecordPatch } from './patch.ts'
+export { listRecords } from './list.ts'
+export { patchRecord } from './patch.ts'
 export { createRecord, putRecord, putRecordByPair } from './put.ts'
 export { getRecord } from './read.ts'
 export type { RecordItem } from './record.ts'

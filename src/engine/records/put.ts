@@ -1,11 +1,12 @@
 import { DomainError, invalid } from '../../errors.ts'
 import { demand } from '../access.ts'
 import { AUTHOR_COLUMNS } from '../changes.ts'
+import type { CompiledType } from '../compiled-type.ts'
 import { statement } from '../db.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../expectation.ts'
 import { demandType, typeOrBaseNotFound } from '../record-types/index.ts'
 import { authorship } from '../scope.ts'
-import { type CompiledType, reloadType } from '../types-cache.ts'
+import { reloadType } from '../types-cache.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { WriteScope } from '../write.ts'
 import {
@@ -205,7 +206,7 @@ function settle(row: Row, recordType: string, { id, pair, data, expected }: Targ
   }
 }
 
-export const pairTaken = (pair: Pair | null) =>
+const pairTaken = (pair: Pair | null) =>
   new DomainError('CONFLICT', 'The external_id belongs to another record.', {
     details: [
       {

@@ -1,0 +1,11 @@
+import type { CompiledSchema } from './json-schema/index.ts'
+
+/** A record type as reads and writes need it: its schema compiled, under the version it was compiled from. */
+export type CompiledType = {
+  readonly baseId: string
+  readonly id: string
+  readonly version: number
+  readonly timezone: string
+  readonly jsonSchema: unknown
+  readonly schema: CompiledSchema
+}

@@ -1,0 +1,74 @@
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { Answer, Body, TestServer } from './server.ts'
+
+/** What the tests use of a client, whichever SDK made it. */
+export type McpClient = {
+  listTools(): Promise<{ tools: Body[] }>
+  callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<Body>
+  getInstructions(): string | undefined
+  close(): Promise<void>
+}
+
+/** Every way that clients in the field open the conversation. */
+export const DIALECTS = ['v1', 'legacy', 'auto', 'modern'] as const
+export type Dialect = (typeof DIALECTS)[number]
+
+const INFO = { name: 'test', version: '1.0.0' }
+const MODES = { legacy: 'legacy', auto: 'auto', modern: { pin: '2026-07-28' } } as const
+
+/** A real client at the address: SDK v1, or v2 in one of its three modes. */
+export async function connect(
+  url: string,
+  token: string,
+  dialect: Dialect = 'v1',
+  path = '/mcp',
+): Promise<McpClient> {
+  const at = new URL(path, url)
+  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  if (dialect === 'v1') {
+    const client = new Client(INFO)
+    await client.connect(new StreamableHTTPClientTransport(at, { requestInit }) as Transport)
+    return client as McpClient
+  }
+  const client = new ModernClient(INFO, { versionNegotiation: { mode: MODES[dialect] } })
+  await client.connect(new ModernTransport(at, { requestInit }))
+  return client as McpClient
+}
+
+type Send = { token?: string | null; headers?: Record<string, string>; id?: number | string }
+
+/** One JSON-RPC request past every client, as bytes on the wire. */
+export const rpc = (
+  server: TestServer,
+  path: string,
+  method: string,
+  params?: object,
+  { token = server.adminToken, headers = {}, id = 1 }: Send = {},
+): Promise<Answer> =>
+  server.as(token)('POST', path, { jsonrpc: '2.0', id, method, ...(params && { params }) }, headers)
+
+/** What a tool answers: its structured content, the text after any warning, and the error it holds. */
+export async function callTool(
+  server: TestServer,
+  path: string,
+  name: string,
+  args: Record<string, unknown> = {},
+  send: Send = {},
+): Promise<{ body: Body; text: string; error: Body; result: Body; rpcError: Body }> {
+  const answer = await rpc(server, path, 'tools/call', { name, arguments: args }, send)
+  const { result, error: rpcError } = answer.body
+  const text: string = result?.content[0].text ?? ''
+  return {
+    result,
+    rpcError,
+    text,
+    body: result?.structuredContent,
+    error: result?.isError ? JSON.parse(text).error : undefined,
+  }
+}
+
+/** The JSON in a text result, whether or not a line of warning stands before it. */
+export const jsonOf = (text: string): unknown => JSON.parse(text.slice(text.indexOf('{')))
