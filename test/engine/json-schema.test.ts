@@ -481,6 +481,14 @@ describe('the faults of a value', () => {
     expect(failed({ properties: { a: {} }, additionalProperties: false }, { valueOf: 1 })).toHaveLength(1)
   })
 
+  test('an object without a prototype is an object like any other', () => {
+    const bare = Object.assign(Object.create(null), { a: 1 })
+    for (const schema of [{ const: { a: 1 } }, { enum: [{ a: 1 }] }, { required: ['a'] }]) {
+      expect(wrong(schema, bare)).toEqual([])
+    }
+    expect(wrong({ uniqueItems: true }, [bare, { a: 1 }])).toEqual(['unique_items /data/v/1'])
+  })
+
   test('nothing is coerced, filled in or taken out', () => {
     const data = { n: '1', extra: true }
     const schema = {
@@ -536,7 +544,10 @@ describe('the faults of a value', () => {
         value,
       ),
       array: fc.array(tie('data'), { maxLength: 3 }),
-      object: fc.dictionary(fc.constantFrom('a', 'b', 'p3', 'c'), tie('data'), { maxKeys: 3 }),
+      object: fc.dictionary(fc.constantFrom('a', 'b', 'p3', 'c'), tie('data'), {
+        maxKeys: 3,
+        noNullPrototype: true,
+      }),
     }))
     // Wide ones are compiled in parts.
     const widths = fc.constantFrom(

@@ -5,11 +5,12 @@ import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
 import { BudgetSpent, budget } from './budget.ts'
 import { isObject, typeName } from './checks.ts'
+import { priced } from './cost.ts'
 import { explain } from './explain.ts'
 import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
 import { type Clean, Reader } from './reader.ts'
 import { Definitions, resolveReferences } from './references.ts'
-import { buildValidator, priced } from './validator.ts'
+import { buildValidator } from './validator.ts'
 import { narrow } from './widths.ts'
 
 export { fieldExists, formatAt } from './fields.ts'
@@ -36,7 +37,10 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
   const unevaluated = [...reader.schemas.values()].some(
     (clean) => 'unevaluatedProperties' in clean || 'unevaluatedItems' in clean,
   )
-  const build = (allErrors: boolean) => buildValidator(whole, reader.patterns, { allErrors, unevaluated })
+  const build = (allErrors: boolean) => {
+    budget.left = CHECK_STEPS
+    return buildValidator(whole, reader.patterns, { allErrors, unevaluated })
+  }
   const verdict = attempt(() => build(false))
   const message = 'The schema nests too deeply to be compiled. Flatten it.'
   if (!verdict) throw invalid({ path: at, code: 'too_complex', message })

@@ -1,0 +1,415 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callTool, connect, DIALECTS, jsonOf } from '../support/mcp.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+const TASK = {
+  type: 'object',
+  properties: {
+    title: { type: 'string', minLength: 1, description: 'What to do.' },
+    qty: { type: 'integer', minimum: 0 },
+    tags: { type: 'array', items: { type: 'string' } },
+    address: { type: 'object', properties: { city: { type: 'string' }, zip: { type: 'string' } } },
+    'due date': { type: 'string', format: 'date' },
+    size: { enum: ['small', 'large'] },
+  },
+  required: ['title'],
+  additionalProperties: false,
+}
+
+let server: TestServer
+const at = '/mcp/crm'
+const tool = (name: string, args: Record<string, unknown> = {}, token = server.adminToken, path = at) =>
+  callTool(server, path, name, args, { token })
+const rest = async (path: string) => (await server.call('GET', `/v1/crm${path}`)).body
+const withoutOperation = ({ operation: _operation, ...record }: Body) => record
+
+beforeAll(async () => {
+  server = await openServer()
+  await server.call('PUT', '/v1/bases/crm', {})
+  await server.call('PUT', '/v1/bases/other', {})
+  await server.call('PUT', '/v1/crm/record-types/task', { json_schema: TASK, description: 'Things to do.' })
+  await server.call('PUT', '/v1/crm/record-types/note', {})
+  await server.call('PUT', '/v1/crm/record-types/record', {
+    json_schema: { type: 'object', properties: { id: { type: 'string' }, dry_run: { type: 'string' } } },
+  })
+})
+afterAll(() => server.close())
+
+async function tokenWith(...grants: object[]): Promise<string> {
+  const made = await server.call('POST', '/v1/tokens', {
+    name: 'scoped',
+    grants: grants.map((grant) => ({ base: 'crm', record_type: '*', environment: 'production', ...grant })),
+  })
+  return made.body.token
+}
+
+describe.each(DIALECTS)('a %s client', (dialect) => {
+  test('creates by a typed tool what REST and GraphQL then read', async () => {
+    const client = await connect(server.url, server.adminToken, dialect, at)
+    const { tools } = await client.listTools()
+    const create = tools.find((each) => each.name === 'create_task')
+    expect(create.inputSchema.properties).toMatchObject({
+      title: { type: 'string', description: 'What to do.' },
+      due_date: { type: 'string' },
+    })
+    const made = await client.callTool({
+      name: 'create_task',
+      arguments: { title: dialect, due_date: '2026-02-03' },
+    })
+    expect(made.isError).toBeUndefined()
+    expect(made.structuredContent).toMatchObject({
+      operation: 'created',
+      data: { title: dialect, 'due date': '2026-02-03' },
+    })
+    const { id } = made.structuredContent
+    expect(withoutOperation(made.structuredContent)).toEqual(await rest(`/records/task/${id}`))
+    const { body } = await server.call('POST', '/graphql', {
+      query: `{ record(base: "crm", recordType: "task", id: "${id}") { data version status } }`,
+    })
+    expect(body.data.record).toEqual({
+      data: { title: dialect, 'due date': '2026-02-03' },
+      version: 1,
+      status: 'active',
+    })
+    await client.close()
+  })
+
+  test('meets faults as results that hold the error as text alone', async () => {
+    const client = await connect(server.url, server.adminToken, dialect, at)
+    const failed = await client.callTool({ name: 'create_task', arguments: { titel: 'x' } })
+    expect(failed.isError).toBe(true)
+    expect(failed.structuredContent).toBeUndefined()
+    expect(JSON.parse(failed.content[0].text)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
+    await expect(client.callTool({ name: 'get_recrod', arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('get_record'),
+    })
+    await client.close()
+  })
+})
+
+test('every success is structured content as the tool’s output schema has it, and the same as text', async () => {
+  const ajv = new Ajv2020({ strict: false })
+  const client = await connect(server.url, server.adminToken, 'v1', at)
+  const tools = new Map((await client.listTools()).tools.map((each) => [each.name as string, each]))
+  const outputs: Body[] = []
+  const run = async (name: string, args: Record<string, unknown>) => {
+    const { body, text, result } = await tool(name, args)
+    expect(result.isError, text).toBeUndefined()
+    expect(ajv.compile(tools.get(name).outputSchema)(body), name).toBe(true)
+    expect(jsonOf(text)).toEqual(body)
+    outputs.push(name)
+    return body
+  }
+  const { id } = await run('create_task', { title: 'all' })
+  await run('update_task', { id, qty: 3 })
+  await run('get_record', { record_type: 'task', id })
+  await run('query_records', { record_type: 'task', include_total: true })
+  await run('upsert_record', { record_type: 'task', id, data: { title: 'again' } })
+  await run('update_record', { record_type: 'task', id, data: { qty: 1 } })
+  await run('cancel_record', { record_type: 'task', id })
+  await run('delete_record', { record_type: 'task', id })
+  await run('list_types', {})
+  const generic = [...tools.keys()].filter((name) => !/^(create|update)_(task|note|record_\w+)$/.test(name))
+  expect([...new Set(outputs)]).toEqual(expect.arrayContaining(generic))
+  await client.close()
+})
+
+test('answers are the bodies of REST, and name record content as untrusted', async () => {
+  const { body: made, text } = await tool('create_task', { title: 'same', external_id: 'same-1' })
+  expect(text.split('\n')[0]).toMatch(/untrusted/i)
+  const found = await tool('get_record', { record_type: 'task', id: made.id })
+  expect(found.body).toEqual(await rest(`/records/task/${made.id}`))
+  const page = await tool('query_records', {
+    record_type: 'task',
+    limit: 2,
+    sort: '-created_at',
+    include_total: true,
+  })
+  expect(page.body).toEqual(await rest('/records/task?limit=2&sort=-created_at&include_total=true'))
+  expect(page.text.split('\n')[0]).toMatch(/untrusted/i)
+  const types = await tool('list_types', {})
+  expect(types.body).toEqual(await rest('/record-types?limit=20'))
+  const bases = await tool('list_bases', {}, server.adminToken, '/mcp')
+  expect(bases.body).toEqual((await server.call('GET', '/v1/bases?limit=20')).body)
+  const removed = await tool('delete_record', { record_type: 'task', id: made.id })
+  expect(removed.body).toEqual({ id: made.id, deleted: true })
+  expect(removed.text).toBe(JSON.stringify(removed.body))
+})
+
+test('an update changes what is named, clears with null and leaves the rest', async () => {
+  const { body: made } = await tool('create_task', {
+    title: 'keep',
+    qty: 2,
+    due_date: '2026-01-01',
+    address: { city: 'Bern', zip: '3000' },
+  })
+  const updated = await tool('update_task', {
+    id: made.id,
+    qty: null,
+    due_date: null,
+    address: { zip: null },
+  })
+  expect(updated.body).toMatchObject({ operation: 'updated', version: 2 })
+  expect(updated.body.data).toEqual({ title: 'keep', address: { city: 'Bern' } })
+  expect((await rest(`/records/task/${made.id}`)).data).toEqual({ title: 'keep', address: { city: 'Bern' } })
+  const required = await tool('update_task', { id: made.id, title: null })
+  expect(required.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/title' }] })
+  const stale = await tool('update_task', { id: made.id, qty: 5, expected_version: 1 })
+  expect(stale.error).toMatchObject({
+    code: 'CONFLICT',
+    details: [{ path: '/expected_version', code: 'version_mismatch', expected: 2, received: 1 }],
+  })
+  expect((await rest(`/records/task/${made.id}`)).version).toBe(2)
+})
+
+test('a property named like an argument keeps its name; the argument takes a "_"', async () => {
+  const { tools } = await (await connect(server.url, server.adminToken, 'v1', at)).listTools()
+  const names = tools.map((each) => each.name).filter((name) => /_record_/.test(name))
+  const create = names.find((name) => name.startsWith('create_record_'))
+  const update = names.find((name) => name.startsWith('update_record_'))
+  const made = await tool(create, { id: 'own', dry_run: 'yes', _dry_run: false })
+  expect(made.body.data).toEqual({ id: 'own', dry_run: 'yes' })
+  const changed = await tool(update, { _id: made.body.id, id: 'other', dry_run: null, expected_version: 1 })
+  expect(changed.body).toMatchObject({ id: made.body.id, data: { id: 'other' }, version: 2 })
+  expect(changed.body.data).not.toHaveProperty('dry_run')
+  const missing = await tool(update, { id: 'other' })
+  expect(missing.error.details).toMatchObject([{ path: '/_id', code: 'required' }])
+})
+
+test('in an open type unknown arguments are data; in a closed one they are refused by name', async () => {
+  const open = await tool('create_note', { anything: { goes: [1, 'a', null] } })
+  expect(open.body.data).toEqual({ anything: { goes: [1, 'a', null] } })
+  const closed = await tool('create_task', { title: 'a', quantity: 1, due_date: 'tomorrow' })
+  expect(closed.error.code).toBe('VALIDATION_ERROR')
+  expect(closed.error.details.map((detail: Body) => detail.path).sort()).toEqual(['/due_date', '/quantity'])
+})
+
+test('external_id upserts by the generic tool and conflicts by the creating one', async () => {
+  const pair = { external_id: 'k-1', external_source: 'shop' }
+  const first = await tool('upsert_record', { record_type: 'note', data: { n: 1 }, ...pair })
+  expect(first.body).toMatchObject({ operation: 'created', ...pair })
+  const second = await tool('upsert_record', { record_type: 'note', data: { n: 2 }, ...pair })
+  expect(second.body).toMatchObject({ id: first.body.id, operation: 'updated', version: 2 })
+  const same = await tool('upsert_record', { record_type: 'note', data: { n: 2 }, ...pair })
+  expect(same.body).toMatchObject({ id: first.body.id, operation: 'unchanged', version: 2 })
+  const taken = await tool('create_note', { n: 3, ...pair })
+  expect(taken.error).toMatchObject({ code: 'CONFLICT', details: [{ path: '/external_id' }] })
+  const sourceAlone = await tool('create_note', { n: 3, external_source: 'shop' })
+  expect(sourceAlone.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/external_id' }] })
+})
+
+test('external_id without a source is of the source "default"', async () => {
+  const made = await tool('create_note', { external_id: 'alone' })
+  expect(made.body).toMatchObject({ external_id: 'alone', external_source: 'default', data: {} })
+})
+
+test('an idempotency_key gives the first answer again and writes once', async () => {
+  const args = { title: 'once', idempotency_key: 'key-1' }
+  const first = await tool('create_task', args)
+  const again = await tool('create_task', args)
+  expect(again.body).toEqual(first.body)
+  const other = await tool('create_task', { ...args, title: 'twice' })
+  expect(other.error).toMatchObject({
+    code: 'CONFLICT',
+    details: [{ path: '/idempotency_key', code: 'key_reused' }],
+  })
+  const filter = JSON.stringify({ field: 'data.title', op: 'in', value: ['once', 'twice'] })
+  expect((await rest(`/records/task?filter=${encodeURIComponent(filter)}`)).data).toHaveLength(1)
+  const bad = await tool('create_task', { title: 'x', idempotency_key: 'with space' })
+  expect(bad.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/idempotency_key' }] })
+})
+
+test('dry_run says what would happen and writes nothing', async () => {
+  const { meta } = await rest('/records/task?include_total=true')
+  const dry = await tool('create_task', { title: 'perhaps', dry_run: true, idempotency_key: 'dry-1' })
+  expect(dry.body).toMatchObject({ operation: 'created', dry_run: true, data: { title: 'perhaps' } })
+  const refused = await tool('create_task', { title: '', dry_run: true })
+  expect(refused.error.details).toMatchObject([{ path: '/title' }])
+  expect((await rest('/records/task?include_total=true')).meta.total).toBe(meta.total)
+  const real = await tool('create_task', { title: 'perhaps', idempotency_key: 'dry-1' })
+  expect(real.body).not.toHaveProperty('dry_run')
+  const gone = await tool('delete_record', { record_type: 'task', id: real.body.id, dry_run: true })
+  expect(gone.body).toEqual({ id: real.body.id, deleted: true, dry_run: true })
+  expect((await server.call('GET', `/v1/crm/records/task/${real.body.id}`)).status).toBe(200)
+})
+
+test('errors are those of REST, with paths below the arguments under their published names', async () => {
+  const bad = { title: 7, qty: -1, 'due date': 'never', size: 'smal', tags: ['a', 3] }
+  const { body } = await server.call('POST', '/v1/crm/records/task', { data: bad })
+  const { 'due date': due, ...others } = bad
+  const { error, result } = await tool('create_task', { ...others, due_date: due })
+  const comparable = ({ request_id: _id, ...rest }: Body) => rest
+  const renamed = JSON.parse(
+    JSON.stringify(body.error).replaceAll('/data/due date', '/data/due_date').replaceAll('"/data/', '"/'),
+  )
+  expect(comparable(error)).toEqual(comparable(renamed))
+  expect(error.request_id).toMatch(/./)
+  expect(result.structuredContent).toBeUndefined()
+  expect(result.content).toHaveLength(1)
+  expect(Object.keys(JSON.parse(result.content[0].text))).toEqual(['error'])
+})
+
+test('the errors of generic tools are those of REST too', async () => {
+  const comparable = ({ request_id: _id, ...rest }: Body) => rest
+  const missing = await server.call('GET', '/v1/crm/records/task/nobody')
+  const found = await tool('get_record', { record_type: 'task', id: 'nobody' })
+  expect(found.error.code).toBe('NOT_FOUND')
+  expect(found.error.message).toBe(missing.body.error.message)
+  expect(found.error.details).toMatchObject([{ path: '/id' }])
+  const noType = await tool('get_record', { record_type: 'tsk', id: 'nobody' })
+  expect(noType.error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/record_type' }] })
+  const filter = { field: 'data.titel', op: 'eq', value: 'x' }
+  const list = await server.call('POST', '/graphql', {
+    query: 'query Q($f: JSON) { records(base: "crm", recordType: "task", filter: $f) { data { id } } }',
+    variables: { f: filter },
+  })
+  const queried = await tool('query_records', { record_type: 'task', filter })
+  expect(comparable(queried.error).details).toEqual(list.body.errors[0].extensions.details)
+  expect(queried.error.details[0].path).toMatch(/^\/filter/)
+  const shape = await tool('query_records', { record_typ: 'task', limit: 0 })
+  expect(shape.error.details).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ path: '/record_typ', code: 'unknown_key', hint: 'record_type' }),
+      expect.objectContaining({ path: '/limit' }),
+    ]),
+  )
+})
+
+test('an object or array sent as JSON text is decoded; nothing else is coerced', async () => {
+  const made = await tool('create_task', { title: 'text', address: '{"city":"Bern"}', tags: '["a","b"]' })
+  expect(made.body.data).toEqual({ title: 'text', address: { city: 'Bern' }, tags: ['a', 'b'] })
+  const generic = await tool('upsert_record', { record_type: 'task', data: '{"title":"{}"}' })
+  expect(generic.body.data).toEqual({ title: '{}' })
+  const filter = '{"field":"data.title","op":"eq","value":"text"}'
+  expect((await tool('query_records', { record_type: 'task', filter })).body.data).toHaveLength(1)
+  for (const [name, value] of [
+    ['qty', '3'],
+    ['title', 5],
+    ['tags', 'a'],
+    ['address', '{"city":'],
+    ['size', 1],
+  ] as const) {
+    const { error } = await tool('create_task', { title: 'x', [name]: value })
+    expect(error, name).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: `/${name}` }] })
+  }
+  expect((await tool('query_records', { record_type: 'task', limit: '3' })).error.details).toMatchObject([
+    { path: '/limit', code: 'type' },
+  ])
+  expect((await tool('create_task', { title: 'x', dry_run: 'true' })).error.details).toMatchObject([
+    { path: '/dry_run' },
+  ])
+  const opaque = await tool('create_note', { body: '{"a":1}' })
+  expect(opaque.body.data).toEqual({ body: '{"a":1}' })
+})
+
+test('what a token may not do is neither listed nor run', async () => {
+  const reader = await tokenWith({ permission: 'read' })
+  const client = await connect(server.url, reader, 'v1', at)
+  const { tools } = await client.listTools()
+  expect(tools.map((each) => each.name).sort()).toEqual(['get_record', 'list_types', 'query_records'])
+  await client.close()
+  for (const [name, args] of [
+    ['create_task', { title: 'x' }],
+    ['update_task', { id: 'x' }],
+    ['upsert_record', { record_type: 'task', data: { title: 'x' } }],
+    ['delete_record', { record_type: 'task', id: 'x' }],
+  ] as const) {
+    const { error, body } = await tool(name, args, reader)
+    expect(error, name).toMatchObject({ code: 'FORBIDDEN' })
+    expect(body).toBeUndefined()
+  }
+  expect((await tool('query_records', { record_type: 'task' }, reader)).body.data.length).toBeGreaterThan(0)
+})
+
+test('tools of types outside the grants answer alike whether or not the type exists', async () => {
+  const scoped = await tokenWith({ record_type: 'note', permission: 'write' })
+  const client = await connect(server.url, scoped, 'v1', at)
+  const names = (await client.listTools()).tools.map((each) => each.name)
+  expect(names).toEqual(expect.arrayContaining(['create_note', 'update_note', 'upsert_record']))
+  expect(names.filter((name) => /task/.test(name))).toEqual([])
+  await client.close()
+  const comparable = ({ request_id: _id, ...rest }: Body) =>
+    JSON.stringify(rest).replaceAll(/task|nowhere/g, 'X')
+  const [real, absent] = await Promise.all([
+    tool('create_task', { title: 'x' }, scoped),
+    tool('create_nowhere', { title: 'x' }, scoped),
+  ])
+  expect(real.error).toMatchObject({ code: 'FORBIDDEN' })
+  expect(comparable(absent.error)).toBe(comparable(real.error))
+  const [readReal, readAbsent] = await Promise.all([
+    tool('get_record', { record_type: 'task', id: 'x' }, scoped),
+    tool('get_record', { record_type: 'nowhere', id: 'x' }, scoped),
+  ])
+  expect(readReal.error).toMatchObject({ code: 'FORBIDDEN' })
+  expect(comparable(readAbsent.error)).toBe(comparable(readReal.error))
+  const types = await tool('list_types', {}, scoped)
+  expect(types.body.data.map((type: Body) => type.id)).toEqual(['note'])
+  const unknown = await tool('nothing_like_it', {}, scoped)
+  expect(unknown.rpcError).toMatchObject({ code: -32602 })
+  expect(unknown.rpcError.message).not.toMatch(/task/)
+})
+
+test('grants hold on /mcp as on the address of a base', async () => {
+  const scoped = await tokenWith({ record_type: 'note', permission: 'write' })
+  const anywhere = (name: string, args: Record<string, unknown>) => tool(name, args, scoped, '/mcp')
+  expect((await anywhere('list_bases', {})).body.data.map((base: Body) => base.id)).toEqual(['crm'])
+  expect((await anywhere('list_types', { base_id: 'crm' })).body.data).toHaveLength(1)
+  for (const base_id of ['other', 'nowhere'])
+    expect((await anywhere('list_types', { base_id })).error).toMatchObject({ code: 'FORBIDDEN' })
+  const made = await anywhere('upsert_record', { base_id: 'crm', record_type: 'note', data: { a: 1 } })
+  expect(made.body).toMatchObject({ operation: 'created', record_type: 'note' })
+  const refused = await anywhere('upsert_record', {
+    base_id: 'crm',
+    record_type: 'task',
+    data: { title: 'x' },
+  })
+  expect(refused.error).toMatchObject({ code: 'FORBIDDEN' })
+  for (const name of ['put_base', 'put_record_type'])
+    expect((await anywhere(name, { base_id: 'crm', id: 'x' })).error).toMatchObject({ code: 'FORBIDDEN' })
+  expect((await server.call('GET', '/v1/crm/record-types/x')).status).toBe(404)
+})
+
+test('the account address administers bases and types', async () => {
+  const run = (name: string, args: Record<string, unknown>) => tool(name, args, server.adminToken, '/mcp')
+  const base = await run('put_base', { base_id: 'made', name: 'Made' })
+  expect(base.body).toEqual((await server.call('GET', '/v1/bases/made')).body)
+  const type = await run('put_record_type', {
+    base_id: 'made',
+    id: 'thing',
+    json_schema: '{"type":"object"}',
+  })
+  expect(type.body).toEqual((await server.call('GET', '/v1/made/record-types/thing')).body)
+  const broken = await run('put_record_type', { base_id: 'made', id: 'bad', json_schema: { type: 'array' } })
+  expect(broken.error.code).toBe('VALIDATION_ERROR')
+  expect(broken.error.details[0].path).toMatch(/^\/json_schema/)
+  const badId = await run('put_base', { base_id: 'No Good' })
+  expect(badId.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/base_id' }] })
+  const missing = await run('list_types', {})
+  expect(missing.error.details).toMatchObject([{ path: '/base_id', code: 'required' }])
+  const nowhere = await run('list_types', { base_id: 'nowhere' })
+  expect(nowhere.error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/base_id' }] })
+})
+
+test('twenty callers with equal ids and different tokens are never crossed', async () => {
+  const callers = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const type = `mine${index}`
+      await server.call('PUT', `/v1/crm/record-types/${type}`, {})
+      return { type, token: await tokenWith({ record_type: type, permission: 'write' }) }
+    }),
+  )
+  const rounds = Array.from({ length: 5 }, () => callers).flat()
+  const answers = await Promise.all(
+    rounds.map(async ({ type, token }) => ({
+      type,
+      made: await callTool(server, at, `create_${type}`, { secret: type }, { token, id: 7 }),
+      seen: await callTool(server, at, 'list_types', {}, { token, id: 7 }),
+    })),
+  )
+  for (const { type, made, seen } of answers) {
+    expect(made.body).toMatchObject({ record_type: type, data: { secret: type } })
+    expect(seen.body.data.map((each: Body) => each.id)).toEqual([type])
+  }
+})

@@ -1,0 +1,18 @@
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
+
+/** Closes a run with one plain line, for programs that read it. */
+export default class SummaryReporter implements Reporter {
+  #counts = { passed: 0, failed: 0, skipped: 0 }
+
+  onTestCaseResult(test: TestCase): void {
+    const { state } = test.result()
+    if (state !== 'pending') this.#counts[state]++
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const broken = modules.filter((module) => module.state() === 'failed' && module.errors().length > 0).length
+    const { passed, failed, skipped } = this.#counts
+    const all = failed + broken + errors.length
+    process.stdout.write(`\n${passed} passed, ${all} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+  }
+}
