@@ -9,12 +9,12 @@ const FOLDER = new URL('../../prisma/migrations/', import.meta.url)
 const LOCK_KEY = 7_309_453_121
 
 /** The migrations that ship with this version, in order. */
-async function readMigrations(): Promise<Migration[]> {
-  const folders = (await readdir(FOLDER, { withFileTypes: true })).filter((entry) => entry.isDirectory())
+async function readMigrations(folder: URL): Promise<Migration[]> {
+  const folders = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory())
   const names = folders.map((entry) => entry.name).sort()
   return Promise.all(
     names.map(async (name) => {
-      const sql = await readFile(new URL(`${name}/migration.sql`, FOLDER), 'utf8')
+      const sql = await readFile(new URL(`${name}/migration.sql`, folder), 'utf8')
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
     }),
   )
@@ -32,13 +32,13 @@ const PREPARE = `
  * whole ones only. Answers the names applied.
  * @throws when the database has a migration this version does not know, or one whose text differs
  */
-export async function migrate(connectionString: string): Promise<string[]> {
+export async function migrate(connectionString: string, folder = FOLDER): Promise<string[]> {
   const client = new pg.Client({ connectionString, application_name: 'plinth-migrate' })
   await client.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY])
     await client.query(PREPARE)
-    const pending = await findPending(client)
+    const pending = await findPending(client, folder)
     for (const migration of pending) await apply(client, migration)
     return pending.map(({ name }) => name)
   } finally {
@@ -46,8 +46,8 @@ export async function migrate(connectionString: string): Promise<string[]> {
   }
 }
 
-async function findPending(client: pg.Client): Promise<Migration[]> {
-  const known = await readMigrations()
+async function findPending(client: pg.Client, folder: URL): Promise<Migration[]> {
+  const known = await readMigrations(folder)
   const { rows } = await client.query<{ migration_name: string; checksum: string }>(
     'SELECT migration_name, checksum FROM plinth._prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
   )

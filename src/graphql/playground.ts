@@ -1,6 +1,6 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { GraphQLError } from 'graphql'
+import { type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { errorBody, FAILURES, invalid } from '../errors.ts'
 import { asDomainError, notFound } from '../http/errors.ts'
@@ -11,7 +11,8 @@ import { queryLimits } from './limits.ts'
 import { schema } from './schema.ts'
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-type Served = { request: FastifyRequest }
+/** What yoga is given beside its own `request`, whose name it would take. */
+type Served = { served: FastifyRequest }
 
 /** `/graphql`: POST with a token, and a page with GraphiQL for a browser, whose every byte comes from here. */
 export function playground(identify: Hook, { graphqlCost }: { graphqlCost: number }) {
@@ -31,9 +32,9 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
       batching: false,
       cors: false,
       logging: false,
-      context: ({ request }: Served) => request.caller,
+      context: ({ served }: Served) => served.caller,
       parserAndValidationCache: true,
-      plugins: [limits(graphqlCost)],
+      plugins: [limits(graphqlCost), named],
       maskedErrors: { maskError: (thrown) => masked(thrown) },
     })
 
@@ -56,7 +57,7 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
           code: 'not_here',
           message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
         })
-      const response = await yoga.handleNodeRequestAndResponse(request, reply, { request })
+      const response = await yoga.handleNodeRequestAndResponse(request, reply, { served: request })
       for (const [name, value] of response.headers) reply.header(name, value)
       return reply.code(response.status).send(await response.text())
     })
@@ -76,18 +77,32 @@ function limits(maxCost: number): Plugin {
   }
 }
 
+/** Names the request in every error, and in the log with its cause where the fault is ours. */
+const named: Plugin<object, Served> = {
+  onResultProcess: ({ result, serverContext: { served } }) => {
+    const { errors = [] } = result as ExecutionResult
+    for (const { extensions, originalError } of errors) {
+      extensions['request_id'] = served.id
+      if (extensions['code'] === 'INTERNAL_ERROR')
+        served.log.error({ err: originalError?.cause ?? originalError }, 'a request failed')
+    }
+  },
+}
+
 /** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque. */
 function masked(thrown: unknown): Error {
   if (!(thrown instanceof GraphQLError))
     return masked(new GraphQLError('', { originalError: thrown as Error }))
   const error = unwrap(thrown)
-  const beforeExecution = thrown.originalError === undefined && thrown.path === undefined
+  // Without a path nothing has been executed: the request as a whole is refused.
+  const http = thrown.path === undefined && { http: { status: FAILURES[error.code].status } }
   return new GraphQLError(error.message, {
     ...(thrown.nodes && { nodes: thrown.nodes }),
     ...(thrown.source && { source: thrown.source }),
     ...(thrown.positions && { positions: thrown.positions }),
     ...(thrown.path && { path: thrown.path }),
-    extensions: { ...error.extensions, ...(beforeExecution && { http: { status: 400 } }) },
+    originalError: error,
+    extensions: { ...error.extensions, ...http },
   })
 }
 

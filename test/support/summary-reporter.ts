@@ -10,7 +10,9 @@ export default class SummaryReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
-    const broken = modules.filter((module) => module.state() === 'failed' && module.errors().length > 0).length
+    const broken = modules.filter(
+      (module) => module.state() === 'failed' && module.errors().length > 0,
+    ).length
     const { passed, failed, skipped } = this.#counts
     const all = failed + broken + errors.length
     process.stdout.write(`\n${passed} passed, ${all} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)

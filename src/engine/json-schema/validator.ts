@@ -21,6 +21,7 @@ export function buildValidator(schema: Clean, patterns: Map<string, Pattern>, mo
     allErrors: mode.allErrors,
     // Each error then holds the schema and the value it is about; `explain.ts` reads them.
     verbose: true,
+    messages: false,
     strict: false,
     meta: false,
     validateSchema: false,

@@ -1,0 +1,102 @@
+/** The load: keep-alive connections, one request at a time on each, on bare sockets so that it takes little of the machine. */
+import { connect, type Socket } from 'node:net'
+
+/** Gives the bytes of the next request; all of them ASCII. */
+export type Draw = () => string
+export type Lap = { requests: number; seconds: number; latenciesMs: number[] }
+export type Reply = { status: number; body: string }
+
+/** Keeps `connections` requests in flight for some seconds. @throws when an answer is not a success */
+export async function load(url: string, draw: Draw, connections: number, seconds: number): Promise<Lap> {
+  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url)))
+  const latenciesMs: number[] = []
+  const begun = performance.now()
+  const until = begun + seconds * 1000
+  const keepAsking = async (line: Line) => {
+    for (let now = performance.now(); now < until; ) {
+      const { status, body } = await line.ask(draw(), false)
+      if (status < 200 || status > 299)
+        throw new Error(`The server answered ${status}: ${body.slice(0, 400)}`)
+      const after = performance.now()
+      latenciesMs.push(after - now)
+      now = after
+    }
+  }
+  try {
+    await Promise.all(lines.map(keepAsking))
+  } finally {
+    for (const line of lines) line.close()
+  }
+  return { requests: latenciesMs.length, seconds: (performance.now() - begun) / 1000, latenciesMs }
+}
+
+/** Asks once, and reads the whole answer. */
+export async function askOnce(url: string, request: string): Promise<Reply> {
+  const line = await openLine(url)
+  try {
+    return await line.ask(request, true)
+  } finally {
+    line.close()
+  }
+}
+
+export type Line = { ask(request: string, wholeBody: boolean): Promise<Reply>; close(): void }
+
+/** One connection. A body is kept when it is asked for, or when the answer is a failure. */
+export async function openLine(url: string): Promise<Line> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+  let waiting:
+    | { resolve: (reply: Reply) => void; reject: (error: Error) => void; wholeBody: boolean }
+    | undefined
+  const fail = (error: Error) => waiting?.reject(error)
+  readReplies(socket, {
+    keep: (status) => waiting?.wholeBody === true || status > 299,
+    done: (reply) => waiting?.resolve(reply),
+    fail,
+  })
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('The server closed the connection')))
+  return {
+    ask: (request, wholeBody) =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject, wholeBody }
+        socket.write(request, 'latin1')
+      }),
+    close: () => socket.destroy(),
+  }
+}
+
+type Reader = { keep(status: number): boolean; done(reply: Reply): void; fail(error: Error): void }
+
+/** Reads answers that have a Content-Length, which all that are asked for here have. */
+function readReplies(socket: Socket, { keep, done, fail }: Reader): void {
+  let left = 0
+  let status = 0
+  let kept: Buffer[] | undefined
+  socket.on('data', (chunk: Buffer) => {
+    let body = chunk
+    if (left === 0) {
+      const end = chunk.indexOf('\r\n\r\n')
+      const head = chunk.latin1Slice(0, Math.max(end, 0))
+      const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+      if (length === undefined)
+        return fail(new Error(`An answer without a length: ${chunk.latin1Slice(0, 400)}`))
+      status = Number(head.slice(9, 12))
+      left = Number(length)
+      body = chunk.subarray(end + 4)
+      kept = keep(status) ? [] : undefined
+    }
+    left -= body.length
+    kept?.push(body)
+    if (left <= 0) done({ status, body: kept ? Buffer.concat(kept).toString() : '' })
+  })
+}
+
+/** The bytes of a request. `headers` are whole lines, each with its line end. */
+export function wire(method: string, path: string, headers: string, body?: string): string {
+  const length =
+    body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${body.length}\r\n`
+  return `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}${length}\r\n${body ?? ''}`
+}

@@ -1,0 +1,87 @@
+import { type Draw, wire } from './load.ts'
+import { BASE, content, TYPE } from './subject.ts'
+
+/** A kind of request, to Plinth and to the floor. */
+export type Work = {
+  name: string
+  plinth: Draw
+  floor: Draw
+  /** What Plinth's answer must hold for the work to have been done. */
+  proof: RegExp
+}
+
+type Setting = { token: string; records: number }
+
+const PROTOCOL = 'io.modelcontextprotocol'
+const META = `,"_meta":{"${PROTOCOL}/protocolVersion":"2026-07-28","${PROTOCOL}/clientInfo":{"name":"bench","version":"1"},"${PROTOCOL}/clientCapabilities":{}}`
+
+/** The works. Each draws its ids one after another over all records, so that no two requests of a moment meet. */
+export function worksOf({ token, records }: Setting): Work[] {
+  const bearer = `authorization: Bearer ${token}\r\n`
+  const list = `/v1/${BASE}/records/${TYPE}`
+  const floorList = `/records/${BASE}/${TYPE}`
+  const put = (path: string, headers: string): Draw =>
+    counting((n) => wire('PUT', `${path}/${id(n)}`, headers, `{"data":${content(n + records)}}`))
+  const post = (path: string, headers: string): Draw =>
+    counting((n) => wire('POST', path, headers, `{"data":${content(n)}}`))
+  const get = (path: string, headers: string): Draw =>
+    counting((n) => wire('GET', `${path}/${id(n)}`, headers))
+  const id = (n: number) => `r${((n * 7919) % records) + 1}`
+
+  return [
+    {
+      name: 'GET one record',
+      plinth: get(list, bearer),
+      floor: get(floorList, ''),
+      proof: /^\{"id":"r\d+".*"version":1\b/,
+    },
+    {
+      name: 'PUT one record',
+      plinth: put(list, bearer),
+      floor: put(floorList, ''),
+      proof: /"version":2\b.*"operation":"updated"/,
+    },
+    {
+      name: 'POST one record',
+      plinth: post(list, bearer),
+      floor: post(floorList, ''),
+      proof: /"operation":"created"/,
+    },
+    {
+      name: `list the 50 newest of ${records.toLocaleString('en')}`,
+      plinth: () => wire('GET', `${list}?limit=50`, bearer),
+      floor: () => wire('GET', floorList, ''),
+      proof: /"meta":\{"has_more":true,"limit":50/,
+    },
+    {
+      name: `MCP create_${TYPE}, protocol 2025-11-25`,
+      plinth: create(`${bearer}mcp-protocol-version: 2025-11-25\r\n`, ''),
+      floor: post(floorList, ''),
+      proof: /"structuredContent":.*"operation":"created"/,
+    },
+    {
+      name: `MCP create_${TYPE}, protocol 2026-07-28`,
+      plinth: create(
+        `${bearer}mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: create_${TYPE}\r\n`,
+        META,
+      ),
+      floor: post(floorList, ''),
+      proof: /"structuredContent":.*"operation":"created"/,
+    },
+  ]
+}
+
+const create = (headers: string, meta: string): Draw =>
+  counting((n) =>
+    wire(
+      'POST',
+      `/mcp/${BASE}`,
+      `accept: application/json, text/event-stream\r\n${headers}`,
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_${TYPE}","arguments":${content(n)}${meta}}}`,
+    ),
+  )
+
+function counting(request: (n: number) => string): Draw {
+  let n = 0
+  return () => request(n++)
+}

@@ -1,0 +1,54 @@
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { cloneDatabase } from '../support/database.ts'
+
+/** What the Prisma models say of the tables: `table.column type null?`. */
+function modelled(): string[] {
+  const text = globSync('prisma/models/*.prisma')
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+  return [...text.matchAll(/^model \w+ \{\n(.*?)^\}/gms)].flatMap(([, body = '']) => {
+    const table = /@@map\("(\w+)"\)/.exec(body)?.[1]
+    return body.split('\n').flatMap((line) => {
+      const [, name, type, optional] = /^\s{2}(\w+)\s+(\w+(?:\("\w+"\))?)(\?|\[\])?/.exec(line) ?? []
+      const native = type && columnType(type, line)
+      if (!name || !native) return []
+      return [
+        `${table}.${/@map\("(\w+)"\)/.exec(line)?.[1] ?? name} ${native}${optional === '?' ? ' null' : ''}`,
+      ]
+    })
+  })
+}
+
+function columnType(type: string, line: string): string | undefined {
+  if (type === 'Json') return line.includes('@db.Json') ? 'json' : 'jsonb'
+  const types: Record<string, string> = {
+    String: 'text',
+    Int: 'integer',
+    BigInt: 'bigint',
+    Boolean: 'boolean',
+    Bytes: 'bytea',
+    DateTime: 'timestamp with time zone',
+    'Unsupported("xid8")': 'xid8',
+  }
+  return types[type]
+}
+
+test('the Prisma models say of every column what the migrations made of it', async () => {
+  const database = await cloneDatabase()
+  const rows = await database.query<{
+    table_name: string
+    column_name: string
+    data_type: string
+    is_nullable: string
+  }>(
+    `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
+     WHERE table_schema = 'plinth' AND table_name NOT LIKE '\\_%'`,
+  )
+  const migrated = rows.map(
+    (row) =>
+      `${row.table_name}.${row.column_name} ${row.data_type}${row.is_nullable === 'YES' ? ' null' : ''}`,
+  )
+  expect(modelled().sort()).toEqual(migrated.sort())
+  await database.drop()
+})

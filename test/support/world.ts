@@ -1,0 +1,74 @@
+import { succeed } from './answers.ts'
+import type { TestDatabase } from './database.ts'
+import { type Answer, type Call, openServer, type TestServer } from './server.ts'
+
+type GrantInput = { base?: unknown; record_type?: unknown; environment?: string; permission: string }
+
+/** A row of the change log, as the database has it. */
+export type LogRow = {
+  seq: string
+  base_id: string
+  xid: string
+  kind: string
+  record_type: string | null
+  id: string
+  operation: string
+  version: number
+  data: Record<string, unknown>
+  external_source: string | null
+  external_id: string | null
+  cancelled_at: Date | null
+  token_id: string | null
+  actor_name: string
+  via: string
+  request_id: string
+}
+
+/** A server with the base `crm`, and short ways to what most tests need. */
+export type World = TestServer & {
+  /** Makes a record type in `crm` and answers its id. */
+  newType(body?: object): Promise<string>
+  /** Makes a token and answers its value and id. */
+  newToken(grants: readonly GrantInput[], more?: object): Promise<{ id: string; token: string; call: Call }>
+  /** The log of one record, or of all of them in a type, in order. */
+  logOf(recordType: string, id?: string, base?: string): Promise<LogRow[]>
+}
+
+export async function openWorld(env: Record<string, string> = {}, shared?: TestDatabase): Promise<World> {
+  const server = await openServer(env, shared)
+  const made = await server.call('PUT', '/v1/bases/crm', {})
+  if (!shared) succeed(made, 201)
+  let serial = 0
+  return {
+    ...server,
+    newType: async (body = {}) => {
+      const id = `type${++serial}`
+      succeed(await server.call('PUT', `/v1/crm/record-types/${id}`, body), 201)
+      return id
+    },
+    newToken: async (grants, more = {}) => {
+      const whole = grants.map((grant) => ({ base: 'crm', record_type: '*', environment: '*', ...grant }))
+      const body = { name: `token ${++serial}`, grants: whole, ...more }
+      const { id, token } = succeed(await server.call('POST', '/v1/tokens', body), 201)
+      return { id, token, call: server.as(token) }
+    },
+    logOf: (recordType, id, base = 'crm') =>
+      server.database.query<LogRow>(
+        `SELECT * FROM plinth.change WHERE base_id = $1 AND kind = 'record' AND record_type = $2
+           AND ($3::text IS NULL OR id = $3) ORDER BY seq`,
+        [base, recordType, id ?? null],
+      ),
+  }
+}
+
+/** PATCH by RFC 6902. */
+export const patchJson = (
+  call: Call,
+  path: string,
+  operations: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  call('PATCH', path, JSON.stringify(operations), {
+    'content-type': 'application/json-patch+json',
+    ...headers,
+  })
