@@ -27,6 +27,5 @@ export const LIMITS = {
   nameChars: 256,
   descriptionChars: 10_000,
   toolsPerImport: 200,
-  typedTools: 40,
   typedToolTokens: 8000,
 } as const

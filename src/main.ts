@@ -4,8 +4,7 @@ import pino, { type Logger } from 'pino'
 import { type Config, readConfig } from './config.ts'
 import { openEngine } from './engine/engine.ts'
 import { newToken } from './engine/tokens.ts'
-import { openCluster } from './postgres/cluster.ts'
-import { claimOwnership } from './postgres/ownership.ts'
+import { supervise } from './postgres/supervisor.ts'
 import { buildServer } from './server.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 
@@ -29,7 +28,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     const admin = await adminToken(config)
     const engine = await openEngine({
       connectionString,
-      adminToken: admin.token,
+      adminToken: { token: admin.token, isDemanded: admin.isNew || config.adminToken !== undefined },
       recordBytes: config.recordBytes,
       log,
     })
@@ -51,21 +50,15 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
 }
 
 async function openEmbedded(config: Config, log: Logger, closing: (() => Promise<void>)[]): Promise<string> {
-  const cluster = await openCluster({ dataDir: config.dataDir, log })
-  const ownership = await claimOwnership(cluster.url, {
-    onLost: () => log.fatal('the connection to the embedded PostgreSQL was lost'),
-  })
-  if (!ownership) {
+  const cluster = await supervise({ dataDir: config.dataDir, log })
+  if (!cluster) {
     const running = await readAddress(config)
+    const where = running ? ` at ${running.url} (process ${running.pid})` : ''
     throw new Error(
-      `Another Plinth serves ${config.dataDir}${running ? ` at ${running.url} (process ${running.pid})` : ''}. Stop it, or set PLINTH_DATA_DIR to another directory.`,
+      `Another Plinth serves ${config.dataDir}${where}. Stop it, or set PLINTH_DATA_DIR to another directory.`,
     )
   }
-  // PostgreSQL stops last, after everyone who talks to it.
-  closing.push(async () => {
-    await ownership.release()
-    await cluster.stop()
-  })
+  closing.push(() => cluster.close())
   return cluster.url
 }
 

@@ -54,13 +54,17 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
     orm: client,
     // Past the ORM, on the same connections: a third of its cost for a statement.
     query: <Row>({ name, text }: Statement, values: readonly unknown[]) =>
-      translated(async () => (await pool.query({ ...(name && { name }), text, values: [...values] })).rows as Row[]),
+      translated(
+        async () => (await pool.query({ ...(name && { name }), text, values: [...values] })).rows as Row[],
+      ),
     transaction: (work) =>
       retryRaces(() =>
-        translated(() => client.$transaction((tx) => work(inTransaction(tx)), {
-          maxWait: LIMITS.connectionWaitMs,
-          timeout: LIMITS.requestTimeoutMs,
-        })),
+        translated(() =>
+          client.$transaction((tx) => work(inTransaction(tx)), {
+            maxWait: LIMITS.connectionWaitMs,
+            timeout: LIMITS.requestTimeoutMs,
+          }),
+        ),
       ),
     retry: retryRaces,
     ping: async () => void (await pool.query('SELECT 1')),

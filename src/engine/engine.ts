@@ -6,13 +6,18 @@ import { expireKeys } from './idempotency.ts'
 import { migrate } from './migrate.ts'
 import type { Scope, Via } from './scope.ts'
 import type { Session } from './session.ts'
-import { authenticate, ensureAdminToken } from './tokens.ts'
+import { type AdminToken, authenticate, ensureAdminToken } from './tokens.ts'
 
 export type { Scope, Via } from './scope.ts'
 export type { Session } from './session.ts'
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
-export type EngineOptions = { connectionString: string; adminToken: string; recordBytes?: number; log: Log }
+export type EngineOptions = {
+  connectionString: string
+  adminToken: AdminToken
+  recordBytes?: number
+  log: Log
+}
 
 /** The domain, opened on one database. */
 export type Engine = {

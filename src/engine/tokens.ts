@@ -81,9 +81,7 @@ export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Tok
   demandAnyAdmin(scope)
   const page = readPage(args)
   const rows = await scope.db.orm.token.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
-  const manageable = rows
-    .map(toToken)
-    .filter((token) => token.grants.every((grant) => administers(scope.access, grant)))
+  const manageable = rows.map(toToken).filter((token) => manages(scope.access, token))
   const total = page.includeTotal ? manageable.length : null
   return toPage(manageable.slice(page.offset, page.offset + page.limit + 1), page, total)
 }
@@ -93,8 +91,8 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
   demandAnyAdmin(scope)
   return scope.db.transaction(async (tx) => {
     const row = await tx.orm.token.findUnique({ where: { id } })
-    const reachable = row && toToken(row).grants.every((grant) => administers(scope.access, grant))
-    if (!reachable) throw administersAll(scope.access) ? tokenNotFound(id) : outsideToken()
+    if (!row || !manages(scope.access, toToken(row)))
+      throw administersAll(scope.access) ? tokenNotFound(id) : outsideToken()
     await tx.orm.token.delete({ where: { id } })
     await appendChange(
       { ...scope, db: tx },
@@ -158,12 +156,19 @@ async function loadSession({ db }: Pick<Scope, 'db'>, hash: Buffer): Promise<Ses
   return { tokenId: row.id, name: row.name, access: compileAccess(row.grants), expiresAt: row.expires_at }
 }
 
-/** Makes sure that this very token exists and may do everything; for the first start and `PLINTH_ADMIN_TOKEN`. */
-export async function ensureAdminToken(scope: Scope, token: string): Promise<void> {
-  const grants: Grant[] = [{ base: '*', record_type: '*', environment: '*', permission: 'admin' }]
+/** The first administrator's token, and whether it has to be there whatever became of it since. */
+export type AdminToken = { token: string; isDemanded: boolean }
+
+/**
+ * Makes sure that there is an administrator. A token kept from an earlier start is put back only into an empty
+ * database, so that one which was revoked stays so.
+ */
+export async function ensureAdminToken(scope: Scope, { token, isDemanded }: AdminToken): Promise<void> {
+  const hash = sha256(token)
+  if (!isDemanded && (await scope.db.orm.token.count()) > 0) return
   await scope.db.orm.token.upsert({
-    where: { hash: sha256(token) },
-    create: { id: uuidv7(), name: 'admin', hash: sha256(token), tail: token.slice(-4), grants },
+    where: { hash },
+    create: { id: uuidv7(), name: 'admin', hash, tail: token.slice(-4), grants: [ADMIN_OF_ALL] },
     update: {},
   })
 }
@@ -182,6 +187,9 @@ const administers = (access: Access, grant: Grant) => {
     (bases === '*' || listed(grant.base).every((id) => id !== '*'))
   )
 }
+/** A token that lost all its grants with its base is nobody's but the administrator's of everything. */
+const manages = (access: Access, { grants }: Token) =>
+  grants.length > 0 ? grants.every((grant) => administers(access, grant)) : administersAll(access)
 
 function demandAnyAdmin(scope: Scope): void {
   const bases = scope.access.bases('admin')

@@ -1,67 +1,94 @@
 import {
+  type DocumentNode,
   type FieldNode,
   GraphQLError,
+  type GraphQLSchema,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
-  type ValidationContext,
-  type ValidationRule,
+  valueFromASTUntyped,
 } from 'graphql'
 import { LIMITS } from '../limits.ts'
 
+const INTROSPECTION = new Set(['__schema', '__type'])
+const INTROSPECTION_COST = 200
+
+type Variables = Readonly<Record<string, unknown>>
+
 /**
- * Refuses, before execution, a document that is too deep, has too many aliases or costs too much. An object costs 1, a
- * scalar a hundredth, and all that stands under a list as often as its page may have items.
+ * What of a valid document is too much, before any of it runs: depth, aliases, and cost. An object costs 1, a scalar a
+ * hundredth, and all that stands under a list as often as its page may have items.
  */
-export function queryLimits(maxCost: number): ValidationRule {
-  return (context: ValidationContext) => ({
-    OperationDefinition(operation) {
-      const found = measure(context, operation.selectionSet, maxCost)
-      const over = (what: string, size: number, most: number) => {
-        if (size <= most) return
-        const message = `The ${what} of the query is over the limit of ${most}. Ask for less, or in several requests.`
-        context.reportError(new GraphQLError(message, { nodes: [operation] }))
-      }
-      over('depth', found.depth, LIMITS.graphqlDepth)
-      over('number of aliases', found.aliases, LIMITS.graphqlAliases)
-      over('cost', Math.ceil(found.cost), maxCost)
-    },
+export function overLimits(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  variables: Variables,
+  maxCost: number,
+): GraphQLError[] {
+  return document.definitions.flatMap((operation) => {
+    if (operation.kind !== Kind.OPERATION_DEFINITION) return []
+    const found = measure(schema, document, operation, { ...defaultsOf(operation), ...variables }, maxCost)
+    const over = (what: string, size: number, most: number) => {
+      const message = `The ${what} of the query is over the limit of ${most}. Ask for less, or in several requests.`
+      return size > most ? [new GraphQLError(message, { nodes: [operation] })] : []
+    }
+    return [
+      ...over('depth', found.depth, LIMITS.graphqlDepth),
+      ...over('number of aliases', found.aliases, LIMITS.graphqlAliases),
+      ...over('cost', Math.ceil(found.cost), maxCost),
+    ]
   })
 }
 
-function measure(context: ValidationContext, root: SelectionSetNode, maxCost: number) {
-  const lists = listFields(context)
+function measure(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+  maxCost: number,
+) {
+  const lists = listFields(schema)
+  const fragments = new Map(
+    document.definitions.flatMap((part) =>
+      part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part.selectionSet]] : [],
+    ),
+  )
   const found = { depth: 0, cost: 0, aliases: 0 }
-  const open = new Set<string>()
   const walk = (set: SelectionSetNode, depth: number, weight: number): void => {
     found.depth = Math.max(found.depth, depth)
-    // What is over a limit already need not be measured to its end.
-    if (depth > LIMITS.graphqlDepth || found.cost > maxCost || found.aliases > LIMITS.graphqlAliases) return
     for (const selection of set.selections) {
+      // What is over a limit already need not be measured to its end.
+      if (depth > LIMITS.graphqlDepth || found.cost > maxCost || found.aliases > LIMITS.graphqlAliases) return
       if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet, depth, weight)
-      else if (selection.kind === Kind.FRAGMENT_SPREAD) spread(selection.name.value, depth, weight)
-      else visit(selection, depth, weight)
+      else if (selection.kind === Kind.FIELD) visit(selection, depth, weight)
+      else spread(selection.name.value, depth, weight)
     }
   }
   const spread = (name: string, depth: number, weight: number): void => {
-    const fragment = context.getFragment(name)
-    if (!fragment || open.has(name)) return
-    open.add(name)
-    walk(fragment.selectionSet, depth, weight)
-    open.delete(name)
+    // Not free: fragments that hold nothing but each other twice would be walked without end.
+    found.cost += weight / 100
+    const fragment = fragments.get(name)
+    if (fragment) walk(fragment, depth, weight)
   }
   const visit = (field: FieldNode, depth: number, weight: number): void => {
     if (field.alias) found.aliases++
+    // What the schema says of itself is deep, and bounded by a rule of its own.
+    if (INTROSPECTION.has(field.name.value)) {
+      found.cost += INTROSPECTION_COST
+      return
+    }
     found.cost += field.selectionSet ? weight : weight / 100
-    if (field.selectionSet)
-      walk(field.selectionSet, depth + 1, lists.has(field.name.value) ? weight * pageOf(field) : weight)
+    if (!field.selectionSet) return
+    const items = lists.has(field.name.value) ? pageOf(field, variables) : 1
+    walk(field.selectionSet, depth + 1, weight * items)
   }
-  walk(root, 1, 1)
+  walk(operation.selectionSet, 1, 1)
   return found
 }
 
 /** The fields that answer a page. */
-function listFields(context: ValidationContext): Set<string> {
-  const fields = Object.values(context.getSchema().getQueryType()?.getFields() ?? {})
+function listFields(schema: GraphQLSchema): Set<string> {
+  const fields = Object.values(schema.getQueryType()?.getFields() ?? {})
   return new Set(
     fields
       .filter((field) => field.args.some((argument) => argument.name === 'limit'))
@@ -69,8 +96,16 @@ function listFields(context: ValidationContext): Set<string> {
   )
 }
 
-/** Items a page may have: what the query says; a variable, not known yet, counts as the default page. */
-function pageOf(field: FieldNode): number {
+/** Items a page may have, as the query or its variable says. */
+function pageOf(field: FieldNode, variables: Variables): number {
   const limit = field.arguments?.find((argument) => argument.name.value === 'limit')?.value
-  return limit?.kind === Kind.INT ? Math.max(1, Number(limit.value)) : LIMITS.pageDefault
+  const asked = limit && valueFromASTUntyped(limit, variables)
+  return typeof asked === 'number' && asked >= 1 ? Math.min(asked, LIMITS.pageMax) : LIMITS.pageDefault
 }
+
+const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode): Variables =>
+  Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
+    ),
+  )

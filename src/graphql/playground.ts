@@ -7,7 +7,7 @@ import { asDomainError, notFound } from '../http/errors.ts'
 import { LIMITS } from '../limits.ts'
 import type { Context } from './context.ts'
 import { unwrap } from './execute.ts'
-import { queryLimits } from './limits.ts'
+import { overLimits } from './limits.ts'
 import { schema } from './schema.ts'
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
@@ -34,8 +34,8 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
       logging: false,
       context: ({ served }: Served) => served.caller,
       parserAndValidationCache: true,
-      plugins: [limits(graphqlCost), named],
-      maskedErrors: { maskError: (thrown) => masked(thrown) },
+      plugins: [limits(graphqlCost), masking],
+      maskedErrors: false,
     })
 
     app.setErrorHandler((thrown, request, reply) => {
@@ -73,38 +73,43 @@ function limits(maxCost: number): Plugin {
     onParse: ({ params }) => {
       params.options = { ...params.options, maxTokens: LIMITS.graphqlTokens }
     },
-    onValidate: ({ addValidationRule }) => addValidationRule(queryLimits(maxCost)),
+    // Not a rule of validation: those are cached by document, and the cost depends on the variables.
+    onExecute: ({ args: { schema, document, variableValues }, setResultAndStopExecution }) => {
+      const errors = overLimits(schema, document, variableValues ?? {}, maxCost)
+      if (errors.length > 0) setResultAndStopExecution({ errors })
+    },
   }
 }
 
-/** Names the request in every error, and in the log with its cause where the fault is ours. */
-const named: Plugin<object, Served> = {
-  onResultProcess: ({ result, serverContext: { served } }) => {
-    const { errors = [] } = result as ExecutionResult
-    for (const { extensions, originalError } of errors) {
-      extensions['request_id'] = served.id
-      if (extensions['code'] === 'INTERNAL_ERROR')
-        served.log.error({ err: originalError?.cause ?? originalError }, 'a request failed')
-    }
+/** Yoga masks what resolvers throw and nothing else, so every error is given its form here, at the end. */
+const masking: Plugin<object, Served> = {
+  onResultProcess: ({ result, setResult, serverContext: { served } }) => {
+    const { errors, ...rest } = result as ExecutionResult
+    if (errors) setResult({ ...rest, errors: errors.map((thrown) => masked(thrown, served)) })
   },
 }
 
-/** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque. */
-function masked(thrown: unknown): Error {
-  if (!(thrown instanceof GraphQLError))
-    return masked(new GraphQLError('', { originalError: thrown as Error }))
+/** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque, and in the log. */
+function masked(thrown: GraphQLError, { id, log }: FastifyRequest): GraphQLError {
   const error = unwrap(thrown)
+  if (error.code === 'INTERNAL_ERROR')
+    log.error({ err: error.cause ?? thrown.originalError }, 'a request failed')
+  const { message, ...extensions } = errorBody(error, id).error
+  const details = extensions.details.map((detail) => ({ ...detail, path: argument(detail.path) }))
   // Without a path nothing has been executed: the request as a whole is refused.
   const http = thrown.path === undefined && { http: { status: FAILURES[error.code].status } }
-  return new GraphQLError(error.message, {
+  return new GraphQLError(message, {
     ...(thrown.nodes && { nodes: thrown.nodes }),
     ...(thrown.source && { source: thrown.source }),
     ...(thrown.positions && { positions: thrown.positions }),
     ...(thrown.path && { path: thrown.path }),
-    originalError: error,
-    extensions: { ...error.extensions, ...http },
+    extensions: { ...extensions, details, ...http },
   })
 }
+
+/** `/external_id` → `/externalId`: the arguments are in camel case here, what is in them is not. */
+const argument = (path: string) =>
+  path.replace(/^\/[a-z_]+/, (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
 const WELCOME = `# Put an admin or scoped token into the headers below, then ask.
 {

@@ -1,3 +1,4 @@
+import { errorBody, toDomainError } from '../errors.ts'
 import type { ToolResult } from './result.ts'
 
 type Content = { type: 'text'; text: string }
@@ -14,4 +15,15 @@ export function toContent(
     }
   if (result.internal !== undefined) onInternal(result.internal)
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(result.error) }] }
+}
+
+/**
+ * A failure that no tool can carry, as a JSON-RPC error around REST's. Thrown as it came, its message would be sent, and
+ * what a driver says is nobody's business.
+ */
+export function toProtocolFailure(thrown: unknown, requestId: string, onInternal: (cause: unknown) => void) {
+  const error = toDomainError(thrown)
+  const ours = error.code === 'INTERNAL_ERROR'
+  if (ours) onInternal(error.cause ?? thrown)
+  return { code: ours ? -32603 : -32000, message: error.message, data: errorBody(error, requestId) }
 }

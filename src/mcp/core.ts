@@ -1,5 +1,5 @@
 import { DomainError } from '../errors.ts'
-import { demandNeed, mayAnywhere } from '../graphql/context.ts'
+import { mayAnywhere } from '../graphql/context.ts'
 import { nearest } from '../nearest.ts'
 import { baseTools } from './bases.ts'
 import { recordTypeTools, typeAdministration } from './record-types.ts'
@@ -7,7 +7,7 @@ import { recordTools } from './records.ts'
 import { failure, success, type ToolResult } from './result.ts'
 import type { Session } from './session.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
-import { callTyped, typedTools } from './typed.ts'
+import { callTyped, typedTool, typedTools } from './typed.ts'
 
 /** Tools of every base, whatever its types. */
 export const GENERIC: readonly Tool[] = [...recordTypeTools, ...recordTools]
@@ -22,10 +22,7 @@ export async function listTools(session: Session): Promise<ToolDefinition[]> {
   const { context, base } = session
   const rows = base === null ? [...ACCOUNT, ...GENERIC] : GENERIC
   const generic = rows.filter((row) => offered(row, session)).map((row) => row.define(base === null))
-  if (base === null || session.readonly) {
-    if (base !== null) demandNeed(context, { sight: base })
-    return generic
-  }
+  if (base === null || session.readonly) return generic
   return [...generic, ...(await typedTools(base, context)).listed]
 }
 
@@ -44,8 +41,7 @@ export async function callTool(
       if (!mayAnywhere(context, row.permission, base)) throw forbidden(name)
       return success(await row.call(args, session), row.showsRecords)
     }
-    const typed =
-      base === null || session.readonly ? undefined : (await typedTools(base, context)).all.get(name)
+    const typed = base === null || session.readonly ? undefined : await typedTool(base, name, context)
     if (!typed || base === null) throw await unknown(session, name)
     return success(await callTyped(typed, base, args, context), true)
   } catch (thrown) {

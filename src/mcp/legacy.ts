@@ -9,7 +9,7 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
-import { toContent } from './content.ts'
+import { toContent, toProtocolFailure } from './content.ts'
 import { callTool, listTools, UnknownTool } from './core.ts'
 import { about, INSTRUCTIONS } from './instructions.ts'
 import type { Session } from './session.ts'
@@ -17,19 +17,28 @@ import type { Session } from './session.ts'
 /** The protocol's `initialize` era, 2024-11-05 to 2025-11-25: one server for one exchange, nothing kept between. */
 function serverOf(session: Session, onInternal: (cause: unknown) => void): Server {
   const server = new Server(about, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({
-    tools: (await listTools(session)) as never,
-  }))
+  const { requestId } = session.context.scope
+  server.setRequestHandler(ListToolsRequestSchema, async () => {
+    try {
+      return { tools: (await listTools(session)) as never }
+    } catch (thrown) {
+      throw asRpcError(toProtocolFailure(thrown, requestId, onInternal))
+    }
+  })
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     try {
       return toContent(await callTool(session, params.name, params.arguments ?? {}), onInternal)
     } catch (thrown) {
       if (thrown instanceof UnknownTool) throw new McpError(ErrorCode.InvalidParams, thrown.message)
-      throw thrown
+      throw asRpcError(toProtocolFailure(thrown, requestId, onInternal))
     }
   })
   return server
 }
+
+/** The SDK sends the code, message and data of what is thrown; its own error class puts words before the message. */
+const asRpcError = ({ code, message, data }: ReturnType<typeof toProtocolFailure>) =>
+  Object.assign(new Error(message), { code, data })
 
 /** Messages in, answers out, for as long as the exchange lasts. */
 class Exchange implements Transport {

@@ -1,5 +1,5 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import { toContent } from './content.ts'
+import { toContent, toProtocolFailure } from './content.ts'
 import { callTool, listTools, UnknownTool } from './core.ts'
 import { about, INSTRUCTIONS } from './instructions.ts'
 import type { Session } from './session.ts'
@@ -32,17 +32,25 @@ export function modernHandler(onInternal: (cause: unknown) => void) {
 
 function serverOf(session: Session, onInternal: (cause: unknown) => void): Server {
   const server = new Server(about, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
-  server.setRequestHandler('tools/list', async () => ({
-    tools: (await listTools(session)) as never,
-    ...CACHE,
-  }))
+  const { requestId } = session.context.scope
+  const refused = (thrown: unknown) => {
+    const { code, message, data } = toProtocolFailure(thrown, requestId, onInternal)
+    return new ProtocolError(code, message, data)
+  }
+  server.setRequestHandler('tools/list', async () => {
+    try {
+      return { tools: (await listTools(session)) as never, ...CACHE }
+    } catch (thrown) {
+      throw refused(thrown)
+    }
+  })
   server.setRequestHandler('tools/call', async ({ params }) => {
     try {
       return toContent(await callTool(session, params.name, params.arguments ?? {}), onInternal)
     } catch (thrown) {
       if (thrown instanceof UnknownTool)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, thrown.message)
-      throw thrown
+      throw refused(thrown)
     }
   })
   return server

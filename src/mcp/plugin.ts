@@ -1,6 +1,7 @@
 import { isLegacyRequest } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type DomainError, errorBody, FAILURES, invalid } from '../errors.ts'
+import { demandNeed } from '../graphql/context.ts'
 import { asDomainError, notFound } from '../http/errors.ts'
 import { isBaseId } from '../ids.ts'
 import { nearest } from '../nearest.ts'
@@ -28,10 +29,9 @@ export function mcp(identify: Hook, options: Options) {
     for (const url of ADDRESSES) {
       app.post(url, async (request, reply) => {
         const session = sessionOf(request)
-        if (await isLegacyRequest(webRequest(request), request.body)) return legacy(request, reply, session)
+        if (await isLegacy(request)) return legacy(request, reply, session)
         const answer = await modern.fetch(webRequest(request), request.body, session)
-        for (const [name, value] of answer.headers) reply.header(name, value)
-        return reply.code(answer.status).send(await answer.text())
+        return reply.send(answer)
       })
       // No stream and no session to end: each POST stands alone.
       app.route({
@@ -45,6 +45,14 @@ export function mcp(identify: Hook, options: Options) {
       })
     }
   }
+}
+
+/** The SDK's own test decides; a header of the old era without the new era's envelope needs no asking. */
+async function isLegacy(request: FastifyRequest): Promise<boolean> {
+  const version = request.headers['mcp-protocol-version']
+  const { params } = (request.body ?? {}) as { params?: { _meta?: unknown } }
+  if (LEGACY_VERSIONS.includes(String(version)) && params?._meta === undefined) return true
+  return isLegacyRequest(webRequest(request), request.body)
 }
 
 async function legacy(request: FastifyRequest, reply: FastifyReply, session: Session) {
@@ -99,6 +107,7 @@ function sessionOf(request: FastifyRequest): Session {
       allowed: ['1', '0'],
     })
   if (base !== null && !isBaseId(base)) throw notFound()
+  if (base !== null) demandNeed(request.caller, { sight: base })
   return { context: request.caller, base, readonly: readonly === '1' || readonly === 'true' }
 }
 

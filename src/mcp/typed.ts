@@ -41,16 +41,32 @@ const cache = new LRUCache<string, TypedTools>({ max: 200 })
 /** The tools of the types the token may write. They are listed all or none, while they fit. */
 export async function typedTools(base: string, context: Context): Promise<TypedTools> {
   const { typesVersion, createdAt } = (await readVersion({ base }, context)).base
-  const key = [base, createdAt, typesVersion, grantsName(context)].join('\n')
+  const grants = grantsName(context)
+  const key = [base, createdAt, typesVersion, grants].join('\n')
   const known = cache.get(key)
+  if (known) recent.set(`${base}\n${grants}`, known)
   if (known) return known
   const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
   const all = new Map(types.flatMap(toolsOf).map((tool) => [tool.definition.name, tool]))
   const definitions = [...all.values()].map((tool) => tool.definition)
-  const fit = definitions.length <= LIMITS.typedTools && estimateTokens(definitions) <= LIMITS.typedToolTokens
+  const fit = estimateTokens(definitions) <= LIMITS.typedToolTokens
   const tools = { all, listed: fit ? definitions : [] }
   cache.set(key, tools)
+  recent.set(`${base}\n${grants}`, tools)
   return tools
+}
+
+const RECENT_MS = 1000
+const recent = new LRUCache<string, TypedTools>({ max: 200, ttl: RECENT_MS })
+
+/** The tool of that name. A set may be a second old: what the call says is checked against the type as it is. */
+export async function typedTool(
+  base: string,
+  name: string,
+  context: Context,
+): Promise<TypedTool | undefined> {
+  const known = recent.get(`${base}\n${grantsName(context)}`)?.all.get(name)
+  return known ?? (await typedTools(base, context)).all.get(name)
 }
 
 async function allTypes(base: string, context: Context): Promise<RecordType[]> {

@@ -32,6 +32,12 @@ export function readConditions(request: FastifyRequest, versioned: boolean, body
       code: 'not_conditional',
       message: 'This request cannot be made conditional.',
     })
+  if (none !== undefined && request.method !== 'PUT')
+    throw invalid({
+      path: 'header/If-None-Match',
+      code: 'not_conditional',
+      message: 'Only a PUT creates what is absent. To change what exists, send If-Match.',
+    })
   if (none !== undefined && none.trim() !== '*')
     throw invalid({
       path: 'header/If-None-Match',

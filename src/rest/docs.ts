@@ -5,23 +5,23 @@ import { openapi } from './openapi.ts'
 /** `/openapi.json` and `/docs`, the reference made from it. Neither needs a token, nor any host but this one. */
 export function docs() {
   return async (app: FastifyInstance): Promise<void> => {
-  let text: string | undefined
-  app.get('/openapi.json', async (_request, reply) => {
-    text ??= JSON.stringify(openapi())
-    return reply.type('application/json; charset=utf-8').send(text)
-  })
-  await app.register(apiReference, {
-    routePrefix: '/docs',
-    configuration: {
-      url: '/openapi.json',
-      pageTitle: 'Plinth API',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    } as Record<string, unknown>,
-  })
+    let text: string | undefined
+    app.get('/openapi.json', async (_request, reply) => {
+      text ??= JSON.stringify(openapi())
+      return reply.type('application/json; charset=utf-8').send(text)
+    })
+    await app.register(apiReference, {
+      routePrefix: '/docs',
+      configuration: {
+        url: '/openapi.json',
+        pageTitle: 'Plinth API',
+        withDefaultFonts: false,
+        telemetry: false,
+        hideClientButton: true,
+        showDeveloperTools: 'never',
+        agent: { disabled: true },
+        mcp: { disabled: true },
+      } as Record<string, unknown>,
+    })
   }
 }

@@ -21,10 +21,17 @@ export const providers = [
       tools: z.array(z.unknown()).min(1).meta({ description: "The provider's native tool definitions." }),
       dry_run: z.boolean().optional(),
     }),
-    operation: graphql(`mutation ImportTools($base: String!, $provider: String!, $tools: JSON!) {
-      importTools(base: $base, provider: $provider, tools: $tools) { data meta dry_run: dryRun }
+    operation:
+      graphql(`mutation ImportTools($base: String!, $provider: String!, $tools: JSON!, $dryRun: Boolean) {
+      importTools(base: $base, provider: $provider, tools: $tools, dryRun: $dryRun) { data meta dry_run: dryRun }
     }`),
-    variables: ({ params, body }) => ({ base: params.base_id, provider: params.provider, tools: body.tools }),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      provider: params.provider,
+      tools: body.tools,
+      // Said in either place it is a dry run: a false here does not undo the query's true.
+      dryRun: body.dry_run || null,
+    }),
     reply: ({ importTools }) => ({ body: trim(importTools) }),
     answers: z.object({
       data: z.array(

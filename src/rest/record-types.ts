@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { RecordTypeTexts } from '../shapes.ts'
 import { listOf, pageBody, trim, without } from './page.ts'
@@ -91,8 +92,15 @@ const changeQuery = z.strictObject({
 type ChangeQuery = z.output<typeof changeQuery>
 const need = ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_id, recordType: id }) as const
 
-const onInvalid = ({ on_invalid, migrate }: ChangeQuery) =>
-  migrate ? ('migrate' as const) : on_invalid ? ('allow' as const) : ('refuse' as const)
+function onInvalid({ on_invalid, migrate }: ChangeQuery) {
+  if (migrate && on_invalid)
+    throw invalid({
+      path: 'query/on_invalid',
+      code: 'disagrees',
+      message: 'Records that a schema refuses are allowed or migrated: send one of the two.',
+    })
+  return migrate ? ('migrate' as const) : (on_invalid ?? ('refuse' as const))
+}
 
 /** Only what is given: to a PATCH, null is a value. */
 const input = ({

@@ -52,6 +52,7 @@ const PutBody = z.strictObject({
 })
 const PostBody = z.strictObject({ id: recordId.optional(), data, ...external })
 const MergeBody = z.strictObject({
+  id: z.string().optional(),
   data: z
     .record(z.string(), z.unknown())
     .optional()

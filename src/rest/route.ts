@@ -128,6 +128,7 @@ function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
   const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
   const shape = spec.bodyOf?.(mediaType) ?? spec.body
   const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
+  demandSameId(params, body)
   const conditions = readConditions(request, spec.versioned === true && writes, body)
   return { params, query, body, mediaType, conditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
 }
@@ -136,6 +137,20 @@ function refuseBody(body: unknown): undefined {
   if (body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0))
     return undefined
   throw invalid({ path: '', code: 'unexpected_body', message: 'This request takes no body.' })
+}
+
+/** An id in the body repeats the path's, or the request means two things. */
+function demandSameId(params: unknown, body: unknown): void {
+  const { id } = params as { id?: unknown }
+  const { id: sent = id } = (body ?? {}) as { id?: unknown }
+  if (id === undefined || sent === id) return
+  throw invalid({
+    path: '/id',
+    code: 'disagrees',
+    message: 'The id in the body is another one than in the path. Leave it out, or repeat the path.',
+    expected: id,
+    received: sent,
+  })
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/

@@ -1,21 +1,23 @@
-import { readFileSync } from 'node:fs'
 import type { Child } from './children.ts'
 import { askOnce, type Draw, load } from './load.ts'
+import { childrenOf, cpuMs } from './processes.ts'
 import type { Work } from './works.ts'
 
 /** What one server did in one round. */
-export type Round = { perSecond: number; p50: number; p99: number; cpuMs: number | null }
+export type Round = { perSecond: number; p50: number; p99: number; serverMs: number; databaseMs: number }
+export type Servers = { floor: Child; plinth: Child; postmaster: number | undefined }
 export type Measured = { name: string; floor: Round; plinth: Round; ratio: number; spread: [number, number] }
 type Plan = { rounds: number; seconds: number; connections: number }
 
 /** Runs a work in pairs of rounds, floor then Plinth, so that what else the machine does falls on both. */
 export async function measure(
   work: Work,
-  servers: { floor: Child; plinth: Child },
+  servers: Servers,
   { rounds, seconds, connections }: Plan,
 ): Promise<Measured> {
   await prove(work, servers.plinth.url)
-  const run = (child: Child, draw: Draw, length: number) => round(child, draw, connections, length)
+  const run = (child: Child, draw: Draw, length: number) =>
+    round(child, servers.postmaster, draw, connections, length)
   await run(servers.floor, work.floor, Math.min(1, seconds))
   await run(servers.plinth, work.plinth, Math.min(1, seconds))
   const pairs: { floor: Round; plinth: Round }[] = []
@@ -40,10 +42,17 @@ async function prove({ name, plinth, proof }: Work, url: string): Promise<void> 
   if (!proof.test(body)) throw new Error(`"${name}" was not done: ${status} ${body.slice(0, 400)}`)
 }
 
-async function round(child: Child, draw: Draw, connections: number, seconds: number): Promise<Round> {
-  const before = cpuMs(child.pid)
+async function round(
+  child: Child,
+  postmaster: number | undefined,
+  draw: Draw,
+  connections: number,
+  seconds: number,
+): Promise<Round> {
+  const database = () => (postmaster === undefined ? [] : childrenOf(postmaster))
+  const before = { server: cpuMs([child.pid]), database: cpuMs(database()) }
   const lap = await load(child.url, draw, connections, seconds)
-  const after = cpuMs(child.pid)
+  const after = { server: cpuMs([child.pid]), database: cpuMs(database()) }
   const sorted = lap.latenciesMs.sort((a, b) => a - b)
   const at = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
@@ -51,29 +60,21 @@ async function round(child: Child, draw: Draw, connections: number, seconds: num
     perSecond: lap.requests / lap.seconds,
     p50: at(0.5),
     p99: at(0.99),
-    cpuMs: before === null || after === null ? null : (after - before) / lap.requests,
+    serverMs: (after.server - before.server) / lap.requests,
+    databaseMs: (after.database - before.database) / lap.requests,
   }
 }
 
-/** Processor time a process has used, all its threads; null where /proc has no word on it. Source: proc(5), fields 14, 15. */
-function cpuMs(pid: number): number | null {
-  try {
-    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
-    const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number)
-    return (user + system) * 10
-  } catch {
-    return null
+const middle = (rounds: readonly Round[]): Round => {
+  const of = (figure: keyof Round) => median(rounds.map((round) => round[figure]))
+  return {
+    perSecond: of('perSecond'),
+    p50: of('p50'),
+    p99: of('p99'),
+    serverMs: of('serverMs'),
+    databaseMs: of('databaseMs'),
   }
 }
-
-const middle = (rounds: readonly Round[]): Round => ({
-  perSecond: median(rounds.map((round) => round.perSecond)),
-  p50: median(rounds.map((round) => round.p50)),
-  p99: median(rounds.map((round) => round.p99)),
-  cpuMs: rounds.some((round) => round.cpuMs === null)
-    ? null
-    : median(rounds.map((round) => round.cpuMs ?? 0)),
-})
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)

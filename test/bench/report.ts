@@ -15,13 +15,22 @@ type Run = {
 /** The result as Markdown. */
 export function report({ options, results, moments, database, loadBefore }: Run): string {
   const { rounds, seconds, connections } = options
-  const [cpu] = cpus()
-  const machine = `${cpu?.model ?? 'unknown processor'} × ${cpus().length}, ${Math.round(totalmem() / 1024 ** 3)} GB, ${type()} ${release()}, Node ${process.versions.node}, ${database}`
+  const [processor] = cpus()
+  const machine = `${processor?.model ?? 'unknown processor'} × ${cpus().length}, ${Math.round(totalmem() / 1024 ** 3)} GB, ${type()} ${release()}, Node ${process.versions.node}, ${database}`
   return [
     `${new Date().toISOString().slice(0, 10)}, on ${machine}. Client, both servers and database share it; load average before the run ${loadBefore.toFixed(1)}.`,
     `Medians of ${rounds} paired rounds of ${seconds} s at ${connections} connections; each cell is *floor / Plinth*. Rate limit off; Plinth's log, at its default level, goes to /dev/null.`,
     table(
-      ['Work', 'Ratio', 'Lowest to highest', 'Requests a second', 'p50 ms', 'p99 ms', 'CPU ms a request'],
+      [
+        'Work',
+        'Ratio',
+        'Lowest to highest',
+        'Requests a second',
+        'p50 ms',
+        'p99 ms',
+        'CPU ms a request: server',
+        'database',
+      ],
       results.map(workRow),
     ),
     table(
@@ -42,9 +51,12 @@ function workRow({ name, floor, plinth, ratio, spread }: Measured): string[] {
     both(({ perSecond }) => Math.round(perSecond).toLocaleString('en')),
     both(({ p50 }) => p50.toFixed(1)),
     both(({ p99 }) => p99.toFixed(1)),
-    both(({ cpuMs }) => cpuMs?.toFixed(2) ?? '–'),
+    both(({ serverMs }) => cpu(serverMs)),
+    both(({ databaseMs }) => cpu(databaseMs)),
   ]
 }
+
+const cpu = (ms: number) => (Number.isNaN(ms) ? '–' : ms.toFixed(2))
 
 function table(head: readonly string[], rows: readonly string[][]): string {
   if (rows.length === 0) return ''

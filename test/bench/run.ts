@@ -46,9 +46,10 @@ async function main(): Promise<void> {
   const database = await fill(databaseUrl, options.records)
   const floor = await startFloor(databaseUrl, options.profile)
 
+  const servers = { floor, plinth, postmaster: postmasterOf(dataDir) }
   const works = worksOf({ token, records: options.records })
   for (const work of works.filter(({ name }) => wanted(name))) {
-    const measured = await measure(work, { floor, plinth }, options)
+    const measured = await measure(work, servers, options)
     say(`${work.name}: ${measured.ratio.toFixed(2)} of the floor`)
     results.push(measured)
   }

@@ -12,8 +12,7 @@ afterAll(() => world.close())
 const NUMBER = { type: 'object', properties: { v: { type: 'number' } } }
 const typePath = (id: string) => `/v1/crm/record-types/${id}`
 const recordPath = (type: string, id: string) => `/v1/crm/records/${type}/${id}`
-const put = (type: string, id: string, data: object) =>
-  world.call('PUT', recordPath(type, id), { data })
+const put = (type: string, id: string, data: object) => world.call('PUT', recordPath(type, id), { data })
 const get = async (type: string, id: string) => succeed(await world.call('GET', recordPath(type, id)))
 
 test('a change that breaks 13 of 17 records is 409 with count and ten samples, and changes nothing', async () => {
@@ -49,10 +48,7 @@ describe('on_invalid=allow', () => {
     expect(await world.logOf(type, 'bad')).toHaveLength(1)
 
     expectFault(await put(type, 'bad', { v: 'text' }), '/data/v')
-    expectFailure(
-      await world.call('PATCH', recordPath(type, 'bad'), { data: { w: 1 } }),
-      'VALIDATION_ERROR',
-    )
+    expectFailure(await world.call('PATCH', recordPath(type, 'bad'), { data: { w: 1 } }), 'VALIDATION_ERROR')
     const cancelled = succeed(await world.call('POST', `${recordPath(type, 'bad')}/cancel`))
     expect(cancelled).toMatchObject({ valid: false, status: 'cancelled' })
     expect(succeed(await put(type, 'bad', { v: 2 }))).not.toHaveProperty('valid')
@@ -104,13 +100,7 @@ describe('migrate=true', () => {
       { a: [1] },
       { b: [1] },
     ],
-    [
-      'cast to number',
-      NUMBER,
-      [{ op: 'cast', field: 'data.v', type: 'number' }],
-      { v: '1.5' },
-      { v: 1.5 },
-    ],
+    ['cast to number', NUMBER, [{ op: 'cast', field: 'data.v', type: 'number' }], { v: '1.5' }, { v: 1.5 }],
     [
       'cast to boolean',
       { type: 'object', properties: { v: { type: 'boolean' } } },

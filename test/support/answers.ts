@@ -39,7 +39,7 @@ export function expectFailure(answer: Answer, code: Code): Body {
   const { error } = answer.body
   expect(Object.keys(error).sort()).toEqual(['code', 'details', 'message', 'request_id'])
   expect(error.code).toBe(code)
-  expect(error.message).toMatch(/\w+ \w+/)
+  expect(error.message).toMatch(/\S+ \S+/)
   for (const detail of error.details) {
     for (const key of ['path', 'code', 'message']) expect(detail[key], key).toBeTypeOf('string')
     expect(detail.path).toMatch(/^(|\/.*|(query|header|path)\/.+)$/s)

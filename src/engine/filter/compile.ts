@@ -27,11 +27,12 @@ export function compileFilter(filter: Filter, type: CompiledType, parameters: Pa
 }
 
 function equality({ field, value, at }: Condition, type: CompiledType, parameters: Parameters): string {
-  if (field.kind === 'column') return columnEquals(field.column, value, parameters)
+  if (field.kind === 'column') return columnEquals(field.column, value, type.timezone, parameters)
   demandField(field, type, at)
+  if (value === null)
+    return `NOT ${onElements(field.path, parameters, (found) => `jsonb_typeof(coalesce(${found}, 'null'::jsonb)) <> 'null'`)}`
   const isInstant = ['date-time', 'date'].includes(formatAt(type.jsonSchema, field.path) ?? '')
   return onElements(field.path, parameters, (found) => {
-    if (value === null) return `jsonb_typeof(coalesce(${found}, 'null'::jsonb)) = 'null'`
     if (isInstant && typeof value === 'string') {
       const zone = parameters.add(type.timezone)
       return `plinth.instant(${found} #>> '{}', ${zone}) = plinth.instant(${parameters.add(value)}, ${zone})`
@@ -41,7 +42,7 @@ function equality({ field, value, at }: Condition, type: CompiledType, parameter
 }
 
 /** Columns compare with their own type only; a value of another type matches nothing. */
-function columnEquals(column: Column, value: unknown, parameters: Parameters): string {
+function columnEquals(column: Column, value: unknown, zone: string, parameters: Parameters): string {
   const nullable = column === 'external_id' || column === 'external_source'
   if (value === null) return nullable ? `${column} IS NULL` : 'false'
   if (column === 'version')
@@ -53,9 +54,9 @@ function columnEquals(column: Column, value: unknown, parameters: Parameters): s
     if (value !== 'active' && value !== 'cancelled') return 'false'
     return `cancelled_at IS ${value === 'active' ? '' : 'NOT '}NULL`
   }
-  // Columns keep milliseconds, as they are shown; times without an offset are UTC.
+  // Columns keep milliseconds, as they are shown.
   if (column === 'created_at' || column === 'updated_at')
-    return `${column} = plinth.instant(${parameters.add(value)}, 'UTC')`
+    return `${column} = plinth.instant(${parameters.add(value)}, ${parameters.add(zone)})`
   return `${column} = ${parameters.add(value)}`
 }
 

@@ -1,4 +1,5 @@
 import { invalid } from '../../errors.ts'
+import { parseJson } from '../../json.ts'
 import { nearest } from '../../nearest.ts'
 
 /** The fields of a record beside its data. */
@@ -48,7 +49,7 @@ function readSegment([, name, index, any, quoted]: RegExpExecArray, at: string):
   if (index !== undefined) return Number(index)
   if (any !== undefined) return null
   try {
-    return JSON.parse(quoted ?? '') as string
+    return parseJson(quoted ?? '') as string
   } catch {
     throw badField(at, 'A quoted key is a JSON string.')
   }

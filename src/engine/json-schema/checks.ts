@@ -1,13 +1,14 @@
 import type { Detail } from '../../errors.ts'
 import { nearest } from '../../nearest.ts'
 import { isKnownFormat, KNOWN_FORMATS } from './formats.ts'
-import { TYPE_SYNONYMS, TYPES } from './keywords.ts'
+import { type PlainShape, TYPE_SYNONYMS, TYPES } from './keywords.ts'
 
 export type Path = (string | number)[]
 export type Report = (path: Path, code: string, message: string, extra?: Partial<Detail>) => void
 
-/** Keyword values that hold no schema: their type, and what else they must be. */
-export const PLAIN = {
+type Plain = { type: string; rule?: string; holds?: (value: unknown) => boolean }
+
+const PLAIN: Record<PlainShape, Plain> = {
   string: { type: 'string' },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
@@ -17,14 +18,12 @@ export const PLAIN = {
   count: { type: 'number', rule: 'a whole number, 0 or more', holds: isCount },
   name: { type: 'string', rule: 'letters, digits, _ . and -', holds: (value) => isName(String(value)) },
   id: { type: 'string', rule: 'a URI without fragment', holds: (value) => /^[^#]*#?$/.test(String(value)) },
-} as const satisfies Record<string, { type: string; rule?: string; holds?: (value: unknown) => boolean }>
+}
 
-export function checkPlain(shape: keyof typeof PLAIN, value: unknown, path: Path, report: Report): void {
-  const check: { type: string; rule?: string; holds?: (value: unknown) => boolean } = PLAIN[shape]
-  if (typeName(value) !== check.type) wrongType(path, [check.type], value, report)
-  else if (check.holds?.(value) === false) {
-    report(path, 'range', `This keyword takes ${check.rule}.`, { expected: check.rule })
-  }
+export function checkPlain(shape: PlainShape, value: unknown, path: Path, report: Report): void {
+  const { type, rule, holds } = PLAIN[shape]
+  if (typeName(value) !== type) wrongType(path, [type], value, report)
+  else if (holds?.(value) === false) report(path, 'range', `This keyword takes ${rule}.`, { expected: rule })
 }
 
 export function checkStrings(value: unknown, path: Path, report: Report): void {

@@ -1,4 +1,14 @@
-import type { PLAIN } from './checks.ts'
+/** Values that hold no schema and mean nothing to other keywords. */
+export type PlainShape =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'array'
+  | 'positive'
+  | 'count'
+  | 'flags'
+  | 'name'
+  | 'id'
 
 /** What a keyword's value must look like. */
 export type Shape =
@@ -15,7 +25,7 @@ export type Shape =
   | 'reference'
   | 'dialect'
   | 'any'
-  | keyof typeof PLAIN
+  | PlainShape
 
 type Keywords = Readonly<Record<string, Shape>>
 

@@ -36,11 +36,7 @@ export function exportTools(
 }
 
 /** One record type as a native tool definition, and the name it goes by there. */
-function writeTool(
-  codec: ProviderCodec,
-  type: ExportedType,
-  { checks, shape = 'chat' }: ExportOptions,
-) {
+function writeTool(codec: ProviderCodec, type: ExportedType, { checks, shape = 'chat' }: ExportOptions) {
   const { note, lines } = notebook()
   const named = alias(type.id, codec.namePattern)
   if (named !== type.id) note(`${codec.label} takes no such name: it is exported as "${named}"`)

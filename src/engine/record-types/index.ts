@@ -12,8 +12,9 @@ import type { Scope } from '../scope.ts'
 import { findType } from '../types-cache.ts'
 import type { WriteScope } from '../write.ts'
 import { type RecordTypeInput, readInput } from './input.ts'
+import { type OnInvalid, readMigration } from './migration.ts'
 import { choosePortableId } from './portable-id.ts'
-import { type OnInvalid, reconcile } from './reconcile.ts'
+import { type Repair, reconcile } from './reconcile.ts'
 
 export type { RecordTypeInput } from './input.ts'
 export type RecordType = {
@@ -125,15 +126,18 @@ async function change(
   next: (held: TypeRow | null) => Fields,
 ): Promise<RecordType> {
   demand(scope.access, 'manage', baseId, id)
+  const repair = { onInvalid: options.onInvalid, steps: readMigration(options) }
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lockConfiguration(within, baseId)
     const held = await tx.orm.recordType.findUnique({ where: { baseId_id: { baseId, id } } })
     const fields = next(held)
     checkVersion(options.expected, held?.version, `record type "${id}"`)
+    if (held && (repair.steps.length > 0 || !isDeepStrictEqual(fields.jsonSchema, held.jsonSchema)))
+      await holdTo(within, baseId, id, fields.jsonSchema, repair)
     if (held && isDeepStrictEqual(fields, fieldsOf(held)))
       return { ...toRecordType(held), operation: 'unchanged' }
-    const row = held ? await update(within, held, fields, options) : await create(within, baseId, id, fields)
+    const row = held ? await update(within, held, fields) : await create(within, baseId, id, fields)
     await finish(within, row, held ? 'update' : 'create')
     return { ...toRecordType(row), operation: held ? 'updated' : 'created' }
   })
@@ -147,22 +151,17 @@ async function create(scope: Scope, baseId: string, id: string, fields: Fields):
   })
 }
 
-async function update(
-  scope: WriteScope,
-  held: TypeRow,
-  fields: Fields,
-  options: PutOptions,
-): Promise<TypeRow> {
-  const { baseId, id } = held
-  if (options.migration || !isDeepStrictEqual(fields.jsonSchema, held.jsonSchema)) {
-    await scope.db.query(LOCK_TYPE, [baseId, id])
-    await reconcile(scope, baseId, id, fields.jsonSchema, options)
-  }
-  return scope.db.orm.recordType.update({
+/** Holds the records that exist to the schema, with no write between them and its change. */
+async function holdTo(scope: WriteScope, baseId: string, id: string, jsonSchema: object, repair: Repair) {
+  await scope.db.query(LOCK_TYPE, [baseId, id])
+  await reconcile(scope, baseId, id, jsonSchema, repair)
+}
+
+const update = (scope: WriteScope, { baseId, id }: TypeRow, fields: Fields): Promise<TypeRow> =>
+  scope.db.orm.recordType.update({
     where: { baseId_id: { baseId, id } },
     data: { ...fields, version: { increment: 1 }, updatedAt: new Date() },
   })
-}
 
 // Waits for the writes in flight on the type, which hold KEY SHARE on its row, and holds off new ones.
 const LOCK_TYPE = statement(

@@ -1,6 +1,8 @@
 import { type Detail, invalid } from '../../errors.ts'
 import { type FieldPath, parseField } from '../filter/field.ts'
-import type { OnInvalid } from './reconcile.ts'
+
+/** What happens to records that a new schema refuses: the change is refused, they are flagged, or repaired. */
+export type OnInvalid = 'refuse' | 'allow' | 'migrate'
 
 const CASTS = ['string', 'number', 'integer', 'boolean'] as const
 type Cast = (typeof CASTS)[number]
@@ -59,7 +61,7 @@ function readStep(raw: RawStep, at: string): MigrationStep {
 function dataField(raw: unknown, at: string): FieldPath {
   if (typeof raw !== 'string') throw fault(at, 'type', 'A field is written like "data.status".')
   const field = parseField(/^data[.[]/.test(raw) ? raw : `data.${raw}`, at)
-  if (field.kind !== 'data' || field.path.some((segment) => typeof segment !== 'string'))
+  if (field.kind !== 'data' || field.path.some(isUnnamed))
     throw fault(
       at,
       'invalid_field',
@@ -67,6 +69,9 @@ function dataField(raw: unknown, at: string): FieldPath {
     )
   return field.path
 }
+
+// Assigning to __proto__ makes no property.
+const isUnnamed = (segment: FieldPath[number]) => typeof segment !== 'string' || segment === '__proto__'
 
 /** The data with every step applied; the given value is left alone. */
 export function migrate(data: unknown, steps: readonly MigrationStep[]): unknown {

@@ -5,10 +5,7 @@ import { statement } from '../db.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
 import { authorship } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
-import { type MigrationStep, migrate, readMigration } from './migration.ts'
-
-/** What happens to records that a new schema refuses: the change is refused, they are flagged, or repaired. */
-export type OnInvalid = 'refuse' | 'allow' | 'migrate'
+import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
 
 const PAGE = 1000
 const SAMPLES = 10
@@ -35,7 +32,7 @@ const REWRITE = statement(
 )
 
 type Row = { id: string; data: unknown; valid: boolean }
-type Options = { onInvalid: OnInvalid; migration: unknown }
+export type Repair = { onInvalid: OnInvalid; steps: readonly MigrationStep[] }
 
 /**
  * Holds the records that exist to a schema that is about to be the type's. The caller has the type's row locked.
@@ -46,10 +43,9 @@ export async function reconcile(
   baseId: string,
   typeId: string,
   jsonSchema: object,
-  options: Options,
+  { onInvalid, steps }: Repair,
 ) {
   const schema = compileSchema(jsonSchema, '/json_schema')
-  const steps = readMigration(options)
   const refused: { count: number; samples: object[] } = { count: 0, samples: [] }
   for (let after = '', more = true; more; ) {
     const rows = await scope.db.query<Row>(NEXT_RECORDS, [baseId, typeId, after])
@@ -61,10 +57,10 @@ export async function reconcile(
       refused.count++
       if (refused.samples.length < SAMPLES) refused.samples.push(sample(row, faults))
     }
-    if (refused.count > 0 && options.onInvalid !== 'allow') continue
+    if (refused.count > 0 && onInvalid !== 'allow') continue
     await apply(scope, baseId, typeId, judged)
   }
-  if (refused.count > 0 && options.onInvalid !== 'allow') throw recordsRefused(refused, options.onInvalid)
+  if (refused.count > 0 && onInvalid !== 'allow') throw recordsRefused(refused, onInvalid)
 }
 
 function judge(row: Row, schema: CompiledSchema, steps: readonly MigrationStep[]) {

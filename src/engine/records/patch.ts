@@ -1,4 +1,4 @@
-import { applyPatch, type Operation as PatchOperation } from 'rfc6902'
+import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
 import { DomainError, invalid } from '../../errors.ts'
 import { checkJson } from '../../json.ts'
 import { demand } from '../access.ts'
@@ -39,6 +39,7 @@ export async function patchRecord(
   expected: Expectation,
 ): Promise<RecordItem> {
   demand(scope.access, 'write', baseId, recordType)
+  const operations = 'operations' in patch ? readOperations(patch.operations) : null
   await demandType(scope, baseId, recordType)
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
@@ -46,7 +47,8 @@ export async function patchRecord(
     if (!row) throw recordNotFound(recordType, id)
     if (expected.versions && !expected.versions.includes(row.version))
       throw versionMismatch(row.version, expected.versions)
-    const next = 'merge' in patch ? merged(row, patch.merge) : operated(row, patch.operations)
+    const next =
+      'merge' in patch ? merged(row, patch.merge) : operated(row, operations ?? [], scope.limits.recordBytes)
     const pair = readPair(next)
     if (!pair && row.external_id !== null)
       throw invalid({
@@ -92,15 +94,18 @@ const REACHABLE = /^\/(data(\/.*)?|external_id|external_source)$/s
 // The patch library steps over these names without a word; better to refuse them.
 const UNREACHABLE = /\/(__proto__|constructor|prototype)(\/|$)/
 
-function operated(row: RecordRow, raw: unknown): State {
-  const operations = readOperations(raw)
+function operated(row: RecordRow, operations: readonly PatchOperation[], maxBytes: number): State {
   const document: Record<string, unknown> = structuredClone({
     data: row.data,
     external_id: row.external_id,
     external_source: row.external_source,
   })
+  let copied = 0
   for (const [index, operation] of operations.entries()) {
-    const [error] = applyPatch(document, [operation])
+    // A patch of few bytes can double the record with each copy.
+    if (operation.op === 'copy') copied += sizeAt(document, operation.from)
+    if (copied > maxBytes) throw copiesTooMuch(index, maxBytes)
+    const error = apply(document, operation)
     if (error && operation.op === 'test') throw testFailed(index)
     if (error)
       throw invalid({
@@ -117,6 +122,23 @@ function operated(row: RecordRow, raw: unknown): State {
     return value
   }
   return { data: document['data'], externalId: text('external_id'), externalSource: text('external_source') }
+}
+
+/** What keeps the operation from being done, if anything does. */
+function apply(document: object, operation: PatchOperation): unknown {
+  try {
+    return applyPatch(document, [operation])[0]
+  } catch (thrown) {
+    // The library steps into strings and numbers as if they could hold something.
+    return thrown
+  }
+}
+
+function sizeAt(document: object, pointer: string): number {
+  const value: unknown = Pointer.fromJSON(pointer).get(document)
+  if (value === undefined) return 0
+  checkJson(value, '/data')
+  return JSON.stringify(value).length
 }
 
 function readOperations(raw: unknown): PatchOperation[] {
@@ -163,6 +185,14 @@ function readOperations(raw: unknown): PatchOperation[] {
   }
   return raw as PatchOperation[]
 }
+
+const copiesTooMuch = (index: number, maxBytes: number) =>
+  invalid({
+    path: `/${index}/from`,
+    code: 'too_large',
+    message: `The copies of a patch have at most ${maxBytes} bytes together.`,
+    expected: maxBytes,
+  })
 
 const testFailed = (index: number) =>
   new DomainError('CONFLICT', `The test of operation ${index} does not hold. Nothing was changed.`, {

@@ -1,0 +1,56 @@
+/** Owns the embedded PostgreSQL of a data directory for as long as this process serves it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Cluster, type ClusterLog, openCluster } from './cluster.ts'
+import { claimOwnership, type Ownership } from './ownership.ts'
+
+export type Supervised = { url: string; close(): Promise<void> }
+
+const RETRY_MS = 1000
+
+/**
+ * Opens the cluster and claims it; when it dies under us, starts it again. Its address stays the same, so connection
+ * pools find it by themselves. Null when another live process serves the directory.
+ */
+export async function supervise(options: { dataDir: string; log: ClusterLog }): Promise<Supervised | null> {
+  const { log } = options
+  let held: { cluster: Cluster; ownership: Ownership } | undefined
+  let closing = false
+  let restarting: Promise<void> | undefined
+
+  const open = async (): Promise<boolean> => {
+    const cluster = await openCluster(options)
+    const ownership = await claimOwnership(cluster.url, { onLost })
+    held = ownership ? { cluster, ownership } : undefined
+    return ownership !== null
+  }
+  function onLost(): void {
+    if (closing) return
+    log.warn({}, 'the embedded PostgreSQL went away and is started again')
+    restarting ??= restart().finally(() => {
+      restarting = undefined
+    })
+  }
+  const restart = async (): Promise<void> => {
+    while (!closing) {
+      try {
+        if (await open()) return
+      } catch (err) {
+        log.warn({ err }, 'the embedded PostgreSQL did not start; trying again')
+      }
+      await sleep(RETRY_MS)
+    }
+  }
+
+  await open()
+  if (!held) return null
+  return {
+    url: held.cluster.url,
+    // PostgreSQL stops last, after everyone who talks to it.
+    close: async () => {
+      closing = true
+      await restarting
+      await held?.ownership.release()
+      await held?.cluster.stop()
+    },
+  }
+}

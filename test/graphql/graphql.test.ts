@@ -1,0 +1,454 @@
+import { getIntrospectionQuery } from 'graphql'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+type Options = { token?: string | null; headers?: Record<string, string> }
+const send = (query: string, variables?: object, { token = server.adminToken, headers = {} }: Options = {}) =>
+  server.as(token)('POST', '/graphql', { query, ...(variables && { variables }) }, headers)
+
+/** The data of a request that must succeed. */
+async function ask(query: string, variables?: object, options?: Options): Promise<Body> {
+  const { status, body, text } = await send(query, variables, options)
+  expect(body.errors, text).toBeUndefined()
+  expect(status).toBe(200)
+  return body.data
+}
+/** The one error of a request that must fail. */
+async function fail(query: string, variables?: object, options?: Options): Promise<Body> {
+  const { body, text } = await send(query, variables, options)
+  expect(body.errors, text).toHaveLength(1)
+  expect(body.data ?? null).toBeNull()
+  const [{ message, extensions }] = body.errors
+  return { message, ...extensions }
+}
+/** A request refused before anything ran. */
+async function refused(query: string, variables?: object): Promise<Body> {
+  const answer = await send(query, variables)
+  expect(answer.status, answer.text).toBe(400)
+  expect(answer.body).not.toHaveProperty('data.bases')
+  return answer.body.errors[0]
+}
+
+const SCHEMA = {
+  type: 'object',
+  properties: { title: { type: 'string' }, qty: { type: 'integer' } },
+  required: ['title'],
+}
+
+beforeAll(async () => {
+  server = await openServer()
+  await server.call('PUT', '/v1/bases/crm', { name: 'CRM' })
+  await server.call('PUT', '/v1/crm/record-types/task', { json_schema: SCHEMA })
+  await server.call('PUT', '/v1/crm/record-types/note', {})
+})
+afterAll(() => server.close())
+
+async function tokenWith(grant: object): Promise<string> {
+  const made = await server.call('POST', '/v1/tokens', {
+    name: 'scoped',
+    grants: [{ base: 'crm', record_type: '*', environment: 'production', ...grant }],
+  })
+  return made.body.token
+}
+
+test('the queries read what REST has', async () => {
+  await server.call('PUT', '/v1/crm/records/task/t1', { data: { title: 'a', qty: 1 }, external_id: 'x1' })
+  const data = await ask(`{
+    bases(includeTotal: true) { data { id name environment counts } hasMore total }
+    base(id: "crm") { name settings version createdAt }
+    recordTypes(base: "crm") { data { id portableId jsonSchema } }
+    recordType(base: "crm", id: "task") { id timezone indexes sources display }
+    records(base: "crm", recordType: "task", limit: 10, includeTotal: true) { data { id data } hasMore limit offset total }
+    record(base: "crm", recordType: "task", id: "t1") {
+      id recordType data externalId externalSource version status cancelledAt valid createdAt updatedAt
+    }
+    tokens { data { name masked grants } hasMore }
+  }`)
+  const record = (await server.call('GET', '/v1/crm/records/task/t1')).body
+  expect(data.record).toEqual({
+    id: 't1',
+    recordType: 'task',
+    data: record.data,
+    externalId: 'x1',
+    externalSource: 'default',
+    version: 1,
+    status: 'active',
+    cancelledAt: null,
+    valid: null,
+    createdAt: record.created_at,
+    updatedAt: record.updated_at,
+  })
+  expect(data.bases).toEqual({
+    data: [{ id: 'crm', name: 'CRM', environment: 'production', counts: { record_types: 2, records: 1 } }],
+    hasMore: false,
+    total: 1,
+  })
+  expect(data.base.settings).toEqual((await server.call('GET', '/v1/bases/crm')).body.settings)
+  expect(data.recordTypes.data.map((type: Body) => type.id).sort()).toEqual(['note', 'task'])
+  expect(data.recordType).toEqual({ id: 'task', timezone: 'UTC', indexes: [], sources: [], display: {} })
+  expect(data.records).toMatchObject({ hasMore: false, limit: 10, offset: 0, total: 1 })
+  expect(data.tokens.data[0]).toMatchObject({ masked: expect.stringMatching(/^plt_….{4}$/) })
+  expect(JSON.stringify(data)).not.toContain(server.adminToken)
+})
+
+test('filter and sort narrow and order a list', async () => {
+  for (const title of ['s1', 's2', 's1'])
+    await server.call('POST', '/v1/crm/records/note', { data: { title } })
+  const { records } = await ask(
+    `query Q($filter: JSON) { records(base: "crm", recordType: "note", filter: $filter, sort: "created_at") { data { data } } }`,
+    { filter: { field: 'data.title', op: 'eq', value: 's1' } },
+  )
+  expect(records.data).toEqual([{ data: { title: 's1' } }, { data: { title: 's1' } }])
+})
+
+test('every mutation of a base, its types and its records does what REST does', async () => {
+  const data = await ask(`mutation {
+    base: putBase(id: "made", input: { name: "Made", settings: { trash_days: 7 } }) { id name settings operation }
+    type: putRecordType(base: "made", id: "thing", input: { jsonSchema: { type: "object", required: ["n"] } }) { version operation }
+    patched: patchRecordType(base: "made", id: "thing", input: { description: "Things" }) { version description jsonSchema operation }
+    put: putRecord(base: "made", recordType: "thing", id: "a", data: { n: 1 }) { id version operation }
+    pair: putRecordByExternalId(base: "made", recordType: "thing", data: { n: 2 }, externalId: "e") { externalId externalSource operation }
+    created: createRecord(base: "made", recordType: "thing", data: { n: 3 }) { id version operation }
+    merged: patchRecord(base: "made", recordType: "thing", id: "a", merge: { m: [1, 2.5, null, "x"] }) { data version }
+    pathed: patchRecord(base: "made", recordType: "thing", id: "a", operations: [{ op: "remove", path: "/data/m/0" }]) { data version }
+    cancelled: cancelRecord(base: "made", recordType: "thing", id: "a") { status version }
+    restored: restoreRecord(base: "made", recordType: "thing", id: "a") { status version }
+    deleted: deleteRecord(base: "made", recordType: "thing", id: "a") { id deleted }
+  }`)
+  expect(data).toMatchObject({
+    base: { id: 'made', name: 'Made', settings: { trash_days: 7 }, operation: 'created' },
+    type: { version: 1, operation: 'created' },
+    patched: { version: 2, description: 'Things', operation: 'updated', jsonSchema: { required: ['n'] } },
+    put: { id: 'a', version: 1, operation: 'created' },
+    pair: { externalId: 'e', externalSource: 'default', operation: 'created' },
+    created: { version: 1, operation: 'created' },
+    merged: { data: { n: 1, m: [1, 2.5, null, 'x'] }, version: 2 },
+    pathed: { data: { n: 1, m: [2.5, null, 'x'] }, version: 3 },
+    cancelled: { status: 'cancelled', version: 4 },
+    restored: { status: 'active', version: 5 },
+    deleted: { id: 'a', deleted: true },
+  })
+  expect((await server.call('GET', '/v1/made/records/thing/a')).status).toBe(404)
+  expect((await server.call('GET', `/v1/made/records/thing/${data.created.id}`)).body.data).toEqual({ n: 3 })
+  const end = await ask(`mutation {
+    type: deleteRecordType(base: "made", id: "thing", confirm: "thing") { id deleted }
+    base: deleteBase(id: "made") { id deleted }
+  }`)
+  expect(end).toEqual({ type: { id: 'thing', deleted: true }, base: { id: 'made', deleted: true } })
+  expect((await server.call('GET', '/v1/bases/made')).status).toBe(404)
+})
+
+test('tokens and tool definitions have their mutations too', async () => {
+  const grants = [{ base: 'crm', record_type: 'note', environment: 'production', permission: 'read' }]
+  const { createToken } = await ask(
+    'mutation M($grants: JSON!) { createToken(name: "made", grants: $grants) { id token masked createdBy expiresAt } }',
+    { grants },
+  )
+  expect(createToken.token).toMatch(/^plt_/)
+  expect(createToken.expiresAt).toBeNull()
+  const read = await ask('{ recordTypes(base: "crm") { data { id } } }', {}, { token: createToken.token })
+  expect(read.recordTypes.data).toEqual([{ id: 'note' }])
+  expect(await ask(`mutation { deleteToken(id: "${createToken.id}") { id deleted } }`)).toEqual({
+    deleteToken: { id: createToken.id, deleted: true },
+  })
+  const definition = {
+    name: 'log_call',
+    description: 'Logs.',
+    input_schema: { type: 'object', properties: {} },
+  }
+  const done = await ask(
+    `mutation M($tools: JSON!) { importTools(base: "crm", provider: "anthropic", tools: $tools) { data meta } }`,
+    { tools: [definition] },
+  )
+  expect(done.importTools).toEqual({
+    data: [{ record_type: 'log_call', operation: 'created', warnings: [] }],
+    meta: { count: 1 },
+  })
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'log_call', input: { a: 1 } }
+  const { recordToolCall } = await ask(
+    `mutation M($call: JSON!) { recordToolCall(base: "crm", provider: "anthropic", recordType: "log_call", call: $call) {
+      record { data externalId externalSource } operation toolResult } }`,
+    { call },
+  )
+  expect(recordToolCall).toMatchObject({
+    record: { data: { a: 1 }, externalId: 'toolu_1', externalSource: 'anthropic' },
+    operation: 'created',
+    toolResult: { type: 'tool_result', tool_use_id: 'toolu_1' },
+  })
+  const { exportTools } = await ask(
+    '{ exportTools(base: "crm", provider: "anthropic", recordTypes: ["log_call"]) { provider tools warnings } }',
+  )
+  expect(exportTools).toEqual({ provider: 'anthropic', tools: [definition], warnings: [] })
+})
+
+test('failures carry the codes of the contract with their details', async () => {
+  const missing = await fail('{ record(base: "crm", recordType: "task", id: "nobody") { id } }')
+  expect(missing).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/id', code: 'record_not_found' }] })
+  expect(missing.request_id).toMatch(/./)
+  const invalid = await fail(
+    'mutation { createRecord(base: "crm", recordType: "task", data: { title: 5, qty: 1.5 }) { id } }',
+  )
+  expect(invalid.code).toBe('VALIDATION_ERROR')
+  expect(invalid.details.map((detail: Body) => detail.path).sort()).toEqual(['/data/qty', '/data/title'])
+  await server.call('PUT', '/v1/crm/records/task/c1', { data: { title: 'c' } })
+  const taken = await fail(
+    'mutation { createRecord(base: "crm", recordType: "task", id: "c1", data: { title: "d" }) { id } }',
+  )
+  expect(taken).toMatchObject({ code: 'CONFLICT' })
+  const stale = await fail(
+    'mutation { patchRecord(base: "crm", recordType: "task", id: "c1", merge: {}, expectedVersions: [9]) { id } }',
+  )
+  expect(stale).toMatchObject({
+    code: 'CONFLICT',
+    details: [{ code: 'version_mismatch', expected: 1, received: 9 }],
+  })
+  const page = await fail('{ bases(limit: 1001) { hasMore } }')
+  expect(page).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/limit' }] })
+})
+
+test('a part that fails is null beside its error, and leaves the other parts', async () => {
+  const { status, body } = await send('mutation { a: deleteBase(id: "no-such-base") { id } }')
+  expect(status).toBe(200)
+  expect(body.errors[0]).toMatchObject({ path: ['a'], extensions: { code: 'NOT_FOUND' } })
+})
+
+test('mutations run in order, and stop at nothing', async () => {
+  const { body } = await send(`mutation {
+    one: putRecord(base: "crm", recordType: "note", id: "ordered", data: { n: 1 }) { version }
+    two: putRecord(base: "crm", recordType: "note", id: "ordered", data: { n: 2 }) { version }
+  }`)
+  expect(body.data).toEqual({ one: { version: 1 }, two: { version: 2 } })
+})
+
+test('idempotencyKey has one effect, dryRun none', async () => {
+  const write = (key: string, n: number, dry = false) =>
+    send(
+      `mutation { createRecord(base: "crm", recordType: "note", data: { n: ${n} }, idempotencyKey: "${key}", dryRun: ${dry}) { id dryRun } }`,
+    )
+  const first = await write('g-1', 1)
+  expect((await write('g-1', 1)).body).toEqual(first.body)
+  expect((await write('g-1', 2)).body.errors[0].extensions).toMatchObject({
+    code: 'CONFLICT',
+    details: [{ code: 'key_reused' }],
+  })
+  const dry = await write('g-2', 3, true)
+  expect(dry.body.data.createRecord.dryRun).toBe(true)
+  expect((await server.call('GET', `/v1/crm/records/note/${dry.body.data.createRecord.id}`)).status).toBe(404)
+  expect((await write('g-2', 4)).body.data.createRecord.dryRun).toBeNull()
+  const bad = await write('with space', 5)
+  expect(bad.body.errors[0].extensions).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: '/idempotencyKey' }],
+  })
+})
+
+test('two mutations of one request do not share their keys', async () => {
+  const { body } = await send(`mutation {
+    a: createRecord(base: "crm", recordType: "note", data: { k: "a" }, idempotencyKey: "ka") { data }
+    b: createRecord(base: "crm", recordType: "note", data: { k: "b" }, idempotencyKey: "kb") { data }
+    c: createRecord(base: "crm", recordType: "note", data: { k: "c" }) { data }
+  }`)
+  expect(body.data).toEqual({ a: { data: { k: 'a' } }, b: { data: { k: 'b' } }, c: { data: { k: 'c' } } })
+})
+
+test('the Idempotency-Key header is refused, for it could not say which mutation it means', async () => {
+  const { status, body } = await send('{ bases { hasMore } }', {}, { headers: { 'idempotency-key': 'k' } })
+  expect(status).toBe(400)
+  expect(body.errors[0].extensions).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: 'header/Idempotency-Key' }],
+  })
+  expect(body).not.toHaveProperty('data')
+})
+
+test('numbers that a double would change are refused, as literals and as variables', async () => {
+  const literal = (n: string) =>
+    `mutation { createRecord(base: "crm", recordType: "note", data: { n: ${n} }) { data } }`
+  for (const n of ['9007199254740993', '1e400', '-0.12345678901234567890']) {
+    const error = await refused(literal(n))
+    expect(error.extensions, n).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ code: 'unsafe_number' }],
+    })
+  }
+  expect((await ask(literal('1e21'))).createRecord.data).toEqual({ n: 1e21 })
+  const raw = await server.call(
+    'POST',
+    '/graphql',
+    '{"query":"query Q($f: JSON) { bases { hasMore } }","variables":{"f":9007199254740993}}',
+    { 'content-type': 'application/json' },
+  )
+  expect(raw.status).toBe(400)
+  expect(raw.body.errors[0].extensions).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: '/variables/f', code: 'unsafe_number' }],
+  })
+  for (const value of ['"a\\u0000b"', '{ __proto__: 1 }', 'AN_ENUM']) {
+    const error = await refused(literal(value))
+    expect(error.extensions.code, value).toBe('VALIDATION_ERROR')
+  }
+})
+
+test('too much is refused with 400 before any of it runs', async () => {
+  const deep = `{ bases { data { ${'... on Base { '.repeat(3)} id ${'} '.repeat(3)} } } }`
+  expect((await send(deep)).status).toBe(200)
+  const tooDeep = `{ __schema { types ${'{ fields { type '.repeat(7)} { name } ${'} } '.repeat(7)} } }`
+  expect((await refused(tooDeep)).message).toMatch(/depth/)
+  const aliases = Array.from({ length: 51 }, (_, i) => `a${i}: base(id: "crm") { id }`).join(' ')
+  expect((await refused(`{ ${aliases} }`)).message).toMatch(/aliases .* limit of 50/)
+  const costly = Array.from({ length: 6 }, (_, i) => `b${i}: bases(limit: 1000) { data { id } }`).join(' ')
+  expect((await refused(`{ ${costly} }`)).message).toMatch(/cost .* limit of 5000/)
+  const spread = `${'query Q { ...A ...A ...A ...A ...A ...A } fragment A on Query { bases(limit: 1000) { data { id } } }'}`
+  expect((await refused(spread)).message).toMatch(/cost/)
+  const words = `{ ${'bases { hasMore } '.repeat(600)} }`
+  expect((await refused(words)).extensions.code).toBe('VALIDATION_ERROR')
+  expect((await refused('{ nothing }')).extensions.code).toBe('VALIDATION_ERROR')
+  expect((await refused('{ bases { ')).extensions.code).toBe('VALIDATION_ERROR')
+  expect((await refused('query Q($x: Int!) { bases(limit: $x) { hasMore } }', {})).extensions.code).toBe(
+    'VALIDATION_ERROR',
+  )
+})
+
+test('fragments that double each other are counted, not walked to their end', async () => {
+  const doubling = Array.from(
+    { length: 60 },
+    (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`,
+  )
+  const query = `{ ...F0 } ${doubling.join(' ')} fragment F60 on Query { __typename }`
+  const started = performance.now()
+  expect((await refused(query)).message).toMatch(/cost/)
+  expect(performance.now() - started).toBeLessThan(2000)
+})
+
+test('a variable limit counts as what it is, not as a default', async () => {
+  const query = `query Q($n: Int) { ${Array.from({ length: 6 }, (_, i) => `b${i}: bases(limit: $n) { data { id } }`).join(' ')} }`
+  expect((await send(query, { n: 1000 })).status).toBe(400)
+  expect((await send(query, { n: 10 })).status).toBe(200)
+})
+
+test('the cost limit is a setting', async () => {
+  const small = await openServer({ PLINTH_GRAPHQL_MAX_COST: '10' }, server.database)
+  const { status, body } = await small.call('POST', '/graphql', {
+    query: '{ bases(limit: 20) { data { id settings } } }',
+  })
+  expect(status).toBe(400)
+  expect(body.errors[0].message).toMatch(/limit of 10/)
+  await small.close()
+})
+
+test('faults of ours are opaque to the caller and whole in the log', async () => {
+  await server.database.query('ALTER TABLE plinth.base RENAME COLUMN settings TO hidden_column')
+  const answer = await send('{ bases { hasMore } }')
+  await server.database.query('ALTER TABLE plinth.base RENAME COLUMN hidden_column TO settings')
+  const [error] = answer.body.errors
+  expect(error.extensions).toMatchObject({ code: 'INTERNAL_ERROR', details: [] })
+  expect(answer.text).not.toMatch(/settings|plinth\.base|\.ts/)
+  const line = server.log.find(
+    (entry) => entry.includes(error.extensions.request_id) && entry.includes('"err"'),
+  )
+  expect(line).toMatch(/settings/)
+})
+
+const UNAUTHORIZED = { code: 'UNAUTHORIZED', details: [{ path: 'header/Authorization' }] }
+
+test('without a valid token nothing is answered but 401', async () => {
+  for (const token of [null, 'plt_nobody']) {
+    const { status, body, headers } = await send('{ bases { hasMore } }', {}, { token })
+    expect(status).toBe(401)
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer/)
+    expect(body.errors[0].extensions).toMatchObject(UNAUTHORIZED)
+    expect(body.errors[0].extensions.request_id).toBe(headers.get('x-request-id'))
+    expect(body).not.toHaveProperty('data')
+  }
+  expect((await server.as(null)('POST', '/graphql', '{ nonsense')).status).toBe(401)
+})
+
+test('grants hold as they do in REST', async () => {
+  const token = await tokenWith({ record_type: 'note', permission: 'read' })
+  const may = (query: string) => fail(query, {}, { token })
+  for (const query of [
+    '{ record(base: "crm", recordType: "task", id: "t1") { id } }',
+    '{ records(base: "crm", recordType: "nowhere") { hasMore } }',
+    '{ recordType(base: "crm", id: "task") { id } }',
+    '{ base(id: "elsewhere") { id } }',
+    '{ tokens { hasMore } }',
+    'mutation { createRecord(base: "crm", recordType: "note", data: {}) { id } }',
+    'mutation { putBase(id: "crm", input: {}) { id } }',
+    'mutation { deleteBase(id: "crm") { id } }',
+    'mutation { createToken(name: "x", grants: []) { id } }',
+  ])
+    expect(await may(query), query).toMatchObject({ code: 'FORBIDDEN' })
+  const seen = await ask(
+    '{ bases { data { id counts } } recordTypes(base: "crm") { data { id } } }',
+    {},
+    { token },
+  )
+  expect(seen.recordTypes.data).toEqual([{ id: 'note' }])
+  expect(seen.bases.data[0].counts.record_types).toBe(1)
+})
+
+test('a browser gets the page, and only by GET', async () => {
+  const page = await server.as(null)('GET', '/graphql', undefined, { accept: 'text/html,*/*' })
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+  expect(page.headers.get('content-security-policy')).toMatch(/connect-src 'self'/)
+  expect(page.text).not.toContain(server.adminToken)
+  const query = await server.call('GET', '/graphql?query={bases{hasMore}}', undefined, {
+    accept: 'application/json',
+  })
+  expect(query.status).toBe(404)
+  expect(query.text).not.toContain('hasMore":')
+})
+
+test('a form of another site can send nothing that is run', async () => {
+  const body = JSON.stringify({ query: 'mutation { putBase(id: "forged", input: {}) { id } }' })
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/graphql',
+  ]) {
+    const answer = await server.call('POST', '/graphql', body, { 'content-type': type })
+    expect(answer.status, type).toBe(400)
+    expect(answer.body.errors[0].extensions.details).toMatchObject([{ path: 'header/Content-Type' }])
+  }
+  expect((await server.call('GET', '/v1/bases/forged')).status).toBe(404)
+})
+
+test('batches and misshapen bodies are refused', async () => {
+  const bodies: unknown[] = [
+    [{ query: '{ bases { hasMore } }' }],
+    [],
+    'null',
+    '5',
+    {},
+    { query: 5 },
+    { query: '' },
+    { query: '{ bases { hasMore } }', variables: 'no' },
+    { query: '{ bases { hasMore } }', operationName: 'Missing' },
+    { query: '{ bases { hasMore } }', unknown: 1 },
+  ]
+  for (const body of bodies) {
+    const answer: Answer = await server.call('POST', '/graphql', body, { 'content-type': 'application/json' })
+    expect(answer.status, `${JSON.stringify(body)} ${answer.text}`).toBe(400)
+    expect(answer.body.errors[0].extensions.code).toBe('VALIDATION_ERROR')
+  }
+  const cut = await server.call('POST', '/graphql', '{"query":', { 'content-type': 'application/json' })
+  expect(cut.status).toBe(400)
+  expect(cut.body.errors[0].extensions).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ code: 'malformed_json' }],
+  })
+})
+
+test('the schema can be asked for', async () => {
+  const { __schema } = await ask(getIntrospectionQuery())
+  expect(__schema.mutationType.name).toBe('Mutation')
+  const names = __schema.types.map((type: Body) => type.name)
+  expect(names).toEqual(expect.arrayContaining(['Base', 'RecordType', 'Record', 'Token', 'JSON']))
+})
+
+test('there are no subscriptions', async () => {
+  expect((await refused('subscription { bases { hasMore } }')).extensions.code).toBe('VALIDATION_ERROR')
+})

@@ -1,0 +1,58 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { supervise } from '../../src/postgres/supervisor.ts'
+
+const quiet = { info: () => {}, warn: () => {} }
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'plinth-supervised-'))
+})
+afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+const postmaster = async () =>
+  Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0])
+
+async function ask(url: string, text: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query(text)).rows[0]
+  } finally {
+    await client.end()
+  }
+}
+
+async function eventually<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === 100) throw error
+      await sleep(100)
+    }
+  }
+}
+
+test('a PostgreSQL that is killed is started again at the same address, with what it had acknowledged', async () => {
+  const supervised = await supervise({ dataDir, log: quiet })
+  const url = supervised?.url ?? ''
+  await ask(url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+  const killed = await postmaster()
+  process.kill(killed, 'SIGKILL')
+  expect(await eventually(() => ask(url, 'SELECT answer FROM kept'))).toEqual({ answer: 42 })
+  expect(await postmaster()).not.toBe(killed)
+  await supervised?.close()
+  await expect(ask(url, 'SELECT 1')).rejects.toThrow()
+})
+
+test('a directory that a live process serves is not served by a second one', async () => {
+  const first = await supervise({ dataDir, log: quiet })
+  expect(await supervise({ dataDir, log: quiet })).toBeNull()
+  expect(await ask(first?.url ?? '', 'SELECT 1 AS one')).toEqual({ one: 1 })
+  await first?.close()
+})
