@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { BaseBody } from '../shapes.ts'
+import { withPaths } from './result.ts'
 import { listBody, pageArguments, pageOutput, shown } from './shapes.ts'
 import { accountTool, writing } from './tool.ts'
 
@@ -54,7 +55,10 @@ export const baseTools = [
         ...(description !== undefined && { description }),
         ...(settings && { settings }),
       }
-      return shown((await putBase({ id: base_id, input }, context)).putBase)
+      const done = await putBase({ id: base_id, input }, context).catch((thrown: unknown) => {
+        throw withPaths(thrown, (path) => (path === '/id' ? '/base_id' : path))
+      })
+      return shown(done.putBase)
     },
   }),
 ]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { check, inBody } from '../check.ts'
 import { digest } from '../digest.ts'
-import type { Context, Permission } from '../graphql/context.ts'
+import { type Context, demandNeed, type Permission } from '../graphql/context.ts'
 import { decodeStringified } from './decode.ts'
 import type { PortableSchema } from './projection/publish.ts'
 import type { Session } from './session.ts'
@@ -58,6 +58,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     showsRecords: spec.showsRecords ?? false,
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(args, { base, context }) {
+      demandFirst(args, base, spec.permission, context)
       const shape = base === null ? z.strictObject({ ...baseId, ...spec.input.shape }) : spec.input
       const plain = check(shape, decodeStringified(args, base === null ? anywhere : inBase), inBody())
       return spec.run(
@@ -66,6 +67,20 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
       )
     },
   }
+}
+
+/** What the token may not do is said before what the arguments lack; the engine asks again. */
+function demandFirst(
+  args: Record<string, unknown>,
+  base: string | null,
+  permission: Permission,
+  context: Context,
+): void {
+  const { base_id = null, record_type } = args
+  const at = base ?? base_id
+  if (typeof at !== 'string') return
+  const ofType = typeof record_type === 'string'
+  demandNeed(context, ofType ? { permission, base: at, recordType: record_type } : { sight: at })
 }
 
 /** A tool of the account, listed on `/mcp` only. */

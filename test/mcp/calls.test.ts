@@ -215,8 +215,13 @@ test('an idempotency_key gives the first answer again and writes once', async ()
     code: 'CONFLICT',
     details: [{ path: '/idempotency_key', code: 'key_reused' }],
   })
-  const filter = JSON.stringify({ field: 'data.title', op: 'in', value: ['once', 'twice'] })
-  expect((await rest(`/records/task?filter=${encodeURIComponent(filter)}`)).data).toHaveLength(1)
+  for (const [title, count] of [
+    ['once', 1],
+    ['twice', 0],
+  ] as const) {
+    const filter = { field: 'data.title', op: 'eq', value: title }
+    expect((await tool('query_records', { record_type: 'task', filter })).body.data).toHaveLength(count)
+  }
   const bad = await tool('create_task', { title: 'x', idempotency_key: 'with space' })
   expect(bad.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/idempotency_key' }] })
 })
@@ -344,6 +349,8 @@ test('tools of types outside the grants answer alike whether or not the type exi
   ])
   expect(readReal.error).toMatchObject({ code: 'FORBIDDEN' })
   expect(comparable(readAbsent.error)).toBe(comparable(readReal.error))
+  const misspelt = await tool('get_record', { record_type: 'task', idd: 'x' }, scoped)
+  expect(misspelt.error).toMatchObject({ code: 'FORBIDDEN' })
   const types = await tool('list_types', {}, scoped)
   expect(types.body.data.map((type: Body) => type.id)).toEqual(['note'])
   const unknown = await tool('nothing_like_it', {}, scoped)
