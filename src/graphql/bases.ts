@@ -2,7 +2,7 @@ import * as bases from '../engine/bases.ts'
 import { expectation } from '../engine/expectation.ts'
 import { typesVersion } from '../engine/record-types/index.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, Operation } from './common.ts'
+import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -74,7 +74,7 @@ mutation('deleteBase', {
   args: builder.args((t) => ({
     id: t.string({ required: true }),
     confirm: t.string(),
-    ...expectationArgs(),
+    ...versionArgs(),
   })),
   resolve: (scope, { id, confirm, ...expected }) =>
     bases.deleteBase(scope, id, confirm ?? null, expectation(expected)),

@@ -15,10 +15,15 @@ export const Deleted = builder
     }),
   })
 
-/** The conditions a write may carry; see `engine/expectation.ts`. */
-export const expectationArgs = () =>
+/** The conditions a write of what exists may carry; see `engine/expectation.ts`. */
+export const versionArgs = () =>
   builder.args((t) => ({
     expectedVersions: t.intList({ description: 'Write only when the current version is one of these.' }),
     mustExist: t.boolean({ description: 'Write only what exists.' }),
-    mustBeAbsent: t.boolean({ description: 'Create only.' }),
   }))
+
+/** The conditions an upsert may carry. */
+export const expectationArgs = () => ({
+  ...versionArgs(),
+  ...builder.args((t) => ({ mustBeAbsent: t.boolean({ description: 'Create only.' }) })),
+})

@@ -1,7 +1,7 @@
 import { expectation } from '../engine/expectation.ts'
 import * as recordTypes from '../engine/record-types/index.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, Operation } from './common.ts'
+import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -77,13 +77,13 @@ const writeArgs = () =>
       type: 'JSON',
       description: 'Steps that repair the records; with onInvalid: migrate.',
     }),
-    ...expectationArgs(),
+    ...versionArgs(),
   }))
 
 mutation('putRecordType', {
   description: 'Creates a record type or replaces it whole.',
   type: RecordTypeType,
-  args: writeArgs(),
+  args: { ...writeArgs(), ...expectationArgs() },
   resolve: (scope, { base, id, input, onInvalid, migration, ...expected }) =>
     recordTypes.putRecordType(scope, base, id, input, {
       expected: expectation(expected),
@@ -111,7 +111,7 @@ mutation('deleteRecordType', {
     base: t.string({ required: true }),
     id: t.string({ required: true }),
     confirm: t.string(),
-    ...expectationArgs(),
+    ...versionArgs(),
   })),
   resolve: (scope, { base, id, confirm, ...expected }) =>
     recordTypes.deleteRecordType(scope, base, id, confirm ?? null, expectation(expected)),

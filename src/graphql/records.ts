@@ -1,7 +1,7 @@
 import { expectation } from '../engine/expectation.ts'
 import * as records from '../engine/records/index.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, Operation } from './common.ts'
+import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -114,7 +114,7 @@ mutation('patchRecord', {
     ...recordArgs(),
     ...builder.args((t) => ({ merge: t.field({ type: 'JSON' }), operations: t.field({ type: 'JSON' }) })),
     ...pairArgs(),
-    ...expectationArgs(),
+    ...versionArgs(),
   },
   resolve: (scope, { base, recordType, id, merge, operations, externalId, externalSource, ...expected }) => {
     const patch =
@@ -128,7 +128,7 @@ mutation('patchRecord', {
 mutation('cancelRecord', {
   description: 'Sets the status to "cancelled"; the record stays readable and writable.',
   type: RecordRef,
-  args: { ...recordArgs(), ...expectationArgs() },
+  args: { ...recordArgs(), ...versionArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
     records.cancelRecord(scope, [base, recordType, id], expectation(expected)),
 })
@@ -136,7 +136,7 @@ mutation('cancelRecord', {
 mutation('restoreRecord', {
   description: 'Undoes a cancel; an active record stays as it is.',
   type: RecordRef,
-  args: { ...recordArgs(), ...expectationArgs() },
+  args: { ...recordArgs(), ...versionArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
     records.restoreRecord(scope, [base, recordType, id], expectation(expected)),
 })
@@ -144,7 +144,7 @@ mutation('restoreRecord', {
 mutation('deleteRecord', {
   description: 'Takes the record out of every present read.',
   type: Deleted,
-  args: { ...recordArgs(), ...expectationArgs() },
+  args: { ...recordArgs(), ...versionArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
     records.deleteRecord(scope, [base, recordType, id], expectation(expected)),
 })

@@ -42,7 +42,7 @@ export const baseTools = [
     description:
       'Create a base, or replace its name, description and settings. What is left out returns to its default.',
     permission: 'manage',
-    hints: { idempotent: true },
+    hints: { idempotent: true, destructive: true },
     input: z.strictObject({ base_id: z.string(), ...BaseBody.shape, ...writing }),
     output: {
       type: 'object',

@@ -50,7 +50,7 @@ export const typeAdministration = [
     description:
       'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 with an object at its root. A change that existing records break is refused unless on_invalid is "allow".',
     permission: 'manage',
-    hints: { idempotent: true },
+    hints: { idempotent: true, destructive: true },
     input: z.strictObject({
       base_id: z.string(),
       id: z.string().meta({ description: 'Letters, digits, "_", "." and "-".' }),

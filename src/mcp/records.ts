@@ -142,7 +142,8 @@ export const recordTools = [
     description:
       'Write a record whole, by the schema of its type (see list_types). With id or external_id the record it names is replaced or created; with neither a new one is created.',
     permission: 'write',
-    hints: { idempotent: true, destructive: true },
+    // Not idempotent: without id and external_id each call makes a record.
+    hints: { destructive: true },
     showsRecords: true,
     input: z.strictObject({ ...inType, id: z.string().optional(), data, ...pair, ...expected, ...writing }),
     output: recordOutput,

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { check, inBody } from '../check.ts'
 import { digest } from '../digest.ts'
 import { type Context, demandNeed, type Permission } from '../graphql/context.ts'
 import { decodeStringified } from './decode.ts'
+import { projectSchema } from './projection/index.ts'
 import type { PortableSchema } from './projection/publish.ts'
 import type { Session } from './session.ts'
 
@@ -146,7 +148,16 @@ const definition = (
   },
 })
 
+/** The shape as every client takes it. */
 function publish(shape: z.ZodObject): PortableSchema {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
-  return schema as PortableSchema
+  const whole = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any', override: sparing })
+  return projectSchema(whole).schema
+}
+
+/** What zod says of every integer and every free object tells a reader nothing. */
+function sparing({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.propertyNames) delete jsonSchema.propertyNames
+  if (isDeepStrictEqual(jsonSchema.additionalProperties, {})) jsonSchema.additionalProperties = true
 }

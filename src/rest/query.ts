@@ -33,9 +33,12 @@ export const flag = (description: string) =>
     .optional()
     .meta({ description, schema: { type: 'boolean', default: false } })
 
+/** What GraphQL's Int, which the variables are, can hold. */
+const MAX_OFFSET = 2_147_483_647
+
 export const pageQuery = z.strictObject({
   limit: whole(1, LIMITS.pageMax, LIMITS.pageDefault, 'Items a page.'),
-  offset: whole(0, Number.MAX_SAFE_INTEGER, 0, 'Items to step over.'),
+  offset: whole(0, MAX_OFFSET, 0, 'Items to step over.'),
   include_total: flag('Add `meta.total`, at the cost of a count.'),
 })
 
@@ -53,17 +56,20 @@ export const json = (description: string) =>
 
 /** The parsed value of a JSON parameter. @throws VALIDATION_ERROR at `query/<name>` */
 export function readJson(text: string | undefined, name: string): unknown {
-  return text === undefined ? undefined : parseJson(text, `query/${name}`)
+  if (text === undefined) return undefined
+  const value = parseJson(text, `query/${name}`)
+  if (value !== null) return value
+  throw invalid({ path: `query/${name}`, code: 'type', message: `Leave "${name}" out instead of null.` })
 }
 
 const NONE = z.strictObject({})
 
+/** What the query of a route may hold. Made once a route: zod compiles each new shape at its first use. */
+export const queryShape = (own: z.ZodObject | undefined, writes: boolean): z.ZodObject =>
+  writes ? (own ?? NONE).extend(writeQuery.shape) : (own ?? NONE)
+
 /** The query as its shape has it; parameters that are unknown or given twice are refused. */
-export function readQuery(
-  shape: z.ZodObject | undefined,
-  raw: Record<string, unknown>,
-  writes: boolean,
-): unknown {
+export function readQuery(shape: z.ZodObject, raw: Record<string, unknown>): unknown {
   const twice = Object.keys(raw).find((name) => Array.isArray(raw[name]))
   if (twice !== undefined)
     throw invalid({
@@ -71,6 +77,5 @@ export function readQuery(
       code: 'duplicate',
       message: `"${twice.slice(0, 64)}" is given more than once.`,
     })
-  const whole = shape ?? NONE
-  return check(writes ? whole.extend(writeQuery.shape) : whole, raw, inPart('query'))
+  return check(shape, raw, inPart('query'))
 }

@@ -8,7 +8,7 @@ import { compile } from '../graphql/execute.ts'
 import { spellings } from './aliases.ts'
 import { type Conditions, etagOf, matches, readConditions } from './conditions.ts'
 import { fingerprint } from './fingerprint.ts'
-import { readQuery, type WriteQuery, writeQuery } from './query.ts'
+import { queryShape, readQuery, type WriteQuery, writeQuery } from './query.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Shape = z.ZodType
@@ -76,9 +76,10 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     (part) => 'operation' in part && part.operation === 'mutation',
   )
   if (method === 'GET' && writes) throw new Error(`${id} is a GET with a mutation`)
+  const queryOf = queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
-    const parts = readParts(spec, request, writes)
+    const parts = readParts(spec, queryOf, request, writes)
     const context = request.caller
     if (writes) {
       const { dry_run, idempotencyKey } = readWrite(request)
@@ -120,11 +121,12 @@ function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
     bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
     versioned?: boolean
   },
+  queryOf: z.ZodObject,
   request: FastifyRequest,
   writes: boolean,
 ): Parts<z.output<P>, z.output<Q>, z.output<B>> {
   const params = spec.params ? check(spec.params, request.params, inPart('path')) : request.params
-  const query = readQuery(spec.query, request.query as Record<string, unknown>, writes)
+  const query = readQuery(queryOf, request.query as Record<string, unknown>)
   const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
   const shape = spec.bodyOf?.(mediaType) ?? spec.body
   const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
@@ -153,10 +155,11 @@ function demandSameId(params: unknown, body: unknown): void {
   })
 }
 
+const DRY_RUN = writeQuery.partial().strip()
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 function readWrite(request: FastifyRequest): WriteQuery & { idempotencyKey: string | null } {
-  const { dry_run } = check(writeQuery.partial().strip(), request.query, inPart('query'))
+  const { dry_run } = check(DRY_RUN, request.query, inPart('query'))
   const key = request.headers['idempotency-key']
   if (key === undefined) return { dry_run: dry_run ?? false, idempotencyKey: null }
   if (typeof key !== 'string' || !KEY.test(key))

@@ -12,3 +12,12 @@ test('schema/openapi.json is the REST contract', async () => {
   const { openapi } = await import('../../src/rest/openapi.ts')
   await expect(`${JSON.stringify(openapi(), null, 2)}\n`, HOW).toMatchFileSnapshot(printed('openapi.json'))
 })
+
+test('schema/tools.json is the tools of every base and of the account', async () => {
+  const { ACCOUNT, GENERIC } = await import('../../src/mcp/core.ts')
+  const tools = {
+    '/mcp/{base_id}': GENERIC.map((tool) => tool.define(false)),
+    '/mcp': [...ACCOUNT, ...GENERIC].map((tool) => tool.define(true)),
+  }
+  await expect(`${JSON.stringify(tools, null, 2)}\n`, HOW).toMatchFileSnapshot(printed('tools.json'))
+})

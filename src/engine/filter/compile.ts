@@ -71,8 +71,11 @@ function onElements(path: FieldPath, parameters: Parameters, test: (found: strin
         `jsonb_array_elements(CASE WHEN jsonb_typeof(${found}) = 'array' THEN ${found} END) AS ${element}`,
       )
       found = element
-    } else if (typeof segment === 'number') found = `${found} -> ${parameters.add(segment)}::int`
-    else found = `${found} -> ${parameters.add(segment)}::text`
+    } else if (typeof segment === 'number') {
+      // The arrow would take a scalar for an array of one.
+      const at = `jsonb_build_object('i', ${parameters.add(segment)}::int)`
+      found = `jsonb_path_query_first(${found}, 'strict $[$i]', ${at}, true)`
+    } else found = `${found} -> ${parameters.add(segment)}::text`
     found = `(${found})`
   }
   return open.length === 0 ? test(found) : `EXISTS (SELECT FROM ${open.join(', ')} WHERE ${test(found)})`

@@ -1,0 +1,403 @@
+import { request } from 'node:http'
+import { connect as open } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callTool, connect, DIALECTS, rpc } from '../support/mcp.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let reader: string
+const message = (method: string, id?: number | string | null, params?: object) => ({
+  jsonrpc: '2.0',
+  ...(id !== undefined && { id }),
+  method,
+  ...(params && { params }),
+})
+const post = (
+  body: unknown,
+  headers: Record<string, string> = {},
+  path = '/mcp/crm',
+  token = server.adminToken,
+) => server.as(token)('POST', path, body, { 'content-type': 'application/json', ...headers })
+
+beforeAll(async () => {
+  server = await openServer()
+  await server.call('PUT', '/v1/bases/crm', {})
+  await server.call('PUT', '/v1/bases/other', {})
+  await server.call('PUT', '/v1/crm/record-types/task', {
+    json_schema: { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] },
+  })
+  const made = await server.call('POST', '/v1/tokens', {
+    name: 'reader',
+    grants: [{ base: 'crm', record_type: '*', environment: 'production', permission: 'read' }],
+  })
+  reader = made.body.token
+})
+afterAll(() => server.close())
+
+const INITIALIZE = {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 'raw', version: '0' },
+}
+const MODERN = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const modernHeaders = (method: string, name?: string) => ({
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': method,
+  ...(name && { 'mcp-name': name }),
+})
+
+describe.each(DIALECTS)('a %s client', (dialect) => {
+  test('is told what the server is, and lists the same tools each time in one order', async () => {
+    const [one, two] = await Promise.all([
+      connect(server.url, server.adminToken, dialect, '/mcp/crm'),
+      connect(server.url, server.adminToken, dialect, '/mcp/crm'),
+    ])
+    expect(one.getInstructions()).toMatch(/Plinth/)
+    const first = await one.listTools()
+    expect(first.tools.map((tool) => tool.name)).toEqual(
+      expect.arrayContaining(['list_types', 'query_records', 'create_task', 'update_task']),
+    )
+    expect((await two.listTools()).tools).toEqual(first.tools)
+    await Promise.all([one.close(), two.close()])
+  })
+
+  test('finds the bases and their administration on the account address', async () => {
+    const client = await connect(server.url, server.adminToken, dialect)
+    const { tools } = await client.listTools()
+    const names = tools.map((tool) => tool.name)
+    expect(names).toEqual(
+      expect.arrayContaining(['list_bases', 'put_base', 'put_record_type', 'query_records']),
+    )
+    expect(names).not.toContain('create_task')
+    const query = tools.find((tool) => tool.name === 'query_records')
+    expect(query.inputSchema.required).toEqual(expect.arrayContaining(['base_id', 'record_type']))
+    await client.close()
+  })
+
+  test('is turned away without a token that is known', async () => {
+    await expect(connect(server.url, 'plt_nobody', dialect, '/mcp/crm')).rejects.toThrow()
+  })
+})
+
+test('initialize agrees on the version asked for, and on the newest it knows for any other', async () => {
+  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    const { body } = await rpc(server, '/mcp', 'initialize', { ...INITIALIZE, protocolVersion: version })
+    expect(body.result.protocolVersion).toBe(version)
+  }
+  const { body } = await rpc(server, '/mcp', 'initialize', { ...INITIALIZE, protocolVersion: '1999-01-01' })
+  expect(body.result).toMatchObject({ protocolVersion: '2025-11-25', serverInfo: { name: 'plinth' } })
+  expect(body.result.capabilities).toHaveProperty('tools')
+  for (const absent of ['resources', 'prompts', 'logging', 'completions'])
+    expect(body.result.capabilities).not.toHaveProperty(absent)
+})
+
+test('ping is answered, notifications are taken with 202 and no body', async () => {
+  expect((await rpc(server, '/mcp/crm', 'ping', undefined, { id: 'p' })).body).toEqual({
+    jsonrpc: '2.0',
+    id: 'p',
+    result: {},
+  })
+  for (const note of ['notifications/initialized', 'notifications/cancelled', 'notifications/unheard_of']) {
+    const { status, text } = await post(message(note, undefined, { requestId: 1 }))
+    expect([status, text], note).toEqual([202, ''])
+  }
+  const answer = await post({ jsonrpc: '2.0', id: 4, result: {} })
+  expect([answer.status, answer.text]).toEqual([202, ''])
+})
+
+test('what is not served is an unknown method', async () => {
+  for (const method of ['resources/list', 'prompts/list', 'nonsense']) {
+    const { status, body } = await rpc(server, '/mcp/crm', method)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ id: 1, error: { code: -32601 } })
+  }
+})
+
+test('a batch is answered as one, each request under its id', async () => {
+  const { status, body } = await post([
+    message('ping', 1),
+    message('notifications/initialized'),
+    message('tools/call', 'b', { name: 'list_types', arguments: {} }),
+    message('nonsense', 3),
+  ])
+  expect(status).toBe(200)
+  expect(body.map((each: Body) => each.id).sort()).toEqual([1, 3, 'b'])
+  expect(body.find((each: Body) => each.id === 'b').result.structuredContent.data).toHaveLength(1)
+  const notes = await post([message('notifications/initialized'), message('notifications/initialized')])
+  expect([notes.status, notes.text]).toEqual([202, ''])
+})
+
+test('what is no JSON-RPC is refused with the code that says why', async () => {
+  const malformed = await post('{"jsonrpc":')
+  expect(malformed.status).toBe(400)
+  expect(malformed.body).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32700 } })
+  const bodies: unknown[] = [
+    [],
+    {},
+    '5',
+    'null',
+    { id: 1, method: 'ping' },
+    { jsonrpc: '1.0', id: 1, method: 'ping' },
+    { jsonrpc: '2.0', id: 1, method: 5 },
+    { jsonrpc: '2.0', id: {}, method: 'ping' },
+    [message('ping', 1), { nothing: true }],
+    [message('ping', 1), message('ping', 1)],
+    Array.from({ length: 101 }, (_, id) => message('ping', id)),
+  ]
+  for (const body of bodies) {
+    const answer = await post(body)
+    expect(answer.status, JSON.stringify(body)?.slice(0, 80)).toBe(400)
+    expect(answer.body).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
+    expect(answer.body).not.toHaveProperty('result')
+  }
+  const empty = await post('')
+  expect(empty.status).toBe(400)
+  const unsafe = await post(
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"n":9007199254740993}}}',
+  )
+  expect(unsafe.status).toBe(400)
+  expect(unsafe.body.error.data.error).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: '/params/arguments/n', code: 'unsafe_number' }],
+  })
+  const text = await post(JSON.stringify(message('ping', 1)), { 'content-type': 'text/plain' })
+  expect(text.status).toBe(400)
+})
+
+test('a protocol version that nobody speaks is refused; a missing one is not', async () => {
+  for (const version of ['1999-01-01', 'latest', '']) {
+    const { status, body } = await post(message('ping', 1), { 'mcp-protocol-version': version })
+    expect(status, version).toBe(400)
+    expect(body.error.code).toBeLessThan(0)
+  }
+  expect((await post(message('ping', 1), { 'mcp-protocol-version': '2025-06-18' })).status).toBe(200)
+})
+
+test('a reader of nothing but other media is told so', async () => {
+  expect((await post(message('ping', 1), { accept: 'text/html' })).status).toBe(406)
+  expect((await post(message('ping', 1), { accept: 'application/json, text/event-stream' })).status).toBe(200)
+})
+
+test('there is no stream to get and no session to end', async () => {
+  for (const method of ['GET', 'DELETE']) {
+    const { status, headers } = await server.call(method, '/mcp/crm', undefined, {
+      accept: 'text/event-stream',
+    })
+    expect(status, method).toBe(405)
+    expect(headers.get('allow')).toBe('POST')
+  }
+  const { headers } = await rpc(server, '/mcp/crm', 'initialize', INITIALIZE)
+  expect(headers.get('mcp-session-id')).toBeNull()
+})
+
+test('the stateless era discovers, lists and calls, each request on its own', async () => {
+  const discover = await post(
+    message('server/discover', 1, { _meta: MODERN }),
+    modernHeaders('server/discover'),
+  )
+  expect(discover.status).toBe(200)
+  expect(discover.body.result.supportedVersions).toContain('2026-07-28')
+  const list = await post(message('tools/list', 2, { _meta: MODERN }), modernHeaders('tools/list'))
+  expect(list.body.result).toMatchObject({ cacheScope: 'private', ttlMs: expect.any(Number) })
+  const call = await post(
+    message('tools/call', 3, { _meta: MODERN, name: 'list_types', arguments: {} }),
+    modernHeaders('tools/call', 'list_types'),
+  )
+  expect(call.body.result.structuredContent.data).toHaveLength(1)
+  const mismatch = await post(
+    message('tools/call', 4, { _meta: MODERN, name: 'list_types', arguments: {} }),
+    modernHeaders('tools/call', 'delete_record'),
+  )
+  expect(mismatch.status).toBe(400)
+  expect(mismatch.body).not.toHaveProperty('result')
+})
+
+test('nobody gets in without a valid token', async () => {
+  for (const token of [null, 'plt_nobody'])
+    for (const path of ['/mcp', '/mcp/crm', '/mcp/nowhere']) {
+      const { status, body, headers } = await rpc(server, path, 'initialize', INITIALIZE, { token })
+      expect(status).toBe(401)
+      expect(headers.get('www-authenticate')).toMatch(/^Bearer/)
+      expect(body).toMatchObject({
+        jsonrpc: '2.0',
+        id: null,
+        error: { data: { error: { code: 'UNAUTHORIZED', details: [{ path: 'header/Authorization' }] } } },
+      })
+    }
+  expect((await server.as(null)('GET', '/mcp')).status).toBe(401)
+})
+
+test('a base outside the grants is forbidden whether or not it exists', async () => {
+  const ask = (path: string, method = 'tools/list') =>
+    rpc(server, path, method, method === 'initialize' ? INITIALIZE : {}, { token: reader })
+  for (const method of ['initialize', 'tools/list']) {
+    const [real, absent] = await Promise.all([ask('/mcp/other', method), ask('/mcp/nowhere', method)])
+    expect([real.status, absent.status]).toEqual([403, 403])
+    expect(real.body.error.data.error.code).toBe('FORBIDDEN')
+    expect(absent.body.error.message).toBe(real.body.error.message.replace('other', 'nowhere'))
+  }
+  const missing = await rpc(server, '/mcp/nowhere', 'tools/list')
+  expect(missing.body.error).toMatchObject({ data: { error: { code: 'NOT_FOUND' } } })
+  expect((await rpc(server, '/mcp/No_Base', 'tools/list')).status).toBe(404)
+  expect((await rpc(server, '/mcp/crm/', 'tools/list')).status).toBe(404)
+  expect((await rpc(server, '/mcp/crm/e/none', 'tools/list')).status).toBe(404)
+})
+
+test('?readonly=1 leaves the tools that read; what it hides is unknown', async () => {
+  const path = '/mcp/crm?readonly=1'
+  const { body } = await rpc(server, path, 'tools/list')
+  expect(body.result.tools.map((tool: Body) => tool.name).sort()).toEqual([
+    'get_record',
+    'list_types',
+    'query_records',
+  ])
+  expect(body.result.tools.every((tool: Body) => tool.annotations.readOnlyHint)).toBe(true)
+  for (const name of ['upsert_record', 'create_task', 'update_task', 'delete_record']) {
+    const { rpcError } = await callTool(server, path, name, { record_type: 'task', data: { title: 'x' } })
+    expect(rpcError, name).toMatchObject({ code: -32602 })
+  }
+  expect((await server.call('GET', '/v1/crm/records/task')).body.data).toEqual([])
+  const account = await rpc(server, '/mcp?readonly=true', 'tools/list')
+  expect(account.body.result.tools.map((tool: Body) => tool.name)).not.toContain('put_base')
+  expect((await rpc(server, '/mcp/crm?readonly=0', 'tools/list')).body.result.tools.length).toBeGreaterThan(3)
+})
+
+test('an option that is unknown, wrong or given twice is refused by name, never ignored', async () => {
+  for (const [query, path] of [
+    ['read_only=1', 'query/read_only'],
+    ['readonly=yes', 'query/readonly'],
+    ['readonly=', 'query/readonly'],
+    ['readonly=1&readonly=0', 'query/readonly'],
+    ['base=crm', 'query/base'],
+    ['types=task', 'query/types'],
+    ['tools=query_records', 'query/tools'],
+  ] as const) {
+    const { status, body } = await rpc(server, `/mcp/crm?${query}`, 'tools/list')
+    expect(status, query).toBe(400)
+    expect(body.error.data.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] })
+  }
+  const { body } = await rpc(server, '/mcp/crm?readonyl=1', 'tools/list')
+  expect(body.error.data.error.details[0].hint).toBe('readonly')
+})
+
+/** The status of a request with a Host and an Origin of its own. */
+const statusWith = (headers: Record<string, string>) =>
+  new Promise<number>((resolve, reject) => {
+    const { hostname, port } = new URL(server.url)
+    const body = JSON.stringify(message('ping', 1))
+    const outgoing = request(
+      {
+        hostname,
+        port,
+        method: 'POST',
+        path: '/mcp/crm',
+        setHost: false,
+        headers: {
+          host: `127.0.0.1:${port}`,
+          authorization: `Bearer ${server.adminToken}`,
+          'content-type': 'application/json',
+          'content-length': body.length,
+          ...headers,
+        },
+      },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+
+test('hosts and origins that are not ours are refused, as after DNS rebinding', async () => {
+  const { port } = new URL(server.url)
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    'localhost.evil.example',
+    '127.0.0.1.nip.io',
+    '10.0.0.1',
+  ])
+    expect(await statusWith({ host }), host).toBe(403)
+  for (const host of ['localhost', `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'LOCALHOST'])
+    expect(await statusWith({ host }), host).toBe(200)
+  for (const origin of ['http://evil.example', 'null', 'http://localhost.evil.example', 'file://'])
+    expect(await statusWith({ origin }), origin).toBe(403)
+  for (const origin of ['http://localhost:3000', `http://127.0.0.1:${port}`])
+    expect(await statusWith({ origin }), origin).toBe(200)
+})
+
+test('the public address and listed origins are ours too', async () => {
+  const shared = await openServer(
+    { PLINTH_PUBLIC_URL: 'https://data.example/', PLINTH_CORS_ORIGINS: 'https://app.example' },
+    server.database,
+  )
+  const address = JSON.parse(shared.log.find((line) => line.includes('Server listening')) ?? '{}').msg
+  const { port } = new URL(address.replace('Server listening at ', ''))
+  const ask = (headers: Record<string, string>) =>
+    new Promise<number>((resolve) => {
+      const body = JSON.stringify(message('ping', 1))
+      const common = { 'content-type': 'application/json', authorization: `Bearer ${server.adminToken}` }
+      const outgoing = request(
+        {
+          port,
+          host: '127.0.0.1',
+          path: '/mcp',
+          method: 'POST',
+          setHost: false,
+          headers: { ...common, ...headers },
+        },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        },
+      )
+      outgoing.end(body)
+    })
+  expect(await ask({ host: 'data.example' })).toBe(200)
+  expect(await ask({ host: 'data.example', origin: 'https://app.example' })).toBe(200)
+  expect(await ask({ host: 'data.example', origin: 'https://data.example' })).toBe(200)
+  expect(await ask({ host: 'data.example', origin: 'http://app.example' })).toBe(403)
+  expect(await ask({ host: 'app.example' })).toBe(403)
+  await shared.close()
+})
+
+test('a caller that hangs up mid-call harms nobody', async () => {
+  const { hostname, port } = new URL(server.url)
+  const body = JSON.stringify(message('tools/call', 1, { name: 'create_task', arguments: { title: 'gone' } }))
+  for (let i = 0; i < 20; i++) {
+    const socket = open(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.write(
+      `POST /mcp/crm HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    await sleep(i % 5)
+    socket.destroy()
+  }
+  await sleep(100)
+  expect((await rpc(server, '/mcp/crm', 'ping')).status).toBe(200)
+  expect(server.log.filter((line) => /"level":(50|60)/.test(line))).toEqual([])
+})
+
+test('a fault of ours reaches neither caller nor result, but the log', async () => {
+  const rename = (table: string, from: string, to: string) =>
+    server.database.query(`ALTER TABLE plinth.${table} RENAME COLUMN ${from} TO ${to}`)
+  await rename('base', 'types_version', 'hidden')
+  await rename('record', 'external_source', 'hidden')
+  const [list, call] = await Promise.all([
+    rpc(server, '/mcp/crm', 'tools/list'),
+    callTool(server, '/mcp/crm', 'get_record', { record_type: 'task', id: 'x' }),
+  ])
+  await rename('base', 'hidden', 'types_version')
+  await rename('record', 'hidden', 'external_source')
+  expect(list.body.error).toMatchObject({ code: -32603, data: { error: { code: 'INTERNAL_ERROR' } } })
+  expect(call.error).toMatchObject({ code: 'INTERNAL_ERROR', details: [] })
+  for (const text of [list.text, call.text]) expect(text).not.toMatch(/column|types_version|external_source/)
+  for (const name of ['types_version', 'external_source'])
+    expect(server.log.some((line) => line.includes(name) && line.includes('"err"'))).toBe(true)
+})

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { estimateTokens } from '../../src/mcp/tokens.ts'
+import { connect } from '../support/mcp.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+import { lintTool } from '../support/tool-lint.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await openServer()
+  await server.call('PUT', '/v1/bases/plain', {})
+})
+afterAll(() => server.close())
+
+async function toolsAt(path: string): Promise<Body[]> {
+  const client = await connect(server.url, server.adminToken, 'v1', path)
+  const { tools } = await client.listTools()
+  await client.close()
+  return tools
+}
+
+test.each([
+  ['/mcp/plain', 2600],
+  ['/mcp', 3500],
+])('the tools of %s are ones that all clients take, within %i tokens', async (path, budget) => {
+  const tools = await toolsAt(path)
+  for (const tool of tools) expect(lintTool(tool), tool.name).toEqual([])
+  expect(estimateTokens(tools)).toBeLessThanOrEqual(budget)
+  expect(new Set(tools.map((tool) => tool.name)).size).toBe(tools.length)
+})
+
+test('what a tool says of itself is what its permission and its name say', async () => {
+  for (const { name, annotations, outputSchema, inputSchema } of await toolsAt('/mcp')) {
+    expect(annotations.readOnlyHint, name).toBe(/^(list|query|get)_/.test(name))
+    expect(annotations.destructiveHint, name).toBe(!/^(list|query|get)_/.test(name))
+    expect(annotations.openWorldHint, name).toBe(false)
+    expect(outputSchema.type, name).toBe('object')
+    expect(inputSchema.additionalProperties, name).toBe(false)
+    expect('dry_run' in inputSchema.properties, name).toBe(!annotations.readOnlyHint)
+    expect('idempotency_key' in inputSchema.properties, name).toBe(!annotations.readOnlyHint)
+  }
+})
+
+/** Schemas that are legal and that clients choke on when published as they are. */
+const NASTY: Record<string, object> = {
+  choice: {
+    type: 'object',
+    oneOf: [{ properties: { a: { const: 1 } }, required: ['a'] }, { properties: { b: {} } }],
+  },
+  recursive: {
+    type: 'object',
+    $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, v: true } } },
+    properties: { root: { $ref: '#/$defs/node' } },
+  },
+  names: {
+    type: 'object',
+    properties: {
+      'größe in cm': { type: 'number' },
+      'a/b': { type: 'string' },
+      'a~b': {},
+      '': {},
+      'a b': {},
+      a_b: {},
+    },
+    required: ['größe in cm'],
+  },
+  objects: {
+    type: 'object',
+    properties: { toString: { type: 'string' }, constructor: {}, hasOwnProperty: { type: 'integer' } },
+  },
+  unions: {
+    type: 'object',
+    properties: {
+      x: { type: ['string', 'null', 'integer'] },
+      y: { anyOf: [{ type: 'array' }, { enum: [1, null] }] },
+    },
+  },
+  tuple: {
+    type: 'object',
+    properties: {
+      t: { type: 'array', prefixItems: [{ type: 'string' }, {}], items: false },
+      l: { type: 'array' },
+    },
+  },
+  conditional: {
+    type: 'object',
+    if: { required: ['a'] },
+    // biome-ignore lint/suspicious/noThenProperty: the keyword's name.
+    then: { required: ['b'] },
+    dependentRequired: { c: ['d'] },
+    not: { required: ['z'] },
+  },
+  patterns: {
+    type: 'object',
+    patternProperties: { '^x-': { type: 'string' } },
+    propertyNames: { maxLength: 20 },
+    additionalProperties: { type: 'number' },
+  },
+  draft7: {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    definitions: { s: { type: 'string' } },
+    properties: { a: { $ref: '#/definitions/s' } },
+  },
+  hidden: {
+    type: 'object',
+    description: 'Be\u202egood\u0007',
+    properties: { a: { type: 'string', description: 'x\u200by\u{e0041}' } },
+  },
+  deep: Array.from({ length: 20 }).reduce<object>(
+    (inner) => ({ type: 'object', properties: { in: inner } }),
+    { type: 'object' },
+  ),
+  reserved: {
+    type: 'object',
+    properties: {
+      id: {},
+      _id: {},
+      external_id: { type: 'integer' },
+      idempotency_key: {},
+      dry_run: { type: 'string' },
+      expected_version: {},
+    },
+  },
+  empty: {},
+  never: { type: 'object', properties: { a: false, b: true }, required: ['b'] },
+}
+
+test('every tool over every kind of schema is one that all clients take', async () => {
+  const all = Object.entries(NASTY)
+  // In two bases, for one would hold more than a list has room for.
+  for (const [base, part] of [
+    ['nasty1', all.slice(0, 7)],
+    ['nasty2', all.slice(7)],
+  ] as const) {
+    await server.call('PUT', `/v1/bases/${base}`, {})
+    for (const [id, schema] of part) {
+      const type = {
+        json_schema: schema,
+        name: `The\u202e ${id} \u0007<b>`,
+        description: `About\u200b ${id}.`,
+      }
+      expect((await server.call('PUT', `/v1/${base}/record-types/${id}`, type)).status, id).toBe(201)
+    }
+    const tools = await toolsAt(`/mcp/${base}`)
+    expect(tools.filter((each) => /^(create|update)_/.test(each.name))).toHaveLength(part.length * 2 + 1)
+    for (const each of tools) expect(lintTool(each), each.name).toEqual([])
+  }
+})
