@@ -35,18 +35,20 @@ function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place): Det
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => unknownKey(key, keysAt(shape, issue.path), place([...issue.path, key])))
-    case 'invalid_type':
+    case 'invalid_type': {
+      const expected = KINDS[issue.expected] ?? issue.expected
       if (issue.input === undefined)
-        return [{ path, code: 'required', message: `${name(issue)} is required.`, expected: issue.expected }]
+        return [{ path, code: 'required', message: `${name(issue)} is required.`, expected }]
       return [
         {
           path,
           code: 'type',
-          message: `${name(issue)} is ${article(issue.expected)}.`,
-          expected: issue.expected,
+          message: `${name(issue)} is ${article(expected)}.`,
+          expected,
           received: kindOf(issue.input),
         },
       ]
+    }
     case 'invalid_value':
       return [notAllowed(issue, path)]
     case 'invalid_union':
@@ -135,5 +137,7 @@ const name = (issue: { path: readonly PropertyKey[] }) => {
       ? `Item ${last}`
       : 'The value'
 }
+/** Zod's words that are not JSON's. */
+const KINDS: Readonly<Record<string, string>> = { record: 'object', int: 'integer' }
 const article = (kind: string) => (/^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`)
 const kindOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)

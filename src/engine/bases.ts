@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { check, inBody } from '../check.ts'
 import { DomainError, invalid } from '../errors.ts'
-import { ID_RULES, isBaseId, isProductionBaseId } from '../ids.ts'
+import { ID_RULES, isBaseId, isProductionBaseId, productionOf } from '../ids.ts'
 import { BaseBody } from '../shapes.ts'
 import { demand, demandSight } from './access.ts'
 import { announce } from './caches.ts'
@@ -180,6 +180,7 @@ export async function deleteBase(
   expected: Expectation,
 ) {
   demand(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
+  demand(scope.access, 'read', productionOf(id), '*')
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await tx.query(LOCK_BASE_ID, [id])

@@ -1,4 +1,4 @@
-import { type DocumentNode, type GraphQLError, validate } from 'graphql'
+import { type DocumentNode, GraphQLError, validate } from 'graphql'
 import { compileQuery, isCompiledQuery } from 'graphql-jit'
 import { DomainError, toDomainError } from '../errors.ts'
 import type { Context } from './context.ts'
@@ -34,7 +34,10 @@ function jit(document: DocumentNode) {
 
 /** The engine's own errors pass through untouched; a fault of the variables is the caller's; anything else is ours. */
 export function unwrap(error: GraphQLError): DomainError {
-  if (error.originalError) return toDomainError(error.originalError)
+  const { originalError } = error
+  // Faults of variables come wrapped in each other, each with more words than the one inside.
+  const inner = originalError instanceof GraphQLError ? originalError.originalError : originalError
+  if (inner) return toDomainError(inner)
   return new DomainError('VALIDATION_ERROR', error.message, {
     details: [{ path: '', code: 'graphql', message: error.message }],
   })

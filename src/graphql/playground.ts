@@ -4,6 +4,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { errorBody, FAILURES, invalid } from '../errors.ts'
 import { asDomainError, notFound } from '../http/errors.ts'
+import { PAGE_POLICY } from '../http/pages.ts'
 import { LIMITS } from '../limits.ts'
 import type { Context } from './context.ts'
 import { unwrap } from './execute.ts'
@@ -21,7 +22,7 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
       title: 'Plinth GraphQL',
       endpoint: '/graphql',
       defaultQuery: WELCOME,
-      headers: JSON.stringify({ authorization: 'Bearer plt_…' }),
+      headers: JSON.stringify({ authorization: 'Bearer plt_your_token' }, null, 2),
       defaultEditorToolsVisibility: 'headers',
     } as Parameters<typeof renderGraphiQL>[0])
     const yoga = createYoga<Served, Context>({
@@ -48,7 +49,7 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
     })
     app.get('/graphql', async (request, reply) => {
       if (!request.headers.accept?.includes('text/html')) throw notFound()
-      return reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY).send(page)
+      return reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(page)
     })
     app.post('/graphql', { onRequest: identify }, async (request, reply) => {
       if (request.headers['idempotency-key'] !== undefined)
@@ -57,15 +58,21 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
           code: 'not_here',
           message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
         })
+      const [unknown] = Object.keys(request.query as object)
+      if (unknown !== undefined)
+        throw invalid({
+          path: `query/${unknown.slice(0, 64)}`,
+          code: 'unknown_key',
+          message: 'The address takes no parameters: send query, variables and operationName in the body.',
+        })
+      // One form of answer: for others yoga has streams, and statuses that are not ours.
+      request.raw.headers.accept = 'application/json'
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { served: request })
       for (const [name, value] of response.headers) reply.header(name, value)
       return reply.code(response.status).send(await response.text())
     })
   }
 }
-
-const POLICY =
-  "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'"
 
 /** The parser's token limit, and the limits of depth, aliases and cost. */
 function limits(maxCost: number): Plugin {
@@ -111,7 +118,7 @@ function masked(thrown: GraphQLError, { id, log }: FastifyRequest): GraphQLError
 const argument = (path: string) =>
   path.replace(/^\/[a-z_]+/, (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
-const WELCOME = `# Put an admin or scoped token into the headers below, then ask.
+const WELCOME = `# Put a token into the headers below, re-fetch the schema with the arrows on the left, then ask.
 {
   bases {
     data { id name counts }

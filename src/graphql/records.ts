@@ -1,5 +1,6 @@
 import { expectation } from '../engine/expectation.ts'
 import * as records from '../engine/records/index.ts'
+import { invalid } from '../errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
@@ -117,6 +118,12 @@ mutation('patchRecord', {
     ...versionArgs(),
   },
   resolve: (scope, { base, recordType, id, merge, operations, externalId, externalSource, ...expected }) => {
+    if (operations && [merge, externalId, externalSource].some((each) => each !== undefined && each !== null))
+      throw invalid({
+        path: '/operations',
+        code: 'exclusive',
+        message: 'Send operations alone: they can change data, external_id and external_source.',
+      })
     const patch =
       operations === undefined || operations === null
         ? { merge: { data: merge, externalId, externalSource } }

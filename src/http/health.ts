@@ -22,6 +22,11 @@ export function health(app: FastifyInstance, { ping, draining, door }: Deps): vo
     }
   })
 
+  // A connection that stays open after its answer would hold up the end of the process.
+  app.addHook('onSend', async (_request, reply) => {
+    if (draining()) reply.header('connection', 'close')
+  })
+
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({

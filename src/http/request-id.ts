@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { v7 } from 'uuid'
 
 const SOUND = /^[A-Za-z0-9._:-]{1,128}$/
 
-export const newRequestId = (): string => v7()
+export const newRequestId = (): string => randomUUID()
 
 /** The caller's `X-Request-Id` when it is sound, else a new one. */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {

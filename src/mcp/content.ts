@@ -1,4 +1,5 @@
 import { errorBody, toDomainError } from '../errors.ts'
+import { InvalidParams } from './core.ts'
 import type { ToolResult } from './result.ts'
 
 type Content = { type: 'text'; text: string }
@@ -22,6 +23,7 @@ export function toContent(
  * what a driver says is nobody's business.
  */
 export function toProtocolFailure(thrown: unknown, requestId: string, onInternal: (cause: unknown) => void) {
+  if (thrown instanceof InvalidParams) return { code: -32602, message: thrown.message }
   const error = toDomainError(thrown)
   const ours = error.code === 'INTERNAL_ERROR'
   if (ours) onInternal(error.cause ?? thrown)

@@ -14,11 +14,12 @@ export const GENERIC: readonly Tool[] = [...recordTypeTools, ...recordTools]
 /** Tools of the account, on `/mcp` only. */
 export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration]
 
-/** No tool of this name can be there for anyone: a fault of the protocol, not of the call. */
-export class UnknownTool extends Error {}
+/** A fault of the protocol, not of the call: no tool of the name can be there for anyone, or no such page. */
+export class InvalidParams extends Error {}
 
 /** The tools of this address that the token may use, in one order. Grants and address decide, nothing else. */
-export async function listTools(session: Session): Promise<ToolDefinition[]> {
+export async function listTools(session: Session, cursor?: string): Promise<ToolDefinition[]> {
+  if (cursor !== undefined) throw new InvalidParams('tools/list has one page: send no cursor.')
   const { context, base } = session
   const rows = base === null ? [...ACCOUNT, ...GENERIC] : GENERIC
   const generic = rows.filter((row) => offered(row, session)).map((row) => row.define(base === null))
@@ -26,7 +27,7 @@ export async function listTools(session: Session): Promise<ToolDefinition[]> {
   return [...generic, ...(await typedTools(base, context)).listed]
 }
 
-/** Calls a tool by name. A tool that is not listed for want of room is called all the same. @throws UnknownTool */
+/** Calls a tool by name. A tool that is not listed for want of room is called all the same. @throws InvalidParams */
 export async function callTool(
   session: Session,
   name: string,
@@ -45,7 +46,7 @@ export async function callTool(
     if (!typed || base === null) throw await unknown(session, name)
     return success(await callTyped(typed, base, args, context), true)
   } catch (thrown) {
-    if (thrown instanceof UnknownTool) throw thrown
+    if (thrown instanceof InvalidParams) throw thrown
     return failure(thrown, context.scope.requestId)
   }
 }
@@ -61,7 +62,7 @@ async function unknown(session: Session, name: string): Promise<Error> {
   const names = (await listTools(session)).map((tool) => tool.name)
   const typed = base === null || readonly ? [] : [...(await typedTools(base, context)).all.keys()]
   const close = nearest(name, [...names, ...typed])
-  return new UnknownTool(
+  return new InvalidParams(
     `There is no tool "${name.slice(0, 128)}" here.${close ? ` Did you mean "${close}"?` : ''} tools/list names those there are.`,
   )
 }

@@ -2,25 +2,32 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
   CallToolRequestSchema,
-  ErrorCode,
+  InitializeRequestSchema,
   isJSONRPCRequest,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
   ListToolsRequestSchema,
-  McpError,
 } from '@modelcontextprotocol/sdk/types.js'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { toContent, toProtocolFailure } from './content.ts'
-import { callTool, listTools, UnknownTool } from './core.ts'
+import { callTool, listTools } from './core.ts'
 import { about, INSTRUCTIONS } from './instructions.ts'
 import type { Session } from './session.ts'
 
+/** Never asked, but every server would make one of its own, at a fifth of the cost of a call. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
 /** The protocol's `initialize` era, 2024-11-05 to 2025-11-25: one server for one exchange, nothing kept between. */
 function serverOf(session: Session, onInternal: (cause: unknown) => void): Server {
-  const server = new Server(about, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
+  const server = new Server(about, {
+    capabilities: { tools: {} },
+    instructions: INSTRUCTIONS,
+    jsonSchemaValidator,
+  })
   const { requestId } = session.context.scope
-  server.setRequestHandler(ListToolsRequestSchema, async () => {
+  server.setRequestHandler(ListToolsRequestSchema, async ({ params }) => {
     try {
-      return { tools: (await listTools(session)) as never }
+      return { tools: (await listTools(session, params?.cursor)) as never }
     } catch (thrown) {
       throw asRpcError(toProtocolFailure(thrown, requestId, onInternal))
     }
@@ -29,7 +36,6 @@ function serverOf(session: Session, onInternal: (cause: unknown) => void): Serve
     try {
       return toContent(await callTool(session, params.name, params.arguments ?? {}), onInternal)
     } catch (thrown) {
-      if (thrown instanceof UnknownTool) throw new McpError(ErrorCode.InvalidParams, thrown.message)
       throw asRpcError(toProtocolFailure(thrown, requestId, onInternal))
     }
   })
@@ -102,11 +108,31 @@ export async function serveLegacy(
   await server.connect(exchange)
   signal.addEventListener('abort', () => void exchange.close(), { once: true })
   const finished = exchange.finished()
-  for (const message of messages) exchange.onmessage?.(message)
+  for (const message of messages) {
+    const fault = faultIn(message)
+    if (fault) await exchange.send(fault)
+    else exchange.onmessage?.(message)
+  }
   await finished
   await server.close()
   if (requests.length === 0) return { status: 202, body: null }
   return { status: 200, body: batch ? exchange.answers : (exchange.answers[0] ?? null) }
+}
+
+const SERVED = {
+  initialize: InitializeRequestSchema,
+  'tools/list': ListToolsRequestSchema,
+  'tools/call': CallToolRequestSchema,
+} as const
+
+/** The answer to a request whose params are not those of its method: the SDK would call it an internal error. */
+function faultIn(message: JSONRPCMessage): JSONRPCMessage | undefined {
+  if (!isJSONRPCRequest(message) || !Object.hasOwn(SERVED, message.method)) return undefined
+  const [issue] = SERVED[message.method as keyof typeof SERVED].safeParse(message).error?.issues ?? []
+  if (!issue) return undefined
+  const where = issue.path.join('.') || 'the request'
+  const text = `The params of ${message.method} are not valid: ${where}: ${issue.message}.`
+  return { jsonrpc: '2.0', id: message.id, error: { code: -32602, message: text } }
 }
 
 const refused = (code: number, message: string): LegacyAnswer => ({

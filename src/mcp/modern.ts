@@ -1,6 +1,6 @@
-import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server'
 import { toContent, toProtocolFailure } from './content.ts'
-import { callTool, listTools, UnknownTool } from './core.ts'
+import { callTool, listTools } from './core.ts'
 import { about, INSTRUCTIONS } from './instructions.ts'
 import type { Session } from './session.ts'
 
@@ -37,9 +37,9 @@ function serverOf(session: Session, onInternal: (cause: unknown) => void): Serve
     const { code, message, data } = toProtocolFailure(thrown, requestId, onInternal)
     return new ProtocolError(code, message, data)
   }
-  server.setRequestHandler('tools/list', async () => {
+  server.setRequestHandler('tools/list', async ({ params }) => {
     try {
-      return { tools: (await listTools(session)) as never, ...CACHE }
+      return { tools: (await listTools(session, params?.cursor)) as never, ...CACHE }
     } catch (thrown) {
       throw refused(thrown)
     }
@@ -48,8 +48,6 @@ function serverOf(session: Session, onInternal: (cause: unknown) => void): Serve
     try {
       return toContent(await callTool(session, params.name, params.arguments ?? {}), onInternal)
     } catch (thrown) {
-      if (thrown instanceof UnknownTool)
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, thrown.message)
       throw refused(thrown)
     }
   })

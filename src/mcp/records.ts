@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { listBody, pageArguments, pageOutput, recordOutput, shown } from './shapes.ts'
@@ -106,6 +107,14 @@ const pairOf = ({
   ...(external_source !== undefined && { externalSource: external_source }),
 })
 
+const nothingExpected = () =>
+  invalid({
+    path: '/expected_version',
+    code: 'not_conditional',
+    message:
+      'Without id and external_id a record is created, which has no version yet. Name the one you mean.',
+  })
+
 export const recordTools = [
   tool('query_records', {
     title: 'Query records',
@@ -154,6 +163,7 @@ export const recordTools = [
         return shown((await put({ ...content, ...when, id: args.id }, context)).putRecord)
       if (args.external_id !== undefined)
         return shown((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
+      if (args.expected_version !== undefined) throw nothingExpected()
       return shown((await create(content, context)).createRecord)
     },
   }),

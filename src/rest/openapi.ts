@@ -199,7 +199,8 @@ function toSchema(shape: z.ZodType, io: 'input' | 'output', schemas: Json): Json
   const { schema: moved, defs } = relocate(schema, $defs as Json)
   Object.assign(schemas, defs)
   if (!name) return moved
-  schemas[name] = moved
+  // Zod moves a root that has an id among the definitions, and leaves a reference to it.
+  if (!Object.hasOwn(defs, name)) schemas[name] = moved
   return { $ref: `#/components/schemas/${name}` }
 }
 

@@ -19,6 +19,8 @@ export function rest(identify: Hook) {
     app.addHook('onRequest', identify)
     app.addHook('onRequest', async (request, reply) => {
       reply.header('cache-control', 'private, no-cache')
+      // Before any body is read; the router takes what follows a trailing slash for an empty id.
+      if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound()
       const { need } = request.routeOptions.config
       if (need) demandNeed(request.caller, need(request.params as Record<string, string>))
     })

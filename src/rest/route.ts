@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { check, inBody, inPart } from '../check.ts'
+import { check, inBody, inPart, type Place } from '../check.ts'
 import { type Detail, DomainError, invalid } from '../errors.ts'
 import type { Need } from '../graphql/context.ts'
 import type { TadaDocumentNode } from '../graphql/document.ts'
@@ -125,6 +125,8 @@ function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
   request: FastifyRequest,
   writes: boolean,
 ): Parts<z.output<P>, z.output<Q>, z.output<B>> {
+  refuseNul(request.params, inPart('path'))
+  refuseNul(request.query, inPart('query'))
   const params = spec.params ? check(spec.params, request.params, inPart('path')) : request.params
   const query = readQuery(queryOf, request.query as Record<string, unknown>)
   const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
@@ -133,6 +135,13 @@ function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
   demandSameId(params, body)
   const conditions = readConditions(request, spec.versioned === true && writes, body)
   return { params, query, body, mediaType, conditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
+}
+
+/** A percent-escape can say what no stored text can hold. */
+function refuseNul(values: unknown, place: Place): void {
+  const named = Object.entries(values as object).find(([, value]) => String(value).includes('\0'))
+  if (!named) return
+  throw invalid({ path: place([named[0]]), code: 'invalid_text', message: 'Text holds no NUL (%00).' })
 }
 
 function refuseBody(body: unknown): undefined {

@@ -16,7 +16,11 @@ const Token = z
     created_by: z.string().nullable().meta({ description: 'The id of the token that made it.' }),
     expires_at: time.nullable(),
     last_used_at: time.nullable(),
-    token: z.string().optional().meta({ description: 'The raw token; only in the answer that makes it.' }),
+    token: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: 'The raw token; only in the answer that makes it. Null in a dry run.' }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Token' })

@@ -70,29 +70,33 @@ export async function openLine(url: string): Promise<Line> {
 
 type Reader = { keep(status: number): boolean; done(reply: Reply): void; fail(error: Error): void }
 
-/** Reads answers that have a Content-Length, which all that are asked for here have. */
+/** Reads answers one by one: to their Content-Length, or to the last of their chunks. */
 function readReplies(socket: Socket, { keep, done, fail }: Reader): void {
-  let left = 0
   let status = 0
+  let left = 0
+  let chunked = false
   let kept: Buffer[] | undefined
-  socket.on('data', (chunk: Buffer) => {
-    let body = chunk
+  socket.on('data', (bytes: Buffer) => {
+    let body = bytes
     if (left === 0) {
-      const end = chunk.indexOf('\r\n\r\n')
-      const head = chunk.latin1Slice(0, Math.max(end, 0))
+      const end = bytes.indexOf('\r\n\r\n')
+      const head = bytes.toString('latin1', 0, Math.max(end, 0))
       const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-      if (length === undefined)
-        return fail(new Error(`An answer without a length: ${chunk.latin1Slice(0, 400)}`))
+      chunked = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head)
+      if (length === undefined && !chunked) return fail(new Error(`An answer without a length: ${head}`))
       status = Number(head.slice(9, 12))
-      left = Number(length)
-      body = chunk.subarray(end + 4)
+      left = chunked ? Number.POSITIVE_INFINITY : Number(length)
+      body = bytes.subarray(end + 4)
       kept = keep(status) ? [] : undefined
     }
-    left -= body.length
     kept?.push(body)
+    left -= body.length
+    if (chunked && body.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) left = 0
     if (left <= 0) done({ status, body: kept ? Buffer.concat(kept).toString() : '' })
   })
 }
+
+const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
 /** The bytes of a request. `headers` are whole lines, each with its line end. */
 export function wire(method: string, path: string, headers: string, body?: string): string {

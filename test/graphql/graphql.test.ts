@@ -388,6 +388,38 @@ test('grants hold as they do in REST', async () => {
   expect(seen.bases.data[0].counts.record_types).toBe(1)
 })
 
+test('what is unknown or cannot be obeyed is refused, never ignored', async () => {
+  const misspelt = await send(
+    'mutation M($input: RecordTypeInput!) { putRecordType(base: "crm", id: "x", input: $input) { id } }',
+    { input: { jsonSchema: {}, nmae: 'x' } },
+  )
+  expect(misspelt.status).toBe(400)
+  expect(misspelt.body.errors[0]).toMatchObject({
+    message: expect.stringContaining('Did you mean "name"?'),
+    extensions: { code: 'VALIDATION_ERROR' },
+  })
+  const both = await fail(
+    'mutation { patchRecord(base: "crm", recordType: "task", id: "t1", merge: { qty: 9 }, operations: []) { id } }',
+  )
+  expect(both).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/operations' }] })
+  const parameter = await server.call('POST', '/graphql?query=x', { query: '{ bases { hasMore } }' })
+  expect(parameter.status).toBe(400)
+  expect(parameter.body.errors[0].extensions.details).toMatchObject([{ path: 'query/query' }])
+})
+
+test('the answer is JSON whatever else is accepted', async () => {
+  for (const accept of [
+    'image/png',
+    'text/event-stream',
+    'multipart/mixed',
+    'application/graphql-response+json',
+  ]) {
+    const { status, headers, body } = await send('{ bases { hasMore } }', {}, { headers: { accept } })
+    expect([status, body.data], accept).toEqual([200, { bases: { hasMore: false } }])
+    expect(headers.get('content-type')).toMatch(/^application\/json/)
+  }
+})
+
 test('a browser gets the page, and only by GET', async () => {
   const page = await server.as(null)('GET', '/graphql', undefined, { accept: 'text/html,*/*' })
   expect(page.status).toBe(200)

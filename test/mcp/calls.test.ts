@@ -205,6 +205,24 @@ test('external_id without a source is of the source "default"', async () => {
   expect(made.body).toMatchObject({ external_id: 'alone', external_source: 'default', data: {} })
 })
 
+test('an expected_version is held to, or refused where there is nothing to expect', async () => {
+  const at5 = { record_type: 'note', data: {}, expected_version: 5 }
+  expect((await tool('upsert_record', at5)).error).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: '/expected_version' }],
+  })
+  for (const one of [{ id: 'nobody' }, { external_id: 'nobody' }])
+    expect((await tool('upsert_record', { ...at5, ...one })).error).toMatchObject({ code: 'NOT_FOUND' })
+  expect((await server.call('GET', '/v1/crm/records/note/nobody')).status).toBe(404)
+  await server.call('PUT', '/v1/crm/records/note/somebody', { data: { n: 1 } })
+  for (const name of ['upsert_record', 'update_record', 'cancel_record', 'delete_record']) {
+    const { data: _data, ...args } = { ...at5, id: 'somebody' }
+    const { error } = await tool(name, /^up/.test(name) ? { ...args, data: { n: 2 } } : args)
+    expect(error, name).toMatchObject({ code: 'CONFLICT', details: [{ code: 'version_mismatch' }] })
+  }
+  expect((await rest('/records/note/somebody')).data).toEqual({ n: 1 })
+})
+
 test('an idempotency_key gives the first answer again and writes once', async () => {
   const args = { title: 'once', idempotency_key: 'key-1' }
   const first = await tool('create_task', args)

@@ -118,6 +118,32 @@ test('what is not served is an unknown method', async () => {
   }
 })
 
+test('params that are not those of the method are invalid, and said where', async () => {
+  const cases: [string, object | undefined, string][] = [
+    ['tools/call', undefined, 'params'],
+    ['tools/call', {}, 'params.name'],
+    ['tools/call', { name: 5 }, 'params.name'],
+    ['tools/call', { name: 'list_types', arguments: [] }, 'params.arguments'],
+    ['tools/call', { name: 'list_types', arguments: '{}' }, 'params.arguments'],
+    ['tools/list', { cursor: 'abc' }, 'cursor'],
+    ['initialize', { protocolVersion: '2025-06-18' }, 'params.'],
+  ]
+  for (const [method, params, where] of cases) {
+    const { status, body } = await rpc(server, '/mcp/crm', method, params)
+    expect(status).toBe(200)
+    expect(body, `${method} ${JSON.stringify(params)}`).toMatchObject({ id: 1, error: { code: -32602 } })
+    expect(body.error.message).toContain(where)
+  }
+  for (const name of ['__proto__', 'constructor', '', 'create_', 'x'.repeat(5000)]) {
+    const { rpcError } = await callTool(server, '/mcp/crm', name)
+    expect(rpcError, name).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^There is no tool/),
+    })
+    expect(rpcError.message.length).toBeLessThan(400)
+  }
+})
+
 test('a batch is answered as one, each request under its id', async () => {
   const { status, body } = await post([
     message('ping', 1),

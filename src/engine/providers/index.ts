@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError } from '../../errors.ts'
+import { DomainError, invalid } from '../../errors.ts'
+import { ID_RULES, isTypeId } from '../../ids.ts'
 import { demand, demandSight } from '../access.ts'
 import { statement } from '../db.ts'
 import { NO_EXPECTATION } from '../expectation.ts'
@@ -84,6 +85,7 @@ export async function exportRecordTypes(
   shape: Shape,
 ) {
   const codec = provider(name)
+  if (named) checkNames(named)
   const types: RecordType[] = []
   if (named) for (const id of named) types.push(await getRecordType(scope, baseId, id))
   else
@@ -98,6 +100,19 @@ export async function exportRecordTypes(
     ordered.map((type) => ({ ...type, jsonSchema: type.jsonSchema as Json })),
     { checks: CHECKS, shape },
   )
+}
+
+/** Each name once, each one that a type can have: an empty one, from a stray comma, is no type that is missing. */
+function checkNames(named: readonly string[]): void {
+  const wrong = named.find((id, i) => !isTypeId(id) || named.indexOf(id) !== i)
+  if (wrong === undefined) return
+  const twice = isTypeId(wrong)
+  throw invalid({
+    path: '/record_types',
+    code: twice ? 'duplicate' : 'invalid_id',
+    message: twice ? `"${wrong}" is named twice.` : `A record type id is ${ID_RULES.type}.`,
+    received: wrong.slice(0, 100),
+  })
 }
 
 export type ToolCallRecord = RecordItem & { toolResult: unknown }

@@ -1,0 +1,281 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ROUTES } from '../../src/rest/plugin.ts'
+import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let document: Body
+
+beforeAll(async () => {
+  server = await openServer()
+  document = (await server.as(null)('GET', '/openapi.json')).body
+})
+afterAll(() => server.close())
+
+type Operation = { path: string; method: string; operation: Body }
+const operations = (): Operation[] =>
+  Object.entries<Body>(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  )
+const templateOf = (path: string) => `/v1${path.replace(/:(\w+)/g, '{$1}')}`
+
+/** Calls `see` with every object of the document. */
+function walk(value: Body, see: (node: Body) => void): void {
+  if (typeof value !== 'object' || value === null) return
+  see(value)
+  for (const part of Object.values(value)) walk(part, see)
+}
+const resolve = (ref: string): Body =>
+  ref
+    .slice(2)
+    .split('/')
+    .reduce((node, token) => node?.[token.replaceAll('~1', '/').replaceAll('~0', '~')], document)
+
+test('the description is OpenAPI 3.1 and needs no token', async () => {
+  const answer = await server.as(null)('GET', '/openapi.json')
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(document.openapi).toMatch(/^3\.1\.\d+$/)
+  expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) })
+  expect(document.components.securitySchemes[Object.keys(document.security[0])[0] ?? '']).toMatchObject({
+    type: 'http',
+    scheme: 'bearer',
+  })
+})
+
+test('every reference leads somewhere, and every component is used', () => {
+  const used = new Set<string>()
+  walk(document, ({ $ref }) => {
+    if (typeof $ref !== 'string') return
+    expect($ref).toMatch(/^#\//)
+    expect(resolve($ref), $ref).toBeDefined()
+    used.add($ref)
+  })
+  for (const kind of ['schemas', 'responses'])
+    for (const name of Object.keys(document.components[kind]))
+      expect(used.has(`#/components/${kind}/${name}`), `${kind}/${name}`).toBe(true)
+})
+
+test('every row of the contract is there, and nothing else', () => {
+  const rows = ROUTES.map((row) => `${row.method} ${templateOf(row.path)}`)
+  const found = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`)
+  expect(found.sort()).toEqual([...rows].sort())
+})
+
+test('operations are named once, tagged, and say their parameters, bodies and answers', () => {
+  const ids = operations().map(({ operation }) => operation.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  const tags = document.tags.map((tag: Body) => tag.name)
+  for (const { path, method, operation } of operations()) {
+    const name = `${method} ${path}`
+    expect(operation.operationId, name).toMatch(/^[a-z][a-z0-9_]*$/)
+    expect(operation.summary, name).toMatch(/./)
+    expect(tags, name).toEqual(expect.arrayContaining(operation.tags))
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+    const declared = operation.parameters.filter((each: Body) => each.in === 'path')
+    expect(declared.map((each: Body) => each.name).sort(), name).toEqual(inPath.sort())
+    for (const parameter of operation.parameters) {
+      expect(['path', 'query', 'header'], name).toContain(parameter.in)
+      expect(parameter.schema, `${name} ${parameter.name}`).toBeTypeOf('object')
+      if (parameter.in === 'path') expect(parameter.required).toBe(true)
+    }
+    const places = operation.parameters.map((each: Body) => `${each.in} ${each.name}`)
+    expect(new Set(places).size, name).toBe(places.length)
+    if (method === 'get' || method === 'delete') expect(operation, name).not.toHaveProperty('requestBody')
+    const statuses = Object.keys(operation.responses)
+    expect(
+      statuses.some((status) => status.startsWith('2')),
+      name,
+    ).toBe(true)
+    expect(statuses, name).toEqual(expect.arrayContaining(['400', '401', '403', '404', '409', '429', '500']))
+    for (const response of Object.values<Body>(operation.responses)) {
+      const { description, content } = response.$ref ? resolve(response.$ref) : response
+      expect(description, name).toMatch(/./)
+      expect(content['application/json'].schema, name).toBeTypeOf('object')
+    }
+  }
+})
+
+const TOOL = { name: 'log_call', description: 'Logs.', input_schema: { type: 'object', properties: {} } }
+const CALL = { type: 'tool_use', id: 'toolu_1', name: 'log_call', input: { a: 1 } }
+const JSON_PATCH = { 'content-type': 'application/json-patch+json' }
+
+/** A walk through all of /v1; each step is a success whose body must be as described. */
+const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string, string>][] = [
+  ['PUT /bases/:id', '/bases/crm', { name: 'CRM', description: 'All.', settings: { history_days: 30 } }],
+  ['PUT /bases/:id', '/bases/crm', { name: 'CRM 2' }],
+  ['PUT /bases/:id', '/bases/dry?dry_run=true', {}],
+  ['GET /bases', '/bases?include=counts&include_total=true'],
+  ['GET /bases', '/bases?limit=1'],
+  ['GET /bases/:id', '/bases/crm?include=counts'],
+  ['GET /bases/:id', '/bases/crm'],
+  [
+    'PUT /:base_id/record-types/:id',
+    '/crm/record-types/task',
+    { json_schema: { type: 'object' }, icon: 'x', display: { a: 1 } },
+  ],
+  ['PUT /:base_id/record-types/:id', '/crm/record-types/task?dry_run=true', {}],
+  ['PATCH /:base_id/record-types/:id', '/crm/record-types/task', { description: 'Tasks.' }],
+  ['GET /:base_id/record-types', '/crm/record-types?include_total=true'],
+  ['GET /:base_id/record-types/:id', '/crm/record-types/task'],
+  ['POST /:base_id/records/:record_type', '/crm/records/task', { data: { n: 1 }, external_id: 'e1' }],
+  ['PUT /:base_id/records/:record_type', '/crm/records/task', { data: { n: 2 }, external_id: 'e1' }],
+  ['PUT /:base_id/records/:record_type', '/crm/records/task', { data: { n: 2 }, external_id: 'e2' }],
+  ['PUT /:base_id/records/:record_type/:id', '/crm/records/task/t1', { data: { n: 1 } }],
+  ['PUT /:base_id/records/:record_type/:id', '/crm/records/task/t1', { data: { n: 1 } }],
+  ['PUT /:base_id/records/:record_type/:id', '/crm/records/task/t2?dry_run=true', { data: {} }],
+  ['PATCH /:base_id/records/:record_type/:id', '/crm/records/task/t1', { data: { n: null, m: 'x' } }],
+  [
+    'PATCH /:base_id/records/:record_type/:id',
+    '/crm/records/task/t1',
+    [{ op: 'add', path: '/data/p', value: 1 }],
+    JSON_PATCH,
+  ],
+  [
+    'PUT /:base_id/record-types/:id',
+    '/crm/record-types/task?on_invalid=allow',
+    { json_schema: { required: ['q'], type: 'object' } },
+  ],
+  ['GET /:base_id/records/:record_type', '/crm/records/task?include_total=true&sort=-created_at'],
+  ['GET /:base_id/records/:record_type/:id', '/crm/records/task/t1'],
+  ['POST /:base_id/records/:record_type/:id/cancel', '/crm/records/task/t1/cancel'],
+  ['GET /:base_id/records/:record_type/:id', '/crm/records/task/t1'],
+  ['POST /:base_id/records/:record_type/:id/restore', '/crm/records/task/t1/restore'],
+  ['DELETE /:base_id/records/:record_type/:id', '/crm/records/task/t1?dry_run=true'],
+  ['DELETE /:base_id/records/:record_type/:id', '/crm/records/task/t1'],
+  [
+    'POST /:base_id/providers/:provider/import',
+    '/crm/providers/anthropic/import',
+    { tools: [TOOL], dry_run: true },
+  ],
+  ['POST /:base_id/providers/:provider/import', '/crm/providers/anthropic/import', { tools: [TOOL] }],
+  ['GET /:base_id/providers/:provider/export', '/crm/providers/google/export'],
+  [
+    'POST /:base_id/providers/:provider/records/:record_type',
+    '/crm/providers/anthropic/records/log_call',
+    CALL,
+  ],
+  [
+    'POST /:base_id/providers/:provider/records/:record_type',
+    '/crm/providers/anthropic/records/log_call',
+    CALL,
+  ],
+  [
+    'POST /tokens',
+    '/tokens',
+    { name: 't', grants: [{ base: 'crm', record_type: ['task'], environment: '*', permission: 'read' }] },
+  ],
+  [
+    'POST /tokens',
+    '/tokens?dry_run=true',
+    { name: 'd', grants: [{ base: '*', record_type: '*', environment: '*', permission: 'admin' }] },
+  ],
+  ['GET /tokens', '/tokens?include_total=true'],
+  ['DELETE /:base_id/record-types/:id', '/crm/record-types/task?confirm=task'],
+  ['DELETE /bases/:id', '/bases/crm?confirm=crm'],
+]
+
+test('every success of a walk through the API is as the description says', async () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  formats.default(ajv)
+  ajv.addSchema(document, 'openapi')
+  const seen = new Set<string>()
+  const check = (row: string, answer: Answer) => {
+    const [method = '', path = ''] = row.split(' ')
+    const at = [
+      templateOf(path),
+      method.toLowerCase(),
+      'responses',
+      `${answer.status}`,
+      'content',
+      'application/json',
+      'schema',
+    ]
+    const pointer = at
+      .map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/')
+    expect(answer.status, `${row} ${answer.text}`).toBeLessThan(300)
+    const valid = ajv.compile({ $ref: `openapi#/paths/${pointer}` })
+    expect(valid(answer.body), `${row} ${answer.text} ${JSON.stringify(valid.errors)}`).toBe(true)
+    seen.add(row)
+  }
+  for (const [row, path, body, headers] of STEPS)
+    check(
+      row,
+      await server.call(
+        row.split(' ')[0] ?? '',
+        `/v1${path}`,
+        typeof headers === 'object' ? JSON.stringify(body) : body,
+        headers,
+      ),
+    )
+  const [token] = (await server.call('GET', '/v1/tokens')).body.data
+  check('DELETE /tokens/:id', await server.call('DELETE', `/v1/tokens/${token.id}`))
+  expect([...seen].sort()).toEqual(ROUTES.map((row) => row.id).sort())
+})
+
+test('every failure is the one error shape', async () => {
+  const ajv = new Ajv2020({ strict: false })
+  ajv.addSchema(document, 'openapi')
+  const valid = ajv.compile({ $ref: 'openapi#/components/schemas/Error' })
+  const failures = [
+    await server.as(null)('GET', '/v1/bases'),
+    await server.call('GET', '/v1/bases/nowhere'),
+    await server.call('GET', '/v1/nothing/at/all/here'),
+    await server.call('PUT', '/v1/bases/x', { nmae: 'x', settings: { trash_days: -1 } }),
+    await server.call('PUT', '/v1/bases/x', '{"a":', { 'content-type': 'application/json' }),
+    await server.call('PUT', '/v1/bases/x', 'text', { 'content-type': 'text/plain' }),
+    await server.call('DELETE', '/docs'),
+  ]
+  for (const { status, body, text, headers } of failures) {
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(valid(body), `${text} ${JSON.stringify(valid.errors)}`).toBe(true)
+    expect(body.error.request_id).toBe(headers.get('x-request-id'))
+  }
+})
+
+/** Every address that the tags and styles of a page name; what scripts hold is text. */
+function addressesIn(html: string): string[] {
+  const tags = html.replace(/(<script\b[^>]*>)[\s\S]*?<\/script>/gi, '$1').replace(/<!--[\s\S]*?-->/g, '')
+  return [
+    ...tags.matchAll(/\b(?:src|href|action|data|poster|srcset)\s*=\s*["']?([^"'\s>]+)/gi),
+    ...tags.matchAll(/@import\s+(?:url\()?["']?([^"')\s]+)/gi),
+    ...tags.matchAll(/\burl\(\s*["']?([^"')]+)/gi),
+  ].map((match) => match[1] ?? '')
+}
+
+test.each(['/docs', '/docs/', '/graphql'])('%s is a page whose every byte comes from here', async (path) => {
+  let page = await server.as(null)('GET', path, undefined, { accept: 'text/html' })
+  const { status, headers } = page
+  if (status === 301 || status === 302) {
+    const to = headers.get('location') ?? ''
+    page = await server.as(null)('GET', new URL(to, `${server.url}${path}`).pathname, undefined, {
+      accept: 'text/html',
+    })
+  }
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+  for (const address of addressesIn(page.text)) {
+    const { protocol, origin } = new URL(address, `${server.url}${path}`)
+    expect(protocol === 'data:' || origin === server.url, address).toBe(true)
+  }
+  const policy = page.headers.get('content-security-policy') ?? ''
+  for (const rule of ["default-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
+    expect(policy).toContain(rule)
+  expect(policy).not.toMatch(/https?:|\*/)
+  expect(page.text).not.toContain(server.adminToken)
+})
+
+test('the script of the reference is served from here', async () => {
+  const { text } = await server.as(null)('GET', '/docs/')
+  const [script] = addressesIn(text).filter((address) => address.endsWith('.js'))
+  const { status, headers } = await server.as(null)(
+    'GET',
+    new URL(script ?? '', `${server.url}/docs/`).pathname,
+  )
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toMatch(/javascript/)
+  expect(text).toContain('/openapi.json')
+  expect(text).not.toMatch(/proxyUrl|proxy\.scalar/)
+})

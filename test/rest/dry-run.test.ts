@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROUTES } from '../../src/rest/plugin.ts'
+import { expectFailure, succeed } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+let spare: { id: string; token: string }
+const at = '/v1/crm/records/task'
+beforeAll(async () => {
+  world = await openWorld()
+  const json_schema = { type: 'object', properties: { n: { type: 'number' } } }
+  succeed(await world.call('PUT', '/v1/crm/record-types/task', { json_schema }), 201)
+  succeed(await world.call('PUT', `${at}/a`, { data: { n: 1 } }), 201)
+  succeed(await world.call('PUT', `${at}/c`, { data: { n: 1 } }), 201)
+  succeed(await world.call('POST', `${at}/c/cancel`))
+  spare = await world.newToken([{ permission: 'write' }])
+})
+afterAll(() => world.close())
+
+/** Everything that is stored, but for when tokens were last used. */
+async function everything(): Promise<string> {
+  const tables = ['base', 'record_type', 'record', 'change', 'idempotency']
+  const parts = tables.map(
+    (name) =>
+      `SELECT '${name}' AS name, coalesce(string_agg(t::text, '|' ORDER BY t::text), '') AS all_of FROM plinth.${name} t`,
+  )
+  parts.push(`SELECT 'token', string_agg(id || name || grants::text, '|' ORDER BY id) FROM plinth.token`)
+  return JSON.stringify(await world.database.query(parts.join(' UNION ALL ')))
+}
+
+const TOOL = { name: 'look_up', input_schema: { type: 'object', properties: {} } }
+const CALL = { type: 'tool_use', id: 'call-1', name: 'task', input: { n: 1 } }
+const GRANT = { base: 'crm', record_type: '*', environment: '*', permission: 'read' }
+
+/** Every write: its row, its request, its status, and what its answer shows. */
+const WRITES: [string, string, unknown, number, Body][] = [
+  ['PUT /bases/:id', '/v1/bases/new', { name: 'N' }, 201, { id: 'new', version: 1 }],
+  ['PUT /bases/:id', '/v1/bases/crm', { name: 'Other' }, 200, { name: 'Other', version: 2 }],
+  ['DELETE /bases/:id', '/v1/bases/crm?confirm=crm', undefined, 200, { id: 'crm', deleted: true }],
+  ['PUT /:base_id/record-types/:id', '/v1/crm/record-types/new', {}, 201, { id: 'new', version: 1 }],
+  ['PUT /:base_id/record-types/:id', '/v1/crm/record-types/task', {}, 200, { json_schema: {}, version: 2 }],
+  [
+    'PATCH /:base_id/record-types/:id',
+    '/v1/crm/record-types/task',
+    { name: 'T' },
+    200,
+    { name: 'T', version: 2 },
+  ],
+  [
+    'DELETE /:base_id/record-types/:id',
+    '/v1/crm/record-types/task?confirm=task',
+    undefined,
+    200,
+    { deleted: true },
+  ],
+  [
+    'PUT /:base_id/records/:record_type/:id',
+    `${at}/b`,
+    { data: { n: 2 } },
+    201,
+    { operation: 'created', data: { n: 2 } },
+  ],
+  [
+    'PUT /:base_id/records/:record_type/:id',
+    `${at}/a`,
+    { data: { n: 2 } },
+    200,
+    { operation: 'updated', version: 2 },
+  ],
+  [
+    'PUT /:base_id/records/:record_type/:id',
+    `${at}/a`,
+    { data: { n: 1 } },
+    200,
+    { operation: 'unchanged', version: 1 },
+  ],
+  ['PUT /:base_id/records/:record_type', at, { data: {}, external_id: 'e' }, 201, { operation: 'created' }],
+  ['POST /:base_id/records/:record_type', at, { id: 'p', data: {} }, 201, { id: 'p', version: 1 }],
+  [
+    'PATCH /:base_id/records/:record_type/:id',
+    `${at}/a`,
+    { data: { n: 4 } },
+    200,
+    { data: { n: 4 }, version: 2 },
+  ],
+  [
+    'POST /:base_id/records/:record_type/:id/cancel',
+    `${at}/a/cancel`,
+    undefined,
+    200,
+    { status: 'cancelled', version: 2 },
+  ],
+  [
+    'POST /:base_id/records/:record_type/:id/restore',
+    `${at}/c/restore`,
+    undefined,
+    200,
+    { status: 'active', version: 3 },
+  ],
+  ['DELETE /:base_id/records/:record_type/:id', `${at}/a`, undefined, 200, { id: 'a', deleted: true }],
+  [
+    'POST /:base_id/providers/:provider/import',
+    '/v1/crm/providers/anthropic/import',
+    { tools: [TOOL] },
+    200,
+    { data: [{ record_type: 'look_up', operation: 'created', warnings: [] }] },
+  ],
+  [
+    'POST /:base_id/providers/:provider/records/:record_type',
+    '/v1/crm/providers/anthropic/records/task',
+    CALL,
+    201,
+    { external_id: 'call-1', external_source: 'anthropic' },
+  ],
+  ['POST /tokens', '/v1/tokens', { name: 't', grants: [GRANT] }, 201, { name: 't', token: null }],
+]
+
+test('every write there is can be a dry run', () => {
+  const written = ROUTES.filter((row) => row.writes).map((row) => row.id)
+  expect([...new Set([...WRITES.map(([row]) => row), 'DELETE /tokens/:id'])].sort()).toEqual(written.sort())
+})
+
+describe.each(WRITES)('%s at %s', (row, path, body, status, shown) => {
+  test('answers what would have happened, says so, and stores nothing', async () => {
+    const before = await everything()
+    const dry = await world.call(
+      row.split(' ')[0] ?? '',
+      `${path}${path.includes('?') ? '&' : '?'}dry_run=true`,
+      body,
+    )
+    expect(succeed(dry, status)).toMatchObject({ ...shown, dry_run: true })
+    expect(await everything()).toBe(before)
+  })
+})
+
+test('a token is not revoked, and works on', async () => {
+  const before = await everything()
+  const dry = await world.call('DELETE', `/v1/tokens/${spare.id}?dry_run=true`)
+  expect(succeed(dry)).toEqual({ id: spare.id, deleted: true, dry_run: true })
+  expect(await everything()).toBe(before)
+  succeed(await world.as(spare.token)('GET', '/v1/bases'))
+})
+
+test('a dry run says what the real one then answers', async () => {
+  const still = (body: Body) => JSON.parse(JSON.stringify(body).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, ''))
+  const body = { data: { n: 7 }, external_id: 'real' }
+  const dry = await world.call('PUT', `${at}/real?dry_run=true`, body)
+  const real = await world.call('PUT', `${at}/real`, body)
+  expect(still(dry.body)).toEqual({ ...still(real.body), dry_run: true })
+  expect([dry.status, dry.headers.get('etag')]).toEqual([real.status, real.headers.get('etag')])
+  succeed(await world.call('DELETE', `${at}/real`))
+})
+
+test('an import may say it in its body, and then stores nothing either', async () => {
+  const before = await everything()
+  const path = '/v1/crm/providers/anthropic/import'
+  const dry = await world.call('POST', path, { tools: [TOOL], dry_run: true })
+  expect(succeed(dry)).toMatchObject({ dry_run: true, meta: { count: 1 } })
+  const both = await world.call('POST', `${path}?dry_run=true`, { tools: [TOOL], dry_run: false })
+  expect(succeed(both)).toMatchObject({ dry_run: true })
+  expect(await everything()).toBe(before)
+})
+
+test('what a dry run made is not remembered: types, schemas and grants are as they were', async () => {
+  const put = (path: string, body: object) => world.call('PUT', `${path}?dry_run=true`, body)
+  succeed(await put('/v1/crm/record-types/ghost', {}), 201)
+  expectFailure(await world.call('PUT', '/v1/crm/records/ghost/a', { data: {} }), 'NOT_FOUND')
+  expectFailure(await world.call('GET', '/v1/crm/records/ghost'), 'NOT_FOUND')
+
+  const strict = { json_schema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }
+  succeed(await put('/v1/crm/record-types/task', strict))
+  succeed(await world.call('PUT', `${at}/loose`, { data: {} }), 201)
+  succeed(await put('/v1/crm/record-types/task', {}))
+  expectFailure(await world.call('PUT', `${at}/loose`, { data: { n: 'x' } }), 'VALIDATION_ERROR')
+
+  succeed(await world.call('DELETE', '/v1/bases/crm?confirm=crm&dry_run=true'))
+  succeed(await world.as(spare.token)('PUT', `${at}/still`, { data: {} }), 201)
+})
+
+test('a dry run fails where the write would fail', async () => {
+  const before = await everything()
+  for (const [method, path, body, code, headers] of [
+    ['PUT', `${at}/x`, { data: { n: 'x' } }, 'VALIDATION_ERROR', {}],
+    ['PUT', `${at}/x`, { dta: {} }, 'VALIDATION_ERROR', {}],
+    ['POST', at, { id: 'a', data: {} }, 'CONFLICT', {}],
+    ['PUT', `${at}/a`, { data: {} }, 'CONFLICT', { 'if-match': '"9"' }],
+    ['DELETE', `${at}/none`, undefined, 'NOT_FOUND', {}],
+    ['DELETE', '/v1/crm/record-types/task', undefined, 'CONFLICT', {}],
+    ['DELETE', '/v1/bases/crm', undefined, 'CONFLICT', {}],
+    ['PUT', '/v1/nobase/record-types/x', {}, 'NOT_FOUND', {}],
+    ['POST', '/v1/tokens', { name: 't', grants: [] }, 'VALIDATION_ERROR', {}],
+    ['POST', '/v1/tokens', { name: 't', grants: [{ ...GRANT, base: 'none' }] }, 'VALIDATION_ERROR', {}],
+    ['DELETE', '/v1/tokens/none', undefined, 'NOT_FOUND', {}],
+  ] as const)
+    expectFailure(await world.call(method, `${path}?dry_run=true`, body, headers), code)
+  const { call: reader } = await world.newToken([{ permission: 'read' }])
+  expectFailure(await reader('PUT', `${at}/a?dry_run=true`, { data: {} }), 'FORBIDDEN')
+  expect((await everything()).length).toBeGreaterThan(before.length)
+})
+
+test('dry_run=false is no dry run', async () => {
+  const made = await world.call('PUT', `${at}/wet?dry_run=false`, { data: {} })
+  expect(succeed(made, 201)).not.toHaveProperty('dry_run')
+  succeed(await world.call('GET', `${at}/wet`))
+})

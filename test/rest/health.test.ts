@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { start } from '../cli/plinth.ts'
+import { expectFailure, sleep, succeed } from '../support/answers.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { openProxy } from '../support/proxy.ts'
+import { openServer } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+describe('A server that is well', () => {
+  test('says so without a token', async () => {
+    const anyone = world.as(null)
+    expect(succeed(await anyone('GET', '/healthz'))).toEqual({ status: 'ok' })
+    expect(succeed(await anyone('GET', '/readyz'))).toMatchObject({ status: 'ready' })
+    const head = await anyone('HEAD', '/readyz')
+    expect([head.status, head.text]).toEqual([200, ''])
+  })
+
+  test('counts what it does, by route and never by id', async () => {
+    succeed(await world.call('PUT', '/v1/bases/counted-canary', {}), 201)
+    expectFailure(await world.call('GET', '/v1/bases/absent-canary'), 'NOT_FOUND')
+    const metrics = await world.as(null)('GET', '/metrics')
+    expect(metrics.status).toBe(200)
+    expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/)
+    expect(metrics.text).toMatch(
+      /plinth_http_request_duration_seconds_count\{method="PUT",route="\/v1\/bases\/:id",status="201"\} [1-9]/,
+    )
+    expect(metrics.text).toMatch(/plinth_http_failures_total\{status="404"\} [1-9]/)
+    expect(metrics.text).toMatch(/^process_cpu_seconds_total /m)
+    expect(metrics.text).not.toContain('canary')
+  })
+})
+
+test('while the database is away it is not ready, fails as 500 with Retry-After, and comes back by itself', async () => {
+  const database = await cloneDatabase()
+  const proxy = await openProxy(database.url)
+  const away = await openServer({ DATABASE_URL: proxy.url }, database)
+  try {
+    succeed(await away.call('PUT', '/v1/bases/crm', {}), 201)
+    succeed(await away.call('PUT', '/v1/crm/record-types/task', {}), 201)
+    proxy.shut()
+    expect((await away.call('GET', '/healthz')).status).toBe(200)
+    const ready = await away.call('GET', '/readyz')
+    expect([ready.status, ready.body.status]).toEqual([503, 'unready'])
+    for (const [method, path, body] of [
+      ['GET', '/v1/bases', undefined],
+      ['GET', '/v1/crm/records/task', undefined],
+      ['PUT', '/v1/crm/records/task/a', { data: {} }],
+      ['PATCH', '/v1/crm/records/task/a', { data: {} }],
+      ['PUT', '/v1/crm/record-types/task', { name: 'x' }],
+    ] as const) {
+      const answer = await away.call(method, path, body)
+      const error = expectFailure(answer, 'INTERNAL_ERROR')
+      expect(answer.headers.get('retry-after'), `${method} ${path} ${error.message}`).toMatch(/^\d+$/)
+      expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|postgres/i)
+    }
+    proxy.open()
+    const deadline = Date.now() + 10_000
+    while ((await away.call('GET', '/readyz')).status !== 200 && Date.now() < deadline) await sleep(50)
+    succeed(await away.call('GET', '/readyz'))
+    succeed(await away.call('PUT', '/v1/crm/records/task/a', { data: {} }), 201)
+    expect(succeed(await away.call('GET', '/v1/crm/record-types/task')).version).toBe(1)
+  } finally {
+    await away.close()
+    await proxy.close()
+    await database.drop()
+  }
+})
+
+describe('The log', () => {
+  test('is JSON lines with the request id, and holds no token, body, id or query', async () => {
+    const id = 'log-request-1'
+    succeed(await world.call('PUT', '/v1/crm/record-types/logged', {}), 201)
+    const { token } = await world.newToken([{ permission: 'write' }])
+    const canary = 'canary-in-the-mine'
+    const call = world.as(token)
+    await call('PUT', `/v1/crm/records/logged/${canary}`, { data: { canary } }, { 'x-request-id': id })
+    await call('GET', `/v1/crm/records/logged?filter=${canary}`)
+    await call('PUT', `/v1/crm/records/logged/a`, `{"data":{"${canary}":`, {
+      'content-type': 'application/json',
+    })
+    await call('GET', `/v1/crm/records/logged`, undefined, { cookie: canary, 'x-canary': canary })
+    await world.as(`plt_${canary}`)('GET', '/v1/bases')
+    await sleep(20)
+    const lines = world.log.map((line) => JSON.parse(line))
+    const [line] = lines.filter((each) => JSON.stringify(each).includes(id))
+    expect(line).toMatchObject({
+      method: 'PUT',
+      route: '/v1/:base_id/records/:record_type/:id',
+      status: 201,
+      msg: 'request',
+    })
+    expect(line.ms).toBeTypeOf('number')
+    const all = world.log.join('')
+    for (const secret of [canary, token, token.slice(4), world.adminToken]) expect(all).not.toContain(secret)
+  })
+})
+
+describe('A process that is told to end', () => {
+  test('answers what is under way, takes no more, and exits with 0', { timeout: 60_000 }, async () => {
+    const database = await cloneDatabase()
+    const dataDir = await mkdtemp(join(tmpdir(), 'plinth-drain-'))
+    const child = start(['serve'], {
+      DATABASE_URL: database.url,
+      PLINTH_PORT: '0',
+      PLINTH_ADMIN_TOKEN: 'plt_administrator-canary',
+      PLINTH_DATA_DIR: dataDir,
+    })
+    const errors: string[] = []
+    createInterface({ input: child.stderr }).on('line', (line) => void errors.push(line))
+    const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
+    const url = await new Promise<string>((resolve) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (line.startsWith('plinth ready ')) resolve(line.slice('plinth ready '.length))
+      })
+    })
+    // The body comes in two parts, with the signal between them; the client would keep the connection for ever.
+    const { hostname, port } = new URL(url)
+    const socket = net.connect(Number(port), hostname)
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    const body = '{"name":"Late"}'
+    socket.write(
+      `PUT /v1/bases/late HTTP/1.1\r\nhost: x\r\nauthorization: Bearer plt_administrator-canary\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+    )
+    setTimeout(() => child.kill('SIGTERM'), 200)
+    setTimeout(() => socket.write(body.slice(5)), 600)
+    const hungUp = new Promise((resolve) => socket.on('close', resolve))
+    const asked = Date.now()
+    expect(await ended).toBe(0)
+    expect(Date.now() - asked).toBeLessThan(8_000)
+    await hungUp
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /)
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    expect(await database.query(`SELECT name FROM plinth.base WHERE id = 'late'`)).toEqual([{ name: 'Late' }])
+    for (const line of errors) expect(() => JSON.parse(line), line).not.toThrow()
+    expect(errors.join('')).not.toContain('canary')
+    await database.drop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+})

@@ -1,0 +1,117 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, sleep, succeed, times } from '../support/answers.ts'
+import type { Answer } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+// Two instances that share nothing but the database.
+let one: World
+let two: World
+let at: string
+beforeAll(async () => {
+  one = await openWorld()
+  two = await openWorld({}, one.database)
+  at = `/v1/crm/records/${await one.newType()}`
+})
+afterAll(async () => {
+  await two.close()
+  await one.close()
+})
+
+const isReplay = (answer: Answer) => answer.headers.get('idempotency-replayed') === 'true'
+
+/** Makes the record and holds its row, so that writers to it stand still until `free`. */
+async function hold(id: string) {
+  succeed(await one.call('PUT', `${at}/${id}`, { data: { n: 0 } }), 201)
+  const client = new pg.Client({ connectionString: one.database.url })
+  await client.connect()
+  await client.query('BEGIN')
+  await client.query('SELECT 1 FROM plinth.record WHERE id = $1 FOR UPDATE', [id])
+  return {
+    remove: () => client.query('DELETE FROM plinth.record WHERE id = $1', [id]),
+    free: async () => {
+      await client.query('COMMIT')
+      await client.end()
+    },
+  }
+}
+
+// Side by side, for one of them has ten seconds to wait.
+describe.concurrent('A key in flight', () => {
+  test('at another instance is waited for, then replayed', async () => {
+    const held = await hold('waited')
+    const patch = (world: World) =>
+      world.call('PATCH', `${at}/waited`, { data: { n: 1 } }, { 'idempotency-key': 'waited' })
+    const first = patch(one)
+    await sleep(150)
+    const others = [patch(two), patch(one), patch(two)]
+    const early = await Promise.race([...others, first, sleep(250).then(() => 'all wait')])
+    expect(early).toBe('all wait')
+    await held.free()
+    const [owner, ...waiters] = await Promise.all([first, ...others])
+    expect([owner?.status, owner && isReplay(owner)]).toEqual([200, false])
+    for (const waiter of waiters) {
+      expect(waiter.text).toBe(owner?.text)
+      expect(isReplay(waiter)).toBe(true)
+    }
+    expect(succeed(await one.call('GET', `${at}/waited`)).version).toBe(2)
+  })
+
+  test('a waiter whose owner stored nothing runs itself', async () => {
+    const held = await hold('removed')
+    const patch = (world: World) =>
+      world.call('PATCH', `${at}/removed`, { data: { n: 1 } }, { 'idempotency-key': 'removed' })
+    const both = [patch(one), patch(two)]
+    await sleep(150)
+    await held.remove()
+    await held.free()
+    for (const answer of await Promise.all(both)) {
+      expectFailure(answer, 'NOT_FOUND')
+      expect(isReplay(answer)).toBe(false)
+    }
+    succeed(await one.call('PUT', `${at}/removed`, { data: { n: 0 } }), 201)
+    const [a, b] = await Promise.all([patch(one), patch(two)])
+    expect([a?.status, b?.status]).toEqual([200, 200])
+    expect([a, b].filter((answer) => answer && isReplay(answer))).toHaveLength(1)
+  })
+
+  test('64 requests over two instances have one effect', async () => {
+    const key = { 'idempotency-key': 'spread' }
+    const body = { data: { spread: true } }
+    const answers = await Promise.all(times(64, (i) => (i % 2 ? one : two).call('POST', at, body, key)))
+    expect(answers.map((answer) => answer.status)).toEqual(times(64, () => 201))
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+    expect(answers.filter(isReplay)).toHaveLength(63)
+  })
+
+  test('many keys at once over two instances, each sent four times, have one effect each', async () => {
+    const answers = await Promise.all(
+      times(160, (i) => {
+        const key = { 'idempotency-key': `many-${i % 40}` }
+        return (i % 3 ? one : two).call('POST', at, { data: { key: i % 40 } }, key)
+      }),
+    )
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]))
+    expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(40)
+  })
+
+  test('for longer than ten seconds is 409, and says so, at both instances', async () => {
+    const held = await hold('slow')
+    const patch = (world: World) =>
+      world.call('PATCH', `${at}/slow`, { data: { n: 1 } }, { 'idempotency-key': 'slow' })
+    const first = patch(one)
+    await sleep(150)
+    const started = Date.now()
+    for (const waiter of await Promise.all([patch(one), patch(two)])) {
+      const { details } = expectFailure(waiter, 'CONFLICT')
+      expect(details[0]).toMatchObject({ path: 'header/Idempotency-Key', code: 'key_in_flight' })
+      expect(isReplay(waiter)).toBe(false)
+    }
+    expect(Date.now() - started).toBeGreaterThan(8_000)
+    await held.free()
+    const owner = await first
+    expect([owner.status, isReplay(owner)]).toEqual([200, false])
+    const again = await patch(two)
+    expect([again.status, again.text, isReplay(again)]).toEqual([200, owner.text, true])
+  })
+})

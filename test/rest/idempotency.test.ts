@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import type { Answer } from '../support/server.ts'
+import { openWorld, patchJson, type World } from '../support/world.ts'
+
+let world: World
+let at: string
+beforeAll(async () => {
+  world = await openWorld()
+  at = `/v1/crm/records/${await world.newType()}`
+})
+afterAll(() => world.close())
+
+let serial = 0
+const newKey = () => ({ 'idempotency-key': `key-${++serial}` })
+const isReplay = (answer: Answer) => answer.headers.get('idempotency-replayed') === 'true'
+const total = async (path = at) =>
+  succeed(await world.call('GET', `${path}?include_total=true&limit=1`)).meta.total
+const stored = async (key: Record<string, string>) =>
+  world.database.query<{ outcome: object | null; fingerprint: string }>(
+    'SELECT * FROM plinth.idempotency WHERE key = $1',
+    [key['idempotency-key']],
+  )
+
+describe('The same request again', () => {
+  test('is replayed byte for byte and has no second effect', async () => {
+    const key = newKey()
+    const before = await total()
+    const first = await world.call('POST', at, { data: { a: 1, b: 2 } }, key)
+    const again = await world.call('POST', at, '{"data":{"b":2,"a":1.0}}', {
+      ...key,
+      'content-type': 'application/json',
+    })
+    succeed(first, 201)
+    expect([again.status, again.text]).toEqual([201, first.text])
+    expect([isReplay(first), isReplay(again)]).toEqual([false, true])
+    for (const name of ['etag', 'location']) expect(again.headers.get(name)).toBe(first.headers.get(name))
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+    expect(await total()).toBe(before + 1)
+  })
+
+  test('is replayed as it was, whatever happened meanwhile', async () => {
+    const key = newKey()
+    const path = `${at}/then`
+    const first = await world.call('PUT', path, { data: { n: 1 } }, key)
+    succeed(await world.call('PUT', path, { data: { n: 2 } }))
+    const again = await world.call('PUT', path, { data: { n: 1 } }, key)
+    expect([again.status, again.text, isReplay(again)]).toEqual([201, first.text, true])
+    expect(succeed(await world.call('GET', path)).data).toEqual({ n: 2 })
+  })
+
+  test('is replayed for every kind of write', async () => {
+    const path = `${at}/all`
+    const writes: ((key: Record<string, string>) => Promise<Answer>)[] = [
+      (key) => world.call('PUT', path, { data: { l: [] } }, key),
+      (key) => patchJson(world.call, path, [{ op: 'add', path: '/data/l/-', value: 1 }], key),
+      (key) => world.call('PATCH', path, { data: { m: 1 } }, key),
+      (key) => world.call('POST', `${path}/cancel`, undefined, key),
+      (key) => world.call('POST', `${path}/restore`, undefined, key),
+      (key) => world.call('PUT', at, { data: {}, external_id: 'keyed' }, key),
+      (key) => world.call('DELETE', path, undefined, key),
+      (key) => world.call('PUT', '/v1/bases/keyed', {}, key),
+      (key) => world.call('PUT', '/v1/keyed/record-types/task', {}, key),
+      (key) => world.call('PATCH', '/v1/keyed/record-types/task', { name: 'x' }, key),
+      (key) => world.call('DELETE', '/v1/keyed/record-types/task', undefined, key),
+      (key) => world.call('DELETE', '/v1/bases/keyed', undefined, key),
+    ]
+    for (const write of writes) {
+      const key = newKey()
+      const first = await write(key)
+      expect(first.status, first.text).toBeLessThan(300)
+      const again = await write(key)
+      expect([again.status, again.text, isReplay(again)]).toEqual([first.status, first.text, true])
+    }
+    const versions = (await world.logOf(at.split('/').at(-1) ?? '', 'all')).map((row) => row.version)
+    expect(versions).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test('of 64 at one moment has one effect; the rest are replayed', async () => {
+    const key = newKey()
+    const before = await total()
+    const answers = await Promise.all(times(64, () => world.call('POST', at, { data: { n: 1 } }, key)))
+    for (const answer of answers) succeed(answer, 201)
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+    expect(answers.filter(isReplay)).toHaveLength(63)
+    expect(await total()).toBe(before + 1)
+  })
+
+  test('is a new one after a day', async () => {
+    const key = newKey()
+    const first = succeed(await world.call('POST', at, { data: {} }, key), 201)
+    await world.database.query(
+      `UPDATE plinth.idempotency SET created_at = now() - interval '25 hours' WHERE key = $1`,
+      [key['idempotency-key']],
+    )
+    const later = await world.call('POST', at, { data: { other: true } }, key)
+    expect(succeed(later, 201).id).not.toBe(first.id)
+    expect(isReplay(later)).toBe(false)
+    expect(isReplay(await world.call('POST', at, { data: { other: true } }, key))).toBe(true)
+  })
+})
+
+describe('Another request under the key', () => {
+  test('is 409, whatever it differs in, and writes nothing', async () => {
+    const key = newKey()
+    const path = `${at}/used`
+    const other = `/v1/crm/records/${await world.newType()}`
+    succeed(await world.call('PUT', path, { data: { n: 1 } }, key), 201)
+    for (const [method, target, body, headers] of [
+      ['PUT', path, { data: { n: 2 } }, {}],
+      ['PUT', path, { data: { n: '1' } }, {}],
+      ['PUT', path, { data: { n: 1 }, external_id: 'e' }, {}],
+      ['PUT', `${path}x`, { data: { n: 1 } }, {}],
+      ['PUT', `${other}/used`, { data: { n: 1 } }, {}],
+      ['PATCH', path, { data: { n: 1 } }, {}],
+      ['POST', at, { data: { n: 1 } }, {}],
+      ['PUT', path, { data: { n: 1 } }, { 'if-match': '"1"' }],
+      ['PUT', path, { data: { n: 1 } }, { 'if-none-match': '*' }],
+      ['PUT', `${path}?dry_run=true`, { data: { n: 1 } }, {}],
+      ['PUT', `${path}?dry_run=false`, { data: { n: 1 } }, {}],
+      ['DELETE', path, undefined, {}],
+    ] as const) {
+      const answer = await world.call(method, target, body, { ...key, ...headers })
+      const { details } = expectFailure(answer, 'CONFLICT')
+      expect(details[0]).toMatchObject({ path: 'header/Idempotency-Key', code: 'key_reused' })
+      expect(isReplay(answer)).toBe(false)
+    }
+    expect(succeed(await world.call('GET', path)).version).toBe(1)
+    expect(await total(other)).toBe(0)
+    expect(isReplay(await world.call('PUT', path, { data: { n: 1 } }, key))).toBe(true)
+  })
+
+  test('of another token is that token’s own', async () => {
+    const key = newKey()
+    const { call } = await world.newToken([{ permission: 'write' }])
+    const first = succeed(await world.call('POST', at, { data: {} }, key), 201)
+    const other = await call('POST', at, { data: { other: 1 } }, key)
+    expect(succeed(other, 201).id).not.toBe(first.id)
+    expect(isReplay(other)).toBe(false)
+  })
+})
+
+describe('A failure', () => {
+  test('of 409 is replayed with the request id it had, though its cause is gone', async () => {
+    const key = newKey()
+    const path = `${at}/taken`
+    succeed(await world.call('PUT', path, { data: {} }), 201)
+    const first = await world.call('POST', at, { id: 'taken', data: {} }, key)
+    expectFailure(first, 'CONFLICT')
+    succeed(await world.call('DELETE', path))
+    const again = await world.call('POST', at, { id: 'taken', data: {} }, key)
+    expect([again.status, again.text, isReplay(again)]).toEqual([409, first.text, true])
+    expectFailure(await world.call('GET', path), 'NOT_FOUND')
+  })
+
+  test('of any other code is not stored: the key is free', async () => {
+    const type = await world.newType({ json_schema: { type: 'object', required: ['n'] } })
+    const path = `/v1/crm/records/${type}/a`
+    const key = newKey()
+    const put = (body: unknown, target = path) => world.call('PUT', target, body, key)
+    expectFault(await put({ dta: 1 }), '/dta')
+    expectFailure(await put({ data: {} }), 'VALIDATION_ERROR')
+    expectFailure(await put({ data: {} }, '/v1/crm/records/none/a'), 'NOT_FOUND')
+    expectFailure(await world.call('PATCH', path, { data: {} }, key), 'NOT_FOUND')
+    const { call } = await world.newToken([{ permission: 'read' }])
+    expectFailure(await call('PUT', path, { data: { n: 1 } }, key), 'FORBIDDEN')
+    expect(await stored(key)).toEqual([])
+    succeed(await put({ data: { n: 1 } }), 201)
+    expect(isReplay(await put({ data: { n: 1 } }))).toBe(true)
+  })
+
+  test.each(['', 'a b', 'x'.repeat(256), 'é', '\t'])('of the key itself is 400: %j', async (key) => {
+    const before = await total()
+    const answer = await world.call('POST', at, { data: {} }, { 'idempotency-key': key })
+    expectFault(answer, 'header/Idempotency-Key')
+    expect(await total()).toBe(before)
+  })
+
+  test.each(['!', '~'.repeat(255), 'a,b;c="d"'])('is not a key like %s', async (key) => {
+    succeed(await world.call('POST', at, { data: {} }, { 'idempotency-key': key }), 201)
+  })
+})
+
+test('a dry run neither stores nor replays a key', async () => {
+  const key = newKey()
+  const dry = () => world.call('POST', `${at}?dry_run=true`, { data: {} }, key)
+  const [one, two] = [succeed(await dry(), 201), succeed(await dry(), 201)]
+  expect(one.id).not.toBe(two.id)
+  expect(await stored(key)).toEqual([])
+  succeed(await world.call('POST', at, { data: {} }, key), 201)
+})
+
+test('the secret of a token is masked in the replay, and stored nowhere', async () => {
+  const key = newKey()
+  const body = {
+    name: 't',
+    grants: [{ base: 'crm', record_type: '*', environment: '*', permission: 'read' }],
+  }
+  const first = succeed(await world.call('POST', '/v1/tokens', body, key), 201)
+  const again = await world.call('POST', '/v1/tokens', body, key)
+  expect(isReplay(again)).toBe(true)
+  expect(again.body).toEqual({ ...first, token: `plt_…${first.token.slice(-4)}` })
+  const [row] = await stored(key)
+  expect(JSON.stringify(row)).not.toContain(first.token.slice(4, -4))
+  expect(succeed(await world.as(first.token)('GET', '/v1/bases')).data).toHaveLength(1)
+})
+
+test('a replay checks the grants anew', async () => {
+  succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
+  succeed(await world.call('PUT', '/v1/passing/record-types/task', {}), 201)
+  const { call } = await world.newToken([{ base: ['crm', 'passing'], permission: 'write' }])
+  const key = newKey()
+  const post = () => call('POST', '/v1/passing/records/task', { data: {} }, key)
+  succeed(await post(), 201)
+  expect(isReplay(await post())).toBe(true)
+  succeed(await world.call('DELETE', '/v1/bases/passing?confirm=passing'))
+  expectFailure(await post(), 'FORBIDDEN')
+})
+
+test('the key commits with its write: where one cannot, neither does', async () => {
+  const [one, two] = [newKey(), newKey()]
+  const poison = { 'x-request-id': 'poison' }
+  await world.database.query(
+    `ALTER TABLE plinth.change ADD CONSTRAINT no_poison CHECK (request_id <> 'poison') NOT VALID`,
+  )
+  expectFailure(await world.call('PUT', `${at}/p1`, { data: {} }, { ...one, ...poison }), 'INTERNAL_ERROR')
+  await world.database.query('ALTER TABLE plinth.change DROP CONSTRAINT no_poison')
+  expect(await stored(one)).toEqual([])
+
+  await world.database.query(
+    'ALTER TABLE plinth.idempotency ADD CONSTRAINT no_outcome CHECK (outcome IS NULL) NOT VALID',
+  )
+  expectFailure(await world.call('PUT', `${at}/p2`, { data: {} }, two), 'INTERNAL_ERROR')
+  await world.database.query('ALTER TABLE plinth.idempotency DROP CONSTRAINT no_outcome')
+  expect(await stored(two)).toEqual([])
+  for (const id of ['p1', 'p2']) expectFailure(await world.call('GET', `${at}/${id}`), 'NOT_FOUND')
+
+  succeed(await world.call('PUT', `${at}/p1`, { data: {} }, one), 201)
+  const [row] = await stored(one)
+  expect(row?.outcome).toMatchObject({ answer: { id: 'p1', version: 1 } })
+})

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed, times } from '../support/answers.ts'
+import type { Answer, Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+// Two instances on one database, so that no lock of a process can hide a race.
+let one: World
+let two: World
+beforeAll(async () => {
+  one = await openWorld()
+  two = await openWorld({}, one.database)
+})
+afterAll(async () => {
+  await two.close()
+  await one.close()
+})
+
+const either = (i: number) => (i % 2 ? one : two).call
+const statuses = (answers: Answer[]) => {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+/** Runs the works, so many at a time. */
+async function pooled<T>(works: (() => Promise<T>)[], width: number): Promise<T[]> {
+  const results: T[] = []
+  const next = works.entries()
+  await Promise.all(
+    times(width, async () => {
+      for (const [index, work] of next) results[index] = await work()
+    }),
+  )
+  return results
+}
+
+/** Each id's versions must run 1, 2, 3 …, and each record be what its last row says. */
+async function expectSoundLog(type: string): Promise<void> {
+  const rows = await one.logOf(type)
+  const lives = Map.groupBy(rows, (row) => row.id)
+  for (const [id, life] of lives) {
+    const ordered = life.toSorted((a, b) => a.version - b.version)
+    expect(
+      ordered.map((row) => row.version),
+      id,
+    ).toEqual(times(life.length, (i) => i + 1))
+    for (const [index, row] of ordered.entries()) {
+      const opens = index === 0 || ordered[index - 1]?.operation === 'delete'
+      expect(row.operation === 'create', `${id} version ${row.version}`).toBe(opens)
+    }
+  }
+  const records = succeed(await one.call('GET', `/v1/crm/records/${type}?limit=1000`)).data
+  const alive = [...lives].filter(([, life]) => last(life).operation !== 'delete').map(([id]) => id)
+  expect(records.map((record: Body) => record.id).sort()).toEqual(alive.sort())
+  for (const record of records) {
+    const { version, data, external_id, cancelled_at } = last(lives.get(record.id) ?? [])
+    expect([record.version, record.data, record.external_id]).toEqual([version, data, external_id])
+    expect(record.cancelled_at).toBe(cancelled_at?.toISOString() ?? null)
+  }
+}
+const last = <T extends { version: number }>(rows: T[]): T =>
+  rows.reduce((a, b) => (a.version > b.version ? a : b))
+
+test('64 PUTs of one new external id make one record: one 201, no 409, no 500', async () => {
+  const type = await one.newType()
+  const answers = await Promise.all(
+    times(64, (i) => either(i)('PUT', `/v1/crm/records/${type}`, { data: { i }, external_id: 'e' })),
+  )
+  expect(statuses(answers)).toEqual({ 200: 63, 201: 1 })
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1)
+  expect(answers.map((answer) => answer.body.version).sort((a, b) => a - b)).toEqual(times(64, (i) => i + 1))
+  await expectSoundLog(type)
+})
+
+test('64 PUTs of one new pair under 64 path ids make one record', async () => {
+  const type = await one.newType()
+  const answers = await Promise.all(
+    times(64, (i) => either(i)('PUT', `/v1/crm/records/${type}/id-${i}`, { data: { i }, external_id: 'e' })),
+  )
+  expect(statuses(answers)).toEqual({ 200: 63, 201: 1 })
+  await expectSoundLog(type)
+})
+
+test('64 PUTs of one new id are 64 versions; with If-None-Match: * one of 64 wins', async () => {
+  const type = await one.newType()
+  const puts = await Promise.all(
+    times(64, (i) => either(i)('PUT', `/v1/crm/records/${type}/a`, { data: { i } })),
+  )
+  expect(statuses(puts)).toEqual({ 200: 63, 201: 1 })
+  const once = await Promise.all(
+    times(64, (i) =>
+      either(i)('PUT', `/v1/crm/records/${type}/b`, { data: { i } }, { 'if-none-match': '*' }),
+    ),
+  )
+  expect(statuses(once)).toEqual({ 201: 1, 409: 63 })
+  const posts = await Promise.all(
+    times(64, (i) => either(i)('POST', `/v1/crm/records/${type}`, { id: 'c', data: { i } })),
+  )
+  expect(statuses(posts)).toEqual({ 201: 1, 409: 63 })
+  await expectSoundLog(type)
+})
+
+test('64 patches of one record lose none', async () => {
+  const type = await one.newType()
+  const path = `/v1/crm/records/${type}/a`
+  succeed(await one.call('PUT', path, { data: {} }), 201)
+  const answers = await Promise.all(times(64, (i) => either(i)('PATCH', path, { data: { [`k${i}`]: i } })))
+  expect(statuses(answers)).toEqual({ 200: 64 })
+  expect(Object.keys(succeed(await one.call('GET', path)).data)).toHaveLength(64)
+  await expectSoundLog(type)
+})
+
+test('64 writers that hold one version: one wins, at two instances', async () => {
+  const type = await one.newType()
+  const path = `/v1/crm/records/${type}/a`
+  succeed(await one.call('PUT', path, { data: {} }), 201)
+  const answers = await Promise.all(
+    times(64, (i) => {
+      const held = { 'if-match': '"1"' }
+      if (i % 4 === 0) return either(i)('PATCH', path, { data: { i } }, held)
+      return either(i)('PUT', path, { data: { i } }, held)
+    }),
+  )
+  expect(statuses(answers)).toEqual({ 200: 1, 409: 63 })
+  await expectSoundLog(type)
+})
+
+test('500 PUTs, DELETEs, cancels and restores of three records interleaved: versions never repeat or skip', async () => {
+  const type = await one.newType()
+  const works = times(500, (i) => () => {
+    const path = `/v1/crm/records/${type}/r${i % 3}`
+    const kind = (i * 7) % 10
+    if (kind < 5) return either(i)('PUT', path, { data: { i }, external_id: `e${i % 4}` })
+    if (kind < 8) return either(i)('DELETE', path)
+    return either(i)('POST', `${path}/${kind === 8 ? 'cancel' : 'restore'}`)
+  })
+  const answers = await pooled(works, 24)
+  for (const status of Object.keys(statuses(answers))) expect(['200', '201', '404', '409']).toContain(status)
+  for (const answer of answers.filter(({ status }) => status === 409))
+    expect(answer.body.error.details[0]?.path, answer.text).toBe('/external_id')
+  await expectSoundLog(type)
+})
+
+test('a pair that two records want is one’s at any time', async () => {
+  const type = await one.newType()
+  for (const id of ['a', 'b'])
+    succeed(await one.call('PUT', `/v1/crm/records/${type}/${id}`, { data: {} }), 201)
+  const works = times(120, (i) => () => {
+    const path = `/v1/crm/records/${type}/${i % 2 ? 'a' : 'b'}`
+    return either(i >> 1)('PATCH', path, { external_id: `p${i % 3}` })
+  })
+  const answers = await pooled(works, 16)
+  for (const status of Object.keys(statuses(answers))) expect(['200', '409']).toContain(status)
+  await expectSoundLog(type)
+})
+
+test('a schema that changes under writers leaves no record that it refuses unflagged', async () => {
+  const type = await one.newType()
+  const schemas = [
+    { type: 'object', properties: { v: { type: 'number' } } },
+    {},
+    { type: 'object', required: ['v'] },
+  ]
+  const changes = (async () => {
+    const answers: Answer[] = []
+    for (let i = 0; i < 16; i++) {
+      const json_schema = schemas[i % 3]
+      answers.push(await either(i)('PUT', `/v1/crm/record-types/${type}?on_invalid=allow`, { json_schema }))
+    }
+    answers.push(
+      await one.call('PUT', `/v1/crm/record-types/${type}?on_invalid=allow`, { json_schema: schemas[0] }),
+    )
+    return answers
+  })()
+  const works = times(400, (i) => () => {
+    const data = i % 4 === 0 ? {} : { v: i % 2 ? 'text' : i }
+    return either(i)('PUT', `/v1/crm/records/${type}/r${i % 60}`, { data })
+  })
+  const writes = await pooled(works, 16)
+  expect(statuses(await changes)).toEqual({ 200: 17 })
+  for (const status of Object.keys(statuses(writes))) expect(['200', '201', '400']).toContain(status)
+  const { data } = succeed(await one.call('GET', `/v1/crm/records/${type}?limit=1000`))
+  for (const record of data) {
+    const fits = !('v' in record.data) || typeof record.data.v === 'number'
+    expect(record.valid ?? true, JSON.stringify(record)).toBe(fits)
+  }
+  await expectSoundLog(type)
+})
+
+test('a schema refused or taken under writers never leaves a record it would refuse', async () => {
+  const type = await one.newType()
+  const json_schema = { type: 'object', properties: { v: { type: 'number' } } }
+  const works = times(
+    200,
+    (i) => () => either(i)('PUT', `/v1/crm/records/${type}/r${i}`, { data: { v: i < 20 ? i : 'text' } }),
+  )
+  const [, change] = await Promise.all([
+    pooled(works, 16),
+    one.call('PUT', `/v1/crm/record-types/${type}`, { json_schema }),
+  ])
+  const { data } = succeed(await one.call('GET', `/v1/crm/records/${type}?limit=1000`))
+  const broken = data.filter((record: Body) => typeof record.data.v !== 'number')
+  if (change.status === 200) expect(broken).toEqual([])
+  else expect(change.status, change.text).toBe(409)
+})
+
+test('a type deleted under writers takes every record with it', async () => {
+  const type = await one.newType()
+  const works = times(150, (i) => () => either(i)('PUT', `/v1/crm/records/${type}/r${i}`, { data: { i } }))
+  const [writes, gone] = await Promise.all([
+    pooled(works, 16),
+    one.call('DELETE', `/v1/crm/record-types/${type}?confirm=${type}`),
+  ])
+  succeed(gone)
+  for (const status of Object.keys(statuses(writes))) expect(['201', '404']).toContain(status)
+  const left = await one.database.query('SELECT 1 FROM plinth.record WHERE record_type = $1', [type])
+  expect(left).toEqual([])
+  const rows = await one.logOf(type)
+  const created = rows.filter((row) => row.operation === 'create').length
+  expect(rows.filter((row) => row.operation === 'delete')).toHaveLength(created)
+})
+
+test('of 32 PUTs of one new base, or one new type, one makes it', async () => {
+  const bases = await Promise.all(times(32, (i) => either(i)('PUT', '/v1/bases/raced', {})))
+  expect(statuses(bases)).toEqual({ 200: 31, 201: 1 })
+  const types = await Promise.all(
+    times(32, (i) => either(i)('PUT', '/v1/raced/record-types/task', { name: `n${i}` })),
+  )
+  expect(statuses(types)).toEqual({ 200: 31, 201: 1 })
+  expect(types.map((answer) => answer.body.version).sort((a, b) => a - b)).toEqual(times(32, (i) => i + 1))
+})
