@@ -24,6 +24,8 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
       defaultQuery: WELCOME,
       headers: JSON.stringify({ authorization: 'Bearer plt_your_token' }, null, 2),
       defaultEditorToolsVisibility: 'headers',
+      // A token belongs in no browser's storage.
+      shouldPersistHeaders: false,
     } as Parameters<typeof renderGraphiQL>[0])
     const yoga = createYoga<Served, Context>({
       schema,
@@ -118,7 +120,8 @@ function masked(thrown: GraphQLError, { id, log }: FastifyRequest): GraphQLError
 const argument = (path: string) =>
   path.replace(/^\/[a-z_]+/, (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 
-const WELCOME = `# Put a token into the headers below, re-fetch the schema with the arrows on the left, then ask.
+const WELCOME = `# Put a token into the headers below,
+# re-fetch the schema (the arrows on the left), then ask.
 {
   bases {
     data { id name counts }

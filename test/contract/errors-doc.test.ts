@@ -10,7 +10,7 @@ const source = globSync('src/**/*.ts', { exclude: (path) => String(path).include
 const rows = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((found) => found.slice(1))
 
 test('docs/errors.md has a row for each failure, with its status, and for no other', () => {
-  const documented = rows(failures, /^\| (\d{3}) \| `([A-Z_]+)` \|/gm).map(([status, code]) => [
+  const documented = rows(failures, /^\| *(\d{3}) *\| *`([A-Z_]+)` *\|/gm).map(([status, code]) => [
     code,
     Number(status),
   ])
@@ -20,12 +20,12 @@ test('docs/errors.md has a row for each failure, with its status, and for no oth
 })
 
 test('every reason a detail is given in the code is documented', () => {
-  const documented = new Set(rows(details, /^\| `([a-z_0-9]+)` \|/gm).flat())
+  const documented = new Set(rows(details, /^\| *`([a-z_0-9]+)` *\|/gm).flat())
   const given = new Set(source.flatMap((text) => rows(text, /\bcode: '([a-z_0-9]+)'/g).flat()))
   expect([...given].filter((code) => code && !documented.has(code))).toEqual([])
 })
 
 test('every documented reason is given somewhere in the code', () => {
-  const documented = rows(details, /^\| `([a-z_0-9]+)` \|/gm).flat()
+  const documented = rows(details, /^\| *`([a-z_0-9]+)` *\|/gm).flat()
   expect(documented.filter((code) => !source.some((text) => text.includes(`'${code}'`)))).toEqual([])
 })
