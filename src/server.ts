@@ -44,10 +44,11 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
   app.setNotFoundHandler(async () => {
     throw notFound()
   })
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // The route's pattern, not its address: a query may hold what belongs in no log.
     const { method, routeOptions } = request
     const about = {
@@ -58,6 +59,7 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
       token: request.caller?.scope.actor.tokenId,
     }
     request.log.info(about, 'request')
+    done()
   })
   acceptJson(app)
   cors(app, config.corsOrigins)

@@ -36,6 +36,9 @@ const within = (
   same: (i: string, o: string) => boolean,
 ) => listed(outer).includes('*') || listed(inner).every((i) => listed(outer).some((o) => same(i, o)))
 
+/** Answers a predicate remembers; callers choose the names that are asked for. */
+const MAX_DECIDED = 1000
+
 export function compileAccess(grants: readonly Grant[]): Access {
   const rules = grants.map((grant) => ({
     grant,
@@ -53,10 +56,21 @@ export function compileAccess(grants: readonly Grant[]): Access {
         (rule.bases.has('*') || rule.bases.has(baseId) || rule.bases.has(production)),
     )
   }
+  const decide = (permission: Permission, baseId: string, recordType: string): boolean =>
+    reaching(permission, baseId).some((rule) => rule.types.has('*') || rule.types.has(recordType))
+  // Grants never change under a compiled predicate, so what was decided stays decided.
+  const decided = new Map<string, boolean>()
   return {
     grants,
-    allows: (permission, baseId, recordType) =>
-      reaching(permission, baseId).some((rule) => rule.types.has('*') || rule.types.has(recordType)),
+    allows: (permission, baseId, recordType) => {
+      const question = `${permission} ${baseId} ${recordType}`
+      const known = decided.get(question)
+      if (known !== undefined) return known
+      if (decided.size >= MAX_DECIDED) decided.clear()
+      const answer = decide(permission, baseId, recordType)
+      decided.set(question, answer)
+      return answer
+    },
     types: (permission, baseId) => {
       const found = reaching(permission, baseId)
       if (found.some((rule) => rule.types.has('*'))) return '*'

@@ -23,8 +23,9 @@ export function health(app: FastifyInstance, { ping, draining, door }: Deps): vo
   })
 
   // A connection that stays open after its answer would hold up the end of the process.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (draining()) reply.header('connection', 'close')
+    done()
   })
 
   const registry = new Registry()
@@ -42,10 +43,16 @@ export function health(app: FastifyInstance, { ping, draining, door }: Deps): vo
     labelNames: ['status'],
     registers: [registry],
   })
-  app.addHook('onResponse', async (request, reply) => {
+  const series = new Map<string, ReturnType<typeof seconds.labels>>()
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
-    seconds.labels(request.method, route, String(reply.statusCode)).observe(reply.elapsedTime / 1000)
+    const name = `${request.method} ${route} ${reply.statusCode}`
+    // Looked up once: finding a series by its labels costs more than the observation.
+    const observed = series.get(name) ?? seconds.labels(request.method, route, String(reply.statusCode))
+    series.set(name, observed)
+    observed.observe(reply.elapsedTime / 1000)
     if (reply.statusCode >= 400) failures.labels(String(reply.statusCode)).inc()
+    done()
   })
   app.get('/metrics', async (request, reply) => {
     if (!LOOPBACK.has(request.ip)) await demandAdmin(request.headers.authorization, request.id, door)

@@ -21,18 +21,20 @@ export const pageBody = <T extends object>({ data, hasMore, limit, offset, total
 })
 
 /** Fields that are there only when they say something. */
-const OCCASIONAL = ['valid', 'operation', 'dry_run', 'token', 'counts']
+const OCCASIONAL = new Set(['valid', 'operation', 'dry_run', 'token', 'counts'])
 
-/** The resource without the occasional fields that are null. */
+/** The resource without the occasional fields that are null. Built up, not cut down: deleting makes objects slow. */
 export function trim<T extends object>(resource: T): T {
-  const body = { ...resource } as Record<string, unknown>
-  for (const field of OCCASIONAL) if (body[field] === null) delete body[field]
+  const body: Record<string, unknown> = {}
+  for (const field in resource)
+    if (resource[field] !== null || !OCCASIONAL.has(field)) body[field] = resource[field]
   return body as T
 }
 
 /** The resource without what only says how to answer. */
 export function without<T extends object, K extends keyof T>(resource: T, ...keys: K[]): Omit<T, K> {
-  const body = { ...resource }
-  for (const key of keys) delete body[key]
-  return body
+  return Object.fromEntries(Object.entries(resource).filter(([key]) => !keys.includes(key as K))) as Omit<
+    T,
+    K
+  >
 }

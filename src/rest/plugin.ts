@@ -17,12 +17,17 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export function rest(identify: Hook) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', identify)
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       reply.header('cache-control', 'private, no-cache')
-      // Before any body is read; the router takes what follows a trailing slash for an empty id.
-      if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound()
-      const { need } = request.routeOptions.config
-      if (need) demandNeed(request.caller, need(request.params as Record<string, string>))
+      try {
+        // Before any body is read; the router takes what follows a trailing slash for an empty id.
+        if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound()
+        const { need } = request.routeOptions.config
+        if (need) demandNeed(request.caller, need(request.params as Record<string, string>))
+        done()
+      } catch (refusal) {
+        done(refusal as Error)
+      }
     })
     for (const row of ROUTES) row.mount(app)
     app.setNotFoundHandler(async () => {
