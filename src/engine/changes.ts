@@ -1,8 +1,6 @@
+import { AUTHOR_COLUMNS } from './author-columns.ts'
 import { statement } from './db.ts'
 import { authorship, type Scope } from './scope.ts'
-
-/** The change log's columns about the author; a writing statement binds `authorship(scope)` to them. */
-export const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id'
 
 type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
 /** What is not a record: its whole state goes into the log. */

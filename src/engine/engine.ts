@@ -4,6 +4,7 @@ import { type Caches, openCaches } from './caches.ts'
 import { type Database, openDatabase } from './db.ts'
 import { expireKeys } from './idempotency.ts'
 import { migrate } from './migrate.ts'
+import { openTogether, type Together } from './records/together.ts'
 import type { Scope, Via } from './scope.ts'
 import type { Session } from './session.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './tokens.ts'
@@ -40,8 +41,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log.warn({ err }, 'an idle database connection was lost'),
   )
   const caches = await openCaches(connectionString, log)
+  const together = openTogether(database)
   const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
-  await ensureAdminToken(systemScope(database, caches, limits), options.adminToken)
+  await ensureAdminToken(systemScope(database, caches, together, limits), options.adminToken)
   const sweep = setInterval(() => {
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
   }, SWEEP_MS).unref()
@@ -50,6 +52,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     scope: (session, via, requestId) => ({
       db: database,
       caches,
+      together,
       access: session.access,
       actor: { tokenId: session.tokenId, name: session.name },
       via,
@@ -65,9 +68,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-const systemScope = (db: Database, caches: Caches, limits: Scope['limits']): Scope => ({
+const systemScope = (db: Database, caches: Caches, together: Together, limits: Scope['limits']): Scope => ({
   db,
   caches,
+  together,
   access: compileAccess([{ base: '*', record_type: '*', environment: '*', permission: 'admin' }]),
   actor: { tokenId: null, name: 'system' },
   via: 'system',

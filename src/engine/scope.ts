@@ -1,6 +1,7 @@
 import type { Access } from './access.ts'
 import type { Caches } from './caches.ts'
 import type { Db } from './db.ts'
+import type { Together } from './records/together.ts'
 
 /** The surface or mechanism a write came through. */
 export type Via =
@@ -18,6 +19,7 @@ export type Via =
 export type Scope = {
   readonly db: Db
   readonly caches: Caches
+  readonly together: Together
   readonly access: Access
   readonly actor: { readonly tokenId: string | null; readonly name: string }
   readonly via: Via

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Detail, DomainError } from '../../errors.ts'
-import { AUTHOR_COLUMNS } from '../changes.ts'
+import { AUTHOR_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
 import { authorship } from '../scope.ts'

@@ -1,5 +1,5 @@
 import { demand } from '../access.ts'
-import { AUTHOR_COLUMNS } from '../changes.ts'
+import { AUTHOR_COLUMNS } from '../author-columns.ts'
 import { type Statement, statement } from '../db.ts'
 import { type Expectation, versionMismatch } from '../expectation.ts'
 import { demandType } from '../record-types/index.ts'

@@ -1,5 +1,6 @@
-import { AUTHOR_COLUMNS } from '../changes.ts'
+import { AUTHOR_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
+import type { RecordRow } from './record.ts'
 
 /**
  * One upsert in one statement. It holds the type's row (KEY SHARE) at the version the data was validated against,
@@ -54,19 +55,50 @@ export const PUT = statement(
      WHERE NOT EXISTS (SELECT FROM t) AND NOT EXISTS (SELECT FROM w)`,
 )
 
-/** The commonest write in a third of the work: an update of the record with the id, its pair left as it is. */
-export const UPDATE = statement(
-  'update_record',
+/** A row of what a writing statement did. */
+export type WrittenRow = Omit<RecordRow, 'data'>
+
+const WRITTEN = 'id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at'
+
+/**
+ * The commonest write in a third of the work, for any number of records of one type: an update of those with the ids,
+ * their pairs left as they are. Locked in the order of their ids, so that two groups never wait for each other.
+ */
+export const UPDATE_MANY = statement(
+  'update_records',
   `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $6 FOR KEY SHARE),
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $3 FOR KEY SHARE),
+   locked AS MATERIALIZED (
+     SELECT id FROM plinth.record
+     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ($4::text[]) ORDER BY id FOR UPDATE),
    w AS (
-     UPDATE plinth.record r SET data = $4::jsonb, version = r.version + 1, updated_at = now(), valid = true
-     WHERE EXISTS (SELECT FROM ty) AND r.base_id = $1 AND r.record_type = $2 AND r.id = $3
-       AND ($5::int[] IS NULL OR r.version = ANY ($5)) AND r.data IS DISTINCT FROM $4::jsonb
-     RETURNING r.*),
+     UPDATE plinth.record r SET data = i.data, version = r.version + 1, updated_at = now(), valid = true
+     FROM unnest($4::text[], $5::jsonb[], $6::text[]) AS i (id, data, request_id)
+     WHERE EXISTS (SELECT FROM locked) AND r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ($4::text[])
+       AND r.id = i.id COLLATE "C" AND r.data IS DISTINCT FROM i.data
+     RETURNING r.*, i.request_id),
    logged AS (
      INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
        cancelled_at, ${AUTHOR_COLUMNS})
-     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, $7, $8, $9, $10 FROM w)
-   SELECT 'updated' AS kind, id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at FROM w`,
+     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, $7, $8, $9, request_id FROM w)
+   SELECT ${WRITTEN} FROM w`,
+)
+
+/** A creation that meets nobody: no row when the id or the pair is taken, or the type has another version. */
+export const CREATE = statement(
+  'create_record',
+  `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $7 FOR KEY SHARE),
+   w AS (
+     INSERT INTO plinth.record (base_id, record_type, id, external_source, external_id, data, version)
+     SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + coalesce((
+       SELECT max(version) FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3), 0)
+     WHERE EXISTS (SELECT FROM ty)
+     ON CONFLICT DO NOTHING RETURNING *),
+   logged AS (
+     INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
+       cancelled_at, ${AUTHOR_COLUMNS})
+     SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, $8, $9, $10, $11 FROM w)
+   SELECT ${WRITTEN} FROM w`,
 )

@@ -7,14 +7,13 @@ import { authorship } from '../scope.ts'
 import { reloadType } from '../types-cache.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { WriteScope } from '../write.ts'
-import { PUT, UPDATE } from './put-statements.ts'
+import { CREATE, PUT, type WrittenRow } from './put-statements.ts'
 import {
   dataText,
   demandRecordId,
   type Pair,
   type PairInput,
   type RecordItem,
-  type RecordRow,
   readPair,
   recordNotFound,
   toRecord,
@@ -30,7 +29,7 @@ type Kind =
   | 'not_found'
   | 'stale_type'
   | 'retry'
-type Row = Omit<RecordRow, 'data'> & { kind: Kind }
+type Row = WrittenRow & { kind: Kind }
 
 export type PutInput = PairInput & { data: unknown }
 type Target = { id: string; pair: Pair | null; data: unknown; text: string; expected: Expectation }
@@ -116,28 +115,28 @@ function validate(type: CompiledType, data: unknown): void {
 
 async function attempt(scope: WriteScope, type: CompiledType, target: Target): Promise<Row> {
   const { id, pair, text, expected } = target
-  const versions = expected.versions && [...expected.versions]
   const author = authorship(scope)
-  if (!pair && !expected.absent) {
-    const [updated] = await scope.db.query<Row>(UPDATE, [
-      type.baseId,
-      type.id,
-      id,
-      text,
-      versions,
-      type.version,
-      ...author,
-    ])
-    if (updated) return updated
+  const key = { baseId: type.baseId, recordType: type.id, id }
+  const isPlain = !pair && !expected.absent && !expected.versions
+  if (isPlain && scope.together.db === scope.db) {
+    const row = await scope.together.updateRecord({ ...key, typeVersion: type.version, text, author })
+    if (row) return { ...row, kind: 'updated' }
+  }
+  const source = pair?.externalSource ?? null
+  const externalId = pair?.externalId ?? null
+  if (expected.absent) {
+    const values = [type.baseId, type.id, id, text, source, externalId, type.version, ...author]
+    const [row] = await scope.db.query<WrittenRow>(CREATE, values)
+    if (row) return { ...row, kind: 'created' }
   }
   const [row] = await scope.db.query<Row>(PUT, [
     type.baseId,
     type.id,
     id,
     text,
-    pair?.externalSource ?? null,
-    pair?.externalId ?? null,
-    versions,
+    source,
+    externalId,
+    expected.versions && [...expected.versions],
     expected.exists,
     expected.absent,
     type.version,

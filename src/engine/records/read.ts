@@ -1,13 +1,8 @@
 import { demand } from '../access.ts'
-import { statement } from '../db.ts'
 import { demandType } from '../record-types/index.ts'
 import type { Scope } from '../scope.ts'
-import { RECORD_COLUMNS, type RecordItem, type RecordRow, recordNotFound, toRecord } from './record.ts'
-
-const GET = statement(
-  'get_record',
-  `SELECT ${RECORD_COLUMNS} FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3`,
-)
+import { GET } from './read-statements.ts'
+import { type RecordItem, type RecordRow, recordNotFound, toRecord } from './record.ts'
 
 /** @throws FORBIDDEN outside the grants; NOT_FOUND when base, type or record is absent. */
 export async function getRecord(
@@ -17,7 +12,11 @@ export async function getRecord(
   id: string,
 ): Promise<RecordItem> {
   demand(scope.access, 'read', baseId, recordType)
-  const [row] = await scope.db.query<RecordRow>(GET, [baseId, recordType, id])
+  const { db, together } = scope
+  const row =
+    together.db === db
+      ? await together.readRecord({ baseId, recordType, id })
+      : (await db.query<RecordRow>(GET, [baseId, recordType, id]))[0]
   if (row) return toRecord(recordType, row)
   await demandType(scope, baseId, recordType)
   throw recordNotFound(recordType, id)

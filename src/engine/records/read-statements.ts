@@ -1,0 +1,17 @@
+import { statement } from '../db.ts'
+import { RECORD_COLUMNS } from './record.ts'
+
+/** One record by its key. */
+export const GET = statement(
+  'get_record',
+  `SELECT ${RECORD_COLUMNS} FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3`,
+)
+
+/** Many records by their keys; `n` counts the keys from 1. Lateral, so that each key is an index look-up in any plan. */
+export const GET_MANY = statement(
+  'get_records',
+  `SELECT k.n::int AS n, r.* FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k (base_id, record_type, id, n),
+   LATERAL (
+     SELECT ${RECORD_COLUMNS} FROM plinth.record
+     WHERE base_id = k.base_id COLLATE "C" AND record_type = k.record_type COLLATE "C" AND id = k.id COLLATE "C" LIMIT 1) r`,
+)
