@@ -7,7 +7,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 20_000,
+    // Tests wait for PostgreSQL more than for the processor: two workers keep two cores busy.
+    maxWorkers: 2,
+    testTimeout: 30_000,
     hookTimeout: 60_000,
   },
 })

@@ -31,7 +31,10 @@ export function mcp(identify: Hook, options: Options) {
         const session = sessionOf(request)
         if (await isLegacy(request)) return legacy(request, reply, session)
         const answer = await modern.fetch(webRequest(request), request.body, session)
-        return reply.send(answer)
+        for (const [name, value] of answer.headers) reply.header(name, value)
+        // A stream goes on as one; anything else is sent whole, in one write.
+        const streams = answer.headers.get('content-type')?.startsWith('text/event-stream')
+        return reply.code(answer.status).send(streams ? answer.body : await answer.text())
       })
       // No stream and no session to end: each POST stands alone.
       app.route({
