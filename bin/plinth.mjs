@@ -2,6 +2,7 @@
 /** The command. On a Node that cannot run TypeScript it hands over to the one that was installed with it. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { isPrepared, prepare } from './prepare.mjs'
@@ -15,6 +16,8 @@ if (isNewEnough) await run()
 else handOver()
 
 async function run() {
+  // Compiled code is kept beside the packages, or nowhere where they cannot be written: starts take half as long.
+  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/plinth', import.meta.url)))
   // With its parent killed outright, nobody is left to end this process.
   if (process.env.PLINTH_HANDED_OVER && process.channel) {
     process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

@@ -1,0 +1,23 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
+
+const WELCOME = `# Put a token into the headers below,
+# re-fetch the schema (the arrows on the left), then ask.
+{
+  bases {
+    data { id name counts }
+    hasMore
+  }
+}
+`
+
+/** The GraphiQL page, all of it: no script or font of it comes from elsewhere. */
+export const graphiqlPage = (): string =>
+  renderGraphiQL({
+    title: 'Plinth GraphQL',
+    endpoint: '/graphql',
+    defaultQuery: WELCOME,
+    headers: JSON.stringify({ authorization: 'Bearer plt_your_token' }, null, 2),
+    defaultEditorToolsVisibility: 'headers',
+    // A token belongs in no browser's storage.
+    shouldPersistHeaders: false,
+  } as Parameters<typeof renderGraphiQL>[0])

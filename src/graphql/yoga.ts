@@ -1,0 +1,72 @@
+import type { FastifyRequest } from 'fastify'
+import { type ExecutionResult, GraphQLError } from 'graphql'
+import { createYoga, type Plugin } from 'graphql-yoga'
+import { errorBody, FAILURES } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+import type { Context } from './context.ts'
+import { unwrap } from './execute.ts'
+import { overLimits } from './limits.ts'
+import { schema } from './schema.ts'
+
+/** What yoga is given beside its own `request`, whose name it would take. */
+type Served = { served: FastifyRequest }
+
+/** GraphQL over HTTP for people and programs of their own; the surfaces run their operations without it. */
+export const openYoga = (maxCost: number) =>
+  createYoga<Served, Context>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    graphiql: false,
+    landingPage: false,
+    batching: false,
+    cors: false,
+    logging: false,
+    context: ({ served }: Served) => served.caller,
+    parserAndValidationCache: true,
+    plugins: [limits(maxCost), masking],
+    maskedErrors: false,
+  })
+
+/** The parser's token limit, and the limits of depth, aliases and cost. */
+function limits(maxCost: number): Plugin {
+  return {
+    onParse: ({ params }) => {
+      params.options = { ...params.options, maxTokens: LIMITS.graphqlTokens }
+    },
+    // Not a rule of validation: those are cached by document, and the cost depends on the variables.
+    onExecute: ({ args: { schema, document, variableValues }, setResultAndStopExecution }) => {
+      const errors = overLimits(schema, document, variableValues ?? {}, maxCost)
+      if (errors.length > 0) setResultAndStopExecution({ errors })
+    },
+  }
+}
+
+/** Yoga masks what resolvers throw and nothing else, so every error is given its form here, at the end. */
+const masking: Plugin<object, Served> = {
+  onResultProcess: ({ result, setResult, serverContext: { served } }) => {
+    const { errors, ...rest } = result as ExecutionResult
+    if (errors) setResult({ ...rest, errors: errors.map((thrown) => masked(thrown, served)) })
+  },
+}
+
+/** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque, and in the log. */
+function masked(thrown: GraphQLError, { id, log }: FastifyRequest): GraphQLError {
+  const error = unwrap(thrown)
+  if (error.code === 'INTERNAL_ERROR')
+    log.error({ err: error.cause ?? thrown.originalError }, 'a request failed')
+  const { message, ...extensions } = errorBody(error, id).error
+  const details = extensions.details.map((detail) => ({ ...detail, path: argument(detail.path) }))
+  // Without a path nothing has been executed: the request as a whole is refused.
+  const http = thrown.path === undefined && { http: { status: FAILURES[error.code].status } }
+  return new GraphQLError(message, {
+    ...(thrown.nodes && { nodes: thrown.nodes }),
+    ...(thrown.source && { source: thrown.source }),
+    ...(thrown.positions && { positions: thrown.positions }),
+    ...(thrown.path && { path: thrown.path }),
+    extensions: { ...extensions, details, ...http },
+  })
+}
+
+/** `/external_id` → `/externalId`: the arguments are in camel case here, what is in them is not. */
+const argument = (path: string) =>
+  path.replace(/^\/[a-z_]+/, (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
