@@ -11,25 +11,29 @@ const START_MS = 60_000
 const END_MS = 30_000
 const alive = new Set<ChildProcess>()
 
+/** What `npm start` gives the process. */
+const FLAGS = ['--max-semi-space-size=8']
+
 /** Plinth as a user starts it, but without a rate limit; what it logs goes to /dev/null. */
 export const startPlinth = (dataDir: string, profile?: string): Promise<Child> =>
-  start('../../bin/plinth.mjs', ['serve'], profile, {
+  start('../../bin/plinth.mjs', ['serve'], profile, FLAGS, {
     PLINTH_DATA_DIR: dataDir,
     PLINTH_PORT: '0',
     PLINTH_RATE_LIMIT: '0',
   })
 
 export const startFloor = (databaseUrl: string, profile?: string): Promise<Child> =>
-  start('./floor.ts', [], profile, { DATABASE_URL: databaseUrl })
+  start('./floor.ts', [], profile, FLAGS, { DATABASE_URL: databaseUrl })
 
 async function start(
   file: string,
   args: string[],
   profile: string | undefined,
+  nodeFlags: readonly string[],
   settings: Record<string, string>,
 ): Promise<Child> {
   const own = Object.entries(process.env).filter(([name]) => !/^(PLINTH_|DATABASE_URL)/.test(name))
-  const flags = profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : []
+  const flags = [...nodeFlags, ...(profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : [])]
   const begun = performance.now()
   const child = spawn(process.execPath, [...flags, fileURLToPath(new URL(file, import.meta.url)), ...args], {
     env: { ...Object.fromEntries(own), ...settings },

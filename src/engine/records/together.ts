@@ -4,9 +4,9 @@ import { UPDATE_MANY, type WrittenRow } from './put-statements.ts'
 import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
 
-export type RecordKey = { baseId: string; recordType: string; id: string }
+type RecordKey = { baseId: string; recordType: string; id: string }
 /** A plain update of one record: validated against `typeVersion`, its pair left alone, on no condition. */
-export type PlainUpdate = RecordKey & {
+type PlainUpdate = RecordKey & {
   typeVersion: number
   text: string
   author: readonly [string | null, string, string, string]
