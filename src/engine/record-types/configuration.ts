@@ -1,0 +1,58 @@
+import { DomainError } from '../../errors.ts'
+import { baseNotFound } from '../bases.ts'
+import { announce } from '../caches.ts'
+import { appendChange } from '../changes.ts'
+import { statement } from '../db.ts'
+import type { RecordType as TypeRow } from '../prisma/client.ts'
+import type { WriteScope } from '../write.ts'
+import { toRecordType } from './record-type.ts'
+
+const LOCK_BASE = statement(
+  'lock_base',
+  'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
+)
+const BUMP_TYPES = statement(
+  'bump_types',
+  'UPDATE plinth.base SET types_version = types_version + 1 WHERE id = $1',
+)
+// Waits for the writes in flight on the type, which hold KEY SHARE on its row, and holds off new ones.
+const LOCK_TYPE = statement(
+  'lock_type',
+  'SELECT 1 AS one FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR UPDATE',
+)
+
+/** Configuration changes of one base queue up behind each other. @throws NOT_FOUND, or FORBIDDEN on a guarded base. */
+export async function lockConfiguration(scope: WriteScope, baseId: string): Promise<void> {
+  const [base] = await scope.db.query<{ environment: string; settings: { schema_changes: string } }>(
+    LOCK_BASE,
+    [baseId],
+  )
+  if (!base) throw baseNotFound(baseId)
+  if (base.environment === 'production' && base.settings.schema_changes === 'preview_only')
+    throw new DomainError(
+      'FORBIDDEN',
+      `Base "${baseId}" takes configuration only by promotion from a preview.`,
+      {
+        details: [
+          { path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' },
+        ],
+      },
+    )
+}
+
+/** Holds off the writes of records of the type until the transaction ends. */
+export const lockType = (scope: WriteScope, baseId: string, id: string) =>
+  scope.db.query(LOCK_TYPE, [baseId, id])
+
+/** Logs the change of a type and lets every process know of it. */
+export async function finishChange(
+  scope: WriteScope,
+  row: TypeRow,
+  operation: 'create' | 'update' | 'delete',
+): Promise<void> {
+  const { baseId, id, version } = row
+  await scope.db.query(BUMP_TYPES, [baseId])
+  await appendChange(scope, { baseId, kind: 'record_type', id, operation, version, state: toRecordType(row) })
+  await announce(scope.db, `type:${baseId}/${id}`)
+  scope.onCommit(() => scope.caches.forget(`type:${baseId}/${id}`))
+}

@@ -1,0 +1,67 @@
+import type { DomainError } from '../../errors.ts'
+import { demand, demandSight } from '../access.ts'
+import { baseNotFound } from '../bases.ts'
+import { statement } from '../db.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
+import type { Prisma } from '../prisma/client.ts'
+import type { Scope } from '../scope.ts'
+import { findType } from '../types-cache.ts'
+import { type RecordType, toRecordType, typeNotFound } from './record-type.ts'
+
+/** The record types of the base that the token may read, newest first. */
+export async function listRecordTypes(
+  scope: Scope,
+  baseId: string,
+  args: PageArgs,
+): Promise<Page<RecordType>> {
+  demandSight(scope.access, baseId)
+  const page = readPage(args)
+  const types = scope.access.types('read', baseId)
+  const where: Prisma.RecordTypeWhereInput = { baseId, ...(types !== '*' && { id: { in: [...types] } }) }
+  const [rows, total] = await Promise.all([
+    scope.db.orm.recordType.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: page.limit + 1,
+      skip: page.offset,
+    }),
+    page.includeTotal ? scope.db.orm.recordType.count({ where }) : null,
+  ])
+  if (rows.length === 0) await demandBase(scope, baseId)
+  return toPage(rows.map(toRecordType), page, total)
+}
+
+/** @throws FORBIDDEN outside the grants, NOT_FOUND when base or type is absent. */
+export async function getRecordType(scope: Scope, baseId: string, id: string): Promise<RecordType> {
+  demand(scope.access, 'read', baseId, id)
+  const row = await scope.db.orm.recordType.findUnique({ where: { baseId_id: { baseId, id } } })
+  if (!row) throw await typeOrBaseNotFound(scope, baseId, id)
+  return toRecordType(row)
+}
+
+const TYPES_VERSION = statement('types_version', 'SELECT types_version FROM plinth.base WHERE id = $1')
+
+/** A number that moves whenever a type of the base does. */
+export async function typesVersion(scope: Scope, baseId: string): Promise<number> {
+  demandSight(scope.access, baseId)
+  const [row] = await scope.db.query<{ types_version: number }>(TYPES_VERSION, [baseId])
+  if (!row) throw baseNotFound(baseId)
+  return row.types_version
+}
+
+async function demandBase(scope: Scope, baseId: string): Promise<void> {
+  if ((await scope.db.query(TYPES_VERSION, [baseId])).length === 0) throw baseNotFound(baseId)
+}
+
+/** The 404 for a type that was not found: of its base, when that is what is missing. */
+export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
+  const [base] = await scope.db.query(TYPES_VERSION, [baseId])
+  return base ? typeNotFound(id) : baseNotFound(baseId)
+}
+
+/** @throws NOT_FOUND when base or type is absent. */
+export async function demandType(scope: Scope, baseId: string, id: string) {
+  const type = await findType(scope, baseId, id)
+  if (!type) throw await typeOrBaseNotFound(scope, baseId, id)
+  return type
+}

@@ -1,0 +1,48 @@
+import { DomainError } from '../../errors.ts'
+import type { RecordType as TypeRow } from '../prisma/client.ts'
+
+/** A record type as every surface shows it. */
+export type RecordType = {
+  baseId: string
+  id: string
+  /** The id as it stands in tool names; given at creation, unique in the base. */
+  portableId: string
+  name: string
+  description: string | null
+  icon: string | null
+  color: string | null
+  jsonSchema: object
+  timezone: string
+  display: object
+  version: number
+  createdAt: string
+  updatedAt: string
+  operation?: 'created' | 'updated' | 'unchanged'
+}
+
+export const toRecordType = (row: TypeRow): RecordType => ({
+  baseId: row.baseId,
+  id: row.id,
+  portableId: row.portableId,
+  name: row.name,
+  description: row.description,
+  icon: row.icon,
+  color: row.color,
+  jsonSchema: row.jsonSchema as object,
+  timezone: row.timezone,
+  display: row.display as object,
+  version: row.version,
+  createdAt: row.createdAt.toISOString(),
+  updatedAt: row.updatedAt.toISOString(),
+})
+
+export const typeNotFound = (id: string) =>
+  new DomainError('NOT_FOUND', `There is no record type "${id}".`, {
+    details: [
+      {
+        path: '/record_type',
+        code: 'record_type_not_found',
+        message: 'List the record types of the base, or PUT this one first.',
+      },
+    ],
+  })

@@ -1,0 +1,64 @@
+import { DomainError } from '../../errors.ts'
+import { demand } from '../access.ts'
+import { AUTHOR_COLUMNS } from '../author-columns.ts'
+import { statement } from '../db.ts'
+import { checkVersion, type Expectation } from '../expectation.ts'
+import { authorship } from '../scope.ts'
+import type { WriteScope } from '../write.ts'
+import { finishChange, lockConfiguration, lockType } from './configuration.ts'
+import { typeNotFound } from './record-type.ts'
+
+const HOLDS_RECORDS = statement(
+  'type_holds_records',
+  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 LIMIT 1',
+)
+// Each record's deletion is told before the type's.
+const DELETE_RECORDS = statement(
+  'delete_type_records',
+  `WITH gone AS (DELETE FROM plinth.record WHERE base_id = $1 AND record_type = $2 RETURNING *)
+   INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
+     cancelled_at, ${AUTHOR_COLUMNS})
+   SELECT base_id, 'record', record_type, id, 'delete', version + 1, data, external_source, external_id,
+     cancelled_at, $3, $4, $5, $6 FROM gone`,
+)
+
+/** Deletes the type. One with records wants `confirm` equal to its id; they are deleted first, each with its entry. */
+export async function deleteRecordType(
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  confirm: string | null,
+  expected: Expectation,
+) {
+  demand(scope.access, 'manage', baseId, id)
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    await lockConfiguration(within, baseId)
+    const held = await tx.orm.recordType.findUnique({ where: { baseId_id: { baseId, id } } })
+    if (!held) throw typeNotFound(id)
+    checkVersion(expected, held.version, `record type "${id}"`)
+    await lockType(within, baseId, id)
+    if (confirm !== id && (await tx.query(HOLDS_RECORDS, [baseId, id])).length > 0) throw confirmFirst(id)
+    await tx.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
+    await tx.orm.recordType.delete({ where: { baseId_id: { baseId, id } } })
+    await finishChange(within, { ...held, version: held.version + 1 }, 'delete')
+    return { id, deleted: true }
+  })
+}
+
+const confirmFirst = (id: string) =>
+  new DomainError(
+    'CONFLICT',
+    `Record type "${id}" has records. Send confirm=${id} to delete it with all of them.`,
+    {
+      details: [
+        {
+          path: '/confirm',
+          code: 'confirm_required',
+          message: "Repeat the type's id in confirm.",
+          expected: id,
+          hint: `confirm=${id}`,
+        },
+      ],
+    },
+  )
