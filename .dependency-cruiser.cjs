@@ -56,12 +56,11 @@ module.exports = {
       severity: 'error',
       comment: 'errors, limits, json and nearest lie below every layer.',
       from: {
-        path: '^src/(errors|limits|json|json-faults|json-scan|decimal|nearest|ids|check|shapes|digest)\\.ts$',
+        path: '^src/(errors|limits|nearest|ids|check|shapes|digest)\\.ts$|^src/json/',
       },
       to: {
         path: '^src/',
-        pathNot:
-          '^src/(errors|limits|json|json-faults|json-scan|decimal|nearest|ids|check|shapes|digest)\\.ts$',
+        pathNot: '^src/(errors|limits|nearest|ids|check|shapes|digest)\\.ts$|^src/json/',
       },
     },
     {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Detail, invalid } from './errors.ts'
-import { pointer } from './json.ts'
+import { pointer } from './json/index.ts'
 import { nearest } from './nearest.ts'
 
 /** Where a value came from, as details name it: a JSON Pointer below `at`, or `path/…`, `query/…`, `header/…`. */

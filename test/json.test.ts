@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isMultipleOf, survivesDouble } from '../src/decimal.ts'
 import { type Detail, DomainError } from '../src/errors.ts'
-import { checkJson, parseJson, pointer } from '../src/json.ts'
+import { isMultipleOf, survivesDouble } from '../src/json/decimal.ts'
+import { checkJson, parseJson, pointer } from '../src/json/index.ts'
 
 function faults(run: () => unknown): readonly Detail[] {
   try {

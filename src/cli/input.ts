@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { DomainError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../json/index.ts'
 import { misused } from './failure.ts'
 
 let stdinReader: string | undefined

@@ -1,5 +1,5 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
-import { checkJson, parseJson } from '../json.ts'
+import { checkJson, parseJson } from '../json/index.ts'
 import { builder } from './builder.ts'
 
 /** A literal of a query document as JSON; its numbers are held to the same rule as those of a body. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../json/index.ts'
 import { unsupportedMedia } from './errors.ts'
 
 const JSON_TYPES = ['application/json', 'application/merge-patch+json', 'application/json-patch+json']

@@ -1,6 +1,6 @@
 /** The one coercion: models send objects and arrays as JSON strings. */
 import { DomainError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../json/index.ts'
 import type { PortableSchema } from './projection/publish.ts'
 
 /** `args` with every string decoded that stands where the published schema says object or array. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { check, inPart } from '../check.ts'
 import { invalid } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../json/index.ts'
 import { LIMITS } from '../limits.ts'
 
 /** A whole number in a URL. `schema` is how the printed contract shows it. */

@@ -1,5 +1,5 @@
 import { invalid } from '../../errors.ts'
-import { parseJson } from '../../json.ts'
+import { parseJson } from '../../json/index.ts'
 import { nearest } from '../../nearest.ts'
 
 /** The fields of a record beside its data. */

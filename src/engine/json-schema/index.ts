@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { type Detail, invalid } from '../../errors.ts'
-import { checkJson, pointer } from '../../json.ts'
+import { checkJson, pointer } from '../../json/index.ts'
 import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
 import { BudgetSpent, budget } from './budget.ts'

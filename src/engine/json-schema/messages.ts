@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import type { Detail } from '../../errors.ts'
-import { pointer } from '../../json.ts'
+import { pointer } from '../../json/index.ts'
 import { nearest } from '../../nearest.ts'
 import { isObject, typeName } from './checks.ts'
 

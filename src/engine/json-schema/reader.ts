@@ -1,5 +1,5 @@
 import type { Detail } from '../../errors.ts'
-import { pointer } from '../../json.ts'
+import { pointer } from '../../json/index.ts'
 import {
   checkFormat,
   checkPlain,

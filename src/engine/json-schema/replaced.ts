@@ -1,5 +1,5 @@
 import type { ErrorObject, FuncKeywordDefinition } from 'ajv'
-import { isMultipleOf } from '../../decimal.ts'
+import { isMultipleOf } from '../../json/decimal.ts'
 import { spend } from './budget.ts'
 
 type Definition = Omit<FuncKeywordDefinition, 'keyword'>

@@ -1,5 +1,5 @@
 import { type Detail, invalid } from '../../errors.ts'
-import { pointer as rootedPointer } from '../../json.ts'
+import { pointer as rootedPointer } from '../../json/index.ts'
 import { nearest } from '../../nearest.ts'
 
 /** A JSON object whose keys are not known yet. */

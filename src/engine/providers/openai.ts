@@ -1,4 +1,4 @@
-import { parseJson } from '../../json.ts'
+import { parseJson } from '../../json/index.ts'
 import { readCallId, readType } from './call.ts'
 import type { OpenedTool, ProviderCodec, ToolDraft } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool, serverTool } from './detect.ts'

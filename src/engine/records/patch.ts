@@ -1,6 +1,6 @@
 import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
 import { DomainError, invalid } from '../../errors.ts'
-import { checkJson } from '../../json.ts'
+import { checkJson } from '../../json/index.ts'
 import { demand } from '../access.ts'
 import { statement } from '../db.ts'
 import { type Expectation, versionMismatch } from '../expectation.ts'

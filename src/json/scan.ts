@@ -1,15 +1,7 @@
+import type { Detail } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
 import { survivesDouble } from './decimal.ts'
-import type { Detail } from './errors.ts'
-import {
-  checkKey,
-  checkString,
-  MOST_FAULTS,
-  malformed,
-  type Path,
-  tooDeep,
-  unsafeNumber,
-} from './json-faults.ts'
-import { LIMITS } from './limits.ts'
+import { checkKey, checkString, MOST_FAULTS, malformed, type Path, tooDeep, unsafeNumber } from './faults.ts'
 
 /**
  * Reads JSON text token by token and lists its faults in order. What ends the reading (malformed text, too many

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { type Detail, invalid } from './errors.ts'
-import { checkKey, checkString, fault, MOST_FAULTS, type Path, pointer, tooDeep } from './json-faults.ts'
-import { scan, stringEnd } from './json-scan.ts'
-import { LIMITS } from './limits.ts'
+import { type Detail, invalid } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+import { checkKey, checkString, fault, MOST_FAULTS, type Path, pointer, tooDeep } from './faults.ts'
+import { scan, stringEnd } from './scan.ts'
 
 export { pointer }
 
