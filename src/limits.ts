@@ -10,6 +10,8 @@ export const LIMITS = {
   filterDepth: 10,
   requestTimeoutMs: 30_000,
   drainMs: 25_000,
+  /** Of which requests in flight may take this much. */
+  finishMs: 18_000,
   /** How long a request waits for a free database connection. */
   connectionWaitMs: 8000,
   requestsPerMinute: 1200,

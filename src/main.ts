@@ -1,9 +1,11 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import { type Config, readConfig } from './config.ts'
 import { openEngine } from './engine/engine.ts'
 import { newToken } from './engine/tokens.ts'
+import { LIMITS } from './limits.ts'
 import { supervise } from './postgres/supervisor.ts'
 import { buildServer } from './server.ts'
 import { shutdownOnSignal } from './shutdown.ts'
@@ -35,7 +37,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     closing.push(() => engine.close())
     let draining = false
     const app = await buildServer({ engine, config, log, draining: () => draining })
-    closing.push(() => app.close())
+    closing.push(() => closeServer(app))
     const address = await app.listen({ host: config.host, port: config.port })
     const url = config.publicUrl ?? address
     closing.push(await announceAddress(config, address))
@@ -47,6 +49,13 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     await close()
     throw error
   }
+}
+
+/** Lets requests finish; those that stall are cut off while there is still time to close the rest. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const stalled = setTimeout(() => app.server.closeAllConnections(), LIMITS.finishMs)
+  await app.close()
+  clearTimeout(stalled)
 }
 
 async function openEmbedded(config: Config, log: Logger, closing: (() => Promise<void>)[]): Promise<string> {
