@@ -102,3 +102,20 @@ export const CREATE = statement(
      SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, $8, $9, $10, $11 FROM w)
    SELECT ${WRITTEN} FROM w`,
 )
+
+/** The same for any number of records under ids that the server has just made, and without pairs. */
+export const CREATE_MANY = statement(
+  'create_records',
+  `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $3 FOR KEY SHARE),
+   w AS (
+     INSERT INTO plinth.record (base_id, record_type, id, data, version)
+     SELECT $1, $2, i.id, i.data, 1 FROM unnest($4::text[], $5::jsonb[]) AS i (id, data) WHERE EXISTS (SELECT FROM ty)
+     ON CONFLICT DO NOTHING RETURNING *),
+   logged AS (
+     INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
+       cancelled_at, ${AUTHOR_COLUMNS})
+     SELECT $1, 'record', $2, w.id, 'create', version, data, external_source, external_id, cancelled_at, $7, $8, $9, i.request_id
+     FROM w JOIN unnest($4::text[], $6::text[]) AS i (id, request_id) ON i.id COLLATE "C" = w.id)
+   SELECT ${WRITTEN} FROM w`,
+)

@@ -32,7 +32,15 @@ type Kind =
 type Row = WrittenRow & { kind: Kind }
 
 export type PutInput = PairInput & { data: unknown }
-type Target = { id: string; pair: Pair | null; data: unknown; text: string; expected: Expectation }
+type Target = {
+  id: string
+  /** The id was made for this write, so no record has or had it. */
+  isNewId?: boolean
+  pair: Pair | null
+  data: unknown
+  text: string
+  expected: Expectation
+}
 
 /** Upserts the record the pair belongs to, else the one with the id; creates it if absent. Replaces `data` whole. */
 export async function putRecord(
@@ -78,7 +86,9 @@ export async function createRecord(
   const id = input.id ?? uuidv7()
   demandRecordId(id)
   const expected = { versions: null, exists: false, absent: true }
-  return upsert(scope, baseId, recordType, { id, pair: readPair(input), ...content(scope, input), expected })
+  const isNewId = input.id === undefined || input.id === null
+  const target = { id, isNewId, pair: readPair(input), ...content(scope, input), expected }
+  return upsert(scope, baseId, recordType, target)
 }
 
 const content = (scope: WriteScope, { data }: PutInput) => ({
@@ -114,13 +124,15 @@ function validate(type: CompiledType, data: unknown): void {
 }
 
 async function attempt(scope: WriteScope, type: CompiledType, target: Target): Promise<Row> {
-  const { id, pair, text, expected } = target
+  const { id, pair, text, expected, isNewId } = target
   const author = authorship(scope)
   const key = { baseId: type.baseId, recordType: type.id, id }
-  const isPlain = !pair && !expected.absent && !expected.versions
-  if (isPlain && scope.together.db === scope.db) {
-    const row = await scope.together.updateRecord({ ...key, typeVersion: type.version, text, author })
-    if (row) return { ...row, kind: 'updated' }
+  if (!pair && !expected.versions && scope.together.db === scope.db) {
+    const write = { ...key, typeVersion: type.version, text, author }
+    const created = isNewId ? await scope.together.createRecord(write) : undefined
+    if (created) return { ...created, kind: 'created' }
+    const updated = expected.absent ? undefined : await scope.together.updateRecord(write)
+    if (updated) return { ...updated, kind: 'updated' }
   }
   const source = pair?.externalSource ?? null
   const externalId = pair?.externalId ?? null

@@ -1,16 +1,9 @@
 import DataLoader from 'dataloader'
-import type { Db } from '../db.ts'
-import { UPDATE_MANY, type WrittenRow } from './put-statements.ts'
+import type { Db, Statement } from '../db.ts'
+import { type PlainWrite, type RecordKey, writeAll, writeOne } from './group-writes.ts'
+import { CREATE_MANY, UPDATE_MANY, type WrittenRow } from './put-statements.ts'
 import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
-
-type RecordKey = { baseId: string; recordType: string; id: string }
-/** A plain update of one record: validated against `typeVersion`, its pair left alone, on no condition. */
-type PlainUpdate = RecordKey & {
-  typeVersion: number
-  text: string
-  author: readonly [string | null, string, string, string]
-}
 
 /**
  * Requests that arrive together share a statement. What is asked in one turn of the event loop goes out at its end, so
@@ -21,7 +14,9 @@ export type Together = {
   readonly db: Db
   readRecord(key: RecordKey): Promise<RecordRow | undefined>
   /** Undefined when the record is absent, has this data, or its type has another version: the caller finds out which. */
-  updateRecord(update: PlainUpdate): Promise<WrittenRow | undefined>
+  updateRecord(write: PlainWrite): Promise<WrittenRow | undefined>
+  /** Under an id the server has just made. Undefined when the type has another version. */
+  createRecord(write: PlainWrite): Promise<WrittenRow | undefined>
 }
 
 const MAX_GROUP = 64
@@ -35,12 +30,19 @@ export function openTogether(db: Db): Together {
     batchScheduleFn: (flush: () => void) => void setImmediate(flush),
   }
   const reads = new DataLoader<RecordKey, RecordRow | undefined>((keys) => readAll(db, keys), options)
-  const updates = new DataLoader<PlainUpdate, WrittenRow | undefined>((all) => updateAll(db, all), options)
+  const writes = (how: Statement) => {
+    const loader = new DataLoader<PlainWrite, WrittenRow | undefined>(
+      (all) => writeAll(db, how, all),
+      options,
+    )
+    return (write: PlainWrite) =>
+      write.text.length > MAX_GROUP_TEXT ? writeOne(db, how, write) : loader.load(write)
+  }
   return {
     db,
     readRecord: (key) => reads.load(key),
-    updateRecord: (update) =>
-      update.text.length > MAX_GROUP_TEXT ? updateOne(db, update) : updates.load(update),
+    updateRecord: writes(UPDATE_MANY),
+    createRecord: writes(CREATE_MANY),
   }
 }
 
@@ -57,66 +59,4 @@ async function readAll(db: Db, keys: readonly RecordKey[]): Promise<(RecordRow |
   const found: (RecordRow | undefined)[] = new Array(keys.length).fill(undefined)
   for (const row of rows) found[row.n - 1] = row
   return found
-}
-
-/** Groups of one base, type and author; of two updates of one record the second comes after. */
-async function updateAll(db: Db, all: readonly PlainUpdate[]): Promise<(WrittenRow | undefined | Error)[]> {
-  const results: (WrittenRow | undefined | Error)[] = new Array(all.length).fill(undefined)
-  const groups = new Map<string, number[]>()
-  const later: number[] = []
-  const seen = new Set<string>()
-  for (const [index, { baseId, recordType, id, typeVersion, author }] of all.entries()) {
-    const group = [baseId, recordType, typeVersion, author[0], author[2]].join('\n')
-    const record = `${baseId}\n${recordType}\n${id}`
-    if (seen.has(record)) later.push(index)
-    else groups.set(group, [...(groups.get(group) ?? []), index])
-    seen.add(record)
-  }
-  await Promise.all([...groups.values()].map((group) => updateGroup(db, all, group, results)))
-  for (const index of later) results[index] = await settle(() => updateOne(db, all[index] as PlainUpdate))
-  return results
-}
-
-/** A group that fails is run again one by one, so that nobody fails for another. */
-async function updateGroup(
-  db: Db,
-  all: readonly PlainUpdate[],
-  group: readonly number[],
-  results: (WrittenRow | undefined | Error)[],
-) {
-  const updates = group.map((index) => all[index] as PlainUpdate)
-  try {
-    const rows = await updateMany(db, updates)
-    const byId = new Map(rows.map((row) => [row.id, row]))
-    for (const index of group) results[index] = byId.get((all[index] as PlainUpdate).id)
-  } catch (failure) {
-    if (group.length === 1) results[group[0] as number] = failure as Error
-    else
-      for (const index of group) results[index] = await settle(() => updateOne(db, all[index] as PlainUpdate))
-  }
-}
-
-const updateOne = async (db: Db, update: PlainUpdate) => (await updateMany(db, [update]))[0]
-
-function updateMany(db: Db, updates: readonly PlainUpdate[]): Promise<WrittenRow[]> {
-  const [{ baseId, recordType, typeVersion, author }] = updates as [PlainUpdate]
-  return db.query<WrittenRow>(UPDATE_MANY, [
-    baseId,
-    recordType,
-    typeVersion,
-    updates.map(({ id }) => id),
-    updates.map(({ text }) => text),
-    updates.map((update) => update.author[3]),
-    author[0],
-    author[1],
-    author[2],
-  ])
-}
-
-async function settle<T>(work: () => Promise<T>): Promise<T | Error> {
-  try {
-    return await work()
-  } catch (failure) {
-    return failure as Error
-  }
 }
