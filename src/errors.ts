@@ -54,6 +54,19 @@ export function invalid(...details: [Detail, ...Detail[]]): DomainError {
   return new DomainError('VALIDATION_ERROR', details[0].message, { details })
 }
 
+/** The same failure with the paths of its details rewritten; what is not ours passes through. */
+export function withPaths(thrown: unknown, rewrite: (path: string) => string): unknown {
+  if (!(thrown instanceof DomainError)) return thrown
+  const { code, message, cause, retryAfterSeconds, requestId } = thrown
+  const details = thrown.details.map((detail) => ({ ...detail, path: rewrite(detail.path) }))
+  return new DomainError(code, message, {
+    details,
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(requestId !== undefined && { requestId }),
+  })
+}
+
 /** The body every surface answers a failure with. */
 export function errorBody(error: DomainError, requestId: string) {
   return {

@@ -28,3 +28,7 @@ export const ID_RULES = {
   type: 'a letter or digit, then up to 63 of letters, digits, "_", "." and "-"',
   record: 'a letter or digit, then up to 127 of letters, digits, "_", ".", ":" and "-"',
 } as const
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+/** Visible ASCII, 1 to 255 characters. */
+export const isIdempotencyKey = (key: string): boolean => IDEMPOTENCY_KEY.test(key)

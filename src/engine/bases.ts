@@ -93,14 +93,10 @@ export async function countBase(
   id: string,
 ): Promise<{ record_types: number; records: number }> {
   const types = scope.access.types('read', id)
-  const only = types === '*' ? {} : { in: [...types] }
+  const only = types === '*' ? undefined : { in: [...types] }
   const [recordTypes, records] = await Promise.all([
-    scope.db.orm.recordType.count({
-      where: { baseId: id, ...(types === '*' ? {} : { id: only as { in: string[] } }) },
-    }),
-    scope.db.orm.record.count({
-      where: { baseId: id, ...(types === '*' ? {} : { recordType: only as { in: string[] } }) },
-    }),
+    scope.db.orm.recordType.count({ where: { baseId: id, ...(only && { id: only }) } }),
+    scope.db.orm.record.count({ where: { baseId: id, ...(only && { recordType: only }) } }),
   ])
   return { record_types: recordTypes, records }
 }

@@ -55,7 +55,7 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   const [first, ...rest] = faults
   if (first) throw invalid(first, ...rest)
 
-  const token = `${PREFIX}${randomBytes(32).toString('base64url')}`
+  const token = newToken()
   return scope.db.transaction(async (tx) => {
     const row = await tx.orm.token.create({
       data: {

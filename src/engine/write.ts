@@ -14,7 +14,6 @@ export type WriteOptions = {
 
 /** The scope of a write in progress. */
 export type WriteScope = Scope & {
-  readonly dryRun: boolean
   /** Runs after the write is committed; never for a dry run or a failed write. */
   onCommit(effect: () => void): void
 }
@@ -42,7 +41,6 @@ export async function write<T extends object>(
   const writing = (db: Scope['db']): WriteScope => ({
     ...scope,
     db,
-    dryRun,
     onCommit: (effect) => void effects.push(effect),
   })
   const key =

@@ -2,6 +2,7 @@ import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/cor
 import { digest } from '../digest.ts'
 import { type WriteScope, write } from '../engine/write.ts'
 import { invalid } from '../errors.ts'
+import { isIdempotencyKey } from '../ids.ts'
 import { builder } from './builder.ts'
 import type { Context } from './context.ts'
 
@@ -13,9 +14,6 @@ type MutationSpec<F extends InputFieldMap, T extends object> = {
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
 }
-
-/** Visible ASCII, 1 to 255 characters. */
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 
 /** Adds a mutation. Every one takes `idempotencyKey` and `dryRun` and goes through the engine's one way to write. */
 export function mutation<F extends InputFieldMap, T extends object>(
@@ -51,7 +49,7 @@ function run<T extends object>(
 ): Promise<T> {
   const asked = context.write
   const idempotencyKey = args.idempotencyKey ?? asked.idempotencyKey
-  if (idempotencyKey !== null && !IDEMPOTENCY_KEY.test(idempotencyKey))
+  if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey))
     throw invalid({
       path: '/idempotency_key',
       code: 'invalid_key',

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, FAILURES, invalid } from '../errors.ts'
-import { asDomainError, notFound } from '../http/errors.ts'
+import { notFound, refusal } from '../http/errors.ts'
 import { PAGE_POLICY } from '../http/pages.ts'
 import type { openYoga } from './yoga.ts'
 
@@ -13,10 +13,7 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
     let yoga: Promise<ReturnType<typeof openYoga>> | undefined
 
     app.setErrorHandler((thrown, request, reply) => {
-      const error = asDomainError(thrown)
-      if (error.code === 'INTERNAL_ERROR')
-        request.log.error({ err: error.cause ?? thrown }, 'a request failed')
-      if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+      const error = refusal(thrown, request, reply)
       const { message, ...extensions } = errorBody(error, request.id).error
       return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
     })

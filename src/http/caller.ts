@@ -12,13 +12,17 @@ export type Door = (
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i
 
+/** The raw token of an Authorization header. */
+export const bearerOf = (authorization: string | undefined): string | undefined =>
+  BEARER.exec(authorization ?? '')?.[1]
+
 /**
  * Makes the hook that every protected route runs first: token, then rate.
  * @throws UNAUTHORIZED, RATE_LIMITED
  */
 export function callerHook(door: Door, limiter: RateLimiter, via: 'rest' | 'mcp' | 'graphql') {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1]
+    const token = bearerOf(request.headers.authorization)
     const context = token === undefined ? undefined : await door(token, via, request.id)
     if (!context) {
       limiter.fail(request.ip)

@@ -31,7 +31,7 @@ export const unsupportedMedia = (allowed: readonly string[]): DomainError =>
   })
 
 /** Translates anything thrown on the way of a request. */
-export function asDomainError(thrown: unknown): DomainError {
+function asDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown
   const { code = '', statusCode = 500 } = thrown as Partial<FastifyError>
   const known = FRAMEWORK[code]
@@ -47,11 +47,17 @@ export const notFound = (): DomainError =>
     details: [{ path: '', code: 'unknown_route', message: 'GET /openapi.json lists every path there is.' }],
   })
 
-/** Answers with the one error shape; what is ours goes to the log with its cause. */
-export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/** The failure to answer with: what is ours is logged with its cause, and `Retry-After` is set where waiting helps. */
+export function refusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {
   const error = asDomainError(thrown)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+  return error
+}
+
+/** Answers with the one error shape. */
+export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = refusal(thrown, request, reply)
   if ((thrown as { replayed?: unknown } | null)?.replayed === true)
     reply.header('idempotency-replayed', 'true')
   // Written by hand, so that no route's own serializer is asked.

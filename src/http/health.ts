@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../errors.ts'
-import type { Door } from './caller.ts'
+import { bearerOf, type Door } from './caller.ts'
 
 type Deps = { ping: () => Promise<void>; draining: () => boolean; door: Door }
 
@@ -61,7 +61,7 @@ export function health(app: FastifyInstance, { ping, draining, door }: Deps): vo
 }
 
 async function demandAdmin(authorization: string | undefined, requestId: string, door: Door): Promise<void> {
-  const token = /^Bearer +(\S{1,512})$/i.exec(authorization ?? '')?.[1]
+  const token = bearerOf(authorization)
   const context = token ? await door(token, 'rest', requestId) : undefined
   if (!context)
     throw new DomainError('UNAUTHORIZED', 'Metrics are read from loopback, or with an admin token.')

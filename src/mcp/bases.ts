@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { pageBody, trim } from '../bodies.ts'
+import { withPaths } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { BaseBody } from '../shapes.ts'
-import { withPaths } from './result.ts'
-import { listBody, pageArguments, pageOutput, shown } from './shapes.ts'
+import { pageArguments, pageOutput } from './shapes.ts'
 import { accountTool, writing } from './tool.ts'
 
 const ToolBase = graphql(`fragment ToolBase on Base {
@@ -35,7 +36,7 @@ export const baseTools = [
     hints: { idempotent: true },
     input: z.strictObject(pageArguments),
     output: pageOutput,
-    run: async (args, context) => listBody((await listBases(args, context)).bases),
+    run: async (args, context) => pageBody((await listBases(args, context)).bases),
   }),
   accountTool('put_base', {
     title: 'Create or update a base',
@@ -58,7 +59,7 @@ export const baseTools = [
       const done = await putBase({ id: base_id, input }, context).catch((thrown: unknown) => {
         throw withPaths(thrown, (path) => (path === '/id' ? '/base_id' : path))
       })
-      return shown(done.putBase)
+      return trim(done.putBase)
     },
   }),
 ]

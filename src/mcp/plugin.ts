@@ -1,8 +1,8 @@
 import { isLegacyRequest } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type DomainError, errorBody, FAILURES, invalid } from '../errors.ts'
+import { errorBody, FAILURES, invalid } from '../errors.ts'
 import { demandNeed } from '../graphql/context.ts'
-import { asDomainError, notFound } from '../http/errors.ts'
+import { notFound, refusal } from '../http/errors.ts'
 import { isBaseId } from '../ids.ts'
 import { nearest } from '../nearest.ts'
 import { addressCheck } from './address.ts'
@@ -143,9 +143,7 @@ const protocolError = (code: number, message: string, data?: object) => ({
 
 /** Failures before a tool runs: JSON-RPC errors that carry the REST error, with its status. */
 function sendProtocolError(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const error: DomainError = asDomainError(thrown)
-  if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
-  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+  const error = refusal(thrown, request, reply)
   const parse = error.details[0]?.code === 'malformed_json' ? -32700 : -32000
   return reply
     .code(FAILURES[error.code].status)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { pageBody, trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { RecordTypeTexts } from '../shapes.ts'
-import { listBody, pageArguments, pageOutput, shown } from './shapes.ts'
+import { pageArguments, pageOutput } from './shapes.ts'
 import { accountTool, tool, writing } from './tool.ts'
 
 const ToolType = graphql(`fragment ToolType on RecordType {
@@ -40,7 +41,7 @@ export const recordTypeTools = [
     input: z.strictObject(pageArguments),
     output: pageOutput,
     run: async ({ base_id, limit, offset }, context) =>
-      listBody((await listTypes({ base: base_id, limit, offset }, context)).recordTypes),
+      pageBody((await listTypes({ base: base_id, limit, offset }, context)).recordTypes),
   }),
 ]
 
@@ -73,7 +74,7 @@ export const typeAdministration = [
         ...(timezone !== undefined && { timezone }),
       }
       const done = await putType({ base: base_id, id, input, onInvalid: on_invalid ?? 'refuse' }, context)
-      return shown(done.putRecordType)
+      return trim(done.putRecordType)
     },
   }),
 ]

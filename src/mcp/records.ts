@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { pageBody, trim } from '../bodies.ts'
 import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
-import { listBody, pageArguments, pageOutput, recordOutput, shown } from './shapes.ts'
+import { pageArguments, pageOutput, recordOutput } from './shapes.ts'
 import { tool, writing } from './tool.ts'
 
 const ToolRecord = graphql(`fragment ToolRecord on Record {
@@ -133,7 +134,7 @@ export const recordTools = [
     output: pageOutput,
     run: async ({ base_id, record_type, include_total, ...query }, context) => {
       const asked = { base: base_id, recordType: record_type, ...query, includeTotal: include_total ?? false }
-      return listBody((await list(asked, context)).records)
+      return pageBody((await list(asked, context)).records)
     },
   }),
   tool('get_record', {
@@ -144,7 +145,7 @@ export const recordTools = [
     showsRecords: true,
     input: z.strictObject(one),
     output: recordOutput,
-    run: async (args, context) => shown((await get(target(args), context)).record),
+    run: async (args, context) => trim((await get(target(args), context)).record),
   }),
   tool('upsert_record', {
     title: 'Create or replace a record',
@@ -160,11 +161,11 @@ export const recordTools = [
       const content = { base: args.base_id, recordType: args.record_type, data: args.data, ...pairOf(args) }
       const when = { ...versions(args), mustExist: args.expected_version !== undefined }
       if (args.id !== undefined)
-        return shown((await put({ ...content, ...when, id: args.id }, context)).putRecord)
+        return trim((await put({ ...content, ...when, id: args.id }, context)).putRecord)
       if (args.external_id !== undefined)
-        return shown((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
+        return trim((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
       if (args.expected_version !== undefined) throw nothingExpected()
-      return shown((await create(content, context)).createRecord)
+      return trim((await create(content, context)).createRecord)
     },
   }),
   tool('update_record', {
@@ -177,7 +178,7 @@ export const recordTools = [
     input: z.strictObject({ ...one, data: data.optional(), ...pair, ...expected, ...writing }),
     output: recordOutput,
     run: async (args, context) =>
-      shown(
+      trim(
         (
           await patch(
             { ...target(args), ...(args.data && { merge: args.data }), ...pairOf(args), ...versions(args) },
@@ -196,7 +197,7 @@ export const recordTools = [
     input: z.strictObject({ ...one, ...expected, ...writing }),
     output: recordOutput,
     run: async (args, context) =>
-      shown((await cancel({ ...target(args), ...versions(args) }, context)).cancelRecord),
+      trim((await cancel({ ...target(args), ...versions(args) }, context)).cancelRecord),
   }),
   tool('delete_record', {
     title: 'Delete a record',
@@ -210,6 +211,6 @@ export const recordTools = [
       required: ['id', 'deleted'],
     },
     run: async (args, context) =>
-      shown((await remove({ ...target(args), ...versions(args) }, context)).deleteRecord),
+      trim((await remove({ ...target(args), ...versions(args) }, context)).deleteRecord),
   }),
 ]

@@ -1,4 +1,4 @@
-import { DomainError, errorBody, toDomainError } from '../errors.ts'
+import { errorBody, toDomainError } from '../errors.ts'
 
 /** What a tool answers, in the words of no protocol version. */
 export type ToolResult = { body: object; text: string } | { error: { error: object }; internal: unknown }
@@ -18,17 +18,4 @@ export function failure(thrown: unknown, requestId: string): ToolResult {
     error: errorBody(error, requestId),
     internal: error.code === 'INTERNAL_ERROR' ? (error.cause ?? thrown) : undefined,
   }
-}
-
-/** The same failure with the paths of its details rewritten. */
-export function withPaths(thrown: unknown, rewrite: (path: string) => string): unknown {
-  if (!(thrown instanceof DomainError)) return thrown
-  const { code, message, cause, retryAfterSeconds, requestId } = thrown
-  const details = thrown.details.map((detail) => ({ ...detail, path: rewrite(detail.path) }))
-  return new DomainError(code, message, {
-    details,
-    cause,
-    ...(retryAfterSeconds && { retryAfterSeconds }),
-    ...(requestId && { requestId }),
-  })
 }

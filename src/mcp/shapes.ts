@@ -39,21 +39,3 @@ export const recordOutput = {
   },
   required: ['id'],
 }
-
-/** Fields that are there only when they say something; all others are there even when null, as REST has them. */
-const OCCASIONAL = ['valid', 'operation', 'dry_run']
-
-/** The REST body of a resource. */
-export function shown<T extends object>(resource: T): T {
-  const body = { ...resource } as Record<string, unknown>
-  for (const field of OCCASIONAL) if (body[field] === null) delete body[field]
-  return body as T
-}
-
-type Page<T> = { data: readonly T[]; hasMore: boolean; limit: number; offset: number; total?: number | null }
-
-/** The REST body of a list. */
-export const listBody = <T extends object>({ data, hasMore, limit, offset, total }: Page<T>) => ({
-  data: data.map(shown),
-  meta: { has_more: hasMore, limit, offset, ...(total !== undefined && total !== null && { total }) },
-})

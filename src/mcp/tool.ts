@@ -53,7 +53,9 @@ const baseId = { base_id: z.string().meta({ description: 'The base.' }) }
 /** A tool of a base. */
 export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
   const inBase = publish(spec.input)
-  const anywhere = publish(z.strictObject({ ...baseId, ...spec.input.shape }))
+  // Made once: zod compiles each new shape at its first use.
+  const withBaseId = z.strictObject({ ...baseId, ...spec.input.shape })
+  const anywhere = publish(withBaseId)
   return {
     name,
     permission: spec.permission,
@@ -61,7 +63,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(args, { base, context }) {
       demandFirst(args, base, spec.permission, context)
-      const shape = base === null ? z.strictObject({ ...baseId, ...spec.input.shape }) : spec.input
+      const shape = base === null ? withBaseId : spec.input
       const plain = check(shape, decodeStringified(args, base === null ? anywhere : inBase), inBody())
       return spec.run(
         { base_id: base ?? '', ...plain } as z.output<In> & { base_id: string },

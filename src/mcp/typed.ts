@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import { trim } from '../bodies.ts'
 import { check, inBody } from '../check.ts'
+import { withPaths } from '../errors.ts'
 import { type Context, grantsName, mayWrite } from '../graphql/context.ts'
 import { graphql, type ResultOf } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
@@ -11,8 +13,7 @@ import { createInput, splitArguments, type ToolInput, updateInput } from './proj
 import { publishPointer } from './projection/rename.ts'
 import { clean } from './projection/words.ts'
 import { create, patch } from './records.ts'
-import { withPaths } from './result.ts'
-import { recordOutput, shown } from './shapes.ts'
+import { recordOutput } from './shapes.ts'
 import { estimateTokens } from './tokens.ts'
 import { asked, type ToolDefinition } from './tool.ts'
 
@@ -121,6 +122,8 @@ const Reserved = z.strictObject({
   dry_run: z.boolean().optional(),
 })
 
+const ReservedOfUpdate = Reserved.required({ id: true })
+
 /** Runs a tool of a type. @throws DomainError with paths relative to the arguments */
 export async function callTyped(
   tool: TypedTool,
@@ -132,7 +135,7 @@ export async function callTyped(
   const { reserved, data } = splitArguments(input, decodeStringified(args, input.schema))
   const place = (path: string) => relative(path, input)
   try {
-    const shape = operation === 'update' ? Reserved.required({ id: true }) : Reserved
+    const shape = operation === 'update' ? ReservedOfUpdate : Reserved
     const {
       id = '',
       expected_version,
@@ -147,10 +150,10 @@ export async function callTyped(
         ...(external_id !== undefined && { externalId: external_id }),
         ...(external_source !== undefined && { externalSource: external_source }),
       }
-      return shown((await create({ ...target, data, ...pair }, call)).createRecord)
+      return trim((await create({ ...target, data, ...pair }, call)).createRecord)
     }
     const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-    return shown((await patch({ ...target, id, merge: data, ...versions }, call)).patchRecord)
+    return trim((await patch({ ...target, id, merge: data, ...versions }, call)).patchRecord)
   } catch (thrown) {
     throw withPaths(thrown, place)
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { trim } from './page.ts'
 import { Record } from './records.ts'
 import { route } from './route.ts'
 import { baseId, typeId } from './shapes.ts'

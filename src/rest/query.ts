@@ -45,7 +45,6 @@ export const pageQuery = z.strictObject({
 export const writeQuery = z.strictObject({
   dry_run: flag('Run the write whole, undo it, and answer what would have happened.'),
 })
-export type WriteQuery = { dry_run: boolean }
 
 /** JSON in a URL. */
 export const json = (description: string) =>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { pageBody, trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf, pageBody, trim } from './page.ts'
+import { listOf } from './page.ts'
 import { json, pageQuery, readJson } from './query.ts'
 import { type Reply, route } from './route.ts'
 import { baseId, Deleted, expectedVersion, recordId, time, typeId } from './shapes.ts'

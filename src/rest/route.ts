@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { check, inBody, inPart, type Place } from '../check.ts'
-import { type Detail, DomainError, invalid } from '../errors.ts'
+import { DomainError, invalid, withPaths } from '../errors.ts'
 import type { Need } from '../graphql/context.ts'
 import type { TadaDocumentNode } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
+import { isIdempotencyKey } from '../ids.ts'
 import { spellings } from './aliases.ts'
 import { type Conditions, etagOf, matches, readConditions } from './conditions.ts'
 import { fingerprint } from './fingerprint.ts'
-import { queryShape, readQuery, type WriteQuery, writeQuery } from './query.ts'
+import { queryShape, readQuery } from './query.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Shape = z.ZodType
@@ -82,10 +83,10 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     const parts = readParts(spec, queryOf, request, writes)
     const context = request.caller
     if (writes) {
-      const { dry_run, idempotencyKey } = readWrite(request)
+      const { dry_run = false } = parts.query as { dry_run?: boolean }
       Object.assign(context.write, {
         dryRun: dry_run,
-        idempotencyKey,
+        idempotencyKey: readKey(request),
         fingerprint: () => fingerprint(request, path),
       })
     }
@@ -164,20 +165,16 @@ function demandSameId(params: unknown, body: unknown): void {
   })
 }
 
-const DRY_RUN = writeQuery.partial().strip()
-const KEY = /^[\x21-\x7e]{1,255}$/
-
-function readWrite(request: FastifyRequest): WriteQuery & { idempotencyKey: string | null } {
-  const { dry_run } = check(DRY_RUN, request.query, inPart('query'))
+/** @throws VALIDATION_ERROR */
+function readKey(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key']
-  if (key === undefined) return { dry_run: dry_run ?? false, idempotencyKey: null }
-  if (typeof key !== 'string' || !KEY.test(key))
-    throw invalid({
-      path: 'header/Idempotency-Key',
-      code: 'invalid_key',
-      message: 'An Idempotency-Key has 1 to 255 visible ASCII characters.',
-    })
-  return { dry_run: dry_run ?? false, idempotencyKey: key }
+  if (key === undefined) return null
+  if (typeof key === 'string' && isIdempotencyKey(key)) return key
+  throw invalid({
+    path: 'header/Idempotency-Key',
+    code: 'invalid_key',
+    message: 'An Idempotency-Key has 1 to 255 visible ASCII characters.',
+  })
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, replayed: boolean) {
@@ -198,19 +195,11 @@ function placed(
   spec: { query?: z.ZodObject },
   replayed: boolean,
 ): unknown {
-  if (!(thrown instanceof DomainError)) return thrown
-  const { code, message, cause, retryAfterSeconds, requestId } = thrown
-  const details = thrown.details.map((detail) => ({ ...detail, path: placeOf(detail, request, spec) }))
-  const extra = {
-    details,
-    cause,
-    ...(retryAfterSeconds && { retryAfterSeconds }),
-    ...(requestId && { requestId }),
-  }
-  return Object.assign(new DomainError(code, message, extra), { replayed })
+  const moved = withPaths(thrown, (path) => placeOf(path, request, spec))
+  return moved instanceof DomainError ? Object.assign(moved, { replayed }) : moved
 }
 
-function placeOf({ path }: Detail, request: FastifyRequest, spec: { query?: z.ZodObject }): string {
+function placeOf(path: string, request: FastifyRequest, spec: { query?: z.ZodObject }): string {
   const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(path) ?? []
   if (first === 'idempotency_key') return 'header/Idempotency-Key'
   const body = request.body as Record<string, unknown> | undefined

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError, invalid } from '../../errors.ts'
+import { DomainError, invalid, withPaths } from '../../errors.ts'
 import { ID_RULES, isTypeId } from '../../ids.ts'
 import { demand, demandSight } from '../access.ts'
 import { statement } from '../db.ts'
@@ -178,15 +178,8 @@ const otherArguments = (path: string) =>
   })
 
 /** The same failure with its details moved to where the native object has them. */
-function moved(thrown: unknown, places: Record<string, string>): unknown {
-  if (!(thrown instanceof DomainError)) return thrown
-  const details = thrown.details.map((detail) => {
-    const from = Object.keys(places).find(
-      (prefix) => detail.path === prefix || detail.path.startsWith(`${prefix}/`),
-    )
-    return from === undefined
-      ? detail
-      : { ...detail, path: `${places[from]}${detail.path.slice(from.length)}` }
+const moved = (thrown: unknown, places: Record<string, string>): unknown =>
+  withPaths(thrown, (path) => {
+    const from = Object.keys(places).find((prefix) => path === prefix || path.startsWith(`${prefix}/`))
+    return from === undefined ? path : `${places[from]}${path.slice(from.length)}`
   })
-  return new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
-}

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Detail, DomainError } from '../../errors.ts'
-import { AUTHOR_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
 import { authorship } from '../scope.ts'
@@ -25,8 +25,7 @@ const REWRITE = statement(
      UPDATE plinth.record r SET data = n.data, version = r.version + 1, updated_at = now(), valid = true
      FROM jsonb_to_recordset($3::jsonb) AS n (id text, data jsonb)
      WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*)
-   INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
-     cancelled_at, ${AUTHOR_COLUMNS})
+   INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
    SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at,
      $4, $5, $6, $7 FROM w`,
 )

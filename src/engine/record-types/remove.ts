@@ -1,6 +1,6 @@
 import { DomainError } from '../../errors.ts'
 import { demand } from '../access.ts'
-import { AUTHOR_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'
 import { authorship } from '../scope.ts'
@@ -16,8 +16,7 @@ const HOLDS_RECORDS = statement(
 const DELETE_RECORDS = statement(
   'delete_type_records',
   `WITH gone AS (DELETE FROM plinth.record WHERE base_id = $1 AND record_type = $2 RETURNING *)
-   INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
-     cancelled_at, ${AUTHOR_COLUMNS})
+   INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
    SELECT base_id, 'record', record_type, id, 'delete', version + 1, data, external_source, external_id,
      cancelled_at, $3, $4, $5, $6 FROM gone`,
 )

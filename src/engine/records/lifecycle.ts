@@ -1,13 +1,11 @@
 import { demand } from '../access.ts'
-import { AUTHOR_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { type Statement, statement } from '../db.ts'
 import { type Expectation, versionMismatch } from '../expectation.ts'
 import { demandType } from '../record-types/index.ts'
 import { authorship } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
 import { RECORD_COLUMNS, type RecordItem, type RecordRow, recordNotFound, toRecord } from './record.ts'
-
-const LOG_COLUMNS = `base_id, kind, record_type, id, operation, version, data, external_source, external_id, cancelled_at, ${AUTHOR_COLUMNS}`
 
 /** A change of status: one statement locks the record, changes it where it has to, and logs what it did. */
 const transition = (name: string, operation: 'cancel' | 'restore', cancelledAt: string, due: string) =>
@@ -20,7 +18,7 @@ const transition = (name: string, operation: 'cancel' | 'restore', cancelledAt: 
        FROM s WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3 AND ${due}
          AND ($4::int[] IS NULL OR s.version = ANY ($4)) RETURNING r.*),
      logged AS (
-       INSERT INTO plinth.change (${LOG_COLUMNS})
+       INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
        SELECT $1, 'record', $2, id, '${operation}', version, data, external_source, external_id, cancelled_at, $5, $6, $7, $8 FROM w)
      SELECT 'updated' AS kind, ${RECORD_COLUMNS} FROM w
      UNION ALL
@@ -39,7 +37,7 @@ const DELETE = statement(
      DELETE FROM plinth.record r USING s WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3
        AND ($4::int[] IS NULL OR s.version = ANY ($4)) RETURNING r.*),
    logged AS (
-     INSERT INTO plinth.change (${LOG_COLUMNS})
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, 'delete', version + 1, data, external_source, external_id, cancelled_at, $5, $6, $7, $8 FROM w)
    SELECT 'updated' AS kind, ${RECORD_COLUMNS} FROM w
    UNION ALL SELECT 'version_mismatch', ${RECORD_COLUMNS} FROM s WHERE NOT EXISTS (SELECT FROM w)`,

@@ -1,4 +1,4 @@
-import { AUTHOR_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
 import type { RecordRow } from './record.ts'
 
@@ -38,8 +38,7 @@ export const PUT = statement(
      RETURNING r.*),
    w AS (SELECT 'create' AS op, ins.* FROM ins UNION ALL SELECT 'update', upd.* FROM upd),
    logged AS (
-     INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
-       cancelled_at, ${AUTHOR_COLUMNS})
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, op, version, data, external_source, external_id, cancelled_at, $11, $12, $13, $14 FROM w)
    SELECT op || 'd' AS kind, id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at FROM w
    UNION ALL
@@ -78,8 +77,7 @@ export const UPDATE_MANY = statement(
        AND r.id = i.id COLLATE "C" AND r.data IS DISTINCT FROM i.data
      RETURNING r.*, i.request_id),
    logged AS (
-     INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
-       cancelled_at, ${AUTHOR_COLUMNS})
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, $7, $8, $9, request_id FROM w)
    SELECT ${WRITTEN} FROM w`,
 )
@@ -97,8 +95,7 @@ export const CREATE = statement(
      WHERE EXISTS (SELECT FROM ty)
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (
-     INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
-       cancelled_at, ${AUTHOR_COLUMNS})
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, $8, $9, $10, $11 FROM w)
    SELECT ${WRITTEN} FROM w`,
 )
@@ -113,8 +110,7 @@ export const CREATE_MANY = statement(
      SELECT $1, $2, i.id, i.data, 1 FROM unnest($4::text[], $5::jsonb[]) AS i (id, data) WHERE EXISTS (SELECT FROM ty)
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (
-     INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, external_source, external_id,
-       cancelled_at, ${AUTHOR_COLUMNS})
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, w.id, 'create', version, data, external_source, external_id, cancelled_at, $7, $8, $9, i.request_id
      FROM w JOIN unnest($4::text[], $6::text[]) AS i (id, request_id) ON i.id COLLATE "C" = w.id)
    SELECT ${WRITTEN} FROM w`,
