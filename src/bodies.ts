@@ -11,10 +11,33 @@ export function trim<T extends object>(resource: T): T {
   return body as T
 }
 
-type Page<T> = { data: readonly T[]; hasMore: boolean; limit: number; offset: number; total?: number | null }
+type Page<T> = {
+  data: readonly T[]
+  hasMore: boolean
+  limit: number
+  offset: number
+  total?: number | null
+  nextCursor?: string | null
+  hint?: string | null
+}
 
 /** The body of a list. */
-export const pageBody = <T extends object>({ data, hasMore, limit, offset, total = null }: Page<T>) => ({
-  data: data.map(trim),
-  meta: { has_more: hasMore, limit, offset, ...(total !== null && { total }) },
+export const pageBody = <T extends object>(page: Page<T>) => ({
+  data: page.data.map(trim),
+  meta: metaOf(page),
+})
+
+/** The body of a list of records, whose rows are ready. */
+export const rowsBody = ({ rows, ...page }: Omit<Page<object>, 'data'> & { rows: unknown }) => ({
+  data: rows as object[],
+  meta: metaOf(page),
+})
+
+const metaOf = ({ hasMore, limit, offset, total, nextCursor, hint }: Omit<Page<object>, 'data'>) => ({
+  has_more: hasMore,
+  limit,
+  offset,
+  ...(typeof total === 'number' && { total }),
+  ...(nextCursor && { next_cursor: nextCursor }),
+  ...(hint && { hint }),
 })

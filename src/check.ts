@@ -18,23 +18,38 @@ export const inPart =
   (path) =>
     `${part}/${path.map(String).join('/')}`
 
-/** The value as the shape has it. @throws VALIDATION_ERROR with every fault and, where one is computed, its correction */
-export function check<S extends z.ZodType>(shape: S, value: unknown, place: Place): z.output<S> {
+/** For a key that the shape does not have: what to send instead, or undefined when nothing is known. */
+type Advice = (key: string) => string | undefined
+type Adviser = (known: readonly string[]) => Advice
+
+/**
+ * The value as the shape has it; `adviser` is asked when keys of the value are unknown.
+ * @throws VALIDATION_ERROR with every fault and, where one is computed, its correction
+ */
+export function check<S extends z.ZodType>(
+  shape: S,
+  value: unknown,
+  place: Place,
+  adviser?: Adviser,
+): z.output<S> {
   const result = shape.safeParse(value, { reportInput: true })
   if (result.success) return result.data
-  const [first, ...rest] = faultsOf(shape, result.error, place)
+  const [first, ...rest] = faultsOf(shape, result.error, place, adviser)
   throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
 }
 
-function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place): Detail[] {
-  return error.issues.flatMap((issue) => toDetails(shape, issue, place))
+function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: Adviser): Detail[] {
+  return error.issues.flatMap((issue) => toDetails(shape, issue, place, adviser))
 }
 
-function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place): Detail[] {
+function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place, adviser?: Adviser): Detail[] {
   const path = place(issue.path)
   switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownKey(key, keysAt(shape, issue.path), place([...issue.path, key])))
+    case 'unrecognized_keys': {
+      const known = keysAt(shape, issue.path)
+      const advise = issue.path.length === 0 ? adviser?.(known) : undefined
+      return issue.keys.map((key) => unknownKey(key, known, place([...issue.path, key]), advise?.(key)))
+    }
     case 'invalid_type': {
       const expected = KINDS[issue.expected] ?? issue.expected
       if (issue.input === undefined)
@@ -74,9 +89,17 @@ function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place): Det
   }
 }
 
-function unknownKey(key: string, allowed: readonly string[], path: string): Detail {
-  const hint = nearest(key, allowed)
+function unknownKey(key: string, allowed: readonly string[], path: string, advice?: string): Detail {
   const shown = key.slice(0, 64)
+  if (advice !== undefined)
+    return {
+      path,
+      code: 'unknown_key',
+      message: `There is no "${shown}" here. What it asks for is written as the hint says.`,
+      allowed,
+      hint: advice,
+    }
+  const hint = nearest(key, allowed)
   return {
     path,
     code: 'unknown_key',

@@ -30,6 +30,10 @@ const Settings = z.object({
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
   PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
   PLINTH_GRAPHQL_MAX_COST: whole(1, 1_000_000, LIMITS.graphqlCost),
+  PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'is true or false').default('true'),
+  PLINTH_SQL_MAX_ROWS: whole(1, 100_000, LIMITS.sqlRows),
+  PLINTH_SQL_TIMEOUT_MS: whole(100, 60_000, LIMITS.sqlTimeoutMs),
+  PLINTH_SQL_MAX_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.sqlBytes),
   PLINTH_REQUEST_TIMEOUT_MS: whole(1000, 600_000, LIMITS.requestTimeoutMs),
   PLINTH_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 })
@@ -46,6 +50,8 @@ export type Config = {
   bodyBytes: number
   recordBytes: number
   graphqlCost: number
+  /** Bounds of the SQL endpoint; false where it is switched off. */
+  sql: { rows: number; timeoutMs: number; bytes: number } | false
   requestTimeoutMs: number
   logLevel: string
 }
@@ -76,6 +82,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,
     recordBytes: set.PLINTH_MAX_RECORD_BYTES,
     graphqlCost: set.PLINTH_GRAPHQL_MAX_COST,
+    sql: set.PLINTH_SQL_ENABLED === 'true' && {
+      rows: set.PLINTH_SQL_MAX_ROWS,
+      timeoutMs: set.PLINTH_SQL_TIMEOUT_MS,
+      bytes: set.PLINTH_SQL_MAX_BYTES,
+    },
     requestTimeoutMs: set.PLINTH_REQUEST_TIMEOUT_MS,
     logLevel: set.PLINTH_LOG_LEVEL,
   }

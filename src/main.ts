@@ -32,6 +32,7 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
       connectionString,
       adminToken: { token: admin.token, isDemanded: admin.isNew || config.adminToken !== undefined },
       recordBytes: config.recordBytes,
+      sql: config.sql,
       log,
     })
     closing.push(() => engine.close())
@@ -44,6 +45,8 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     closing.push(async () => {
       draining = true
     })
+    // After the line that says so: until then nothing takes time from the start.
+    setImmediate(() => engine.startJobs())
     return { url, adminToken: admin.token, isNewToken: admin.isNew, close }
   } catch (error) {
     await close()

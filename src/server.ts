@@ -33,9 +33,9 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
     frameworkErrors: sendError,
     clientErrorHandler: refuseSocket,
   })
-  const door: Door = async (token, via, requestId) => {
+  const door: Door = async (token, via, requestId, closed) => {
     const session = await engine.authenticate(token)
-    return session && openContext(engine, session, via, requestId)
+    return session && openContext(engine, session, via, requestId, closed)
   }
   const limiter = rateLimiter(config.requestsPerMinute)
 
@@ -63,7 +63,7 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
   })
   acceptJson(app)
   cors(app, config.corsOrigins)
-  health(app, { ping: () => engine.ping(), draining, door })
+  health(app, { ping: () => engine.ping(), sqlIsolation: () => engine.sqlIsolation(), draining, door })
   await app.register(rest(callerHook(door, limiter, 'rest')), { prefix: '/v1' })
   await app.register(playground(callerHook(door, limiter, 'graphql'), config))
   await app.register(mcp(callerHook(door, limiter, 'mcp'), config))

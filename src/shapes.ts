@@ -73,3 +73,29 @@ export const RecordTypeTexts = z.strictObject({
   icon: z.string().max(LIMITS.nameChars).nullable().optional(),
   color: z.string().max(64).nullable().optional(),
 })
+
+const IndexTerm = z.union(
+  [z.string(), z.strictObject({ field: z.string(), direction: z.enum(['asc', 'desc']).optional() })],
+  { error: 'A field is written "data.due" or {"field":"data.due","direction":"desc"}.' },
+)
+
+/** An index of a record type, as it is declared. */
+const IndexDeclaration = z
+  .strictObject({
+    fields: z.array(IndexTerm).min(1, 'An index has at least one field.'),
+    unique: z
+      .boolean()
+      .optional()
+      .meta({ description: 'No two records share the values; one without a value is exempt.' }),
+    type: z
+      .enum(['btree', 'text'])
+      .optional()
+      .meta({ description: '`btree`: filters, ranges and sorts. `text`: `search`.' }),
+  })
+  .meta({ id: 'IndexDeclaration' })
+export type IndexDeclaration = z.output<typeof IndexDeclaration>
+
+/** The indexes of a record type. */
+export const IndexDeclarations = z
+  .array(IndexDeclaration)
+  .max(LIMITS.typeIndexes, `A record type has at most ${LIMITS.typeIndexes} indexes.`)

@@ -4,15 +4,19 @@ import { Command, CommanderError, Option as Flag } from 'commander'
 import { call } from './client.ts'
 import { describe, EXIT, type Failure, misused, toFailure } from './failure.ts'
 import { base } from './nouns/base.ts'
+import { query } from './nouns/query.ts'
 import { record } from './nouns/record.ts'
 import { recordType } from './nouns/record-type.ts'
+import { sql } from './nouns/sql.ts'
 import { token } from './nouns/token.ts'
 import type { Option } from './options.ts'
 import { note, show, showJson } from './print.ts'
-import { argumentsOf, type Noun, type Row, requestOf } from './row.ts'
+import { argumentsOf, type Row, requestOf } from './row.ts'
 import { type Flags, readSettings, serverUrl, tokenFor } from './settings.ts'
 
 const NOUNS = [token, base, recordType, record]
+/** Commands that stand by themselves. */
+const ROWS = [query, sql]
 
 /** Runs one command line. @returns the exit code: 0 only on success, 1 for a refusal or no answer, 2 for wrong usage */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -54,8 +58,9 @@ function build(): Command {
     })
   for (const noun of NOUNS) {
     const group = settle(program.command(noun.name).description(noun.summary))
-    for (const row of noun.rows) addRow(group, program, noun, row)
+    for (const row of noun.rows) addRow(group, program, noun.columns, row)
   }
+  for (const row of ROWS) addRow(program, program, [], row)
   return program
 }
 
@@ -67,7 +72,7 @@ function settle(command: Command): Command {
     .configureHelp({ showGlobalOptions: true })
 }
 
-function addRow(group: Command, program: Command, noun: Noun, row: Row): void {
+function addRow(group: Command, program: Command, columns: readonly string[], row: Row): void {
   const command = settle(group.command(row.name).description(row.summary))
   if (row.alias) command.alias(row.alias)
   const parameters = argumentsOf(row)
@@ -86,14 +91,15 @@ function addRow(group: Command, program: Command, noun: Noun, row: Row): void {
     const answer = await call(url, tokenFor(url, settings), request)
     if (program.opts<Flags>().json) showJson(answer)
     else if (row.show) row.show(answer)
-    else show(answer, noun.columns)
+    else show(answer, columns)
   })
 }
 
-function flag({ flags, about, required, several, to }: Option): Flag {
+function flag({ flags, about, required, several, conflicts, to }: Option): Flag {
   const flag = flags.includes('<') && !several ? valued(flags, about) : new Flag(flags, about)
   if (several) flag.argParser((value: string, before?: string[]) => [...(before ?? []), value])
   if ('content' in to) flag.conflicts(['data', 'externalId', 'externalSource'])
+  if (conflicts) flag.conflicts(conflicts)
   return flag.makeOptionMandatory(required ?? false)
 }
 

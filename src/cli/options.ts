@@ -16,6 +16,10 @@ export type Option = {
   required?: boolean
   /** May be given several times; every value counts. */
   several?: boolean
+  /** Makes one value of several. */
+  gather?: (values: readonly unknown[]) => unknown
+  /** The option, in camel case, that says the same thing otherwise. */
+  conflicts?: string
 }
 
 const JSON_FORMS = 'JSON, @file, or - for standard input'

@@ -28,12 +28,17 @@ const isPage = (body: unknown): body is Page =>
   typeof body === 'object' && body !== null && Array.isArray((body as Fields)['data']) && 'meta' in body
 
 function showPage({ data, meta }: Page, columns: readonly string[]): void {
-  const rows = data.map((item) => columns.map((column) => cell(item[column])))
-  if (process.stdout.isTTY) process.stdout.write(`${table(columns, rows)}\n`)
-  else for (const row of [columns, ...rows]) process.stdout.write(`${row.join('\t')}\n`)
+  showRows(data, columns)
   const { has_more: hasMore, offset, total } = meta
   if (total !== undefined) note(`${data.length} of ${total}\n`)
   if (hasMore) note(`There are more: --offset ${offset + data.length}\n`)
+}
+
+/** Rows as a table, or for a program one a line with tabs between. */
+export function showRows(data: readonly Fields[], columns: readonly string[]): void {
+  const rows = data.map((item) => columns.map((column) => cell(item[column])))
+  if (process.stdout.isTTY) process.stdout.write(`${table(columns, rows)}\n`)
+  else for (const row of [columns.map(cell), ...rows]) process.stdout.write(`${row.join('\t')}\n`)
 }
 
 /** Columns as wide as they need; the last takes what is left, and shows by "…" that it was cut. */

@@ -11,6 +11,8 @@ export type Row = {
   /** `:base_id` comes from --base, the other parameters are arguments; one with `?` may be left out. */
   path: string
   options: readonly Option[]
+  /** An argument that is a field of the body. */
+  argument?: string
   /** Some option must say what to send. */
   needsBody?: true
   /** Prints a success for people, where that is more than showing it. */
@@ -36,13 +38,14 @@ export type Written = {
 const PARAMETER = /\/:(\w+)(\??)/g
 
 /** The arguments of a command, as usage shows them: `<type>`, `[id]`. */
-export function argumentsOf({ path }: Row): { parameter: string; usage: string }[] {
-  return [...path.matchAll(PARAMETER)]
+export function argumentsOf({ path, argument }: Row): { parameter: string; usage: string }[] {
+  const inPath = [...path.matchAll(PARAMETER)]
     .filter(([, parameter]) => parameter !== 'base_id')
     .map(([, parameter = '', optional]) => {
       const word = parameter === 'record_type' ? 'type' : parameter
       return { parameter, usage: optional ? `[${word}]` : `<${word}>` }
     })
+  return argument === undefined ? inPath : [...inPath, { parameter: argument, usage: `<${argument}>` }]
 }
 
 /** The request that the command stands for. @throws Failure when the command is written wrong */
@@ -50,13 +53,14 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   const headers: Record<string, string> = {}
   const query = new URLSearchParams()
   const fields: Record<string, unknown> = {}
+  if (row.argument !== undefined) fields[row.argument] = written.arguments[row.argument]
   let content: unknown
   for (const [option, texts] of written.options) {
     const flag = flagOf(option)
     const values: unknown[] = []
     for (const text of texts)
       values.push(text === true ? (option.value ?? true) : await (option.read ?? same)(text, flag))
-    const value = option.several ? values : values[0]
+    const value = option.several ? (option.gather?.(values) ?? values) : values[0]
     if ('query' in option.to) query.set(option.to.query, String(value))
     else if ('header' in option.to) headers[option.to.header] = String(value)
     else if ('body' in option.to) fields[option.to.body] = value

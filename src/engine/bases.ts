@@ -8,7 +8,9 @@ import { announce } from './caches.ts'
 import { ACCOUNT, appendChange } from './changes.ts'
 import { statement } from './db.ts'
 import { checkVersion, type Expectation } from './expectation.ts'
-import { type Page, type PageArgs, readPage, toPage } from './page.ts'
+import { dropIndexes } from './indexes/index.ts'
+import { readNewest } from './newest.ts'
+import type { Page, PageArgs } from './page.ts'
 import type { Base as BaseRow, Prisma } from './prisma/client.ts'
 import type { Scope } from './scope.ts'
 import { withdrawBase } from './tokens.ts'
@@ -54,20 +56,22 @@ const toBase = (row: BaseRow): Base => ({
 
 /** The bases the token has any grant on, newest first. */
 export async function listBases(scope: Scope, args: PageArgs): Promise<Page<Base>> {
-  const page = readPage(args)
+  const page = readNewest(scope, 'bases', args)
   const where = visibleBases(scope)
   const rows = await scope.db.orm.base.findMany({
-    where,
+    where: { ...where, AND: page.before },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: page.limit + 1,
     skip: page.offset,
   })
   const total = page.includeTotal ? await scope.db.orm.base.count({ where }) : null
-  return toPage(rows.map(toBase), page, total)
+  return page.of(rows.map(toBase), total)
 }
 
 /** The predicate of access.ts `sees`, as a condition. */
 function visibleBases(scope: Scope): Prisma.BaseWhereInput {
+  // Of no conditions an OR holds in some places and not in others.
+  if (scope.access.grants.length === 0) return { id: { in: [] } }
   const each = scope.access.grants.map((grant): Prisma.BaseWhereInput => {
     const named = typeof grant.base === 'string' ? [grant.base] : [...grant.base]
     return {
@@ -189,6 +193,7 @@ export async function deleteBase(
     ]
     for (const member of family) {
       if (confirm !== id && (await tx.query(HOLDS_RECORDS, [member])).length > 0) throw confirmFirst(id)
+      await dropIndexes(tx, member, null)
       await tx.orm.base.delete({ where: { id: member } })
       await tx.query(CLEAR_LOG, [member])
       await announce(tx, `base:${member}`)

@@ -12,6 +12,8 @@ export type Caches = {
   readonly sessions: LRUCache<string, Session>
   /** Forgets a topic here at once. */
   forget(topic: Topic): void
+  /** Counts what was forgotten: what was read before it rose may be old already. */
+  readonly forgotten: () => number
   /** True while notices of other processes reach this one; reads bypass the caches when they do not. */
   readonly live: () => boolean
   close(): Promise<void>
@@ -36,10 +38,12 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
   const types = new LRUCache<string, CompiledType>({ max: 2000 })
   const sessions = new LRUCache<string, Session>({ max: 10_000, ttl: LIMITS.tokenCacheMs })
   let live = false
+  let forgotten = 0
   let closing = false
   let client: pg.Client | undefined
 
   const forget = (topic: string) => {
+    forgotten++
     const [kind, key = ''] = topic.split(/:(.*)/s)
     if (kind === 'token') sessions.delete(key)
     if (kind === 'type') types.delete(key)
@@ -54,6 +58,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       if (ended) return
       ended = true
       live = false
+      forgotten++
       types.clear()
       sessions.clear()
       next.end().catch(() => {})
@@ -81,6 +86,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     types,
     sessions,
     forget,
+    forgotten: () => forgotten,
     live: () => live,
     close: async () => {
       closing = true

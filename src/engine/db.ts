@@ -1,14 +1,49 @@
 import { PrismaPg } from '@prisma/adapter-pg'
+import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
 import { type Prisma, PrismaClient } from './prisma/client.ts'
 import { retryRaces, unreachable } from './sql-errors.ts'
 
 /** A named SQL statement; the server plans it once a connection. Values are always bound. */
-export type Statement = { readonly name: string; readonly text: string }
+export type Statement = {
+  readonly name: string
+  readonly text: string
+  /** Times come as the API writes them: as dates they would cost more than all else of a row. */
+  readonly timesAsText?: true
+}
 
 /** Gives a statement the name it is prepared and traced by. */
 export const statement = (name: string, text: string): Statement => ({ name, text })
+
+const TIMES_AS_TEXT: pg.CustomTypesConfig = {
+  getTypeParser: (type: number, format?: 'text' | 'binary') =>
+    type === pg.types.builtins.TIMESTAMPTZ ? utc : (pg.types.getTypeParser(type, format as 'text') as never),
+}
+
+/** `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. */
+function utc(text: string): string {
+  if (!text.endsWith('+00') || text.length > 26) return new Date(text).toISOString()
+  const fraction = text.slice(20, -3).padEnd(3, '0')
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`
+}
+
+const MOST_NAMES = 300
+const shapes = new LRUCache<string, Statement>({ max: 1000 })
+let named = 0
+
+/**
+ * A statement whose text follows from a request: named from its second use on, so that a shape that is asked again is
+ * parsed once a connection. A connection never forgets a name, so their number is bounded.
+ */
+export function shaped(text: string): Statement {
+  const known = shapes.get(text)
+  if (known?.name) return known
+  const name = known && named < MOST_NAMES ? `shape_${++named}` : ''
+  const next: Statement = { name, text, timesAsText: true }
+  shapes.set(text, next)
+  return next
+}
 
 /** The database, or one transaction of it. `orm` is for configuration, `query` for what is hot or beyond the ORM. */
 export type Db = {
@@ -53,10 +88,16 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
     connectionString,
     orm: client,
     // Past the ORM, on the same connections: a third of its cost for a statement.
-    query: <Row>({ name, text }: Statement, values: readonly unknown[]) =>
-      translated(
-        async () => (await pool.query({ ...(name && { name }), text, values: [...values] })).rows as Row[],
-      ),
+    query: <Row>({ name, text, timesAsText }: Statement, values: readonly unknown[]) =>
+      translated(async () => {
+        const asked = {
+          ...(name && { name }),
+          text,
+          values: [...values],
+          ...(timesAsText && { types: TIMES_AS_TEXT }),
+        }
+        return (await pool.query(asked)).rows as Row[]
+      }),
     transaction: (work) =>
       retryRaces(() =>
         translated(() =>

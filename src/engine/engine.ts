@@ -3,10 +3,14 @@ import { compileAccess } from './access.ts'
 import { type Caches, openCaches } from './caches.ts'
 import { type Database, openDatabase } from './db.ts'
 import { expireKeys } from './idempotency.ts'
+import { openJobs } from './jobs/index.ts'
 import { migrate } from './migrate.ts'
 import { openTogether, type Together } from './records/together.ts'
 import type { Scope, Via } from './scope.ts'
+import { serverSecret } from './secrets.ts'
 import type { Session } from './session.ts'
+import type { Isolation } from './sql/index.ts'
+import { openSqlRunner, type SqlLimits } from './sql/runner.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './tokens.ts'
 
 export type { Scope, Via } from './scope.ts'
@@ -17,6 +21,8 @@ export type EngineOptions = {
   connectionString: string
   adminToken: AdminToken
   recordBytes?: number
+  /** Bounds of the SQL endpoint; false switches it off. */
+  sql?: SqlLimits | false
   log: Log
 }
 
@@ -24,7 +30,11 @@ export type EngineOptions = {
 export type Engine = {
   /** The rights of a raw token; undefined when it is unknown or expired. */
   authenticate(token: string): Promise<Session | undefined>
-  scope(session: Session, via: Via, requestId: string): Scope
+  scope(session: Session, via: Via, requestId: string, closed?: () => AbortSignal): Scope
+  /** What keeps SQL statements to their grants. */
+  sqlIsolation(): Isolation | 'off'
+  /** Begins to do the work that is done beside requests. */
+  startJobs(): void
   /** Throws when the database is not reachable. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -43,13 +53,23 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const caches = await openCaches(connectionString, log)
   const together = openTogether(database)
   const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
-  await ensureAdminToken(systemScope(database, caches, together, limits), options.adminToken)
+  const keys = { cursor: await serverSecret(database, 'cursor') }
+  const sql = await openSqlRunner({
+    connectionString,
+    db: database,
+    isEnabled: options.sql !== false,
+    limits: options.sql || SQL_LIMITS,
+    log,
+  })
+  await ensureAdminToken(systemScope(database, caches, together, { limits, keys, sql }), options.adminToken)
+  const jobs = openJobs(database, connectionString, log)
   const sweep = setInterval(() => {
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
+    sql.sweep().catch((err) => log.warn({ err }, 'unused SQL roles were not dropped'))
   }, SWEEP_MS).unref()
   return {
     authenticate: (token) => authenticate({ db: database, caches }, token),
-    scope: (session, via, requestId) => ({
+    scope: (session, via, requestId, closed) => ({
       db: database,
       caches,
       together,
@@ -57,18 +77,36 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       actor: { tokenId: session.tokenId, name: session.name },
       via,
       requestId,
+      keys,
       limits,
+      sql,
+      ...(closed && { closed }),
     }),
+    sqlIsolation: () => sql.isolation(),
+    startJobs: () => jobs.start(),
     ping: () => database.ping(),
     close: async () => {
       clearInterval(sweep)
+      await jobs.close()
+      await sql.close()
       await caches.close()
       await database.close()
     },
   }
 }
 
-const systemScope = (db: Database, caches: Caches, together: Together, limits: Scope['limits']): Scope => ({
+const SQL_LIMITS: SqlLimits = {
+  rows: LIMITS.sqlRows,
+  timeoutMs: LIMITS.sqlTimeoutMs,
+  bytes: LIMITS.sqlBytes,
+}
+
+const systemScope = (
+  db: Database,
+  caches: Caches,
+  together: Together,
+  settings: Pick<Scope, 'limits' | 'keys' | 'sql'>,
+): Scope => ({
   db,
   caches,
   together,
@@ -76,5 +114,5 @@ const systemScope = (db: Database, caches: Caches, together: Together, limits: S
   actor: { tokenId: null, name: 'system' },
   via: 'system',
   requestId: 'boot',
-  limits,
+  ...settings,
 })

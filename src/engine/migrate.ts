@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
+import { migrateJobs } from './jobs/migrate.ts'
 
 type Migration = { name: string; sql: string; checksum: string }
 
@@ -40,6 +41,7 @@ export async function migrate(connectionString: string, folder = FOLDER): Promis
     await client.query(PREPARE)
     const pending = await findPending(client, folder)
     for (const migration of pending) await apply(client, migration)
+    await migrateJobs(client, connectionString)
     return pending.map(({ name }) => name)
   } finally {
     await client.end()

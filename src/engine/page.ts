@@ -5,13 +5,24 @@ import { LIMITS } from '../limits.ts'
 export type PageArgs = {
   limit?: number | null | undefined
   offset?: number | null | undefined
+  cursor?: string | null | undefined
   includeTotal?: boolean | null | undefined
 }
 
 /** One page of a list. `total` is the exact match count, only when asked for. */
-export type Page<T> = { data: T[]; hasMore: boolean; limit: number; offset: number; total: number | null }
+export type Page<T> = {
+  data: T[]
+  hasMore: boolean
+  limit: number
+  offset: number
+  total: number | null
+  /** Where the next page starts, when there is more and the list goes by cursor. */
+  nextCursor?: string | null
+  /** What would make the next such request better. */
+  hint?: string | null
+}
 
-/** The page asked for, within its bounds. @throws VALIDATION_ERROR */
+/** The page asked for, within its bounds; a cursor already says where it starts. @throws VALIDATION_ERROR */
 export function readPage(args: PageArgs): { limit: number; offset: number; includeTotal: boolean } {
   const limit = args.limit ?? LIMITS.pageDefault
   const offset = args.offset ?? 0
@@ -28,6 +39,12 @@ export function readPage(args: PageArgs): { limit: number; offset: number; inclu
       code: 'out_of_range',
       message: 'offset is a whole number from 0.',
       received: offset,
+    })
+  if (typeof args.cursor === 'string' && typeof args.offset === 'number')
+    throw invalid({
+      path: '/offset',
+      code: 'exclusive',
+      message: 'A cursor says where the page starts. Leave offset out.',
     })
   return { limit, offset, includeTotal: args.includeTotal ?? false }
 }

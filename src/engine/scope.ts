@@ -2,6 +2,7 @@ import type { Access } from './access.ts'
 import type { Caches } from './caches.ts'
 import type { Db } from './db.ts'
 import type { Together } from './records/together.ts'
+import type { SqlRunner } from './sql/runner.ts'
 
 /** The surface or mechanism a write came through. */
 export type Via =
@@ -24,7 +25,12 @@ export type Scope = {
   readonly actor: { readonly tokenId: string | null; readonly name: string }
   readonly via: Via
   readonly requestId: string
+  /** The server's own keys. */
+  readonly keys: { readonly cursor: Buffer }
   readonly limits: { readonly recordBytes: number }
+  readonly sql: SqlRunner
+  /** Aborts when the caller has gone away; absent where nobody waits. */
+  readonly closed?: () => AbortSignal
 }
 
 /** The columns a write leaves behind about its author, in the order of the change log's. */

@@ -16,11 +16,26 @@ const DEADLOCK = '40P01'
 const SERIALIZATION_FAILURE = '40001'
 export const LOCK_TIMEOUT = '55P03'
 
+/** The name of the unique constraint that an error of the driver or of Prisma tells of. */
+export function violatedConstraint(thrown: unknown): string | undefined {
+  if (sqlState(thrown) !== UNIQUE_VIOLATION) return undefined
+  const { constraint, meta } = thrown as { constraint?: unknown; meta?: Record<string, unknown> }
+  const cause = (meta?.['driverAdapterError'] as { cause?: { constraint?: { index?: unknown } } } | undefined)
+    ?.cause
+  const name = constraint ?? cause?.constraint?.index
+  return typeof name === 'string' ? name : undefined
+}
+
 /** True for what a second try of the same statement may mend: two writers met. */
 const isRace = (thrown: unknown): boolean =>
-  [UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '')
+  [UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '') &&
+  // What users declare unique stays taken, however often one asks.
+  violatedConstraint(thrown) !== 'record_index_unique'
 
 const MAX_TRIES = 12
+
+export const tooManyWriters = (cause?: unknown) =>
+  new DomainError('CONFLICT', 'Too many writers met on the same data. Send the request again.', { cause })
 
 /**
  * Repeats a write that lost a race, with a growing random pause.
@@ -32,10 +47,7 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (thrown) {
       if (!isRace(thrown)) throw thrown
-      if (tries === MAX_TRIES)
-        throw new DomainError('CONFLICT', 'Too many writers met on the same data. Send the request again.', {
-          cause: thrown,
-        })
+      if (tries === MAX_TRIES) throw tooManyWriters(thrown)
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * tries))
     }
   }
@@ -59,7 +71,7 @@ export function unreachable(thrown: unknown): DomainError | undefined {
   const code = (thrown as { code?: unknown } | null)?.code
   const message = thrown instanceof Error ? thrown.message : ''
   const lost =
-    (state !== undefined && /^(08|57P|53)/.test(state)) ||
+    (state !== undefined && /^(08(?!P01)|57P|53)/.test(state)) ||
     (typeof code === 'string' && CONNECTION_CODES.has(code)) ||
     /timeout exceeded when trying to connect|Connection terminated|Can't reach database/.test(message)
   if (!lost) return undefined

@@ -6,7 +6,8 @@ import { type Access, compileAccess, type Grant, PERMISSIONS } from './access.ts
 import { announce } from './caches.ts'
 import { ACCOUNT, appendChange } from './changes.ts'
 import { statement } from './db.ts'
-import { type Page, type PageArgs, readPage, toPage } from './page.ts'
+import { readNewest } from './newest.ts'
+import type { Page, PageArgs } from './page.ts'
 import type { Token as TokenRow } from './prisma/client.ts'
 import type { Scope } from './scope.ts'
 import type { Session } from './session.ts'
@@ -79,11 +80,17 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
 /** Tokens that the asking one may manage: those whose every grant it could have given. */
 export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Token>> {
   demandAnyAdmin(scope)
-  const page = readPage(args)
-  const rows = await scope.db.orm.token.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
-  const manageable = rows.map(toToken).filter((token) => manages(scope.access, token))
-  const total = page.includeTotal ? manageable.length : null
-  return toPage(manageable.slice(page.offset, page.offset + page.limit + 1), page, total)
+  const page = readNewest(scope, 'tokens', args)
+  const manageable = async (where: object) => {
+    const rows = await scope.db.orm.token.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    })
+    return rows.map(toToken).filter((token) => manages(scope.access, token))
+  }
+  const found = await manageable(page.before)
+  const total = page.includeTotal ? (args.cursor ? await manageable({}) : found).length : null
+  return page.of(found.slice(page.offset, page.offset + page.limit + 1), total)
 }
 
 /** Ends a token; every process refuses it within a second. */

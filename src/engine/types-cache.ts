@@ -1,13 +1,21 @@
 import type { CompiledType } from './compiled-type.ts'
 import { statement } from './db.ts'
+import { COMPILED_INDEXES, type CompiledIndex } from './indexes/index.ts'
 import { compileSchema } from './json-schema/index.ts'
 import type { Scope } from './scope.ts'
 
-type Row = { version: number; timezone: string; json_schema: unknown }
+type Row = {
+  version: number
+  revision: number
+  timezone: string
+  json_schema: unknown
+  indexes: CompiledIndex[]
+}
 
 const GET_TYPE = statement(
   'get_type',
-  'SELECT version, timezone, json_schema FROM plinth.record_type WHERE base_id = $1 AND id = $2',
+  `SELECT version, revision, timezone, json_schema, ${COMPILED_INDEXES} AS indexes
+   FROM plinth.record_type t WHERE base_id = $1 AND id = $2`,
 )
 
 /** The compiled type, from memory when it is known there. Undefined when there is none. */
@@ -22,6 +30,7 @@ export async function reloadType(
   baseId: string,
   id: string,
 ): Promise<CompiledType | undefined> {
+  const before = scope.caches.forgotten()
   const [row] = await scope.db.query<Row>(GET_TYPE, [baseId, id])
   if (!row) return undefined
   const key = `${baseId}/${id}`
@@ -33,10 +42,12 @@ export async function reloadType(
     baseId,
     id,
     version: row.version,
+    revision: row.revision,
     timezone: row.timezone,
     jsonSchema: row.json_schema,
     schema: unchanged ? held.schema : compileSchema(row.json_schema, '/json_schema'),
+    indexes: row.indexes,
   }
-  scope.caches.types.set(key, type)
+  if (scope.caches.forgotten() === before) scope.caches.types.set(key, type)
   return type
 }

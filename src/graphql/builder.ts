@@ -5,7 +5,10 @@ import type { Context } from './context.ts'
 export const builder = new SchemaBuilder<{
   Context: Context
   DefaultFieldNullability: false
-  Scalars: { JSON: { Input: unknown; Output: unknown }; DateTime: { Input: string; Output: string } }
+  Scalars: {
+    JSON: { Input: unknown; Output: unknown }
+    DateTime: { Input: string; Output: string }
+  }
 }>({ defaultFieldNullability: false })
 
 builder.queryType()

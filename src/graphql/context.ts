@@ -20,8 +20,14 @@ type RequestWrite = {
 }
 
 /** Opens the context of one request of an authenticated token. */
-export const openContext = (engine: Engine, session: Session, via: Via, requestId: string): Context => ({
-  scope: engine.scope(session, via, requestId),
+export const openContext = (
+  engine: Engine,
+  session: Session,
+  via: Via,
+  requestId: string,
+  closed?: () => AbortSignal,
+): Context => ({
+  scope: engine.scope(session, via, requestId, closed),
   write: { idempotencyKey: null, dryRun: false, fingerprint: null, replayed: false },
 })
 

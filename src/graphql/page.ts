@@ -2,14 +2,34 @@ import type { Page } from '../engine/page.ts'
 import { builder } from './builder.ts'
 
 /** The arguments every list takes. */
-export const pageArgs = () => ({
-  limit: builder.args((t) => ({
+export const pageArgs = () =>
+  builder.args((t) => ({
     limit: t.int({ description: 'Items a page, 1 to 1000. 50 when left out.' }),
-  })).limit,
-  offset: builder.args((t) => ({ offset: t.int({ description: 'Items to step over, from 0.' }) })).offset,
-  includeTotal: builder.args((t) => ({
+    offset: t.int({ description: 'Items to step over, from 0.' }),
+    cursor: t.string({ description: 'Where the page starts: `nextCursor` of the page before.' }),
     includeTotal: t.boolean({ description: 'Count all matches, at the cost of a count.' }),
-  })).includeTotal,
+  }))
+
+type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, T>
+
+/** What every page says of itself. */
+export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) => ({
+  hasMore: t.boolean({
+    description: 'True when more matching items lie beyond this page.',
+    resolve: (page) => page.hasMore,
+  }),
+  limit: t.int({ resolve: (page) => page.limit }),
+  offset: t.int({ resolve: (page) => page.offset }),
+  total: t.int({
+    nullable: true,
+    description: 'All matches; only with includeTotal.',
+    resolve: (page) => page.total,
+  }),
+  nextCursor: t.string({
+    nullable: true,
+    description: 'Where the next page starts; null on the last one.',
+    resolve: (page) => page.nextCursor,
+  }),
 })
 
 /** The page type of a noun: its items and what is known of the rest. */
@@ -17,12 +37,7 @@ export function pageType<T>(name: string, item: { $inferType: T }) {
   return builder.objectRef<Page<T>>(name).implement({
     fields: (t) => ({
       data: t.field({ type: [item] as never, resolve: (page) => page.data as never }),
-      hasMore: t.exposeBoolean('hasMore', {
-        description: 'True when more matching items lie beyond this page.',
-      }),
-      limit: t.exposeInt('limit'),
-      offset: t.exposeInt('offset'),
-      total: t.exposeInt('total', { nullable: true, description: 'All matches; only with includeTotal.' }),
+      ...pageFields(t),
     }),
   })
 }

@@ -19,7 +19,10 @@ const RecordTypeType = builder.objectRef<RecordType>('RecordType').implement({
     icon: t.exposeString('icon', { nullable: true }),
     color: t.exposeString('color', { nullable: true }),
     jsonSchema: t.expose('jsonSchema', { type: 'JSON' }),
-    indexes: t.field({ type: 'JSON', resolve: () => [] }),
+    indexes: t.expose('indexes', {
+      type: 'JSON',
+      description: 'As declared, each with its `status`: `building`, `ready` or `failed`.',
+    }),
     timezone: t.exposeString('timezone', {
       description: 'IANA name; times of its records without an offset are read in it.',
     }),
@@ -57,6 +60,10 @@ const RecordTypeInput = builder.inputType('RecordTypeInput', {
     jsonSchema: t.field({
       type: 'JSON',
       description: 'JSON Schema 2020-12, or draft-07 when `$schema` says so.',
+    }),
+    indexes: t.field({
+      type: 'JSON',
+      description: 'A list of `{ fields, unique?, type? }`, replaced whole.',
     }),
     timezone: t.string(),
     display: t.field({ type: 'JSON' }),

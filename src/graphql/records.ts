@@ -4,9 +4,9 @@ import { invalid } from '../errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
-import { pageArgs, pageType } from './page.ts'
+import { pageArgs, pageFields } from './page.ts'
 
-type Item = records.RecordItem & { dryRun?: boolean }
+type Item = records.RecordItem & { dryRun?: boolean; searchScore?: number | null }
 
 export const RecordRef = builder.objectRef<Item>('Record').implement({
   description: 'One record. Its content is one JSON value, whatever its type.',
@@ -29,9 +29,30 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     operation: t.field({ type: Operation, nullable: true, resolve: (record) => record.operation }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    searchScore: t.exposeFloat('searchScore', {
+      nullable: true,
+      description: 'How well it matches the search of the filter; higher is better.',
+    }),
   }),
 })
-const RecordPage = pageType('RecordPage', RecordRef)
+
+const RecordPage = builder
+  .objectRef<Awaited<ReturnType<typeof records.listRecords>>>('RecordPage')
+  .implement({
+    fields: (t) => ({
+      data: t.field({ type: [RecordRef], resolve: (page) => page.data() }),
+      rows: t.field({
+        type: 'JSON',
+        description: 'The same records as REST shows them, narrowed to `fields`.',
+        resolve: (page) => page.rows(),
+      }),
+      ...pageFields(t),
+      hint: t.exposeString('hint', {
+        nullable: true,
+        description: 'What would make such a list faster, when it was slow.',
+      }),
+    }),
+  })
 
 const typeArgs = () =>
   builder.args((t) => ({ base: t.string({ required: true }), recordType: t.string({ required: true }) }))
@@ -57,6 +78,8 @@ builder.queryFields((t) => ({
         description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
       }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+      fields: t.arg.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+      expand: t.arg.stringList({ description: 'Relationship types to follow: "owner.company", "~member".' }),
       ...pageArgs(),
     },
     resolve: (_root, { base, recordType, ...args }, { scope }) =>

@@ -29,8 +29,9 @@ function literal(node: ValueNode, variables: Record<string, unknown> | null | un
 builder.scalarType('JSON', {
   description: 'Any JSON value. Numbers that a double cannot hold exactly are refused.',
   serialize: (value) => value,
+  // What came as text has been through the pre-pass, by the rule of its use.
   parseValue: (value) => {
-    checkJson(value)
+    checkJson(value, '', 'compared')
     return value
   },
   parseLiteral: (node, variables) => {

@@ -12,7 +12,8 @@ export function acceptJson(app: FastifyInstance): void {
     const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     try {
       if (!accepts.includes(type)) throw unsupportedMedia(accepts)
-      done(null, body.length === 0 ? undefined : parseJson(body as Buffer))
+      const use = request.routeOptions.config.onlyAsks ? 'compared' : 'stored'
+      done(null, body.length === 0 ? undefined : parseJson(body as Buffer, '', use))
     } catch (thrown) {
       done(thrown as Error)
     }
@@ -23,5 +24,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The media types a route takes; JSON when left out. */
     accepts?: readonly string[]
+    /** Nothing of its body is stored. */
+    onlyAsks?: boolean
   }
 }

@@ -8,6 +8,7 @@ export type Door = (
   token: string,
   via: 'rest' | 'mcp' | 'graphql',
   requestId: string,
+  closed?: () => AbortSignal,
 ) => Promise<Context | undefined>
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i
@@ -23,7 +24,8 @@ export const bearerOf = (authorization: string | undefined): string | undefined 
 export function callerHook(door: Door, limiter: RateLimiter, via: 'rest' | 'mcp' | 'graphql') {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const token = bearerOf(request.headers.authorization)
-    const context = token === undefined ? undefined : await door(token, via, request.id)
+    const context =
+      token === undefined ? undefined : await door(token, via, request.id, () => closedSignal(reply))
     if (!context) {
       limiter.fail(request.ip)
       throw unauthorized(reply)
@@ -31,6 +33,17 @@ export function callerHook(door: Door, limiter: RateLimiter, via: 'rest' | 'mcp'
     request.caller = context
     limiter.take(context.scope.actor.tokenId ?? '', reply)
   }
+}
+
+/** Aborts when the connection closes before the answer is out. */
+function closedSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  const look = () => {
+    if (!raw.writableFinished) gone.abort()
+  }
+  if (raw.destroyed) look()
+  else raw.once('close', look)
+  return gone.signal
 }
 
 function unauthorized(reply: FastifyReply): DomainError {

@@ -3,19 +3,24 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import { DomainError } from '../errors.ts'
 import { bearerOf, type Door } from './caller.ts'
 
-type Deps = { ping: () => Promise<void>; draining: () => boolean; door: Door }
+type Deps = {
+  ping: () => Promise<void>
+  sqlIsolation: () => string
+  draining: () => boolean
+  door: Door
+}
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
 /** `/healthz`: the process. `/readyz`: database reachable and migrated, not draining. `/metrics`: Prometheus text. */
-export function health(app: FastifyInstance, { ping, draining, door }: Deps): void {
+export function health(app: FastifyInstance, { ping, sqlIsolation, draining, door }: Deps): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (request, reply) => {
     if (draining()) return reply.code(503).send({ status: 'draining' })
     try {
       await ping()
-      return { status: 'ready', database: 'reachable' }
+      return { status: 'ready', database: 'reachable', sql_isolation: sqlIsolation() }
     } catch (err) {
       request.log.warn({ err }, 'not ready: the database is not reachable')
       return reply.code(503).send({ status: 'unready', database: 'unreachable' })

@@ -28,15 +28,25 @@ export function tooDeep(at: string, path: Path): Detail {
 /** `path` ends with the key. */
 export function checkKey(key: string, at: string, path: Path, faults: Detail[]): void {
   if (key === '__proto__') faults.push(fault(at, path, 'forbidden_key', 'Rename the key __proto__.'))
-  checkString(key, at, path, faults, 'key')
+  checkString(key, at, path, faults, 'stored', 'key')
 }
 
-export function checkString(text: string, at: string, path: Path, faults: Detail[], what = 'string'): void {
+/** What a text may hold: what is stored takes whole characters only; what is only compared with it may ask for half of one. */
+export type Use = 'stored' | 'compared'
+
+export function checkString(
+  text: string,
+  at: string,
+  path: Path,
+  faults: Detail[],
+  use: Use,
+  what = 'string',
+): void {
   if (text.includes('\u0000')) {
     faults.push(
       fault(at, path, 'invalid_string', `Remove the \\u0000 from this ${what}: it cannot be stored.`),
     )
-  } else if (!text.isWellFormed()) {
+  } else if (use === 'stored' && !text.isWellFormed()) {
     const message = `This ${what} holds half of a surrogate pair. Send whole Unicode characters.`
     faults.push(fault(at, path, 'invalid_string', message))
   }

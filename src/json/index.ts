@@ -1,37 +1,37 @@
 import { isUtf8 } from 'node:buffer'
 import { type Detail, invalid } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
-import { checkKey, checkString, fault, MOST_FAULTS, type Path, pointer, tooDeep } from './faults.ts'
+import { checkKey, checkString, fault, MOST_FAULTS, type Path, pointer, tooDeep, type Use } from './faults.ts'
 import { scan, stringEnd } from './scan.ts'
 
-export { pointer }
+export { pointer, type Use }
 
 /**
  * Parses JSON and refuses whatever could not be stored and given back as it came. Every surface parses with it.
  * `at` is the pointer of the text within the request; details point below it. One leading BOM is skipped.
  */
-export function parseJson(text: string | Buffer, at = ''): unknown {
+export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): unknown {
   const decoded = typeof text === 'string' ? text : decode(text, at)
   const source = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
   let value: unknown
   try {
     value = JSON.parse(source)
   } catch {
-    throw refusal(scan(source, at)) ?? invalid(fault(at, [], 'malformed_json', 'Send well-formed JSON.'))
+    throw refusal(scan(source, at, use)) ?? invalid(fault(at, [], 'malformed_json', 'Send well-formed JSON.'))
   }
   if (isPlain(source)) return value
-  const refused = refusal(scan(source, at))
+  const refused = refusal(scan(source, at, use))
   if (refused) throw refused
   return value
 }
 
 /** The rules of `parseJson` for a value that did not come from text, such as a GraphQL literal. */
-export function checkJson(value: unknown, at = ''): void {
+export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   const faults: Detail[] = []
   const open: { value: unknown; path: Path }[] = [{ value, path: [] }]
   for (let next = open.pop(); next && faults.length < MOST_FAULTS; next = open.pop()) {
     const { value, path } = next
-    if (typeof value === 'string') checkString(value, at, path, faults)
+    if (typeof value === 'string') checkString(value, at, path, faults, use)
     else if (typeof value === 'object' && value !== null) {
       // Thrown at once: a value that holds itself never ends.
       if (path.length >= LIMITS.jsonDepth) throw invalid(tooDeep(at, path))

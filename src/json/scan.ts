@@ -1,14 +1,23 @@
 import type { Detail } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import { survivesDouble } from './decimal.ts'
-import { checkKey, checkString, MOST_FAULTS, malformed, type Path, tooDeep, unsafeNumber } from './faults.ts'
+import {
+  checkKey,
+  checkString,
+  MOST_FAULTS,
+  malformed,
+  type Path,
+  tooDeep,
+  type Use,
+  unsafeNumber,
+} from './faults.ts'
 
 /**
  * Reads JSON text token by token and lists its faults in order. What ends the reading (malformed text, too many
  * levels) stands alone or last. Nothing recurses, so no text can overflow the stack.
  */
-export function scan(text: string, at: string): Detail[] {
-  const scanner = new Scanner(text, at)
+export function scan(text: string, at: string, use: Use): Detail[] {
+  const scanner = new Scanner(text, at, use)
   try {
     scanner.run()
   } catch {
@@ -38,10 +47,12 @@ class Scanner {
   private fresh = false
   readonly text: string
   readonly at: string
+  readonly use: Use
 
-  constructor(text: string, at: string) {
+  constructor(text: string, at: string, use: Use) {
     this.text = text
     this.at = at
+    this.use = use
   }
 
   run(): void {
@@ -101,7 +112,7 @@ class Scanner {
 
   private scalar(): void {
     if (this.text[this.i] === '"') {
-      checkString(this.string(), this.at, this.path, this.faults)
+      checkString(this.string(), this.at, this.path, this.faults, this.use)
       return
     }
     const start = this.i

@@ -4,7 +4,7 @@ import { withPaths } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { BaseBody } from '../shapes.ts'
-import { pageArguments, pageOutput } from './shapes.ts'
+import { itemOutput, pageArguments, pageOf, pageOutput } from './shapes.ts'
 import { accountTool, writing } from './tool.ts'
 
 const ToolBase = graphql(`fragment ToolBase on Base {
@@ -12,8 +12,8 @@ const ToolBase = graphql(`fragment ToolBase on Base {
 }`)
 const listBases = compile(
   graphql(
-    `query ToolListBases($limit: Int, $offset: Int) {
-    bases(limit: $limit, offset: $offset) { data { ...ToolBase } hasMore limit offset }
+    `query ToolListBases($limit: Int, $offset: Int, $cursor: String) {
+    bases(limit: $limit, offset: $offset, cursor: $cursor) { data { ...ToolBase } hasMore limit offset nextCursor }
   }`,
     [ToolBase],
   ),
@@ -27,29 +27,30 @@ const putBase = compile(
   ),
 )
 
+const texts = BaseBody.pick({ name: true, description: true }).shape
+/** The engine knows each setting; a tool names them only. */
+const settings = z.record(z.string(), z.unknown()).optional().meta({
+  description: 'schema_changes ("direct" or "preview_only"), history_days, trash_days.',
+})
+
 export const baseTools = [
   accountTool('list_bases', {
     title: 'List bases',
-    description:
-      'List the bases this token sees. A base holds record types and their records; other tools name it in base_id.',
+    description: 'List the bases this token sees; other tools name one in base_id.',
     permission: 'read',
     hints: { idempotent: true },
     input: z.strictObject(pageArguments),
     output: pageOutput,
-    run: async (args, context) => pageBody((await listBases(args, context)).bases),
+    run: async (args, context) => pageBody((await listBases(pageOf(args), context)).bases),
   }),
   accountTool('put_base', {
     title: 'Create or update a base',
     description:
-      'Create a base, or replace its name, description and settings. What is left out returns to its default.',
+      'Create a base, or replace its name, description and settings; what is left out returns to its default.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
-    input: z.strictObject({ base_id: z.string(), ...BaseBody.shape, ...writing }),
-    output: {
-      type: 'object',
-      properties: { id: { type: 'string' }, version: { type: 'integer' } },
-      required: ['id'],
-    },
+    input: z.strictObject({ base_id: z.string(), ...texts, settings, ...writing }),
+    output: itemOutput,
     run: async ({ base_id, name, description, settings }, context) => {
       const input = {
         ...(name !== undefined && { name }),

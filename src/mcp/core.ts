@@ -1,16 +1,25 @@
 import { DomainError } from '../errors.ts'
 import { mayAnywhere } from '../graphql/context.ts'
 import { nearest } from '../nearest.ts'
+import { aggregateTools } from './aggregates.ts'
 import { baseTools } from './bases.ts'
+import { profileTools } from './profile.ts'
 import { recordTypeTools, typeAdministration } from './record-types.ts'
 import { recordTools } from './records.ts'
 import { failure, success, type ToolResult } from './result.ts'
 import type { Session } from './session.ts'
+import { sqlTools } from './sql.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 import { callTyped, typedTool, typedTools } from './typed.ts'
 
 /** Tools of every base, whatever its types. */
-export const GENERIC: readonly Tool[] = [...recordTypeTools, ...recordTools]
+export const GENERIC: readonly Tool[] = [
+  ...recordTypeTools,
+  ...profileTools,
+  ...recordTools,
+  ...aggregateTools,
+  ...sqlTools,
+]
 /** Tools of the account, on `/mcp` only. */
 export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration]
 
@@ -52,7 +61,9 @@ export async function callTool(
 }
 
 const offered = (row: Tool, { readonly, context, base }: Session) =>
-  (!readonly || row.permission === 'read') && mayAnywhere(context, row.permission, base)
+  (!readonly || row.permission === 'read') &&
+  mayAnywhere(context, row.permission, base) &&
+  row.available(context)
 
 /** A name of a type's tool tells nothing of types outside the grants: it is forbidden whether or not the type exists. */
 async function unknown(session: Session, name: string): Promise<Error> {

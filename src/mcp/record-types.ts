@@ -3,7 +3,7 @@ import { pageBody, trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { RecordTypeTexts } from '../shapes.ts'
-import { pageArguments, pageOutput } from './shapes.ts'
+import { itemOutput, pageArguments, pageOf, pageOutput } from './shapes.ts'
 import { accountTool, tool, writing } from './tool.ts'
 
 const ToolType = graphql(`fragment ToolType on RecordType {
@@ -12,9 +12,9 @@ const ToolType = graphql(`fragment ToolType on RecordType {
 }`)
 const listTypes = compile(
   graphql(
-    `query ToolListTypes($base: String!, $limit: Int, $offset: Int) {
-    recordTypes(base: $base, limit: $limit, offset: $offset) {
-      data { ...ToolType } hasMore limit offset
+    `query ToolListTypes($base: String!, $limit: Int, $offset: Int, $cursor: String) {
+    recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor) {
+      data { ...ToolType } hasMore limit offset nextCursor
     }
   }`,
     [ToolType],
@@ -34,14 +34,13 @@ const putType = compile(
 export const recordTypeTools = [
   tool('list_types', {
     title: 'List record types',
-    description:
-      'List the record types of the base with their JSON Schemas. Read it before writing or filtering records.',
+    description: 'List the record types with their JSON Schemas. Start here.',
     permission: 'read',
     hints: { idempotent: true },
     input: z.strictObject(pageArguments),
     output: pageOutput,
-    run: async ({ base_id, limit, offset }, context) =>
-      pageBody((await listTypes({ base: base_id, limit, offset }, context)).recordTypes),
+    run: async ({ base_id, ...page }, context) =>
+      pageBody((await listTypes({ base: base_id, ...pageOf(page) }, context)).recordTypes),
   }),
 ]
 
@@ -49,28 +48,28 @@ export const typeAdministration = [
   accountTool('put_record_type', {
     title: 'Create or update a record type',
     description:
-      'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 with an object at its root. A change that existing records break is refused unless on_invalid is "allow".',
+      'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 of an object. A change that existing records break is refused unless on_invalid is "allow".',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input: z.strictObject({
       base_id: z.string(),
-      id: z.string().meta({ description: 'Letters, digits, "_", "." and "-".' }),
+      id: z.string(),
       ...RecordTypeTexts.pick({ name: true, description: true }).shape,
       json_schema: z.record(z.string(), z.unknown()).optional(),
-      timezone: z.string().optional().meta({ description: 'IANA name; UTC when left out.' }),
+      indexes: z.array(z.record(z.string(), z.unknown())).optional().meta({
+        description: '[{"fields":["data.email"],"unique":true},{"fields":["data.text"],"type":"text"}].',
+      }),
+      timezone: z.string().optional(),
       on_invalid: z.enum(['allow']).optional(),
       ...writing,
     }),
-    output: {
-      type: 'object',
-      properties: { id: { type: 'string' }, version: { type: 'integer' } },
-      required: ['id'],
-    },
-    run: async ({ base_id, id, name, description, json_schema, timezone, on_invalid }, context) => {
+    output: itemOutput,
+    run: async ({ base_id, id, name, description, json_schema, indexes, timezone, on_invalid }, context) => {
       const input = {
         ...(name !== undefined && { name }),
         ...(description !== undefined && { description }),
         ...(json_schema !== undefined && { jsonSchema: json_schema }),
+        ...(indexes !== undefined && { indexes }),
         ...(timezone !== undefined && { timezone }),
       }
       const done = await putType({ base: base_id, id, input, onInvalid: on_invalid ?? 'refuse' }, context)

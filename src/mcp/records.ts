@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { pageBody, trim } from '../bodies.ts'
+import { rowsBody, trim } from '../bodies.ts'
 import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
-import { pageArguments, pageOutput, recordOutput } from './shapes.ts'
+import { OPERATOR_NAMES } from '../operators.ts'
+import { pageArguments, pageOf, pageOutput, recordOutput } from './shapes.ts'
 import { tool, writing } from './tool.ts'
 
 const ToolRecord = graphql(`fragment ToolRecord on Record {
@@ -13,12 +14,13 @@ const ToolRecord = graphql(`fragment ToolRecord on Record {
 
 const list = compile(
   graphql(
-    `query ToolQuery($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
-      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
-        data { ...ToolRecord } hasMore limit offset total
+    `query ToolQuery($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
+      $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand,
+        limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        rows hasMore limit offset total nextCursor hint
       }
     }`,
-    [ToolRecord],
   ),
 )
 const get = compile(
@@ -81,17 +83,14 @@ const remove = compile(
 const inType = { record_type: z.string() }
 const one = { ...inType, id: z.string() }
 const expected = {
-  expected_version: z
-    .int()
-    .min(1)
-    .optional()
-    .meta({ description: 'Refuse unless the record is at this version.' }),
+  expected_version: z.int().min(1).optional(),
 }
 const pair = {
-  external_id: z.string().optional().meta({ description: "The record's id in another system." }),
-  external_source: z.string().optional().meta({ description: 'The system that id comes from.' }),
+  external_id: z.string().optional(),
+  external_source: z.string().optional(),
 }
 const data = z.record(z.string(), z.unknown())
+const names = z.array(z.string()).optional()
 
 type Target = { base_id: string; record_type: string; id: string }
 const target = ({ base_id, record_type, id }: Target) => ({ base: base_id, recordType: record_type, id })
@@ -119,22 +118,33 @@ const nothingExpected = () =>
 export const recordTools = [
   tool('query_records', {
     title: 'Query records',
-    description:
-      'List records of a type that match a filter, a page at a time. A filter is {"field":"data.status","op":"eq","value":"open"} or a group {"and":[…]}, {"or":[…]}, {"not":{…}}.',
+    description: `List records of a type that match. filter: {"field":"data.status","op":"eq","value":"open"}, or {"and":[…]}, {"or":[…]}, {"not":{…}}. Operators: ${OPERATOR_NAMES.join(' ')}. "data.items[].sku" is any element; search takes words and forgives typos.`,
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       ...inType,
       filter: data.optional(),
-      sort: z.string().optional().meta({ description: 'Like "-created_at,id"; "-" is descending.' }),
+      sort: z.string().optional().meta({ description: '"-data.amount,id": "-" is descending.' }),
+      fields: names.meta({ description: 'What to show: "data.name".' }),
+      expand: names.meta({ description: 'Relationship types to follow.' }),
       ...pageArguments,
       include_total: z.boolean().optional().meta({ description: 'Count all matches.' }),
     }),
     output: pageOutput,
-    run: async ({ base_id, record_type, include_total, ...query }, context) => {
-      const asked = { base: base_id, recordType: record_type, ...query, includeTotal: include_total ?? false }
-      return pageBody((await list(asked, context)).records)
+    run: async ({ base_id, record_type, include_total, limit, offset, cursor, ...query }, context) => {
+      const { filter, sort, fields, expand } = query
+      const asked = {
+        base: base_id,
+        recordType: record_type,
+        ...(filter && { filter }),
+        ...(sort !== undefined && { sort }),
+        ...(fields && { fields }),
+        ...(expand && { expand }),
+        ...pageOf({ limit, offset, cursor }),
+        includeTotal: include_total ?? false,
+      }
+      return rowsBody((await list(asked, context)).records)
     },
   }),
   tool('get_record', {
@@ -150,7 +160,7 @@ export const recordTools = [
   tool('upsert_record', {
     title: 'Create or replace a record',
     description:
-      'Write a record whole, by the schema of its type (see list_types). With id or external_id the record it names is replaced or created; with neither a new one is created.',
+      'Write a record whole. id, or external_id (its id elsewhere), names the one to replace or create; with neither a new one is created.',
     permission: 'write',
     // Not idempotent: without id and external_id each call makes a record.
     hints: { destructive: true },
@@ -170,8 +180,7 @@ export const recordTools = [
   }),
   tool('update_record', {
     title: 'Update a record',
-    description:
-      'Merge changes into a record: what is named in data is set, null clears it, the rest stays (RFC 7396).',
+    description: 'Change a record in part: what data names is set, null clears it, the rest stays.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
@@ -189,8 +198,7 @@ export const recordTools = [
   }),
   tool('cancel_record', {
     title: 'Cancel a record',
-    description:
-      'Set a record\'s status to "cancelled". It stays readable; to take it away use delete_record.',
+    description: 'Set the status of a record to "cancelled"; it stays readable.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
@@ -201,7 +209,7 @@ export const recordTools = [
   }),
   tool('delete_record', {
     title: 'Delete a record',
-    description: 'Delete one record. To keep it readable, use cancel_record instead.',
+    description: 'Delete a record. To keep it readable, cancel it instead.',
     permission: 'write',
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...writing }),

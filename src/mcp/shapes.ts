@@ -5,25 +5,26 @@ import { LIMITS } from '../limits.ts'
 const PAGE = 20
 
 export const pageArguments = {
-  limit: z
-    .int()
-    .min(1)
-    .max(LIMITS.pageMax)
-    .default(PAGE)
-    .meta({ description: `Items a page; ${PAGE} when left out.` }),
-  offset: z.int().min(0).default(0).meta({ description: 'Items to step over.' }),
+  limit: z.int().min(1).max(LIMITS.pageMax).default(PAGE),
+  offset: z.int().min(0).optional(),
+  cursor: z.string().optional().meta({ description: 'meta.next_cursor of the page before.' }),
 }
 
-/** The schema of a list answer. */
+type PageArguments = { limit: number; offset?: number | undefined; cursor?: string | undefined }
+
+/** The page as GraphQL's variables have it. */
+export const pageOf = ({ limit, offset, cursor }: PageArguments) => ({
+  limit,
+  ...(offset !== undefined && { offset }),
+  ...(cursor !== undefined && { cursor }),
+})
+
+/** The schema of a list answer: what holds of every one. */
 export const pageOutput = {
   type: 'object',
   properties: {
     data: { type: 'array', items: { type: 'object' } },
-    meta: {
-      type: 'object',
-      properties: { has_more: { type: 'boolean' }, total: { type: 'integer' } },
-      required: ['has_more'],
-    },
+    meta: { type: 'object' },
   },
   required: ['data', 'meta'],
 }
@@ -34,8 +35,14 @@ export const recordOutput = {
   properties: {
     id: { type: 'string' },
     version: { type: 'integer' },
-    operation: { type: 'string', enum: ['created', 'updated', 'unchanged'] },
     data: { type: 'object' },
   },
+  required: ['id'],
+}
+
+/** The schema of the answer of an administrative write. */
+export const itemOutput = {
+  type: 'object',
+  properties: { id: { type: 'string' }, version: { type: 'integer' } },
   required: ['id'],
 }

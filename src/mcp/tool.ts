@@ -11,11 +11,11 @@ import type { Session } from './session.ts'
 /** A tool as clients see it. All hints are written out: clients approve calls by them. */
 export type ToolDefinition = {
   name: string
-  title: string
   description: string
   inputSchema: PortableSchema
   outputSchema: object
   annotations: {
+    /** Here and not beside the name: here clients of every protocol version look for it. */
     title: string
     readOnlyHint: boolean
     destructiveHint: boolean
@@ -34,6 +34,8 @@ type Spec<In extends z.ZodObject> = {
   output: object
   /** Is the answer content of records, which a reader must not take for instructions? */
   showsRecords?: boolean
+  /** Has the server what the tool stands on? Always, when left out. */
+  available?: (context: Context) => boolean
   run: (args: z.output<In> & { base_id: string }, context: Context) => Promise<object>
 }
 
@@ -42,13 +44,17 @@ export type Tool = {
   name: string
   permission: Permission
   showsRecords: boolean
+  /** A tool that the server has switched off is not listed; its call says so. */
+  available(context: Context): boolean
   /** As listed on `/mcp/{base}`, or, with `base_id` among its arguments, on `/mcp`. */
   define(withBase: boolean): ToolDefinition
   /** @throws DomainError with paths relative to the arguments */
   call(args: Record<string, unknown>, session: Session): Promise<object>
 }
 
-const baseId = { base_id: z.string().meta({ description: 'The base.' }) }
+const baseId = { base_id: z.string() }
+
+const always = () => true
 
 /** A tool of a base. */
 export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
@@ -60,6 +66,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     name,
     permission: spec.permission,
     showsRecords: spec.showsRecords ?? false,
+    available: spec.available ?? always,
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(args, { base, context }) {
       demandFirst(args, base, spec.permission, context)
@@ -94,6 +101,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
     name,
     permission: spec.permission,
     showsRecords: spec.showsRecords ?? false,
+    available: spec.available ?? always,
     define: () => definition(name, spec, input),
     async call(args, { context }) {
       const plain = check(spec.input, decodeStringified(args, input), inBody())
@@ -102,14 +110,8 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
   }
 }
 
-/** The arguments of every write. */
-export const writing = {
-  idempotency_key: z
-    .string()
-    .optional()
-    .meta({ description: 'A retry with the same key answers as before, writing once.' }),
-  dry_run: z.boolean().optional().meta({ description: 'Say what would happen, and write nothing.' }),
-}
+/** The arguments of every write; the server's instructions say what they are for. */
+export const writing = { idempotency_key: z.string().optional(), dry_run: z.boolean().optional() }
 
 type Asked = { idempotency_key?: string | undefined; dry_run?: boolean | undefined }
 
@@ -137,7 +139,6 @@ const definition = (
   inputSchema: PortableSchema,
 ): ToolDefinition => ({
   name,
-  title,
   description,
   inputSchema,
   outputSchema: output,
@@ -156,10 +157,13 @@ function publish(shape: z.ZodObject): PortableSchema {
   return projectSchema(whole).schema
 }
 
-/** What zod says of every integer and every free object tells a reader nothing. */
+/** Every list of tools is paid for: what zod says of all integers and objects, and bounds no caller meets, go unsaid. */
 function sparing({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  const { minimum = Number.NEGATIVE_INFINITY } = jsonSchema
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (minimum <= 1) delete jsonSchema.minimum
+  delete jsonSchema.minLength
+  delete jsonSchema.maxLength
   if (jsonSchema.propertyNames) delete jsonSchema.propertyNames
   if (isDeepStrictEqual(jsonSchema.additionalProperties, {})) jsonSchema.additionalProperties = true
 }

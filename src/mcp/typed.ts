@@ -90,7 +90,6 @@ function toolsOf(type: RecordType): TypedTool[] {
     input,
     definition: {
       name: `${operation}_${type.portableId}`,
-      title: `${operation === 'create' ? 'Create' : 'Update'} ${label}`,
       description: `${description}${about}`,
       inputSchema: input.schema,
       outputSchema: recordOutput,

@@ -41,9 +41,9 @@ export const bases = [
     need: () => null,
     query: pageQuery.extend({ include }),
     operation: graphql(
-      `query ListBases($limit: Int, $offset: Int, $includeTotal: Boolean, $counts: Boolean!) {
-        bases(limit: $limit, offset: $offset, includeTotal: $includeTotal) {
-          data { ...BaseFields counts @include(if: $counts) } hasMore limit offset total
+      `query ListBases($limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $counts: Boolean!) {
+        bases(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...BaseFields counts @include(if: $counts) } hasMore limit offset total nextCursor
         }
       }`,
       [BaseFields],

@@ -6,6 +6,14 @@ const Meta = z
     limit: z.int(),
     offset: z.int(),
     total: z.int().optional().meta({ description: 'The exact match count; only with `include_total=true`.' }),
+    next_cursor: z
+      .string()
+      .optional()
+      .meta({ description: 'Where the next page starts; there whenever has_more is true.' }),
+    hint: z
+      .string()
+      .optional()
+      .meta({ description: 'What would make such a list faster, when it was slow.' }),
   })
   .meta({ id: 'ListMeta' })
 

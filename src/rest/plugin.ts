@@ -1,15 +1,29 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { demandNeed, type Need } from '../graphql/context.ts'
 import { notFound } from '../http/errors.ts'
+import { aggregates } from './aggregates.ts'
 import { bases } from './bases.ts'
+import { crossBase } from './cross-base.ts'
+import { profile } from './profile.ts'
 import { providers } from './providers.ts'
 import { recordTypes } from './record-types.ts'
 import { records } from './records.ts'
 import type { Route } from './route.ts'
+import { sql } from './sql.ts'
 import { tokens } from './tokens.ts'
 
 /** Every row of /v1. */
-export const ROUTES: readonly Route[] = [...bases, ...recordTypes, ...records, ...providers, ...tokens]
+export const ROUTES: readonly Route[] = [
+  ...bases,
+  ...recordTypes,
+  ...profile,
+  ...records,
+  ...aggregates,
+  ...crossBase,
+  ...sql,
+  ...providers,
+  ...tokens,
+]
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { check, inPart } from '../check.ts'
-import { invalid } from '../errors.ts'
-import { parseJson } from '../json/index.ts'
+import { adviseQuery, correctFilter } from '../dialects/index.ts'
+import { DomainError, invalid } from '../errors.ts'
+import { parseJson, type Use } from '../json/index.ts'
 import { LIMITS } from '../limits.ts'
 
 /** A whole number in a URL. `schema` is how the printed contract shows it. */
@@ -39,6 +40,11 @@ const MAX_OFFSET = 2_147_483_647
 export const pageQuery = z.strictObject({
   limit: whole(1, LIMITS.pageMax, LIMITS.pageDefault, 'Items a page.'),
   offset: whole(0, MAX_OFFSET, 0, 'Items to step over.'),
+  cursor: z
+    .string()
+    .min(1, 'A cursor is what `meta.next_cursor` gave.')
+    .optional()
+    .meta({ description: 'Where the page starts: `meta.next_cursor` of the page before.' }),
   include_total: flag('Add `meta.total`, at the cost of a count.'),
 })
 
@@ -53,10 +59,46 @@ export const json = (description: string) =>
     .optional()
     .meta({ description, schema: { type: 'string', contentMediaType: 'application/json' } })
 
+/** The page of a query that is asked by a body. */
+export const pageBody = z.strictObject({
+  limit: z
+    .int()
+    .min(1)
+    .max(LIMITS.pageMax)
+    .optional()
+    .meta({ description: 'Items a page; 50 when left out.' }),
+  offset: z.int().min(0).max(MAX_OFFSET).optional().meta({ description: 'Items to step over.' }),
+  cursor: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Where the page starts: `meta.next_cursor` of the page before.' }),
+  include_total: z.boolean().optional().meta({ description: 'Add `meta.total`, at the cost of a count.' }),
+})
+
+/** Names in a URL, with commas between them. */
+export const names = (description: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ description, schema: { type: 'string' } })
+
+/** The parsed filter of a URL; what is written in another language is shown in ours. @throws VALIDATION_ERROR */
+export function readFilter(text: string | undefined, name: string): unknown {
+  try {
+    return readJson(text, name, 'compared')
+  } catch (thrown) {
+    const meant = text === undefined ? undefined : correctFilter(text)
+    if (meant === undefined || !(thrown instanceof DomainError)) throw thrown
+    const [first, ...rest] = thrown.details
+    throw first ? invalid({ ...first, hint: JSON.stringify(meant) }, ...rest) : thrown
+  }
+}
+
 /** The parsed value of a JSON parameter. @throws VALIDATION_ERROR at `query/<name>` */
-export function readJson(text: string | undefined, name: string): unknown {
+export function readJson(text: string | undefined, name: string, use?: Use): unknown {
   if (text === undefined) return undefined
-  const value = parseJson(text, `query/${name}`)
+  const value = parseJson(text, `query/${name}`, use)
   if (value !== null) return value
   throw invalid({ path: `query/${name}`, code: 'type', message: `Leave "${name}" out instead of null.` })
 }
@@ -67,7 +109,7 @@ const NONE = z.strictObject({})
 export const queryShape = (own: z.ZodObject | undefined, writes: boolean): z.ZodObject =>
   writes ? (own ?? NONE).extend(writeQuery.shape) : (own ?? NONE)
 
-/** The query as its shape has it; parameters that are unknown or given twice are refused. */
+/** The query as its shape has it; parameters that are unknown, with what they probably mean, or given twice are refused. */
 export function readQuery(shape: z.ZodObject, raw: Record<string, unknown>): unknown {
   const twice = Object.keys(raw).find((name) => Array.isArray(raw[name]))
   if (twice !== undefined)
@@ -76,5 +118,5 @@ export function readQuery(shape: z.ZodObject, raw: Record<string, unknown>): unk
       code: 'duplicate',
       message: `"${twice.slice(0, 64)}" is given more than once.`,
     })
-  return check(shape, raw, inPart('query'))
+  return check(shape, raw, inPart('query'), (known) => adviseQuery(raw, known))
 }

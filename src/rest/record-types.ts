@@ -2,13 +2,26 @@ import { z } from 'zod'
 import { pageBody, trim } from '../bodies.ts'
 import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
-import { RecordTypeTexts } from '../shapes.ts'
+import { IndexDeclarations, RecordTypeTexts } from '../shapes.ts'
 import { listOf, without } from './page.ts'
 import { flag, pageQuery } from './query.ts'
 import { route } from './route.ts'
 import { baseId, Deleted, expectedVersion, time, typeId } from './shapes.ts'
 
 const JsonObject = z.record(z.string(), z.unknown())
+
+const Index = z
+  .object({
+    fields: z.array(z.union([z.string(), z.object({ field: z.string(), direction: z.literal('desc') })])),
+    unique: z.boolean(),
+    type: z.enum(['btree', 'text']),
+    status: z.enum(['building', 'ready', 'failed']),
+    duplicates: z
+      .array(z.object({ values: z.array(z.unknown()), ids: z.array(z.string()) }))
+      .optional()
+      .meta({ description: 'Why it failed: records that share the values, the first ten groups.' }),
+  })
+  .meta({ id: 'Index' })
 
 const RecordType = z
   .object({
@@ -18,7 +31,7 @@ const RecordType = z
     icon: z.string().nullable(),
     color: z.string().nullable(),
     json_schema: JsonObject.meta({ description: 'JSON Schema 2020-12, or draft-07 when `$schema` says so.' }),
-    indexes: z.array(z.unknown()),
+    indexes: z.array(Index),
     timezone: z.string(),
     sources: z.array(z.unknown()),
     display: JsonObject.meta({ description: 'Free, for user interfaces.' }),
@@ -34,21 +47,6 @@ const RecordTypeFields = graphql(`fragment RecordTypeFields on RecordType {
   created_at: createdAt updated_at: updatedAt
 }`)
 
-/** Named so that they are refused by name until they are served. */
-const later = (what: string) => `${what} are not served by this version: leave the list empty.`
-const Index = z.strictObject({
-  fields: z
-    .array(
-      z.union([
-        z.string(),
-        z.strictObject({ field: z.string(), direction: z.enum(['asc', 'desc']).optional() }),
-      ]),
-    )
-    .min(1),
-  unique: z.boolean().optional(),
-  type: z.enum(['btree', 'text']).optional(),
-})
-
 const MigrationStep = z.strictObject({
   op: z.enum(['default', 'rename', 'cast', 'drop']),
   field: z.string(),
@@ -63,14 +61,18 @@ const Fields = RecordTypeTexts.extend({
     .unknown()
     .optional()
     .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
-  indexes: z
-    .array(Index)
-    .refine((list) => list.length === 0, later('Declared indexes'))
-    .optional(),
+  indexes: IndexDeclarations.optional().meta({
+    description:
+      'The whole list. They are built while records are read and written; `status` says how far each is.',
+  }),
   timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
   sources: z
     .array(z.unknown())
-    .refine((list) => list.length === 0, later('External sources'))
+    // Named so that they are refused by name until they are served.
+    .refine(
+      (list) => list.length === 0,
+      'External sources are not served by this version: leave the list empty.',
+    )
     .optional(),
   display: JsonObject.optional(),
   migration: z
@@ -107,7 +109,6 @@ function onInvalid({ on_invalid, migrate }: ChangeQuery) {
 const input = ({
   json_schema,
   id: _id,
-  indexes: _indexes,
   sources: _sources,
   migration: _migration,
   expected_version: _version,
@@ -125,9 +126,9 @@ export const recordTypes = [
     params: params.pick({ base_id: true }),
     query: pageQuery,
     operation: graphql(
-      `query ListRecordTypes($base: String!, $limit: Int, $offset: Int, $includeTotal: Boolean) {
-        recordTypes(base: $base, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
-          data { ...RecordTypeFields } hasMore limit offset total
+      `query ListRecordTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...RecordTypeFields } hasMore limit offset total nextCursor
         }
       }`,
       [RecordTypeFields],
@@ -136,6 +137,7 @@ export const recordTypes = [
       base: params.base_id,
       limit: query.limit,
       offset: query.offset,
+      cursor: query.cursor,
       includeTotal: query.include_total,
     }),
     reply: ({ recordTypes }) => ({ body: pageBody(recordTypes) }),

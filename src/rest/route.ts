@@ -108,7 +108,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
           method,
           url,
           handler: handle,
-          config: { need: spec.need, accepts: spec.accepts ?? [JSON_TYPE] },
+          config: { need: spec.need, accepts: spec.accepts ?? [JSON_TYPE], onlyAsks: !writes },
         })
     },
   }

@@ -58,14 +58,17 @@ export const tokens = [
     need,
     query: pageQuery,
     operation: graphql(
-      `query ListTokens($limit: Int, $offset: Int, $includeTotal: Boolean) {
-        tokens(limit: $limit, offset: $offset, includeTotal: $includeTotal) { data { ...TokenFields } hasMore limit offset total }
+      `query ListTokens($limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        tokens(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...TokenFields } hasMore limit offset total nextCursor
+        }
       }`,
       [TokenFields],
     ),
     variables: ({ query }) => ({
       limit: query.limit,
       offset: query.offset,
+      cursor: query.cursor,
       includeTotal: query.include_total,
     }),
     reply: ({ tokens }) => ({ body: pageBody(tokens) }),

@@ -9,6 +9,9 @@ import pg from 'pg'
 const COLUMNS = 'id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at'
 const GET = `SELECT ${COLUMNS} FROM floor.record WHERE base_id = $1 AND record_type = $2 AND id = $3`
 const LIST = `SELECT ${COLUMNS} FROM floor.record WHERE base_id = $1 AND record_type = $2 ORDER BY created_at DESC, id DESC LIMIT 50`
+const QUERY = `SELECT ${COLUMNS} FROM floor.ticket WHERE base_id = $1 AND record_type = $2 AND data ->> 'status' = $3 ORDER BY data ->> 'due' DESC, id DESC LIMIT 50`
+const AGGREGATE = `SELECT data ->> 'status' AS status, count(*), sum((data ->> 'amount')::numeric) FROM floor.ticket
+  WHERE base_id = $1 AND record_type = $2 GROUP BY 1 ORDER BY 1`
 const INSERT = `INSERT INTO floor.record AS r (base_id, record_type, id, data) VALUES ($1, $2, $3, $4)`
 const POST = `${INSERT} RETURNING ${COLUMNS}`
 const PUT = `${INSERT} ON CONFLICT (base_id, record_type, id) DO UPDATE
@@ -29,6 +32,12 @@ app.get<{ Params: Params }>('/records/:base/:type/:id', async ({ params: { base,
 })
 app.get<{ Params: Params }>('/records/:base/:type', async ({ params: { base, type } }) => ({
   data: await run('list', LIST, [base, type]),
+}))
+app.get<{ Params: Params & { status: string } }>('/tickets/:base/:type/:status', async ({ params }) => ({
+  data: await run('query', QUERY, [params.base, params.type, params.status]),
+}))
+app.get<{ Params: Params }>('/sums/:base/:type', async ({ params: { base, type } }) => ({
+  data: await run('aggregate', AGGREGATE, [base, type]),
 }))
 app.put<{ Params: Params; Body: Body }>('/records/:base/:type/:id', async ({ params, body }) => {
   const [row] = await run('put', PUT, [params.base, params.type, params.id, body.data])

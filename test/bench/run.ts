@@ -10,9 +10,10 @@ import { type Measured, measure } from './measure.ts'
 import { memoryOf } from './memory.ts'
 import { type Moment, newTypeTime, startTimes, toolsListTimes } from './moments.ts'
 import { readOptions } from './options.ts'
+import { queryMoments, untilReady } from './queries.ts'
 import { report, writePage } from './report.ts'
 import { restOf } from './rest.ts'
-import { BASE, fill, SCHEMA, TYPE } from './subject.ts'
+import { BASE, fill, QUERIED, QUERIED_FEW, QUERIED_TYPE, SCHEMA, settle, TYPE } from './subject.ts'
 import { type Work, worksOf } from './works.ts'
 
 const options = readOptions(process.argv.slice(2))
@@ -37,6 +38,9 @@ async function main(): Promise<void> {
   const rest = restOf(plinth.url, admin)
   await rest('PUT', `/v1/bases/${BASE}`, {})
   await rest('PUT', `/v1/${BASE}/record-types/${TYPE}`, { json_schema: SCHEMA })
+  const queried = [QUERIED, QUERIED_FEW]
+  for (const type of queried)
+    await rest('PUT', `/v1/${BASE}/record-types/${type}`, { json_schema: QUERIED_TYPE.json_schema })
   const { token } = await rest<{ token: string }>('POST', '/v1/tokens', {
     name: 'bench',
     grants: [{ base: BASE, record_type: '*', environment: '*', permission: 'write' }],
@@ -44,6 +48,9 @@ async function main(): Promise<void> {
   // Joins the PostgreSQL that the server has started; to stop it stays with the server.
   const { url: databaseUrl } = await openCluster({ dataDir, log: quiet })
   const database = await fill(databaseUrl, options.records)
+  for (const type of queried) await rest('PUT', `/v1/${BASE}/record-types/${type}`, QUERIED_TYPE)
+  for (const type of queried) await untilReady(rest, type)
+  await settle(databaseUrl)
   const floor = await startFloor(databaseUrl, options.profile)
 
   const servers = { floor, plinth, postmaster: postmasterOf(dataDir) }
@@ -54,6 +61,8 @@ async function main(): Promise<void> {
     results.push(measured)
   }
   await floor.end()
+  if (wanted('queries'))
+    moments.push(...(await queryMoments(rest, { url: plinth.url, token, records: options.records })))
   if (wanted('new record type')) moments.push(await newTypeTime(rest))
   if (wanted('tools/list')) moments.push(...(await toolsListTimes(rest, plinth.url, admin)))
   if (wanted('memory')) moments.push(...(await memoryUnderLoad(works, plinth, dataDir)))

@@ -1,5 +1,5 @@
 import { type Draw, wire } from './load.ts'
-import { BASE, content, TYPE } from './subject.ts'
+import { BASE, content, QUERIED, STATES, TYPE } from './subject.ts'
 
 /** A kind of request, to Plinth and to the floor. */
 export type Work = {
@@ -20,6 +20,7 @@ export function worksOf({ token, records }: Setting): Work[] {
   const bearer = `authorization: Bearer ${token}\r\n`
   const list = `/v1/${BASE}/records/${TYPE}`
   const floorList = `/records/${BASE}/${TYPE}`
+  const queried = `/v1/${BASE}/records/${QUERIED}`
   const put = (path: string, headers: string): Draw =>
     counting((n) => wire('PUT', `${path}/${id(n)}`, headers, `{"data":${content(n + records)}}`))
   const post = (path: string, headers: string): Draw =>
@@ -54,6 +55,18 @@ export function worksOf({ token, records }: Setting): Work[] {
       proof: /"meta":\{"has_more":true,"limit":50/,
     },
     {
+      name: `list 50 of ${records.toLocaleString('en')}, filter and sort on a declared index`,
+      plinth: counting((n) => wire('GET', `${queried}?${byStatus(n)}&sort=-data.due&limit=50`, bearer)),
+      floor: counting((n) => wire('GET', `/tickets/${BASE}/${QUERIED}/${STATES[n % STATES.length]}`, '')),
+      proof: /"meta":\{"has_more":true,"limit":50/,
+    },
+    {
+      name: `aggregate count and sum by one field of ${records.toLocaleString('en')}`,
+      plinth: () => wire('POST', `${queried}/aggregate`, bearer, SUMS),
+      floor: () => wire('GET', `/sums/${BASE}/${QUERIED}`, ''),
+      proof: /^\{"data":\[\{"data.status":"done","count":\d+,"sum_amount":/,
+    },
+    {
       name: `MCP create_${TYPE}, protocol 2025-11-25`,
       plinth: create(`${bearer}mcp-protocol-version: 2025-11-25\r\n`, ''),
       floor: post(floorList, ''),
@@ -70,6 +83,12 @@ export function worksOf({ token, records }: Setting): Work[] {
     },
   ]
 }
+
+/** A filter on one of the statuses in turn. */
+export const byStatus = (n: number): string =>
+  `filter=${encodeURIComponent(JSON.stringify({ field: 'data.status', op: 'eq', value: STATES[n % STATES.length] }))}`
+
+const SUMS = '{"aggregations":[{"fn":"count"},{"fn":"sum","field":"data.amount"}],"group_by":["data.status"]}'
 
 const create = (headers: string, meta: string): Draw =>
   counting((n) =>

@@ -258,3 +258,56 @@ test('--version is that of the package', async () => {
   }
   expect((await run('--version')).out).toBe(`${version}\n`)
 })
+
+test('query shows what matches as a table, and as the API answers it with --json', async () => {
+  await json('record-type', 'put', 'visit', '--schema', '{}')
+  for (const [id, place] of [
+    ['v1', 'Rome'],
+    ['v2', 'Oslo'],
+    ['v3', 'Rome'],
+  ] as const)
+    await json('record', 'put', 'visit', id, '--data', JSON.stringify({ place, days: id.slice(1) }))
+  const filter = '{"field":"data.place","op":"eq","value":"Rome"}'
+  const { code, out, err } = await run(
+    'query',
+    'visit',
+    '--filter',
+    filter,
+    '--sort',
+    '-id',
+    '--fields',
+    'id,data.place',
+  )
+  expect({ code, out, err }).toEqual({ code: 0, out: 'id\tdata.place\nv3\tRome\nv1\tRome\n', err: '' })
+  const first = await run(
+    'query',
+    'visit',
+    '--sort',
+    'id',
+    '--limit',
+    '2',
+    '--fields',
+    'id',
+    '--include-total',
+  )
+  expect(first.out).toBe('id\nv1\nv2\n')
+  const [, cursor = ''] = /--cursor (\S+)/.exec(first.err) ?? []
+  expect(first.err).toContain('2 of 3')
+  const rest = await json(
+    'query',
+    'visit',
+    '--sort',
+    'id',
+    '--limit',
+    '2',
+    '--fields',
+    'id',
+    '--cursor',
+    cursor,
+  )
+  expect(rest.data).toEqual([{ id: 'v3' }])
+  const wrong = await run('query', 'visit', '--filter', "{data.place}='Rome'")
+  expect(wrong.code).toBe(1)
+  expect(wrong.err).toContain('VALIDATION_ERROR')
+  expect(wrong.err).toContain('{"field":"data.place","op":"eq","value":"Rome"}')
+})

@@ -111,6 +111,9 @@ test('every success is structured content as the tool’s output schema has it, 
   await run('cancel_record', { record_type: 'task', id })
   await run('delete_record', { record_type: 'task', id })
   await run('list_types', {})
+  await run('describe_type', { record_type: 'task' })
+  await run('aggregate_records', { record_type: 'task', aggregations: [{ fn: 'count' }] })
+  await run('sql_query', { query: 'SELECT id, title FROM task' })
   const generic = [...tools.keys()].filter((name) => !/^(create|update)_(task|note|record_\w+)$/.test(name))
   expect([...new Set(outputs)]).toEqual(expect.arrayContaining(generic))
   await client.close()
@@ -136,6 +139,56 @@ test('answers are the bodies of REST, and name record content as untrusted', asy
   const removed = await tool('delete_record', { record_type: 'task', id: made.id })
   expect(removed.body).toEqual({ id: made.id, deleted: true })
   expect(removed.text).toBe(JSON.stringify(removed.body))
+})
+
+test('what a type holds, its groups and a statement over it are answered as REST answers them', async () => {
+  await server.call('PUT', '/v1/crm/record-types/sale', {})
+  for (const [shop, amount] of [
+    ['north', 5],
+    ['north', 7],
+    ['south', 1],
+    ['west', 20],
+  ])
+    await tool('upsert_record', { record_type: 'sale', data: { shop, amount } })
+  const { body: described, text } = await tool('describe_type', { record_type: 'sale' })
+  const { description: _none, ...type } = await rest('/record-types/sale')
+  const { id, name, json_schema, indexes, timezone, version } = type
+  expect(described).toMatchObject({ id, name, json_schema, indexes, timezone, version })
+  expect(described.profile.count).toBe(4)
+  expect(described.profile.fields.map((each: Body) => each.field)).toEqual(
+    expect.arrayContaining(['data.shop', 'data.amount']),
+  )
+  expect(text.split('\n')[0]).toMatch(/untrusted/i)
+
+  const query = {
+    aggregations: [{ fn: 'sum', field: 'data.amount' }, { fn: 'count' }],
+    group_by: ['data.shop'],
+    having: { field: 'sum_amount', op: 'gt', value: 1 },
+    sort: '-sum_amount',
+    limit: 1,
+    offset: 1,
+  }
+  const groups = await tool('aggregate_records', { record_type: 'sale', ...query })
+  expect(groups.body.data).toEqual([{ 'data.shop': 'north', sum_amount: 12, count: 2 }])
+  expect(groups.body).toEqual((await server.call('POST', '/v1/crm/records/sale/aggregate', query)).body)
+  const misspelt = await tool('aggregate_records', {
+    record_type: 'sale',
+    ...query,
+    having: { field: 'sum_amout', op: 'gt', value: 1 },
+  })
+  expect(misspelt.error.details[0].path).toMatch(/^\/having/)
+
+  const statement = {
+    query: "SELECT data->>'shop' AS shop FROM sale WHERE (data->>'amount')::int > :least ORDER BY 1",
+    params: { least: 6 },
+    limit: 1,
+  }
+  const rows = await tool('sql_query', statement)
+  expect(rows.body).toMatchObject({ data: [{ shop: 'north' }], meta: { rows: 1, has_more: true } })
+  expect(rows.body).toEqual((await server.call('POST', '/v1/crm/sql', statement)).body)
+  expect(rows.text.split('\n')[0]).toMatch(/untrusted/i)
+  const writes = await tool('sql_query', { query: 'DELETE FROM sale' })
+  expect(writes.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/query' }] })
 })
 
 test('an update changes what is named, clears with null and leaves the rest', async () => {
@@ -331,7 +384,14 @@ test('what a token may not do is neither listed nor run', async () => {
   const reader = await tokenWith({ permission: 'read' })
   const client = await connect(server.url, reader, 'v1', at)
   const { tools } = await client.listTools()
-  expect(tools.map((each) => each.name).sort()).toEqual(['get_record', 'list_types', 'query_records'])
+  expect(tools.map((each) => each.name).sort()).toEqual([
+    'aggregate_records',
+    'describe_type',
+    'get_record',
+    'list_types',
+    'query_records',
+    'sql_query',
+  ])
   await client.close()
   for (const [name, args] of [
     ['create_task', { title: 'x' }],
@@ -409,6 +469,14 @@ test('the account address administers bases and types', async () => {
   const broken = await run('put_record_type', { base_id: 'made', id: 'bad', json_schema: { type: 'array' } })
   expect(broken.error.code).toBe('VALIDATION_ERROR')
   expect(broken.error.details[0].path).toMatch(/^\/json_schema/)
+  const unindexed = await run('put_record_type', {
+    base_id: 'made',
+    id: 'bad',
+    indexes: [{ fields: ['data.a'], uniq: true }],
+  })
+  expect(unindexed.error.details).toMatchObject([{ path: '/indexes/0/uniq', code: 'unknown_key' }])
+  const unset = await run('put_base', { base_id: 'made', settings: { trash_days: 'all' } })
+  expect(unset.error.details).toMatchObject([{ path: '/settings/trash_days', code: 'type' }])
   const badId = await run('put_base', { base_id: 'No Good' })
   expect(badId.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/base_id' }] })
   const missing = await run('list_types', {})

@@ -57,7 +57,11 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
       connect(server.url, server.adminToken, dialect, '/mcp/crm'),
       connect(server.url, server.adminToken, dialect, '/mcp/crm'),
     ])
-    expect(one.getInstructions()).toMatch(/Plinth/)
+    const told = one.getInstructions() ?? ''
+    expect(told).toMatch(/Plinth/)
+    for (const name of ['list_types', 'describe_type', 'query_records', 'aggregate_records', 'sql_query'])
+      expect(told).toContain(name)
+    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(2048)
     const first = await one.listTools()
     expect(first.tools.map((tool) => tool.name)).toEqual(
       expect.arrayContaining(['list_types', 'query_records', 'create_task', 'update_task']),
@@ -278,9 +282,12 @@ test('?readonly=1 leaves the tools that read; what it hides is unknown', async (
   const path = '/mcp/crm?readonly=1'
   const { body } = await rpc(server, path, 'tools/list')
   expect(body.result.tools.map((tool: Body) => tool.name).sort()).toEqual([
+    'aggregate_records',
+    'describe_type',
     'get_record',
     'list_types',
     'query_records',
+    'sql_query',
   ])
   expect(body.result.tools.every((tool: Body) => tool.annotations.readOnlyHint)).toBe(true)
   for (const name of ['upsert_record', 'create_task', 'update_task', 'delete_record']) {
@@ -291,6 +298,24 @@ test('?readonly=1 leaves the tools that read; what it hides is unknown', async (
   const account = await rpc(server, '/mcp?readonly=true', 'tools/list')
   expect(account.body.result.tools.map((tool: Body) => tool.name)).not.toContain('put_base')
   expect((await rpc(server, '/mcp/crm?readonly=0', 'tools/list')).body.result.tools.length).toBeGreaterThan(3)
+})
+
+test('sql_query is listed where SQL is on; where it is off its call says so', async () => {
+  const off = await openServer({ PLINTH_SQL_ENABLED: 'false' })
+  try {
+    await off.call('PUT', '/v1/bases/crm', {})
+    for (const path of ['/mcp', '/mcp/crm']) {
+      const named = async (from: TestServer) =>
+        (await rpc(from, path, 'tools/list')).body.result.tools.map((tool: Body) => tool.name)
+      const on = await named(server)
+      expect(on).toContain('sql_query')
+      expect(await named(off)).toEqual(on.filter((name: string) => !/^sql_query$|_task$/.test(name)))
+    }
+    const { error } = await callTool(off, '/mcp/crm', 'sql_query', { query: 'SELECT 1 AS one' })
+    expect(error).toMatchObject({ code: 'FORBIDDEN', details: [{ code: 'sql_disabled' }] })
+  } finally {
+    await off.close()
+  }
 })
 
 test('an option that is unknown, wrong or given twice is refused by name, never ignored', async () => {

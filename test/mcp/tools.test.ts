@@ -29,11 +29,14 @@ test.each([
   expect(new Set(tools.map((tool) => tool.name)).size).toBe(tools.length)
 })
 
+const READS = /^(list|describe|query|get|aggregate|sql)_/
+
 test('what a tool says of itself is what its permission and its name say', async () => {
   for (const { name, annotations, outputSchema, inputSchema } of await toolsAt('/mcp')) {
-    expect(annotations.readOnlyHint, name).toBe(/^(list|query|get)_/.test(name))
-    expect(annotations.destructiveHint, name).toBe(!/^(list|query|get)_/.test(name))
+    expect(annotations.readOnlyHint, name).toBe(READS.test(name))
+    expect(annotations.destructiveHint, name).toBe(!READS.test(name))
     expect(annotations.openWorldHint, name).toBe(false)
+    expect(annotations.title, name).toMatch(/^[A-Z]/)
     expect(outputSchema.type, name).toBe('object')
     expect(inputSchema.additionalProperties, name).toBe(false)
     expect('dry_run' in inputSchema.properties, name).toBe(!annotations.readOnlyHint)

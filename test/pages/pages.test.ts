@@ -138,6 +138,32 @@ const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string
     { json_schema: { required: ['q'], type: 'object' } },
   ],
   ['GET /:base_id/records/:record_type', '/crm/records/task?include_total=true&sort=-created_at'],
+  [
+    'GET /:base_id/records/:record_type',
+    '/crm/records/task?fields=id,data.n&filter={"field":"data","op":"search","value":"x"}',
+  ],
+  ['POST /:base_id/records/:record_type/query', '/crm/records/task/query', { sort: 'data.n', limit: 1 }],
+  [
+    'POST /:base_id/records/:record_type/aggregate',
+    '/crm/records/task/aggregate',
+    {
+      aggregations: [{ fn: 'count' }, { fn: 'max', field: 'data.n' }],
+      group_by: ['status'],
+      include_total: true,
+    },
+  ],
+  [
+    'POST /accounts/:account_id/query',
+    '/accounts/default/query',
+    { bases: ['*'], record_type: 'task', include_total: true },
+  ],
+  [
+    'POST /accounts/:account_id/query',
+    '/accounts/default/query',
+    { bases: ['crm'], record_type: 'task', aggregations: [{ fn: 'count' }], group_by: ['base_id'] },
+  ],
+  ['POST /:base_id/sql', '/crm/sql', { query: 'SELECT id, created_at, data FROM task ORDER BY id' }],
+  ['GET /:base_id/record-types/:id/profile', '/crm/record-types/task/profile'],
   ['GET /:base_id/records/:record_type/:id', '/crm/records/task/t1'],
   ['POST /:base_id/records/:record_type/:id/cancel', '/crm/records/task/t1/cancel'],
   ['GET /:base_id/records/:record_type/:id', '/crm/records/task/t1'],

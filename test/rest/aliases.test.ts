@@ -31,9 +31,14 @@ const SAMPLES: Record<string, { status?: number; query?: string; body?: unknown 
   'GET /:base_id/record-types': { query: 'limit=1' },
   'PUT /:base_id/record-types/:id': { body: { name: 'New' } },
   'GET /:base_id/record-types/:id': {},
+  'GET /:base_id/record-types/:id/profile': {},
   'PATCH /:base_id/record-types/:id': { body: { name: 'New' } },
   'DELETE /:base_id/record-types/:id': { query: 'confirm=task' },
   'GET /:base_id/records/:record_type': { query: 'sort=id' },
+  'POST /:base_id/records/:record_type/query': { body: { sort: 'id' } },
+  'POST /:base_id/sql': { body: { query: 'SELECT count(*) AS n FROM task' } },
+  'POST /:base_id/records/:record_type/aggregate': { body: { aggregations: [{ fn: 'count' }] } },
+  'POST /accounts/:account_id/query': { body: { bases: ['crm'], record_type: 'task' } },
   'PUT /:base_id/records/:record_type': { body: { data: {}, external_id: 'new' }, status: 201 },
   'POST /:base_id/records/:record_type': { body: { data: {} }, status: 201 },
   'PUT /:base_id/records/:record_type/:id': { body: { data: {} } },
@@ -66,7 +71,7 @@ function valuesOf(pattern: string): Record<string, string> {
       : pattern.startsWith('/tokens')
         ? spareToken
         : 'task'
-  return { base_id: 'crm', record_type: 'task', provider: 'openai', id }
+  return { base_id: 'crm', record_type: 'task', provider: 'openai', account_id: 'default', id }
 }
 
 /** Every spelling of the pattern, filled; the canonical one is the first. */

@@ -104,7 +104,7 @@ describe('GET', () => {
     for (const id of ids) succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
     const two = succeed(await world.call('GET', '/v1/bases?limit=2&offset=1'))
     expect(two.data.map((base: { id: string }) => base.id)).toEqual(['page-2', 'page-1'])
-    expect(two.meta).toEqual({ has_more: true, limit: 2, offset: 1 })
+    expect(two.meta).toEqual({ has_more: true, limit: 2, offset: 1, next_cursor: expect.any(String) })
     const all = succeed(await world.call('GET', '/v1/bases?limit=1000&include_total=true'))
     expect(all.meta).toEqual({ has_more: false, limit: 1000, offset: 0, total: all.data.length })
     expect(all.data[0]).not.toHaveProperty('counts')

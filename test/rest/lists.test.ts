@@ -22,7 +22,12 @@ describe('A page', () => {
   test('is 50 by default, says has_more truly, and has a total only when asked', async () => {
     const first = await list()
     expect(first.data).toHaveLength(50)
-    expect(first.meta).toEqual({ has_more: true, limit: 50, offset: 0 })
+    expect(first.meta).toEqual({
+      has_more: true,
+      limit: 50,
+      offset: 0,
+      next_cursor: expect.any(String),
+    })
     const second = await list('offset=50')
     expect(second.meta).toEqual({ has_more: false, limit: 50, offset: 50 })
     expect(new Set([...ids(first), ...ids(second)]).size).toBe(61)
@@ -33,6 +38,7 @@ describe('A page', () => {
       limit: 7,
       offset: 14,
       total: 61,
+      next_cursor: expect.any(String),
     })
     expect((await list('include_total=false')).meta).not.toHaveProperty('total')
     const beyond = await list('offset=100&include_total=true')
@@ -78,7 +84,7 @@ describe('A parameter', () => {
     if (hint) expect(fault.hint).toBe(hint)
   })
 
-  test.each(['fields=id', 'expand=x', 'cursor=abc', 'as_of=2026-01-01T00:00:00Z', 'version=1'])(
+  test.each(['as_of=2026-01-01T00:00:00Z', 'version=1'])(
     'that is not served yet is refused, never ignored: %s',
     async (query) => {
       expectFault(await world.call('GET', `${at}?${query}`), `query/${query.split('=')[0]}`)
@@ -88,6 +94,160 @@ describe('A parameter', () => {
 
   test.each(['filter', 'sort'])('%s given twice is refused', async (name) => {
     expectFault(await world.call('GET', `${at}?${name}=id&${name}=id`), `query/${name}`)
+  })
+})
+
+describe('Fields', () => {
+  let path: string
+  beforeAll(async () => {
+    path = `/v1/crm/records/${await world.newType()}`
+    const data = {
+      name: { first: 'Ada', last: 'L' },
+      'odd,key': 1,
+      items: [{ sku: 'A', n: 1 }, { n: 2 }],
+      none: null,
+    }
+    succeed(await world.call('PUT', `${path}/a`, { data, external_id: 'e' }), 201)
+  })
+
+  test.each<[string, object]>([
+    ['id', { id: 'a' }],
+    ['id,data.name', { id: 'a', data: { name: { first: 'Ada', last: 'L' } } }],
+    ['data.name.first,version', { version: 1, data: { name: { first: 'Ada' } } }],
+    ['data["odd,key"],external_id', { external_id: 'e', data: { 'odd,key': 1 } }],
+    ['data.items[].sku', { data: { items: [{ sku: 'A' }, null] } }],
+    ['data.none', { data: { none: null } }],
+    ['data.missing,data.name.none', {}],
+    ['data.name.first.deeper', {}],
+    [
+      'record_type,status,cancelled_at',
+      { record_type: expect.any(String), status: 'active', cancelled_at: null },
+    ],
+    ['data.name.first,data.name', { data: { name: { first: 'Ada', last: 'L' } } }],
+  ])('%s shows what is named and nothing else', async (fields, expected) => {
+    expect((await list(`fields=${encodeURIComponent(fields)}`, path)).data).toEqual([expected])
+    const names = fields.match(/(?:\["[^"]*"\]|[^,])+/g)
+    const asked = succeed(await world.call('POST', `${path}/query`, { fields: names }))
+    expect(asked.data).toEqual([expected])
+  })
+
+  test.each([
+    ['nme', 'unknown_field'],
+    ['id,', 'invalid_field'],
+    ['data.items[0].sku', 'invalid_field'],
+    ['data..x', 'invalid_field'],
+    ['password', 'unknown_field'],
+  ])('%s is refused', async (fields, code) => {
+    const answer = await world.call('GET', `${path}?fields=${encodeURIComponent(fields)}`)
+    expect(expectFault(answer, 'query/fields').code).toBe(code)
+  })
+})
+
+describe('Expand', () => {
+  test.each([
+    ['owner', 'unknown_relationship_type'],
+    ['~owner.company', 'unknown_relationship_type'],
+    ['a.b.c.d', 'too_deep'],
+    ['a..b', 'invalid_expand'],
+    ['~~a', 'invalid_expand'],
+  ])('%s is refused', async (expand, code) => {
+    const fault = expectFault(await world.call('GET', `${at}?expand=${expand}`), 'query/expand')
+    expect(fault.code).toBe(code)
+  })
+})
+
+describe('A cursor', () => {
+  const walk = async (query: string, path = at): Promise<string[]> => {
+    const seen: string[] = []
+    for (let cursor = ''; ; ) {
+      const page = await list(`${query}${cursor && `&cursor=${cursor}`}`, path)
+      seen.push(...ids(page))
+      expect(page.meta.has_more).toBe('next_cursor' in page.meta)
+      if (!page.meta.has_more) return seen
+      cursor = page.meta.next_cursor
+    }
+  }
+
+  test.each([
+    '',
+    'sort=id',
+    'sort=-data.id',
+    'sort=status,-updated_at',
+    'sort=external_id',
+    'sort=data.none,-id',
+  ])('goes on where the page before ended: %s', async (sort) => {
+    expect(await walk(`${sort}&limit=7`)).toEqual(ids(await list(`${sort}&limit=1000`)))
+  })
+
+  test('of every list goes on where the page before ended', async () => {
+    for (const id of ['c1', 'c2', 'c3', 'c4']) {
+      succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
+      succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, {}), 201)
+      await world.newToken([{ permission: 'read' }])
+    }
+    for (const path of ['/v1/bases', '/v1/crm/record-types', '/v1/tokens'])
+      expect(await walk('limit=2', path)).toEqual(ids(await list('limit=1000', path)))
+  })
+
+  test('is of use only with the type, the filter, the sort and the rights it was made with', async () => {
+    const filter = encodeURIComponent('{"field":"data.id","op":"neq","value":"r00"}')
+    const { meta } = await list(`limit=5&sort=data.id&filter=${filter}`)
+    const cursor = meta.next_cursor
+    const other = `/v1/crm/records/${await world.newType()}`
+    const reader = await world.newToken([{ permission: 'read' }])
+    const same = `limit=9&cursor=${cursor}&sort=data.id&filter=${filter}`
+    expect((await list(same)).data).toHaveLength(9)
+    const refused: [string, string, typeof world.call][] = [
+      [at, `cursor=${cursor}&sort=data.id`, world.call],
+      [at, `cursor=${cursor}&sort=-data.id&filter=${filter}`, world.call],
+      [at, `cursor=${cursor}`, world.call],
+      [other, same, world.call],
+      [at, same, reader.call],
+      ['/v1/bases', `cursor=${cursor}`, world.call],
+      ...['abc', `${cursor}A`, cursor.slice(0, -3), `A${cursor.slice(1)}`, encodeURIComponent('ü')].map(
+        (bad): [string, string, typeof world.call] => [
+          at,
+          `cursor=${bad}&sort=data.id&filter=${filter}`,
+          world.call,
+        ],
+      ),
+    ]
+    for (const [path, query, call] of refused) {
+      const fault = expectFault(await call('GET', `${path}?${query}`), 'query/cursor')
+      expect(fault.code).toBe('invalid_cursor')
+    }
+  })
+
+  test('leaves no room for an offset', async () => {
+    const { meta } = await list('limit=5')
+    const answer = await world.call('GET', `${at}?limit=5&offset=5&cursor=${meta.next_cursor}`)
+    expect(expectFault(answer, 'query/offset').code).toBe('exclusive')
+  })
+})
+
+describe('A query asked by a body', () => {
+  test('answers what the list answers', async () => {
+    const filter = { field: 'data.id', op: 'gte', value: 'r10' }
+    const body = { filter, sort: '-data.id', limit: 4, offset: 2, include_total: true, fields: ['id'] }
+    const asked = succeed(await world.call('POST', `${at}/query`, body))
+    const query = `filter=${encodeURIComponent(JSON.stringify(filter))}&sort=-data.id&limit=4&offset=2&include_total=true&fields=id`
+    expect(asked).toEqual(await list(query))
+    expect(asked.meta.total).toBe(51)
+  })
+
+  test.each<[object, string]>([
+    [{ filter: '{}' }, '/filter'],
+    [{ sort: { field: 'id' } }, '/sort'],
+    [{ fields: 'id' }, '/fields'],
+    [{ fields: [] }, '/fields'],
+    [{ limit: 0 }, '/limit'],
+    [{ limit: '5' }, '/limit'],
+    [{ offset: -1 }, '/offset'],
+    [{ include_total: 'true' }, '/include_total'],
+    [{ cursor: 'x' }, '/cursor'],
+    [{ fiter: {} }, '/fiter'],
+  ])('%j is refused at its place', async (body, path) => {
+    expectFault(await world.call('POST', `${at}/query`, body), path)
   })
 })
 
@@ -132,14 +292,9 @@ describe('Sort', () => {
     ['statu', 'status'],
     ['external_idd', 'external_id'],
     ['-creatd_at', 'created_at'],
-    ['data.n', ''],
-    ['data.items[].n', ''],
-    ['id,,version', ''],
-    ['id,', ''],
     ['--id', 'id'],
     ['+id', 'id'],
     ['valid', ''],
-    ['', ''],
   ])('by %s is refused by name', async (sort, hint) => {
     const fault = expectFault(
       await world.call('GET', `${at}?sort=${encodeURIComponent(String(sort))}`),
@@ -159,6 +314,19 @@ describe('Sort', () => {
     [[{ field: 'id' }, null], 'query/sort/1'],
   ])('of %j is refused at %s', async (sort, path) => {
     expectFault(await world.call('GET', `${at}?sort=${encodeURIComponent(JSON.stringify(sort))}`), path)
+  })
+
+  test.each<[string, string]>([
+    ['data.items[].n', 'many_values'],
+    ['id,,version', 'invalid_field'],
+    ['id,', 'invalid_field'],
+    ['', 'invalid_field'],
+    ['data.', 'invalid_field'],
+    [times(9, () => 'id').join(), 'too_many'],
+    ['_search_score', 'unknown_field'],
+  ])('by %s is refused', async (sort, code) => {
+    const answer = await world.call('GET', `${at}?sort=${encodeURIComponent(sort)}`)
+    expect(expectFault(answer, 'query/sort').code).toBe(code)
   })
 
   test('of malformed JSON is refused', async () => {

@@ -54,7 +54,13 @@ describe('PUT and GET', () => {
     for (const id of ['a', 'b', 'c']) await world.call('PUT', `/v1/listed/record-types/${id}`, {})
     const list = succeed(await world.call('GET', '/v1/listed/record-types?limit=2&include_total=true'))
     expect(list.data.map((type: Body) => type.id)).toEqual(['c', 'b'])
-    expect(list.meta).toEqual({ has_more: true, limit: 2, offset: 0, total: 3 })
+    expect(list.meta).toEqual({
+      has_more: true,
+      limit: 2,
+      offset: 0,
+      total: 3,
+      next_cursor: expect.any(String),
+    })
     expectFailure(await world.call('GET', '/v1/absent/record-types'), 'NOT_FOUND')
   })
 
@@ -81,7 +87,7 @@ describe('PUT and GET', () => {
       '/json_schema/properties/a/type',
     ],
     [{ indexes: [{ fields: ['data.a'], uniqe: true }] }, '/indexes/0/uniqe', 'unique'],
-    [{ indexes: [{ fields: ['data.a'] }] }, '/indexes'],
+    [{ indexes: [{ fields: ['data.a[]'] }] }, '/indexes/0/fields/0'],
     [{ sources: [{ name: 'x' }] }, '/sources'],
     [{ migration: [{ op: 'drop', field: 'a' }] }, '/migration'],
   ])('refuse %j at %s', async (body, path, hint) => {

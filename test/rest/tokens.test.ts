@@ -199,7 +199,7 @@ describe('Listing and revoking', () => {
     ]
     const page = succeed(await world.call('GET', '/v1/tokens?limit=1&offset=1'))
     expect(page.data.map((token: Body) => token.id)).toEqual([made[0]?.id])
-    expect(page.meta).toEqual({ has_more: true, limit: 1, offset: 1 })
+    expect(page.meta).toEqual({ has_more: true, limit: 1, offset: 1, next_cursor: expect.any(String) })
   })
 })
 

@@ -55,6 +55,13 @@ export const recordType: Noun = {
       options: [],
     },
     {
+      name: 'profile',
+      summary: 'Show what the records of a type look like',
+      method: 'GET',
+      path: '/:base_id/record-types/:id/profile',
+      options: [],
+    },
+    {
       name: 'put',
       summary: 'Create a record type or replace it',
       method: 'PUT',

@@ -38,6 +38,8 @@ export const record: Noun = {
       options: [
         query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
         query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
+        query('--fields <names>', 'fields', 'what to show, such as id,data.name'),
+        query('--cursor <cursor>', 'cursor', 'where the page starts'),
         ...paging,
       ],
     },

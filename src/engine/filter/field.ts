@@ -1,6 +1,7 @@
 import { invalid } from '../../errors.ts'
 import { parseJson } from '../../json/index.ts'
 import { nearest } from '../../nearest.ts'
+import type { ValueType } from '../../operators.ts'
 
 /** The fields of a record beside its data. */
 export const COLUMNS = [
@@ -13,6 +14,17 @@ export const COLUMNS = [
   'updated_at',
 ] as const
 export type Column = (typeof COLUMNS)[number]
+
+/** What operators a column takes goes by its type. */
+export const COLUMN_TYPES = {
+  id: 'string',
+  external_id: 'string',
+  external_source: 'string',
+  status: 'string',
+  version: 'number',
+  created_at: 'instant',
+  updated_at: 'instant',
+} as const satisfies Record<Column, ValueType>
 
 /** A step into data: a property, an array position, or (null) any element of an array. */
 export type FieldPath = readonly (string | number | null)[]

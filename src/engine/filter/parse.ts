@@ -1,29 +1,41 @@
-import { invalid } from '../../errors.ts'
+import { correctFilter } from '../../dialects/index.ts'
+import { type Detail, DomainError, invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
-import { type Field, parseField } from './field.ts'
+import { isOperator, OPERATOR_NAMES, type Operator, operatorsFor } from '../../operators.ts'
+import { COLUMN_TYPES, type Field, parseField } from './field.ts'
+import { checkValue } from './value.ts'
 
-/** The operators this version compares with. */
-const OPERATORS = ['eq'] as const
-type Operator = (typeof OPERATORS)[number]
-
-export type Condition = { kind: 'condition'; field: Field; op: Operator; value: unknown; at: string }
-export type Filter = { kind: 'and' | 'or'; of: Filter[] } | { kind: 'not'; of: Filter } | Condition
+/** A test of one field; `at` is where it stands in the request, and its value is one that the operator takes. */
+export type Condition = {
+  kind: 'condition'
+  /** The field as it is written. */
+  name: string
+  field: Field
+  op: Operator
+  value: unknown
+  at: string
+}
+/** A filter as a closed syntax tree. */
+export type Filter = { kind: 'and' | 'or'; of: readonly Filter[] } | { kind: 'not'; of: Filter } | Condition
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** How a field is read: of a record, or of whatever else is filtered. */
+type ReadField = (name: unknown, at: string) => Field
+
 /**
  * Reads a filter: a condition `{ field, op, value }`, or a group `{ and: [] }`, `{ or: [] }`, `{ not: {} }`.
- * @throws VALIDATION_ERROR at the JSON Pointer of the fault, below `at`
+ * @throws VALIDATION_ERROR at the JSON Pointer of the fault, below `at`; with a corrected filter where one can be told
  */
-export function parseFilter(raw: unknown, at: string): Filter {
+export function parseFilter(raw: unknown, at: string, readField: ReadField = parseField): Filter {
   const budget = { conditions: 0 }
   const read = (node: unknown, here: string, depth: number): Filter => {
     if (!isObject(node) || Object.keys(node).length === 0)
       throw fault(here, 'type', 'A filter is {"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.')
     const group = (['and', 'or', 'not'] as const).find((name) => Object.hasOwn(node, name))
-    if (!group) return readCondition(node, here, budget)
+    if (!group) return readCondition(node, here, budget, readField)
     demandOnly(node, [group], here)
     if (depth >= LIMITS.filterDepth)
       throw fault(here, 'too_deep', `Groups nest at most ${LIMITS.filterDepth} deep.`)
@@ -33,31 +45,61 @@ export function parseFilter(raw: unknown, at: string): Filter {
       throw fault(`${here}/${group}`, 'type', `"${group}" takes a list of at least one filter.`)
     return { kind: group, of: of.map((each, index) => read(each, `${here}/${group}/${index}`, depth + 1)) }
   }
-  return read(raw, at, 0)
+  try {
+    return read(raw, at, 0)
+  } catch (thrown) {
+    // Other fields than a record's are not told apart there.
+    throw readField === parseField ? corrected(thrown, raw) : thrown
+  }
 }
 
-function readCondition(node: Record<string, unknown>, at: string, budget: { conditions: number }): Condition {
+/** The refusal, with what was probably meant: ready to send. */
+function corrected(thrown: unknown, raw: unknown): unknown {
+  if (!(thrown instanceof DomainError) || thrown.code !== 'VALIDATION_ERROR') return thrown
+  const meant = correctFilter(raw)
+  const [first, ...rest] = thrown.details
+  if (meant === undefined || !first) return thrown
+  return invalid({ ...first, hint: JSON.stringify(meant) }, ...rest)
+}
+
+function readCondition(
+  node: Record<string, unknown>,
+  at: string,
+  budget: { conditions: number },
+  readField: ReadField,
+): Condition {
   if (++budget.conditions > LIMITS.filterConditions)
     throw fault(at, 'too_many', `A filter has at most ${LIMITS.filterConditions} conditions.`)
   demandOnly(node, ['field', 'op', 'value'], at)
-  for (const key of ['field', 'op', 'value'])
+  for (const key of ['field', 'op'])
     if (!Object.hasOwn(node, key)) throw fault(`${at}/${key}`, 'required', `A condition needs "${key}".`)
   const { op } = node
-  if (!OPERATORS.includes(op as Operator)) {
-    const received = typeof op === 'string' ? op.slice(0, 32) : op
-    throw fault(`${at}/op`, 'unknown_operator', `"${String(received)}" is not an operator here.`, {
-      received,
-      allowed: OPERATORS,
-      hint: OPERATORS[0],
-    })
-  }
-  return {
-    kind: 'condition',
-    field: parseField(node['field'], `${at}/field`),
-    op: op as Operator,
-    value: node['value'],
-    at,
-  }
+  if (!isOperator(op)) throw unknownOperator(op, at)
+  const field = readField(node['field'], `${at}/field`)
+  demandOperator(field, op, node['field'], at)
+  const value = checkValue(op, node, at)
+  return { kind: 'condition', name: String(node['field']), field, op, value, at }
+}
+
+/** A column has one type, so an operator that can never hold for it is a mistake. */
+function demandOperator(field: Field, op: Operator, name: unknown, at: string): void {
+  if (field.kind !== 'column') return
+  const allowed = operatorsFor(COLUMN_TYPES[field.column])
+  if (allowed.includes(op)) return
+  throw fault(`${at}/op`, 'operator_mismatch', `"${op}" does not go with "${String(name)}".`, {
+    received: op,
+    allowed,
+  })
+}
+
+function unknownOperator(op: unknown, at: string): DomainError {
+  const received = typeof op === 'string' ? op.slice(0, 32) : op
+  const hint = typeof op === 'string' ? nearest(op.toLowerCase(), OPERATOR_NAMES) : undefined
+  return fault(`${at}/op`, 'unknown_operator', `"${String(received)}" is not an operator.`, {
+    received,
+    allowed: OPERATOR_NAMES,
+    ...(hint && { hint }),
+  })
 }
 
 function demandOnly(node: Record<string, unknown>, allowed: readonly string[], at: string): void {
@@ -72,5 +114,5 @@ function demandOnly(node: Record<string, unknown>, allowed: readonly string[], a
   )
 }
 
-const fault = (path: string, code: string, message: string, extra: object = {}) =>
+const fault = (path: string, code: string, message: string, extra: Partial<Detail> = {}): DomainError =>
   invalid({ path, code, message, ...extra })

@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { demand } from '../access.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'
-import type { RecordType as TypeRow } from '../prisma/client.ts'
+import { declaredIndex, resolvedIndex, syncIndexes } from '../indexes/index.ts'
 import type { Scope } from '../scope.ts'
+import { lockType } from '../type-lock.ts'
 import type { WriteScope } from '../write.ts'
-import { finishChange, lockConfiguration, lockType } from './configuration.ts'
+import { finishChange, lockConfiguration } from './configuration.ts'
 import { type RecordTypeInput, readInput } from './input.ts'
 import { type OnInvalid, readMigration } from './migration.ts'
 import { choosePortableId } from './portable-id.ts'
 import { type Repair, reconcile } from './reconcile.ts'
-import { type RecordType, toRecordType, typeNotFound } from './record-type.ts'
+import { type RecordType, type TypeRow, toRecordType, typeNotFound, WITH_INDEXES } from './record-type.ts'
 
 type PutOptions = { expected: Expectation; onInvalid: OnInvalid; migration: unknown }
 
@@ -20,7 +21,7 @@ export const putRecordType = (
   id: string,
   input: RecordTypeInput,
   options: PutOptions,
-) => change(scope, baseId, id, options, () => readInput(id, input))
+) => change(scope, baseId, id, input, options, () => readInput(id, input))
 
 /** Changes the fields that are named; each is replaced whole. */
 export const patchRecordType = (
@@ -30,9 +31,10 @@ export const patchRecordType = (
   input: RecordTypeInput,
   options: PutOptions,
 ) =>
-  change(scope, baseId, id, options, (held) => {
+  change(scope, baseId, id, input, options, (held) => {
     if (!held) throw typeNotFound(id)
-    return readInput(id, { ...fieldsOf(held), ...named(input) })
+    const indexes = held.indexes.map(declaredIndex)
+    return readInput(id, { ...fieldsOf(held), indexes, ...named(input) })
   })
 
 type Fields = ReturnType<typeof readInput>
@@ -41,6 +43,7 @@ async function change(
   scope: WriteScope,
   baseId: string,
   id: string,
+  input: RecordTypeInput,
   options: PutOptions,
   next: (held: TypeRow | null) => Fields,
 ): Promise<RecordType> {
@@ -49,12 +52,16 @@ async function change(
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lockConfiguration(within, baseId)
-    const held = await tx.orm.recordType.findUnique({ where: { baseId_id: { baseId, id } } })
+    const held = await tx.orm.recordType.findUnique({
+      where: { baseId_id: { baseId, id } },
+      include: WITH_INDEXES,
+    })
     const fields = next(held)
     checkVersion(options.expected, held?.version, `record type "${id}"`)
-    if (held && (repair.steps.length > 0 || !isDeepStrictEqual(fields.jsonSchema, held.jsonSchema)))
-      await holdTo(within, baseId, id, fields.jsonSchema, repair)
-    if (held && isDeepStrictEqual(fields, fieldsOf(held)))
+    // Declared once more, an index that failed is tried once more.
+    const isRetried = input.indexes !== undefined && (held?.indexes.some(hasFailed) ?? false)
+    if (held) await holdTo(within, held, fields, { repair, isRetried })
+    if (held && !isRetried && isDeepStrictEqual(fields, fieldsOf(held)))
       return { ...toRecordType(held), operation: 'unchanged' }
     const row = held ? await update(within, held, fields) : await create(within, baseId, id, fields)
     await finishChange(within, row, held ? 'update' : 'create')
@@ -63,23 +70,47 @@ async function change(
 }
 
 async function create(scope: Scope, baseId: string, id: string, fields: Fields): Promise<TypeRow> {
+  const { indexes, ...columns } = fields
   const isTaken = async (portableId: string) =>
     (await scope.db.orm.recordType.count({ where: { baseId, portableId } })) > 0
-  return scope.db.orm.recordType.create({
-    data: { baseId, id, portableId: await choosePortableId(id, isTaken), ...fields },
+  const row = await scope.db.orm.recordType.create({
+    data: { baseId, id, portableId: await choosePortableId(id, isTaken), ...columns },
   })
+  await syncIndexes(scope.db, row, [], indexes)
+  return { ...row, indexes: await indexesOf(scope, row) }
 }
 
-/** Holds the records that exist to the schema, with no write between them and its change. */
-async function holdTo(scope: WriteScope, baseId: string, id: string, jsonSchema: object, repair: Repair) {
-  await lockType(scope, baseId, id)
-  await reconcile(scope, baseId, id, jsonSchema, repair)
+/** Holds what exists, records and their entries, to what the type will be, with no write between them and its change. */
+async function holdTo(
+  scope: WriteScope,
+  held: TypeRow,
+  fields: Fields,
+  { repair, isRetried }: { repair: Repair; isRetried: boolean },
+): Promise<void> {
+  const { baseId, id } = held
+  const isReindexed = isRetried || !isDeepStrictEqual(fields.indexes, held.indexes.map(resolvedIndex))
+  const isReshaped = repair.steps.length > 0 || !isDeepStrictEqual(fields.jsonSchema, held.jsonSchema)
+  if (isReindexed || isReshaped) await lockType(scope.db, baseId, id)
+  // First, so that no index that goes refuses a repair.
+  if (isReindexed) await syncIndexes(scope.db, held, held.indexes, fields.indexes)
+  if (isReshaped) await reconcile(scope, baseId, id, fields.jsonSchema, repair)
 }
 
-const update = (scope: WriteScope, { baseId, id }: TypeRow, fields: Fields): Promise<TypeRow> =>
-  scope.db.orm.recordType.update({
+async function update(scope: WriteScope, { baseId, id }: TypeRow, fields: Fields): Promise<TypeRow> {
+  const { indexes, ...columns } = fields
+  const row = await scope.db.orm.recordType.update({
     where: { baseId_id: { baseId, id } },
-    data: { ...fields, version: { increment: 1 }, updatedAt: new Date() },
+    data: { ...columns, version: { increment: 1 }, revision: { increment: 1 }, updatedAt: new Date() },
+  })
+  return { ...row, indexes: indexes.length > 0 ? await indexesOf(scope, row) : [] }
+}
+
+const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'
+
+const indexesOf = (scope: Scope, { baseId, id }: { baseId: string; id: string }) =>
+  scope.db.orm.recordTypeIndex.findMany({
+    where: { baseId, recordType: id },
+    orderBy: WITH_INDEXES.indexes.orderBy,
   })
 
 function fieldsOf(row: TypeRow): Fields {
@@ -90,6 +121,7 @@ function fieldsOf(row: TypeRow): Fields {
     icon,
     color,
     jsonSchema: jsonSchema as object,
+    indexes: row.indexes.map(resolvedIndex),
     timezone,
     display: display as object,
   }

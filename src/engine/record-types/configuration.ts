@@ -3,9 +3,9 @@ import { baseNotFound } from '../bases.ts'
 import { announce } from '../caches.ts'
 import { appendChange } from '../changes.ts'
 import { statement } from '../db.ts'
-import type { RecordType as TypeRow } from '../prisma/client.ts'
+import { declaredIndex } from '../indexes/index.ts'
 import type { WriteScope } from '../write.ts'
-import { toRecordType } from './record-type.ts'
+import { type TypeRow, toRecordType } from './record-type.ts'
 
 const LOCK_BASE = statement(
   'lock_base',
@@ -14,11 +14,6 @@ const LOCK_BASE = statement(
 const BUMP_TYPES = statement(
   'bump_types',
   'UPDATE plinth.base SET types_version = types_version + 1 WHERE id = $1',
-)
-// Waits for the writes in flight on the type, which hold KEY SHARE on its row, and holds off new ones.
-const LOCK_TYPE = statement(
-  'lock_type',
-  'SELECT 1 AS one FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR UPDATE',
 )
 
 /** Configuration changes of one base queue up behind each other. @throws NOT_FOUND, or FORBIDDEN on a guarded base. */
@@ -40,10 +35,6 @@ export async function lockConfiguration(scope: WriteScope, baseId: string): Prom
     )
 }
 
-/** Holds off the writes of records of the type until the transaction ends. */
-export const lockType = (scope: WriteScope, baseId: string, id: string) =>
-  scope.db.query(LOCK_TYPE, [baseId, id])
-
 /** Logs the change of a type and lets every process know of it. */
 export async function finishChange(
   scope: WriteScope,
@@ -52,7 +43,9 @@ export async function finishChange(
 ): Promise<void> {
   const { baseId, id, version } = row
   await scope.db.query(BUMP_TYPES, [baseId])
-  await appendChange(scope, { baseId, kind: 'record_type', id, operation, version, state: toRecordType(row) })
+  // How far an index is built is no part of what was declared.
+  const state = { ...toRecordType(row), indexes: row.indexes.map(declaredIndex) }
+  await appendChange(scope, { baseId, kind: 'record_type', id, operation, version, state })
   await announce(scope.db, `type:${baseId}/${id}`)
   scope.onCommit(() => scope.caches.forget(`type:${baseId}/${id}`))
 }

@@ -3,6 +3,7 @@ import { type Detail, DomainError, invalid } from '../../errors.ts'
 import { ID_RULES, isTypeId } from '../../ids.ts'
 import { nearest } from '../../nearest.ts'
 import { RecordTypeTexts } from '../../shapes.ts'
+import { type ResolvedIndex, readIndexes } from '../indexes/index.ts'
 import { compileSchema } from '../json-schema/index.ts'
 
 /** A record type as it is put. What is left out takes its default. */
@@ -12,6 +13,7 @@ export type RecordTypeInput = {
   icon?: string | null | undefined
   color?: string | null | undefined
   jsonSchema?: unknown
+  indexes?: unknown
   timezone?: string | null | undefined
   display?: unknown
 }
@@ -35,8 +37,10 @@ export function readInput(id: string, input: RecordTypeInput) {
   const display = input.display ?? {}
   if (!isObject(display)) faults.push({ path: '/display', code: 'type', message: 'display is an object.' })
   const jsonSchema = input.jsonSchema === undefined || input.jsonSchema === null ? {} : input.jsonSchema
+  let indexes: ResolvedIndex[] = []
   try {
     compileSchema(jsonSchema, '/json_schema')
+    indexes = readIndexes(input.indexes, { jsonSchema, timezone })
   } catch (thrown) {
     if (!(thrown instanceof DomainError)) throw thrown
     faults.push(...thrown.details)
@@ -49,6 +53,7 @@ export function readInput(id: string, input: RecordTypeInput) {
     icon: icon ?? null,
     color: color ?? null,
     jsonSchema: jsonSchema as object,
+    indexes,
     timezone,
     display: display as object,
   }

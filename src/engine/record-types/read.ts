@@ -2,11 +2,12 @@ import type { DomainError } from '../../errors.ts'
 import { demand, demandSight } from '../access.ts'
 import { baseNotFound } from '../bases.ts'
 import { statement } from '../db.ts'
-import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
+import { readNewest } from '../newest.ts'
+import type { Page, PageArgs } from '../page.ts'
 import type { Prisma } from '../prisma/client.ts'
 import type { Scope } from '../scope.ts'
-import { findType } from '../types-cache.ts'
-import { type RecordType, toRecordType, typeNotFound } from './record-type.ts'
+import { findType, reloadType } from '../types-cache.ts'
+import { type RecordType, toRecordType, typeNotFound, WITH_INDEXES } from './record-type.ts'
 
 /** The record types of the base that the token may read, newest first. */
 export async function listRecordTypes(
@@ -15,12 +16,13 @@ export async function listRecordTypes(
   args: PageArgs,
 ): Promise<Page<RecordType>> {
   demandSight(scope.access, baseId)
-  const page = readPage(args)
+  const page = readNewest(scope, `record types of ${baseId}`, args)
   const types = scope.access.types('read', baseId)
   const where: Prisma.RecordTypeWhereInput = { baseId, ...(types !== '*' && { id: { in: [...types] } }) }
   const [rows, total] = await Promise.all([
     scope.db.orm.recordType.findMany({
-      where,
+      where: { ...where, AND: page.before },
+      include: WITH_INDEXES,
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: page.limit + 1,
       skip: page.offset,
@@ -28,13 +30,16 @@ export async function listRecordTypes(
     page.includeTotal ? scope.db.orm.recordType.count({ where }) : null,
   ])
   if (rows.length === 0) await demandBase(scope, baseId)
-  return toPage(rows.map(toRecordType), page, total)
+  return page.of(rows.map(toRecordType), total)
 }
 
 /** @throws FORBIDDEN outside the grants, NOT_FOUND when base or type is absent. */
 export async function getRecordType(scope: Scope, baseId: string, id: string): Promise<RecordType> {
   demand(scope.access, 'read', baseId, id)
-  const row = await scope.db.orm.recordType.findUnique({ where: { baseId_id: { baseId, id } } })
+  const row = await scope.db.orm.recordType.findUnique({
+    where: { baseId_id: { baseId, id } },
+    include: WITH_INDEXES,
+  })
   if (!row) throw await typeOrBaseNotFound(scope, baseId, id)
   return toRecordType(row)
 }
@@ -54,7 +59,7 @@ async function demandBase(scope: Scope, baseId: string): Promise<void> {
 }
 
 /** The 404 for a type that was not found: of its base, when that is what is missing. */
-export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
+async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
   const [base] = await scope.db.query(TYPES_VERSION, [baseId])
   return base ? typeNotFound(id) : baseNotFound(baseId)
 }
@@ -62,6 +67,13 @@ export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: strin
 /** @throws NOT_FOUND when base or type is absent. */
 export async function demandType(scope: Scope, baseId: string, id: string) {
   const type = await findType(scope, baseId, id)
+  if (!type) throw await typeOrBaseNotFound(scope, baseId, id)
+  return type
+}
+
+/** The type as the database has it now, for a write that met another one. @throws NOT_FOUND when it is gone */
+export async function refreshType(scope: Scope, baseId: string, id: string) {
+  const type = await reloadType(scope, baseId, id)
   if (!type) throw await typeOrBaseNotFound(scope, baseId, id)
   return type
 }

@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Detail, DomainError } from '../../errors.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
+import { entriesOf } from '../indexes/index.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
 import { authorship } from '../scope.ts'
+import { violatedConstraint } from '../sql-errors.ts'
 import type { WriteScope } from '../write.ts'
 import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
 
@@ -24,7 +26,8 @@ const REWRITE = statement(
   `WITH w AS (
      UPDATE plinth.record r SET data = n.data, version = r.version + 1, updated_at = now(), valid = true
      FROM jsonb_to_recordset($3::jsonb) AS n (id text, data jsonb)
-     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*)
+     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*),
+   ${entriesOf('w')}
    INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
    SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at,
      $4, $5, $6, $7 FROM w`,
@@ -76,7 +79,11 @@ async function apply(scope: WriteScope, baseId: string, typeId: string, judged: 
   const rewritten = judged.filter((one) => one.changed)
   if (rewritten.length > 0) {
     const documents = JSON.stringify(rewritten.map(({ row, data }) => ({ id: row.id, data })))
-    await scope.db.query(REWRITE, [baseId, typeId, documents, ...authorship(scope)])
+    try {
+      await scope.db.query(REWRITE, [baseId, typeId, documents, ...authorship(scope)])
+    } catch (thrown) {
+      throw violatedConstraint(thrown) === 'record_index_unique' ? repairRepeats() : thrown
+    }
   }
   const flagged = judged.filter(({ row, faults, changed }) => !changed && row.valid !== (faults.length === 0))
   if (flagged.length > 0)
@@ -87,6 +94,22 @@ async function apply(scope: WriteScope, baseId: string, typeId: string, judged: 
       flagged.map(({ faults }) => faults.length === 0),
     ])
 }
+
+const repairRepeats = () =>
+  new DomainError(
+    'CONFLICT',
+    'The migration gives several records a value that a unique index allows once.',
+    {
+      details: [
+        {
+          path: '/migration',
+          code: 'duplicate_value',
+          message:
+            'Repair the records to different values, or leave the unique index out of the same change.',
+        },
+      ],
+    },
+  )
 
 const sample = (row: Row, faults: readonly Detail[]) => ({
   id: row.id,

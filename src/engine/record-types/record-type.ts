@@ -1,5 +1,12 @@
 import { DomainError } from '../../errors.ts'
-import type { RecordType as TypeRow } from '../prisma/client.ts'
+import { type ShownIndex, shownIndex } from '../indexes/index.ts'
+import type { RecordTypeIndex as IndexRow, RecordType as PlainRow } from '../prisma/client.ts'
+
+/** A record type as it is stored, with its indexes in the order they were declared. */
+export type TypeRow = PlainRow & { indexes: IndexRow[] }
+
+/** What the ORM is to read with a type. */
+export const WITH_INDEXES = { indexes: { orderBy: { position: 'asc' } } } as const
 
 /** A record type as every surface shows it. */
 export type RecordType = {
@@ -12,6 +19,7 @@ export type RecordType = {
   icon: string | null
   color: string | null
   jsonSchema: object
+  indexes: ShownIndex[]
   timezone: string
   display: object
   version: number
@@ -29,6 +37,7 @@ export const toRecordType = (row: TypeRow): RecordType => ({
   icon: row.icon,
   color: row.color,
   jsonSchema: row.jsonSchema as object,
+  indexes: row.indexes.map(shownIndex),
   timezone: row.timezone,
   display: row.display as object,
   version: row.version,

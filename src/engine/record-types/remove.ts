@@ -3,10 +3,12 @@ import { demand } from '../access.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'
+import { dropIndexes } from '../indexes/index.ts'
 import { authorship } from '../scope.ts'
+import { lockType } from '../type-lock.ts'
 import type { WriteScope } from '../write.ts'
-import { finishChange, lockConfiguration, lockType } from './configuration.ts'
-import { typeNotFound } from './record-type.ts'
+import { finishChange, lockConfiguration } from './configuration.ts'
+import { typeNotFound, WITH_INDEXES } from './record-type.ts'
 
 const HOLDS_RECORDS = statement(
   'type_holds_records',
@@ -33,11 +35,15 @@ export async function deleteRecordType(
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await lockConfiguration(within, baseId)
-    const held = await tx.orm.recordType.findUnique({ where: { baseId_id: { baseId, id } } })
+    const held = await tx.orm.recordType.findUnique({
+      where: { baseId_id: { baseId, id } },
+      include: WITH_INDEXES,
+    })
     if (!held) throw typeNotFound(id)
     checkVersion(expected, held.version, `record type "${id}"`)
-    await lockType(within, baseId, id)
+    await lockType(tx, baseId, id)
     if (confirm !== id && (await tx.query(HOLDS_RECORDS, [baseId, id])).length > 0) throw confirmFirst(id)
+    await dropIndexes(tx, baseId, id)
     await tx.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
     await tx.orm.recordType.delete({ where: { baseId_id: { baseId, id } } })
     await finishChange(within, { ...held, version: held.version + 1 }, 'delete')

@@ -1,11 +1,14 @@
 import { DomainError } from '../../errors.ts'
-import type { Db, Statement } from '../db.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import type { Db } from '../db.ts'
+import { variantFor, type WriteStatement } from '../indexes/index.ts'
 import type { WrittenRow } from './put-statements.ts'
 
 export type RecordKey = { baseId: string; recordType: string; id: string }
-/** A plain write of one record: validated against `typeVersion`, its pair left alone, on no condition. */
-export type PlainWrite = RecordKey & {
-  typeVersion: number
+/** A plain write of one record: validated against `type`, its pair left alone, on no condition. */
+export type PlainWrite = {
+  type: CompiledType
+  id: string
   text: string
   author: readonly [string | null, string, string, string]
 }
@@ -13,14 +16,14 @@ export type PlainWrite = RecordKey & {
 type Results = (WrittenRow | undefined | Error)[]
 
 /** Groups of one base, type and author; of two writes of one record the second comes after. */
-export async function writeAll(db: Db, how: Statement, all: readonly PlainWrite[]): Promise<Results> {
+export async function writeAll(db: Db, how: WriteStatement, all: readonly PlainWrite[]): Promise<Results> {
   const results: Results = new Array(all.length).fill(undefined)
   const groups = new Map<string, number[]>()
   const later: number[] = []
   const seen = new Set<string>()
-  for (const [index, { baseId, recordType, id, typeVersion, author }] of all.entries()) {
-    const group = [baseId, recordType, typeVersion, author[0], author[2]].join('\n')
-    const record = `${baseId}\n${recordType}\n${id}`
+  for (const [index, { type, id, author }] of all.entries()) {
+    const group = [type.baseId, type.id, type.revision, author[0], author[2]].join('\n')
+    const record = `${type.baseId}\n${type.id}\n${id}`
     if (seen.has(record)) later.push(index)
     else groups.set(group, [...(groups.get(group) ?? []), index])
     seen.add(record)
@@ -33,7 +36,7 @@ export async function writeAll(db: Db, how: Statement, all: readonly PlainWrite[
 /** A group that fails is run again one by one, so that nobody fails for another. */
 async function writeGroup(
   db: Db,
-  how: Statement,
+  how: WriteStatement,
   all: readonly PlainWrite[],
   group: readonly number[],
   results: Results,
@@ -54,15 +57,18 @@ async function writeGroup(
 }
 
 /** One write by itself. */
-export const writeOne = async (db: Db, how: Statement, write: PlainWrite): Promise<WrittenRow | undefined> =>
-  (await writeMany(db, how, [write]))[0]
+export const writeOne = async (
+  db: Db,
+  how: WriteStatement,
+  write: PlainWrite,
+): Promise<WrittenRow | undefined> => (await writeMany(db, how, [write]))[0]
 
-function writeMany(db: Db, how: Statement, writes: readonly PlainWrite[]): Promise<WrittenRow[]> {
-  const [{ baseId, recordType, typeVersion, author }] = writes as [PlainWrite]
-  return db.query<WrittenRow>(how, [
-    baseId,
-    recordType,
-    typeVersion,
+function writeMany(db: Db, how: WriteStatement, writes: readonly PlainWrite[]): Promise<WrittenRow[]> {
+  const [{ type, author }] = writes as [PlainWrite]
+  return db.query<WrittenRow>(variantFor(how, type), [
+    type.baseId,
+    type.id,
+    type.revision,
     writes.map(({ id }) => id),
     writes.map(({ text }) => text),
     writes.map((write) => write.author[3]),

@@ -1,50 +1,106 @@
+import { LIMITS } from '../../limits.ts'
 import { demand } from '../access.ts'
-import { compileFilter, Parameters } from '../filter/compile.ts'
-import { parseFilter } from '../filter/parse.ts'
+import { openCursor, sealCursor } from '../cursor.ts'
+import { shaped } from '../db.ts'
+import { holdsSearch } from '../filter/compile.ts'
+import { type Filter, parseFilter } from '../filter/parse.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import type { Scope } from '../scope.ts'
-import { RECORD_COLUMNS, type RecordItem, type RecordRow, toRecord } from './record.ts'
-import { compileSort, parseSort } from './sort.ts'
+import { compileFor } from './compile-for.ts'
+import { demandRelationshipTypes, parseExpand } from './expand.ts'
+import { adviseIndex } from './index-advice.ts'
+import { countStatement, type ListQuery, listStatement } from './list-statement.ts'
+import { type Projection, parseFields, project, projectData, showsData } from './projection.ts'
+import { type RecordItem, type RecordRow, toRecord, toView } from './record.ts'
+import { BEST_FIRST, parseSort, type SortTerm } from './sort.ts'
 
-export type ListArgs = PageArgs & { filter?: unknown; sort?: unknown }
+/** What is asked of a list of records. `filter` and `sort` are JSON as the caller wrote it. */
+export type ListArgs = PageArgs & {
+  filter?: unknown
+  sort?: unknown
+  fields?: readonly string[] | null | undefined
+  expand?: readonly string[] | null | undefined
+}
 
-/** The records of a type that match, sorted, one page of them. */
+type FoundRecord = RecordItem & { searchScore: number | null }
+/** A page of records, in either form: each is made when it is asked for. */
+export type RecordPage = Omit<Page<FoundRecord>, 'data'> & {
+  data(): FoundRecord[]
+  /** The records as REST and MCP show them, narrowed to the fields that were asked for. */
+  rows(): object[]
+}
+
+type Row = RecordRow & { score?: number }
+
+/**
+ * The records of a type that match, sorted, one page of them.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type
+ */
 export async function listRecords(
   scope: Scope,
   baseId: string,
   recordType: string,
   args: ListArgs,
-): Promise<Page<RecordItem>> {
+): Promise<RecordPage> {
   demand(scope.access, 'read', baseId, recordType)
   const page = readPage(args)
-  const sort = parseSort(args.sort, '/sort')
-  const filter =
-    args.filter === undefined || args.filter === null ? null : parseFilter(args.filter, '/filter')
+  const { filter, sort, projection, expand } = readArgs(args)
   const type = await demandType(scope, baseId, recordType)
+  if (expand) demandRelationshipTypes(expand, new Set(), '/expand')
 
-  const parameters = new Parameters()
-  const scoped = `base_id = ${parameters.add(baseId)} AND record_type = ${parameters.add(recordType)}`
-  const where = filter ? `${scoped} AND ${compileFilter(filter, type, parameters)}` : scoped
-  const count = page.includeTotal
-    ? scope.db.query<{ total: number }>(
-        { name: '', text: `SELECT count(*)::float8 AS total FROM plinth.record WHERE ${where}` },
-        [...parameters.values],
-      )
-    : null
-  const limit = `LIMIT ${parameters.add(page.limit + 1)}::int OFFSET ${parameters.add(page.offset)}::bigint`
-  const text = `SELECT ${RECORD_COLUMNS} FROM plinth.record WHERE ${where} ORDER BY ${compileSort(sort)} ${limit}`
-  // Without a filter there are few texts, so they are prepared; with one they are as many as filters.
-  const name = filter
-    ? ''
-    : `list_${sort.map(({ column, descending }) => `${descending ? '-' : ''}${column}`).join()}`.slice(0, 60)
+  const terms = sort.map(({ name, descending }) => [name, descending])
+  const boundTo = [baseId, recordType, args.filter ?? null, terms, scope.access.grants]
+  const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
+  const withData = projection === null || showsData(projection)
+  const query: ListQuery = { ...page, baseId, recordType, type, filter, sort, position, withData }
+  const compiled = compileFor(query)
+  const statement = listStatement(query, compiled)
+  const counting = page.includeTotal ? countStatement(query, compileFor(query)) : null
+
+  const started = performance.now()
   const [rows, total] = await Promise.all([
-    scope.db.query<RecordRow>({ name, text }, parameters.values),
-    count,
+    scope.db.query<Row>(shaped(statement.text), statement.values),
+    counting && scope.db.query<{ total: number }>(shaped(counting.text), counting.values),
   ])
-  return toPage(
-    rows.map((row) => toRecord(recordType, row)),
-    page,
-    total?.[0]?.total ?? null,
-  )
+  const took = performance.now() - started
+  const last = rows.length > page.limit ? rows[page.limit - 1] : undefined
+  const found = toPage(rows, page, total?.[0]?.total ?? null)
+  return {
+    ...found,
+    data: () => found.data.map((row) => asItem(recordType, row, projection)),
+    rows: () => found.data.map((row) => asRow(recordType, row, projection)),
+    nextCursor: last
+      ? sealCursor(scope.keys.cursor, boundTo, { id: last.id, values: compiled.valuesOf(last) })
+      : null,
+    hint: took > LIMITS.slowListMs ? slowHint(took, filter, sort) : null,
+  }
+}
+
+function readArgs({ filter: rawFilter, sort, fields, expand }: ListArgs) {
+  const filter = rawFilter === undefined || rawFilter === null ? null : parseFilter(rawFilter, '/filter')
+  const isUnsorted = sort === undefined || sort === null
+  return {
+    filter,
+    sort: isUnsorted && filter && holdsSearch(filter) ? BEST_FIRST : parseSort(sort, '/sort', filter),
+    projection: fields ? parseFields(fields, '/fields') : null,
+    expand: expand ? parseExpand(expand, '/expand') : null,
+  }
+}
+
+function asRow(recordType: string, row: Row, projection: Projection | null): object {
+  const view = toView(recordType, row)
+  return projection ? project(view, projection) : view
+}
+
+function asItem(recordType: string, row: Row, projection: Projection | null): FoundRecord {
+  const record = { ...toRecord(recordType, row), searchScore: row.score ?? null }
+  if (!projection || projection.names.has('data')) return record
+  return { ...record, data: projectData(record.data, projection.paths) ?? {} }
+}
+
+function slowHint(took: number, filter: Filter | null, sort: readonly SortTerm[]): string | null {
+  const index = adviseIndex(filter, sort)
+  if (!index) return null
+  return `This list took ${Math.round(took)} ms. A declared index would serve it: add ${JSON.stringify(index)} to "indexes" of the record type.`
 }

@@ -1,16 +1,16 @@
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
-import { statement } from '../db.ts'
+import { writeStatement } from '../indexes/index.ts'
 import type { RecordRow } from './record.ts'
 
 /**
- * One upsert in one statement. It holds the type's row (KEY SHARE) at the version the data was validated against,
+ * One upsert in one statement. It holds the type's row (KEY SHARE) at the revision the data was validated against,
  * finds the target by pair, then by id, writes record and change together, and names what happened in `kind`.
  * `retry` means another writer came between; `stale_type` that the schema has changed.
  */
-export const PUT = statement(
+export const PUT = writeStatement(
   'put_record',
-  `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $10 FOR KEY SHARE),
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $10 FOR KEY SHARE),
    s AS MATERIALIZED (SELECT * FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3),
    p AS MATERIALIZED (
      SELECT * FROM plinth.record
@@ -39,7 +39,7 @@ export const PUT = statement(
    w AS (SELECT 'create' AS op, ins.* FROM ins UNION ALL SELECT 'update', upd.* FROM upd),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, op, version, data, external_source, external_id, cancelled_at, $11, $12, $13, $14 FROM w)
+     SELECT $1, 'record', $2, id, op, version, data, external_source, external_id, cancelled_at, $11, $12, $13, $14 FROM w)${entries}
    SELECT op || 'd' AS kind, id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at FROM w
    UNION ALL
    SELECT CASE WHEN NOT EXISTS (SELECT FROM ty) THEN 'stale_type' WHEN clash THEN 'pair_taken' WHEN $9 AND by_pair THEN 'pair_taken'
@@ -62,31 +62,32 @@ const WRITTEN = 'id, external_source, external_id, version, cancelled_at, valid,
 /**
  * The commonest write in a third of the work, for any number of records of one type: an update of those with the ids,
  * their pairs left as they are. Locked in the order of their ids, so that two groups never wait for each other.
+ * The arrays stand in subqueries: seeing how long they are, the database would plan each of these statements anew.
  */
-export const UPDATE_MANY = statement(
+export const UPDATE_MANY = writeStatement(
   'update_records',
-  `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $3 FOR KEY SHARE),
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
    locked AS MATERIALIZED (
      SELECT id FROM plinth.record
-     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ($4::text[]) ORDER BY id FOR UPDATE),
+     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ((SELECT $4::text[])::text[]) ORDER BY id FOR NO KEY UPDATE),
    w AS (
      UPDATE plinth.record r SET data = i.data, version = r.version + 1, updated_at = now(), valid = true
-     FROM unnest($4::text[], $5::jsonb[], $6::text[]) AS i (id, data, request_id)
-     WHERE EXISTS (SELECT FROM locked) AND r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ($4::text[])
+     FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[]), (SELECT $6::text[])) AS i (id, data, request_id)
+     WHERE EXISTS (SELECT FROM locked) AND r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ((SELECT $4::text[])::text[])
        AND r.id = i.id COLLATE "C" AND r.data IS DISTINCT FROM i.data
      RETURNING r.*, i.request_id),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, $7, $8, $9, request_id FROM w)
+     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, $7, $8, $9, request_id FROM w)${entries}
    SELECT ${WRITTEN} FROM w`,
 )
 
-/** A creation that meets nobody: no row when the id or the pair is taken, or the type has another version. */
-export const CREATE = statement(
+/** A creation that meets nobody: no row when the id or the pair is taken, or the type has another revision. */
+export const CREATE = writeStatement(
   'create_record',
-  `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $7 FOR KEY SHARE),
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $7 FOR KEY SHARE),
    w AS (
      INSERT INTO plinth.record (base_id, record_type, id, external_source, external_id, data, version)
      SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + coalesce((
@@ -96,22 +97,22 @@ export const CREATE = statement(
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, $8, $9, $10, $11 FROM w)
+     SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, $8, $9, $10, $11 FROM w)${entries}
    SELECT ${WRITTEN} FROM w`,
 )
 
 /** The same for any number of records under ids that the server has just made, and without pairs. */
-export const CREATE_MANY = statement(
+export const CREATE_MANY = writeStatement(
   'create_records',
-  `WITH ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND version = $3 FOR KEY SHARE),
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
    w AS (
      INSERT INTO plinth.record (base_id, record_type, id, data, version)
-     SELECT $1, $2, i.id, i.data, 1 FROM unnest($4::text[], $5::jsonb[]) AS i (id, data) WHERE EXISTS (SELECT FROM ty)
+     SELECT $1, $2, i.id, i.data, 1 FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[])) AS i (id, data) WHERE EXISTS (SELECT FROM ty)
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, w.id, 'create', version, data, external_source, external_id, cancelled_at, $7, $8, $9, i.request_id
-     FROM w JOIN unnest($4::text[], $6::text[]) AS i (id, request_id) ON i.id COLLATE "C" = w.id)
+     FROM w JOIN unnest((SELECT $4::text[]), (SELECT $6::text[])) AS i (id, request_id) ON i.id COLLATE "C" = w.id)${entries}
    SELECT ${WRITTEN} FROM w`,
 )

@@ -2,9 +2,10 @@ import { DomainError, invalid } from '../../errors.ts'
 import { demand } from '../access.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../expectation.ts'
-import { demandType, typeOrBaseNotFound } from '../record-types/index.ts'
+import { guardUnique, variantFor } from '../indexes/index.ts'
+import { demandType, refreshType } from '../record-types/index.ts'
 import { authorship } from '../scope.ts'
-import { reloadType } from '../types-cache.ts'
+import { tooManyWriters } from '../sql-errors.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { WriteScope } from '../write.ts'
 import { CREATE, PUT, type WrittenRow } from './put-statements.ts'
@@ -107,14 +108,11 @@ export async function upsert(
   return scope.db.retry(async () => {
     for (let tries = 0; tries < 50; tries++) {
       validate(type, target.data)
-      const row = await attempt(scope, type, target)
-      if (row.kind === 'stale_type') {
-        const current = await reloadType(scope, baseId, recordType)
-        if (!current) throw await typeOrBaseNotFound(scope, baseId, recordType)
-        type = current
-      } else if (row.kind !== 'retry') return settle(row, recordType, target)
+      const row = await guardUnique(type, () => attempt(scope, type, target))
+      if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
+      else if (row.kind !== 'retry') return settle(row, recordType, target)
     }
-    throw new DomainError('CONFLICT', 'Too many writers met on the same record. Send the request again.')
+    throw tooManyWriters()
   })
 }
 
@@ -126,9 +124,8 @@ function validate(type: CompiledType, data: unknown): void {
 async function attempt(scope: WriteScope, type: CompiledType, target: Target): Promise<Row> {
   const { id, pair, text, expected, isNewId } = target
   const author = authorship(scope)
-  const key = { baseId: type.baseId, recordType: type.id, id }
   if (!pair && !expected.versions && scope.together.db === scope.db) {
-    const write = { ...key, typeVersion: type.version, text, author }
+    const write = { type, id, text, author }
     const created = isNewId ? await scope.together.createRecord(write) : undefined
     if (created) return { ...created, kind: 'created' }
     const updated = expected.absent ? undefined : await scope.together.updateRecord(write)
@@ -137,11 +134,11 @@ async function attempt(scope: WriteScope, type: CompiledType, target: Target): P
   const source = pair?.externalSource ?? null
   const externalId = pair?.externalId ?? null
   if (expected.absent) {
-    const values = [type.baseId, type.id, id, text, source, externalId, type.version, ...author]
-    const [row] = await scope.db.query<WrittenRow>(CREATE, values)
+    const values = [type.baseId, type.id, id, text, source, externalId, type.revision, ...author]
+    const [row] = await scope.db.query<WrittenRow>(variantFor(CREATE, type), values)
     if (row) return { ...row, kind: 'created' }
   }
-  const [row] = await scope.db.query<Row>(PUT, [
+  const [row] = await scope.db.query<Row>(variantFor(PUT, type), [
     type.baseId,
     type.id,
     id,
@@ -151,7 +148,7 @@ async function attempt(scope: WriteScope, type: CompiledType, target: Target): P
     expected.versions && [...expected.versions],
     expected.exists,
     expected.absent,
-    type.version,
+    type.revision,
     ...author,
   ])
   if (!row) throw new Error('put_record answered nothing')

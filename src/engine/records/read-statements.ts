@@ -1,14 +1,16 @@
 import { statement } from '../db.ts'
 import { RECORD_COLUMNS } from './record.ts'
 
+const timed = (name: string, text: string) => ({ ...statement(name, text), timesAsText: true }) as const
+
 /** One record by its key. */
-export const GET = statement(
+export const GET = timed(
   'get_record',
   `SELECT ${RECORD_COLUMNS} FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3`,
 )
 
 /** Many records by their keys; `n` counts the keys from 1. Lateral, so that each key is an index look-up in any plan. */
-export const GET_MANY = statement(
+export const GET_MANY = timed(
   'get_records',
   `SELECT k.n::int AS n, r.* FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k (base_id, record_type, id, n),
    LATERAL (

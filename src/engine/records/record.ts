@@ -19,17 +19,38 @@ export type RecordItem = {
   operation?: 'created' | 'updated' | 'unchanged'
 }
 
+/** A record as REST and MCP show it. */
+export type RecordRowView = {
+  id: string
+  record_type: string
+  data: unknown
+  created_at: string
+  updated_at: string
+  external_id: string | null
+  external_source: string | null
+  version: number
+  status: 'active' | 'cancelled'
+  cancelled_at: string | null
+  valid?: false
+  /** How well it matches a search: higher is better. */
+  _search_score?: number
+}
+
 export type RecordRow = {
   id: string
   external_source: string | null
   external_id: string | null
   data: unknown
   version: number
-  cancelled_at: Date | null
+  cancelled_at: Time | null
   valid: boolean
-  created_at: Date
-  updated_at: Date
+  created_at: Time
+  updated_at: Time
 }
+
+/** A time of a row: in a transaction the ORM makes a date of it. */
+type Time = Date | string
+export const written = (time: Time): string => (typeof time === 'string' ? time : time.toISOString())
 
 /** The columns of a RecordRow. */
 export const RECORD_COLUMNS =
@@ -44,11 +65,29 @@ export function toRecord(recordType: string, row: RecordRow): RecordItem {
     externalSource: row.external_source,
     version: row.version,
     status: row.cancelled_at ? 'cancelled' : 'active',
-    cancelledAt: row.cancelled_at ? row.cancelled_at.toISOString() : null,
+    cancelledAt: row.cancelled_at ? written(row.cancelled_at) : null,
     valid: row.valid ? null : false,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
+    createdAt: written(row.created_at),
+    updatedAt: written(row.updated_at),
   }
+}
+
+export function toView(recordType: string, row: RecordRow & { score?: number }): RecordRowView {
+  const view: RecordRowView = {
+    id: row.id,
+    record_type: recordType,
+    data: row.data,
+    created_at: written(row.created_at),
+    updated_at: written(row.updated_at),
+    external_id: row.external_id,
+    external_source: row.external_source,
+    version: row.version,
+    status: row.cancelled_at ? 'cancelled' : 'active',
+    cancelled_at: row.cancelled_at ? written(row.cancelled_at) : null,
+  }
+  if (!row.valid) view.valid = false
+  if (row.score !== undefined) view._search_score = row.score
+  return view
 }
 
 export type Pair = { externalId: string; externalSource: string }

@@ -1,72 +1,90 @@
 import { invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { splitNames } from '../../names.ts'
 import { nearest } from '../../nearest.ts'
-import { COLUMNS, type Column } from '../filter/field.ts'
+import { holdsSearch } from '../filter/compile.ts'
+import { type Field, parseField } from '../filter/field.ts'
+import type { Filter } from '../filter/parse.ts'
 
-export type SortTerm = { column: Column; descending: boolean }
+/** A field of the record, or how well it matches the search. */
+type SortField = Field | { kind: 'score' }
+/** One term of a sort; `name` is the field as it was written, `at` where the term stands. */
+export type SortTerm = { name: string; field: SortField; descending: boolean; at: string }
 
-const DEFAULT: readonly SortTerm[] = [{ column: 'created_at', descending: true }]
+type ReadField = (name: unknown, at: string) => SortField
 
-/** Reads `[{ field, direction }]` or the shorthand `-created_at,id`. @throws VALIDATION_ERROR */
-export function parseSort(raw: unknown, at: string): readonly SortTerm[] {
+const SCORE = '_search_score'
+
+const DEFAULT: readonly SortTerm[] = [
+  { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: true, at: '/sort' },
+]
+
+/** The order of a search that is not sorted otherwise. */
+export const BEST_FIRST: readonly SortTerm[] = [
+  { name: SCORE, field: { kind: 'score' }, descending: true, at: '/sort' },
+]
+
+/** Reads a sort of records; without one, the newest come first. @throws VALIDATION_ERROR */
+export function parseSort(raw: unknown, at: string, filter: Filter | null): readonly SortTerm[] {
   if (raw === undefined || raw === null) return DEFAULT
-  if (typeof raw === 'string')
-    return raw.split(',').map((term) => {
-      const descending = term.startsWith('-')
-      return { column: readColumn(descending ? term.slice(1) : term, at), descending }
-    })
-  if (!Array.isArray(raw) || raw.length === 0)
+  const searches = filter !== null && holdsSearch(filter)
+  return readSort(raw, at, (name, here) =>
+    name === SCORE && searches ? { kind: 'score' } : parseField(name, here),
+  )
+}
+
+/** Reads `[{ field, direction }]` or the shorthand `-data.amount,created_at`. @throws VALIDATION_ERROR */
+export function readSort(raw: unknown, at: string, readField: ReadField): readonly SortTerm[] {
+  const terms =
+    typeof raw === 'string'
+      ? splitNames(raw, at).map((term) => shorthand(term, at, readField))
+      : Array.isArray(raw) && raw.length > 0
+        ? raw.map((term, index) => readTerm(term, `${at}/${index}`, readField))
+        : undefined
+  if (!terms)
     throw invalid({
       path: at,
       code: 'type',
       message: 'sort is a list of {"field","direction"}, or a string like "-created_at,id".',
     })
-  return raw.map((term, index) => readTerm(term, `${at}/${index}`))
+  if (terms.length > LIMITS.sortTerms)
+    throw invalid({
+      path: at,
+      code: 'too_many',
+      message: `A sort has at most ${LIMITS.sortTerms} terms.`,
+      expected: LIMITS.sortTerms,
+    })
+  return terms
 }
 
-function readTerm(term: unknown, at: string): SortTerm {
-  if (typeof term !== 'object' || term === null)
+function shorthand(term: string, at: string, readField: ReadField): SortTerm {
+  const descending = term.startsWith('-')
+  const name = descending ? term.slice(1) : term
+  return { name, field: readField(name, at), descending, at }
+}
+
+function readTerm(term: unknown, at: string, readField: ReadField): SortTerm {
+  if (typeof term !== 'object' || term === null || Array.isArray(term))
     throw invalid({ path: at, code: 'type', message: 'A sort term is {"field","direction"}.' })
   const unknown = Object.keys(term).find((key) => key !== 'field' && key !== 'direction')
-  if (unknown)
+  if (unknown !== undefined)
     throw invalid({
-      path: `${at}/${unknown}`,
+      path: `${at}/${unknown.slice(0, 64)}`,
       code: 'unknown_key',
-      message: `A sort term has no "${unknown}".`,
+      message: `A sort term has no "${unknown.slice(0, 64)}".`,
       allowed: ['field', 'direction'],
     })
   const { field, direction = 'asc' } = term as { field?: unknown; direction?: unknown }
-  if (direction !== 'asc' && direction !== 'desc')
+  if (direction !== 'asc' && direction !== 'desc') {
+    const written = typeof direction === 'string' ? direction.slice(0, 32) : direction
+    const hint = typeof written === 'string' ? nearest(written.toLowerCase(), ['asc', 'desc']) : undefined
     throw invalid({
       path: `${at}/direction`,
       code: 'enum',
-      message: 'direction is "asc" or "desc".',
+      message: `direction is "asc" or "desc", not ${JSON.stringify(written)}.`,
       allowed: ['asc', 'desc'],
+      ...(hint && { hint }),
     })
-  return { column: readColumn(field, `${at}/field`), descending: direction === 'desc' }
+  }
+  return { name: String(field), field: readField(field, `${at}/field`), descending: direction === 'desc', at }
 }
-
-function readColumn(name: unknown, at: string): Column {
-  if (COLUMNS.includes(name as Column)) return name as Column
-  const text = typeof name === 'string' ? name.slice(0, 64) : ''
-  const hint = nearest(text, COLUMNS)
-  throw invalid({
-    path: at,
-    code: 'unknown_field',
-    message: `"${text}" is not a field to sort by.`,
-    allowed: COLUMNS,
-    ...(hint && { hint }),
-  })
-}
-
-/** Null comes last both ways; `id` breaks ties in the direction of the last term. */
-export function compileSort(terms: readonly SortTerm[]): string {
-  const last = terms.at(-1)?.descending ? 'DESC' : 'ASC'
-  const columns = terms.map(({ column, descending }) => {
-    const nullable = column === 'external_id' || column === 'external_source'
-    return `${expression(column)} ${descending ? 'DESC' : 'ASC'}${nullable ? ' NULLS LAST' : ''}`
-  })
-  return [...columns, `id ${last}`].join(', ')
-}
-
-/** `active` comes before `cancelled`, as their names do. */
-const expression = (column: Column): string => (column === 'status' ? '(cancelled_at IS NOT NULL)' : column)

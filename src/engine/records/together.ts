@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
-import type { Db, Statement } from '../db.ts'
+import type { Db } from '../db.ts'
+import { hasUnique, type WriteStatement } from '../indexes/index.ts'
 import { type PlainWrite, type RecordKey, writeAll, writeOne } from './group-writes.ts'
 import { CREATE_MANY, UPDATE_MANY, type WrittenRow } from './put-statements.ts'
 import { GET, GET_MANY } from './read-statements.ts'
@@ -13,14 +14,14 @@ export type Together = {
   /** The database it runs on. A transaction is another one, and runs its statements itself. */
   readonly db: Db
   readRecord(key: RecordKey): Promise<RecordRow | undefined>
-  /** Undefined when the record is absent, has this data, or its type has another version: the caller finds out which. */
+  /** Undefined when the record is absent, has this data, or its type has another revision: the caller finds out which. */
   updateRecord(write: PlainWrite): Promise<WrittenRow | undefined>
-  /** Under an id the server has just made. Undefined when the type has another version. */
+  /** Under an id the server has just made. Undefined when the type has another revision. */
   createRecord(write: PlainWrite): Promise<WrittenRow | undefined>
 }
 
 const MAX_GROUP = 64
-/** Data of one group, at most; larger records go alone. */
+/** Data of one record of a group, at most; larger ones go alone. So do those that a unique index may refuse. */
 const MAX_GROUP_TEXT = 16 * 1024
 
 export function openTogether(db: Db): Together {
@@ -30,13 +31,15 @@ export function openTogether(db: Db): Together {
     batchScheduleFn: (flush: () => void) => void setImmediate(flush),
   }
   const reads = new DataLoader<RecordKey, RecordRow | undefined>((keys) => readAll(db, keys), options)
-  const writes = (how: Statement) => {
+  const writes = (how: WriteStatement) => {
     const loader = new DataLoader<PlainWrite, WrittenRow | undefined>(
       (all) => writeAll(db, how, all),
       options,
     )
     return (write: PlainWrite) =>
-      write.text.length > MAX_GROUP_TEXT ? writeOne(db, how, write) : loader.load(write)
+      hasUnique(write.type) || write.text.length > MAX_GROUP_TEXT
+        ? writeOne(db, how, write)
+        : loader.load(write)
   }
   return {
     db,

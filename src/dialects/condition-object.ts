@@ -1,0 +1,60 @@
+import { isClose } from './close.ts'
+import { condition, Doubt, type Draft } from './draft.ts'
+import { isOperatorWord } from './operators.ts'
+
+type Role = 'field' | 'op' | 'value'
+
+const ROLES = new Map<string, Role>([
+  ['field', 'field'],
+  ['fieldname', 'field'],
+  ['column', 'field'],
+  ['property', 'field'],
+  ['attribute', 'field'],
+  ['op', 'op'],
+  ['operator', 'op'],
+  ['operation', 'op'],
+  ['comparator', 'op'],
+  ['comparison', 'op'],
+  ['value', 'value'],
+  ['values', 'value'],
+  ['val', 'value'],
+])
+
+/** The part of a condition that a key is meant to be, within one slip. */
+function roleOf(key: string): Role | undefined {
+  const flat = key.toLowerCase().replace(/[_-]/g, '')
+  const known = ROLES.get(flat)
+  if (known || flat.length < 4 || flat.length > 12) return known
+  return [...ROLES].find(([word]) => word.length > 3 && isClose(flat, word))?.[1]
+}
+
+/** Is the key one that a condition is written with? Then it is not the name of a property. */
+export const isRole = (key: string): boolean => roleOf(key) !== undefined
+
+/** Does the object look like `{ field, op, value }`, written well or not? */
+export const isCondition = (keys: readonly string[]): boolean =>
+  keys.length > 1 && keys.some((key) => roleOf(key) === 'field')
+
+/** Reads `{ field, op, value }` with its keys misspelt, `op` left out, or the operator as a key: `{ field, gte: 5 }`. @throws Doubt */
+export function readCondition(node: Record<string, unknown>): Draft {
+  const roles = new Map<Role, unknown>()
+  const words: [string, unknown][] = []
+  for (const [key, value] of Object.entries(node)) {
+    const role = roleOf(key)
+    if (role === undefined ? !isOperatorWord(key) : roles.has(role)) throw new Doubt()
+    if (role === undefined) words.push([key, value])
+    else roles.set(role, value)
+  }
+  const field = roles.get('field')
+  if (typeof field !== 'string') throw new Doubt()
+  const [word, ...more] = words
+  if (word) {
+    if (more.length > 0 || roles.size > 1) throw new Doubt()
+    return condition(field, `$${word[0]}`, word[1])
+  }
+  const value = roles.get('value')
+  if (!roles.has('op')) return condition(field, Array.isArray(value) ? '$in' : '$eq', value)
+  const op = roles.get('op')
+  if (typeof op !== 'string') throw new Doubt()
+  return condition(field, op, value)
+}

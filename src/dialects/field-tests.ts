@@ -1,0 +1,89 @@
+import { condition, Doubt, type Draft, not, together } from './draft.ts'
+import { isObject } from './literal.ts'
+import { isOperatorWord } from './operators.ts'
+import { regexTest } from './regex.ts'
+
+/** Properties within properties, before a test is reached. */
+const MAX_NESTING = 10
+/** Marked as operators by the sign before them; other words may be properties as well. */
+const isMarked = (key: string): boolean => /^[$_]/.test(key)
+/** What is read beside the operators' own words. */
+const MORE = new Set(['not', 'regex', 'options', 'elemmatch', 'some', 'mode'])
+const bare = (key: string): string => key.toLowerCase().replace(/^[$_]/, '')
+const isTest = (key: string): boolean => isOperatorWord(key) || MORE.has(bare(key))
+
+/** Reads what is said of a field: a value, `{ "$gt": 1 }`, `{ "gte": 1, "lt": 5 }`, `{ "_eq": "x" }`. @throws Doubt */
+export function readTests(name: string, value: unknown, depth = 0, below = name === 'data'): Draft {
+  if (depth > MAX_NESTING) throw new Doubt()
+  // A list may be the value or the values; what a name in Mongo means for a list is one more reading.
+  if (Array.isArray(value)) throw new Doubt()
+  if (!isObject(value)) return condition(dotted(name), '$eq', value)
+  const keys = Object.keys(value)
+  if (keys.length === 0) throw new Doubt()
+  if (keys.every(isTest)) return readOperators(name, value, depth)
+  if (keys.some((key) => isMarked(key) || key === '__proto__')) throw new Doubt()
+  return together(
+    Object.entries(value).map(([key, inner]) => {
+      // Elsewhere than below the bare `data`, an object of values may be the value itself.
+      if (!isObject(inner) && !below) throw new Doubt()
+      return readTests(`${name}.${key}`, inner, depth + 1, below)
+    }),
+  )
+}
+
+function readOperators(name: string, tests: Record<string, unknown>, depth: number): Draft {
+  // `{ "data": { "is": 1 } }` may speak of a property called "is".
+  if (name === 'data' && !Object.keys(tests).every((key) => isMarked(key) || key === 'search'))
+    throw new Doubt()
+  const { mode, ...rest } = tests
+  if (mode !== undefined && mode !== 'insensitive' && mode !== 'default') throw new Doubt()
+  const parts = Object.entries(rest)
+    .filter(([key]) => bare(key) !== 'options')
+    .map(([key, value]) => readOperator(name, key, value, tests, depth))
+  return together(parts)
+}
+
+/** Operators that ignore case when Prisma's `mode` says so. */
+const INSENSITIVE = new Map([
+  ['equals', 'iequals'],
+  ['contains', 'icontains'],
+  ['startswith', 'istartswith'],
+  ['endswith', 'iendswith'],
+])
+
+function readOperator(
+  name: string,
+  key: string,
+  value: unknown,
+  tests: Record<string, unknown>,
+  depth: number,
+): Draft {
+  const field = dotted(name)
+  const options = tests['$options'] ?? tests['options']
+  const word = bare(key)
+  if (options !== undefined && word !== 'regex') throw new Doubt()
+  if (word === 'not')
+    return isObject(value) ? not(readTests(name, value, depth + 1)) : condition(field, '$neq', value)
+  if (word === 'regex') return regexTest(field, value, options)
+  if (word === 'elemmatch' || word === 'some') return elementTest(field, value, depth)
+  if (tests['mode'] !== 'insensitive') return condition(field, `$${word}`, value)
+  const insensitive = INSENSITIVE.get(word)
+  if (insensitive === undefined) throw new Doubt()
+  return condition(field, `$${insensitive}`, value)
+}
+
+/** One test of any element. Two tests must hold for the same element, and a negative one for it, which no filter of ours says. */
+function elementTest(field: string, value: unknown, depth: number): Draft {
+  if (!isObject(value) || Object.keys(value).length !== 1) throw new Doubt()
+  const [[key = '', inner] = []] = Object.entries(value)
+  const made = isTest(key)
+    ? readTests(`${field}[]`, value, depth + 1)
+    : readTests(`${field}[].${key}`, inner, depth + 1)
+  if (made.kind !== 'condition' || !POSITIVE.has(bare(made.word)) || made.value === null) throw new Doubt()
+  return made
+}
+const POSITIVE = new Set(['eq', 'equals', 'gt', 'gte', 'lt', 'lte', 'in', 'like', 'ilike', 'startswith'])
+
+/** Mongo's way to a place in a list: `items.0.sku`. */
+const dotted = (name: string): string =>
+  name.includes('"') ? name : name.replace(/\.(\d{1,9})(?=\.|\[|$)/g, '[$1]')

@@ -1,0 +1,80 @@
+import { isClose } from './close.ts'
+import { Doubt } from './draft.ts'
+import { jsonIn } from './literal.ts'
+
+/** The fields of a record beside its data. */
+export const COLUMNS: readonly string[] = [
+  'id',
+  'external_id',
+  'external_source',
+  'status',
+  'version',
+  'created_at',
+  'updated_at',
+]
+/** What a record shows and no filter reads: neither a column nor data. */
+const UNREADABLE = ['record_type', 'base_id', 'cancelled_at', 'deleted_at']
+
+const MAX_CHARS = 1024
+const MAX_SEGMENTS = 32
+// What may follow `data`: .name, [0], [] or ["any key"].
+const SEGMENT = /\.[^.[\]"]+|\[\d{1,9}\]|\[\]|\["(?:[^"\\]|\\.)*"\]/gsy
+const PLAIN_KEY = /^[\p{L}\p{N}\p{M}_$-]+$/u
+
+/** The field of our language that a written name means. @throws Doubt */
+export function fieldOf(name: string, columns: readonly string[] = COLUMNS): string {
+  if (name.length > MAX_CHARS || !name.isWellFormed() || name.includes('\0')) throw new Doubt()
+  if (columns.includes(name) || isDataPath(name)) return name
+  if (UNREADABLE.includes(name)) throw new Doubt()
+  return columnOf(name, columns) ?? dataPath(/^data[.[]/i.test(name) ? name.slice('data'.length) : `.${name}`)
+}
+
+/** The field that is one property of data, whatever characters its name has. */
+export const fieldOfKey = (key: string): string =>
+  COLUMNS.includes(key) ? key : `data${PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`
+
+/** Does the name already stand for a place in data, or for a column, without any guess? */
+export const isField = (name: string): boolean => COLUMNS.includes(name) || isDataPath(name)
+
+/** Columns that hold text: `external_id=eq.42` means the text "42". */
+export const holdsText = (name: string): boolean =>
+  COLUMNS.includes(columnOf(name, COLUMNS) ?? name) && name !== 'version'
+
+/** A column written in another case, or with one slip that is not a plural. */
+function columnOf(name: string, columns: readonly string[]): string | undefined {
+  if (['_id', 'ID', 'Id'].includes(name) && columns.includes('id')) return 'id'
+  const flat = name.replace(/[_\s-]/g, '').toLowerCase()
+  return columns.find(
+    (column) =>
+      (column.includes('_') && column.replaceAll('_', '') === flat) ||
+      (column.length > 5 && name !== `${column}s` && isClose(name, column)),
+  )
+}
+
+function isDataPath(name: string): boolean {
+  if (!/^data(?:[.[]|$)/.test(name) || name.length > MAX_CHARS) return false
+  const segments = segmentsOf(name.slice('data'.length))
+  return segments !== undefined && segments.length <= MAX_SEGMENTS
+}
+
+function segmentsOf(path: string): string[] | undefined {
+  const segments = path.match(SEGMENT) ?? []
+  if (segments.join('') !== path) return undefined
+  return segments.every((each) => !each.startsWith('["') || jsonIn(each.slice(1, -1)) !== undefined)
+    ? segments
+    : undefined
+}
+
+/** The path below data, its odd keys quoted. @throws Doubt */
+function dataPath(path: string): string {
+  const segments = segmentsOf(path) ?? path.split('.').slice(1).map(quoted)
+  const field = `data${segments.map((each) => (each.startsWith('.') ? quoted(each.slice(1)) : each)).join('')}`
+  if (!isDataPath(field) || segments.length === 0) throw new Doubt()
+  return field
+}
+
+function quoted(key: string): string {
+  if (key === '' || key === '__proto__') throw new Doubt()
+  if (PLAIN_KEY.test(key)) return `.${key}`
+  return `[${JSON.stringify(key)}]`
+}

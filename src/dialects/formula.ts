@@ -1,0 +1,113 @@
+import { LIMITS } from '../limits.ts'
+import { condition, Doubt, type Draft, group, not } from './draft.ts'
+import { mirrored } from './infix-operands.ts'
+import { numberIn } from './literal.ts'
+import { isOperatorWord } from './operators.ts'
+import { Cursor } from './tokens.ts'
+
+const MAX_DEPTH = 2 * LIMITS.filterDepth
+
+/** A part of a formula: a field, a value, nothing (`BLANK()`), or a test, which may be a place found in a text. */
+type Part =
+  | { kind: 'field'; name: string; braced: boolean }
+  | { kind: 'value'; value: unknown }
+  | { kind: 'blank' }
+  | { kind: 'test'; draft: Draft; place: boolean }
+
+/** Reads an Airtable formula: `AND({region}='Europe', NOT({area}<1000))`. @throws Doubt */
+export function readFormula(text: string): Draft {
+  const cursor = new Cursor(text.replace(/^=/, ''))
+  const draft = test(cursor, 0)
+  cursor.demandEnd()
+  return draft
+}
+
+function test(cursor: Cursor, depth: number): Draft {
+  const left = part(cursor, depth)
+  const { kind, text } = cursor.peek()
+  if (kind !== 'sign' || !isOperatorWord(text)) {
+    // A field alone holds when it is ticked, filled or not zero: which one, its kind decides.
+    if (left.kind !== 'test') throw new Doubt()
+    return left.draft
+  }
+  cursor.next()
+  return compare(left, text, part(cursor, depth))
+}
+
+function compare(left: Part, sign: string, right: Part): Draft {
+  if (left.kind === 'test') return place(left, sign, right)
+  if (left.kind !== 'field') {
+    if (right.kind !== 'field') throw new Doubt()
+    return compare(right, mirrored(sign), left)
+  }
+  if (right.kind === 'blank') return condition(left.name, `$${sign}`, null)
+  if (right.kind !== 'value') throw new Doubt()
+  if (right.value !== '') return condition(left.name, `$${sign}`, right.value)
+  // Airtable knows no empty text beside the empty cell; without braces it may be SQL, which does.
+  if (!left.braced) throw new Doubt()
+  if (['=', '$eq'].includes(sign)) return condition(left.name, '$isempty')
+  if (['!=', '$neq'].includes(sign)) return condition(left.name, '$isnotempty')
+  throw new Doubt()
+}
+
+/** `FIND('x', {name}) > 0`: is it found at all? */
+function place(left: Extract<Part, { kind: 'test' }>, sign: string, right: Part): Draft {
+  const test = right.kind === 'value' ? `${sign}${String(right.value)}` : ''
+  if (left.place && ['>0', '>=1', '!=0'].includes(test)) return left.draft
+  if (left.place && ['=0', '<1'].includes(test)) return not(left.draft)
+  throw new Doubt()
+}
+
+function part(cursor: Cursor, depth: number): Part {
+  if (depth > MAX_DEPTH) throw new Doubt()
+  if (cursor.is(1, '(') && cursor.peek().kind === 'name') return call(cursor, depth + 1)
+  if (cursor.skip('(')) {
+    const draft = test(cursor, depth + 1)
+    cursor.demand(')')
+    return { kind: 'test', draft, place: false }
+  }
+  const { kind, text } = cursor.next()
+  if (kind === 'braced' || kind === 'name') return { kind: 'field', name: text, braced: kind === 'braced' }
+  if (kind === 'string' || kind === 'quoted') return { kind: 'value', value: text }
+  if (kind === 'number') return { kind: 'value', value: numberIn(text) }
+  throw new Doubt()
+}
+
+function call(cursor: Cursor, depth: number): Part {
+  const word = cursor.next().text.toUpperCase()
+  cursor.demand('(')
+  if (word === 'AND' || word === 'OR' || word === 'NOT') {
+    const parts = [test(cursor, depth)]
+    while (cursor.skip(',')) parts.push(test(cursor, depth))
+    cursor.demand(')')
+    if (word !== 'NOT') return asTest(group(word === 'AND' ? 'and' : 'or', parts))
+    if (parts.length > 1) throw new Doubt()
+    return asTest(not(group('and', parts)))
+  }
+  const parts: Part[] = []
+  while (!cursor.skip(')')) {
+    if (parts.length > 0) cursor.demand(',')
+    parts.push(part(cursor, depth))
+  }
+  return applied(word, parts)
+}
+
+const asTest = (draft: Draft, place = false): Part => ({ kind: 'test', draft, place })
+
+/** The functions that have a counterpart. @throws Doubt for any other */
+function applied(word: string, [first, second, ...more]: readonly Part[]): Part {
+  if (first === undefined) {
+    if (word === 'BLANK') return { kind: 'blank' }
+    if (word === 'TRUE' || word === 'FALSE') return { kind: 'value', value: word === 'TRUE' }
+  }
+  if (second === undefined || more.length > 0) throw new Doubt()
+  if (first?.kind === 'value' && typeof first.value === 'string' && second.kind === 'field') {
+    if (word === 'FIND') return asTest(condition(second.name, '$substring', first.value), true)
+    if (word === 'SEARCH') return asTest(condition(second.name, '$icontains', first.value), true)
+  }
+  if (first?.kind === 'field' && second.kind === 'value' && typeof second.value === 'string') {
+    if (word === 'IS_BEFORE') return asTest(condition(first.name, '$lt', second.value))
+    if (word === 'IS_AFTER') return asTest(condition(first.name, '$gt', second.value))
+  }
+  throw new Doubt()
+}

@@ -1,0 +1,3 @@
+export { correctFilter } from './correct.ts'
+export { correctParameter } from './parameters.ts'
+export { adviseQuery } from './query.ts'

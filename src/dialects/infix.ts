@@ -1,0 +1,107 @@
+import { LIMITS } from '../limits.ts'
+import { condition, Doubt, type Draft, group, not, sure } from './draft.ts'
+import { comparison, literalOf, mirrored, type Operand, operand } from './infix-operands.ts'
+import { Cursor } from './tokens.ts'
+
+const MAX_DEPTH = 2 * LIMITS.filterDepth
+
+/** Reads conditions with signs or words between: of SQL's WHERE, of PocketBase, of OData. @throws Doubt */
+export function readInfix(text: string): Draft {
+  const cursor = new Cursor(text.replace(/^where\s/i, '').replace(/;$/, ''))
+  const draft = anyOf(cursor, 0)
+  cursor.demandEnd()
+  return draft
+}
+
+function anyOf(cursor: Cursor, depth: number): Draft {
+  const parts = [allOf(cursor, depth)]
+  while (cursor.skip('or', '||')) parts.push(allOf(cursor, depth))
+  return group('or', parts)
+}
+
+function allOf(cursor: Cursor, depth: number): Draft {
+  const parts = [one(cursor, depth)]
+  while (cursor.skip('and', '&&')) parts.push(one(cursor, depth))
+  return group('and', parts)
+}
+
+function one(cursor: Cursor, depth: number): Draft {
+  if (depth > MAX_DEPTH) throw new Doubt()
+  if (cursor.skip('not', '!')) return not(one(cursor, depth + 1))
+  if (cursor.skip('(')) {
+    const inner = anyOf(cursor, depth + 1)
+    cursor.demand(')')
+    return inner
+  }
+  return cursor.is(1, '(') ? call(cursor) : test(cursor)
+}
+
+/** OData's `contains(name,'x')` and its like, of texts. */
+const CALLS = new Map([
+  ['contains', '$substring'],
+  ['startswith', '$startswith'],
+  ['endswith', '$endswith'],
+])
+
+function call(cursor: Cursor): Draft {
+  const word = sure(CALLS.get(cursor.next().text.toLowerCase()))
+  cursor.demand('(')
+  const subject = nameOf(operand(cursor))
+  cursor.demand(',')
+  const value = literalOf(cursor)
+  cursor.demand(')')
+  return condition(subject, word, value)
+}
+
+const nameOf = ({ name }: Operand): string => sure(name)
+
+function test(cursor: Cursor): Draft {
+  const left = operand(cursor)
+  if (left.name === undefined) {
+    const word = mirrored(cursor.next().text)
+    return condition(nameOf(operand(cursor)), word, left.value)
+  }
+  if (cursor.skip('is')) return isTest(cursor, left.name)
+  const negative = cursor.skip('not')
+  const made = setTest(cursor, left.name)
+  if (made) return negative ? negation(made) : made
+  if (negative) throw new Doubt()
+  return comparison(cursor, left.name)
+}
+
+/** `IS NULL`, `IS NOT TRUE` */
+function isTest(cursor: Cursor, name: string): Draft {
+  const negative = cursor.skip('not')
+  const value = literalOf(cursor)
+  if (value !== null && typeof value !== 'boolean') throw new Doubt()
+  return condition(name, negative ? '$neq' : '$eq', value)
+}
+
+/** `IN (…)`, `BETWEEN … AND …`, `LIKE …`: the tests that NOT may stand before. */
+function setTest(cursor: Cursor, name: string): Draft | undefined {
+  if (cursor.skip('in')) {
+    cursor.demand('(')
+    const values = [literalOf(cursor)]
+    while (cursor.skip(',')) values.push(literalOf(cursor))
+    cursor.demand(')')
+    return condition(name, '$in', values)
+  }
+  if (cursor.skip('between')) {
+    const low = literalOf(cursor)
+    cursor.demand('and')
+    return condition(name, '$between', [low, literalOf(cursor)])
+  }
+  if (cursor.skip('like')) return condition(name, '$like', literalOf(cursor))
+  return cursor.skip('ilike') ? condition(name, '$ilike', literalOf(cursor)) : undefined
+}
+
+const NEGATIONS = new Map([
+  ['$in', '$notin'],
+  ['$between', '$notbetween'],
+  ['$like', '$notlike'],
+  ['$ilike', '$notilike'],
+])
+const negation = (draft: Draft): Draft =>
+  draft.kind === 'condition'
+    ? condition(draft.name, NEGATIONS.get(draft.word) ?? '', draft.value)
+    : not(draft)

@@ -1,0 +1,89 @@
+import { LIMITS } from '../limits.ts'
+import { condition, Doubt, type Draft, group, not } from './draft.ts'
+import { closing, pieces, valueAt } from './pieces.ts'
+
+const MAX_DEPTH = 2 * LIMITS.filterDepth
+
+/** Reads NocoDB's `(status,eq,open)~and(area,gt,5)`. @throws Doubt */
+export function readNocodb(text: string, depth = 0): Draft {
+  if (depth > MAX_DEPTH || !/^(?:~not)?\(/.test(text)) throw new Doubt()
+  const parts: Draft[] = []
+  const joins = new Set<string>()
+  for (let rest = text; ; ) {
+    const negative = rest.startsWith('~not')
+    if (negative) rest = rest.slice('~not'.length)
+    if (!rest.startsWith('(')) throw new Doubt()
+    const end = closing(rest)
+    const part = clause(rest.slice(1, end), depth)
+    parts.push(negative ? not(part) : part)
+    rest = rest.slice(end + 1)
+    if (rest === '') break
+    const [join] = /^~(?:and|or)(?=[~(])/.exec(rest) ?? []
+    if (join === undefined) throw new Doubt()
+    joins.add(join)
+    rest = rest.slice(join.length)
+  }
+  // Which of "and" and "or" binds first is nowhere said.
+  if (joins.size > 1) throw new Doubt()
+  return group(joins.has('~or') ? 'or' : 'and', parts)
+}
+
+const clause = (text: string, depth: number): Draft =>
+  /^(?:~not)?\(/.test(text) ? readNocodb(text, depth + 1) : test(text)
+
+/** Words whose value is one more word: `is,null`. */
+const IS = new Map<string, [string, unknown?]>([
+  ['null', ['$isnull']],
+  ['notnull', ['$isnotnull']],
+  ['empty', ['$isempty']],
+  ['notempty', ['$isnotempty']],
+  ['blank', ['$isblank']],
+  ['notblank', ['$isnotblank']],
+  ['true', ['$eq', true]],
+  ['false', ['$eq', false]],
+  ['checked', ['$eq', true]],
+  ['notchecked', ['$neq', true]],
+])
+const COMPARE = new Map([
+  ['eq', '$eq'],
+  ['neq', '$neq'],
+  ['not', '$neq'],
+  ['gt', '$gt'],
+  ['ge', '$gte'],
+  ['gte', '$gte'],
+  ['lt', '$lt'],
+  ['le', '$lte'],
+  ['lte', '$lte'],
+])
+const LISTS = new Map([
+  ['in', '$in'],
+  ['btw', '$between'],
+  ['nbtw', '$notbetween'],
+])
+
+function test(text: string): Draft {
+  const [name = '', op = '', ...values] = pieces(text)
+  if (!/^[\p{L}_]/u.test(name)) throw new Doubt()
+  const compare = COMPARE.get(op)
+  const list = LISTS.get(op)
+  const [value = '', ...more] = values
+  if (list && values.length > 0)
+    return condition(
+      name,
+      list,
+      values.map((each) => valueAt(name, each)),
+    )
+  if (more.length > 0) throw new Doubt()
+  if (compare) return condition(name, compare, valueAt(name, value))
+  if (op === 'like' || op === 'nlike') return like(name, op, value)
+  const is = IS.get(op === 'is' ? value : op)
+  if (!is || (op !== 'is' && values.length > 0)) throw new Doubt()
+  return condition(name, ...is)
+}
+
+/** A text without `%` is looked for anywhere, and case never matters. */
+function like(name: string, op: string, value: string): Draft {
+  if (value === '') throw new Doubt()
+  const made = value.includes('%') ? condition(name, '$ilike', value) : condition(name, '$icontains', value)
+  return op === 'like' ? made : not(made)
+}

@@ -1,0 +1,146 @@
+import { LIMITS } from '../limits.ts'
+import { Doubt } from './draft.ts'
+
+/** A filter in our language. */
+export type FilterJson =
+  | { field: string; op: string; value?: unknown }
+  | { and: FilterJson[] }
+  | { or: FilterJson[] }
+  | { not: FilterJson }
+
+/** What a written operator says about a field, given its value. @throws Doubt for a value that it cannot take */
+export type Meaning = (field: string, value: unknown) => FilterJson
+
+/** The text as a pattern that matches only itself. */
+export const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
+
+/** Does the pattern end in a lone backslash, which escapes nothing? By hand: /\\+$/ takes quadratic time. */
+export function endsInEscape(text: string): boolean {
+  let from = text.length
+  while (text.charAt(from - 1) === '\\') from--
+  return (text.length - from) % 2 === 1
+}
+
+const isScalar = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+
+/** `eq` or `neq`; for null the operator that says so. */
+export const equality =
+  (op: 'eq' | 'neq', ofNull: 'is_null' | 'is_not_null'): Meaning =>
+  (field, value) => {
+    if (value === undefined) throw new Doubt()
+    return value === null ? { field, op: ofNull } : { field, op, value }
+  }
+
+export const ordering =
+  (op: 'gt' | 'gte' | 'lt' | 'lte'): Meaning =>
+  (field, value) => {
+    if (typeof value !== 'string' && !Number.isFinite(value)) throw new Doubt()
+    return { field, op, value }
+  }
+
+/** The values of a list, or of the list that a single value should have been. @throws Doubt */
+function listOf(value: unknown): unknown[] {
+  // "a,b" may be one text or two.
+  const single = isScalar(value) && !(typeof value === 'string' && value.includes(','))
+  const list = single ? [value] : value
+  if (!Array.isArray(list) || list.length > LIMITS.filterValues) throw new Doubt()
+  return list
+}
+
+/** `in`; null among the values is asked for by name, as our `in` never matches it. */
+export const among: Meaning = (field, value) => {
+  const list = listOf(value)
+  const rest: FilterJson = { field, op: 'in', value: list.filter((each) => each !== null) }
+  return list.includes(null) ? { or: [rest, { field, op: 'is_null' }] } : rest
+}
+
+export const notAmong: Meaning = (field, value) => {
+  const list = listOf(value)
+  const rest: FilterJson = { field, op: 'not_in', value: list.filter((each) => each !== null) }
+  return list.includes(null) ? { and: [rest, { field, op: 'is_not_null' }] } : rest
+}
+
+/** `like` and `ilike` with the pattern made of the text. */
+export const pattern =
+  (op: 'like' | 'ilike', make: (text: string) => string): Meaning =>
+  (field, value) => {
+    if (typeof value !== 'string' || value === '') throw new Doubt()
+    const made = make(value)
+    if (endsInEscape(made)) throw new Doubt()
+    return { field, op, value: made }
+  }
+
+export const text =
+  (op: 'starts_with' | 'search'): Meaning =>
+  (field, value) => {
+    if (typeof value !== 'string' || value === '') throw new Doubt()
+    return { field, op, value }
+  }
+
+export const member: Meaning = (field, value) => {
+  if (!isScalar(value)) throw new Doubt()
+  return { field, op: 'has', value }
+}
+
+export const members =
+  (op: 'has_any' | 'has_all'): Meaning =>
+  (field, value) => {
+    const list = listOf(value)
+    if (list.length === 0) throw new Doubt()
+    return { field, op, value: list }
+  }
+
+/** `is_null` or `is_not_null`; written with false, the other. */
+export const nullity =
+  (op: 'is_null' | 'is_not_null', other: 'is_null' | 'is_not_null'): Meaning =>
+  (field, value) => {
+    if (value !== undefined && value !== null && typeof value !== 'boolean') throw new Doubt()
+    return { field, op: value === false ? other : op }
+  }
+
+/** Part of a text, or an element of an array: the word is used for both, and no value is both. */
+export const contains: Meaning = (field, value) => {
+  if (Array.isArray(value)) return members('has_all')(field, value)
+  if (typeof value !== 'string') return member(field, value)
+  return { or: [pattern('like', (part) => `%${escaped(part)}%`)(field, value), { field, op: 'has', value }] }
+}
+
+/** Neither null nor the empty text, or with `negate` one of them. */
+export const emptiness =
+  (empty: boolean): Meaning =>
+  (field, value) => {
+    if (value !== undefined && value !== null && typeof value !== 'boolean') throw new Doubt()
+    return (value === false) === empty
+      ? {
+          and: [
+            { field, op: 'is_not_null' },
+            { field, op: 'neq', value: '' },
+          ],
+        }
+      : {
+          or: [
+            { field, op: 'is_null' },
+            { field, op: 'eq', value: '' },
+          ],
+        }
+  }
+
+export const between: Meaning = (field, value) => {
+  const [low, high] = ends(value)
+  return { and: [ordering('gte')(field, low), ordering('lte')(field, high)] }
+}
+
+export const notBetween: Meaning = (field, value) => {
+  const [low, high] = ends(value)
+  return { or: [ordering('lt')(field, low), ordering('gt')(field, high)] }
+}
+
+function ends(value: unknown): [unknown, unknown] {
+  if (!Array.isArray(value) || value.length !== 2 || typeof value[0] !== typeof value[1]) throw new Doubt()
+  return [value[0], value[1]]
+}
+
+export const negated =
+  (meaning: Meaning): Meaning =>
+  (field, value) => ({ not: meaning(field, value) })

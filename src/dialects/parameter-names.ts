@@ -1,0 +1,73 @@
+import { isRole } from './condition-object.ts'
+import { condition, Doubt, type Draft } from './draft.ts'
+import { isOperatorWord, operatorOf } from './operators.ts'
+import { valueAt } from './pieces.ts'
+
+const HEADS = new Set(['filter', 'filters', 'where', 'query', 'condition', 'conditions'])
+const bare = (word: string): string => word.toLowerCase().replace(/^[$_]/, '')
+
+/** Reads `filter[data.region]=Europe`, `filter[region][_eq]=x`, `data[region]=x`, `area[gte]=5`; undefined for a name without brackets. @throws Doubt */
+export function readBracketed(name: string, value: string): Draft | undefined {
+  const [, head = '', brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? []
+  if (head === '') return undefined
+  const keys = [...brackets.matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)
+  if (keys.at(-1) === '') keys.pop()
+  const path = HEADS.has(bare(head)) ? [] : [head]
+  // The first of a list of conditions that all hold is a condition; of alternatives it is half of what is meant.
+  while (path.length === 0 && bare(keys[0] ?? '') === 'and' && /^\d+$/.test(keys[1] ?? '')) keys.splice(0, 2)
+  const last = keys.at(-1) ?? ''
+  const word = path.length + keys.length > 1 && isOperatorWord(last) ? keys.pop() : undefined
+  // `page[size]=5` is no condition, and `filter[0][field]=a` is a part of one.
+  if (word === undefined && path.length > 0 && head !== 'data') throw new Doubt()
+  path.push(...keys)
+  if (path.length === 0 || path.some((key) => !isProperty(key)) || /^\d/.test(path[0] ?? ''))
+    throw new Doubt()
+  return test(path.join('.'), word, value)
+}
+
+const isProperty = (key: string): boolean =>
+  key !== '' && !isRole(key) && !isOperatorWord(key) && !['or', 'and', 'not', 'nor'].includes(bare(key))
+
+/** Reads Django's `area__gte=5`. @throws Doubt */
+export function readDjango(name: string, value: string): Draft {
+  const steps = name.split('__')
+  const word = steps.pop() ?? ''
+  if (steps.length === 0 || !isOperatorWord(word)) throw new Doubt()
+  return test(steps.join('.'), word, value)
+}
+
+/** Reads `data.area>=5`, whose name a URL ends at the sign of equality, and `data.area>5`, which is all name. @throws Doubt */
+export function readSigned(name: string, value: string): Draft | undefined {
+  const [, field = '', sign = '', rest = ''] = /^([^<>!=]+)([<>!])(.*)$/s.exec(name) ?? []
+  if (sign === '') return undefined
+  if (rest !== '' && value !== '') throw new Doubt()
+  if (rest !== '' && sign === '!') throw new Doubt()
+  const operand = rest === '' ? value : rest
+  return condition(
+    field.trim(),
+    rest === '' ? `$${sign}=` : `$${sign}`,
+    valueAt(field.trim(), operand.trim()),
+  )
+}
+
+function test(name: string, word: string | undefined, value: string): Draft {
+  if (word === undefined) {
+    if (value.includes(',')) throw new Doubt()
+    return condition(name, '$eq', valueAt(name, value))
+  }
+  switch (operatorOf(word).takes) {
+    case 'list':
+      return condition(
+        name,
+        `$${word}`,
+        value.split(',').map((each) => valueAt(name, each)),
+      )
+    case 'flag':
+      if (!['true', 'false', '1', '0'].includes(value)) throw new Doubt()
+      return condition(name, `$${word}`, value === 'true' || value === '1')
+    case 'text':
+      return condition(name, `$${word}`, value)
+    case 'any':
+      return condition(name, `$${word}`, valueAt(name, value))
+  }
+}

@@ -1,0 +1,57 @@
+import { Doubt } from './draft.ts'
+import { holdsText } from './fields.ts'
+import { bareValue, jsonIn } from './literal.ts'
+
+const OPEN = '([{'
+const CLOSE = ')]}'
+
+/** Where the bracket at the start of the text is closed; quoted parts are stepped over. @throws Doubt */
+export function closing(text: string): number {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charAt(at)
+    if (sign === '"') at = quoteEnd(text, at)
+    else if (OPEN.includes(sign)) depth++
+    else if (CLOSE.includes(sign) && --depth === 0) return at
+  }
+  throw new Doubt()
+}
+
+/** The text cut at its commas, but for those within brackets or quotes. @throws Doubt for brackets that do not match */
+export function pieces(text: string): string[] {
+  const found: string[] = []
+  let from = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charAt(at)
+    if (sign === '"') at = quoteEnd(text, at)
+    else if (OPEN.includes(sign)) depth++
+    else if (CLOSE.includes(sign)) depth--
+    else if (sign === ',' && depth === 0) {
+      found.push(text.slice(from, at))
+      from = at + 1
+    }
+    if (depth < 0) throw new Doubt()
+  }
+  if (depth !== 0) throw new Doubt()
+  return [...found, text.slice(from)]
+}
+
+function quoteEnd(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at++) {
+    if (text.charAt(at) === '\\') at++
+    else if (text.charAt(at) === '"') return at
+  }
+  throw new Doubt()
+}
+
+/** The value that a text without a type stands for, at this field. @throws Doubt */
+export function valueAt(name: string, text: string): unknown {
+  if (text === '') throw new Doubt()
+  if (text.startsWith('"')) {
+    const quoted = jsonIn(text)
+    if (typeof quoted !== 'string') throw new Doubt()
+    return quoted
+  }
+  return holdsText(name) && text !== 'null' ? text : bareValue(text)
+}

@@ -1,0 +1,97 @@
+import { LIMITS } from '../limits.ts'
+import { condition, Doubt, type Draft, not } from './draft.ts'
+import { isField } from './fields.ts'
+import { jsonIn } from './literal.ts'
+import { closing, pieces, valueAt } from './pieces.ts'
+import { regexTest } from './regex.ts'
+
+const MAX_DEPTH = 2 * LIMITS.filterDepth
+const OPS = 'eq|neq|gt|gte|lt|lte|like|ilike|in|is|isdistinct|match|imatch|cs|ov'
+const TEST = new RegExp(`^(not\\.)?(${OPS})\\.(.+)$`, 's')
+const START = new RegExp(`^(?:not\\.)?(?:${OPS}|cd|sl|sr|nxr|nxl|adj|(?:pl|ph|w)?fts)(?:\\([^)]*\\))?\\.`)
+const NAMED = new RegExp(`^([^,()]+?)\\.((?:not\\.)?(?:${OPS})\\..+)$`, 's')
+const GROUP = /^(not\.)?(and|or)(\(.*\))$/s
+
+/** Does the value of a parameter start as PostgREST's `gte.5` does, whether it can be read here or not? */
+export const isPostgrestTest = (value: string): boolean => START.test(value)
+
+/** Reads PostgREST as one text: `data.region=eq.Europe` or `or=(a.eq.1,b.gt.2)`. @throws Doubt */
+export function readPostgrest(text: string): Draft {
+  const [, name, value] = /^([^=&]+)=([^&]*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined) return readGroup(text)
+  return /^(?:not\.)?(?:and|or)$/.test(name) ? readGroup(`${name}${value}`) : readTest(name, value)
+}
+
+/** Reads `and(a.eq.1,or(b.gt.2,not.c.is.null))`. @throws Doubt */
+export function readGroup(text: string, depth = 0): Draft {
+  const [, negative, kind, list = ''] = GROUP.exec(text) ?? []
+  if (kind === undefined || depth > MAX_DEPTH || closing(list) !== list.length - 1) throw new Doubt()
+  const of = pieces(list.slice(1, -1)).map((each) => member(each.trim(), depth))
+  const made: Draft = { kind: kind === 'or' ? 'or' : 'and', of }
+  return negative ? not(made) : made
+}
+
+function member(text: string, depth: number): Draft {
+  if (GROUP.test(text)) return readGroup(text, depth + 1)
+  const [, name, value] = NAMED.exec(text) ?? []
+  if (name === undefined || value === undefined) throw new Doubt()
+  return name.startsWith('not.') ? not(readTest(name.slice('not.'.length), value)) : readTest(name, value)
+}
+
+/** Reads what a parameter asks of a field: `in.(a,b)`, `not.is.null`, `cs.{a}`. @throws Doubt */
+export function readTest(name: string, value: string): Draft {
+  const [, negative, op = '', rest = ''] = TEST.exec(value) ?? []
+  if (op === '') throw new Doubt()
+  const made = test(pathOf(name), op, rest)
+  return negative ? not(made) : made
+}
+
+function test(name: string, op: string, text: string): Draft {
+  switch (op) {
+    case 'in':
+      return condition(name, '$in', listIn(name, text, '()'))
+    case 'is':
+      return isTest(name, text)
+    case 'like':
+    case 'ilike':
+      return condition(name, `$${op}`, text.replaceAll('*', '%'))
+    case 'match':
+      return regexTest(name, text, undefined)
+    case 'imatch':
+      return regexTest(name, text, 'i')
+    case 'cs':
+      return condition(name, '$hasall', membersIn(name, text))
+    case 'ov':
+      return condition(name, '$hasany', membersIn(name, text))
+    default:
+      return condition(name, `$${op}`, valueAt(name, text))
+  }
+}
+
+function isTest(name: string, text: string): Draft {
+  if (text === 'null' || text === 'unknown') return condition(name, '$isnull')
+  if (text === 'not_null') return condition(name, '$isnotnull')
+  if (text !== 'true' && text !== 'false') throw new Doubt()
+  return condition(name, '$eq', text === 'true')
+}
+
+function membersIn(name: string, text: string): unknown[] {
+  if (text.startsWith('{')) return listIn(name, text, '{}')
+  const list = jsonIn(text)
+  if (!Array.isArray(list)) throw new Doubt()
+  return list
+}
+
+function listIn(name: string, text: string, brackets: string): unknown[] {
+  if (text[0] !== brackets[0] || text.at(-1) !== brackets[1] || text.length < 3) throw new Doubt()
+  return pieces(text.slice(1, -1)).map((each) => valueAt(name, each))
+}
+
+/** The steps of PostgREST into JSON as dots: `data->address->>city`. */
+function pathOf(name: string): string {
+  if (isField(name) || !name.includes('->')) return name
+  return name
+    .split(/->>?/)
+    .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : `${index === 0 ? '' : '.'}${step}`))
+    .join('')
+}

@@ -1,0 +1,22 @@
+import { condition, Doubt, type Draft } from './draft.ts'
+import { escaped } from './operands.ts'
+
+// Text without a sign that a regular expression reads as more than itself, save the dot that is escaped.
+const LITERAL = /^(?:[^\\^$.*+?()[\]{}|/]|\\[-\\^$.*+?()[\]{}|/])+$/u
+
+/** The test that a simple regular expression makes: a text, and where it stands. @throws Doubt for any other */
+export function regexTest(field: string, source: unknown, options: unknown): Draft {
+  if (typeof source !== 'string' || (options !== undefined && options !== '' && options !== 'i'))
+    throw new Doubt()
+  const insensitive = options === 'i'
+  // `.*` at an end leaves it open, anchored or not.
+  const [, start = '', body = '', end = ''] = /^(\^?(?:\.\*)?)(.*?)((?:\.\*)?\$?)$/s.exec(source) ?? []
+  const atStart = start === '^'
+  const atEnd = end === '$'
+  if (!LITERAL.test(body)) throw new Doubt()
+  const text = body.replace(/\\(.)/gu, '$1')
+  if (atStart && atEnd && !insensitive) return condition(field, '$eq', text)
+  if (atStart && !insensitive) return condition(field, '$startswith', text)
+  const pattern = `${atStart ? '' : '%'}${escaped(text)}${atEnd ? '' : '%'}`
+  return condition(field, insensitive ? '$ilike' : '$like', pattern)
+}

@@ -1,0 +1,41 @@
+import { Doubt, sure } from './draft.ts'
+import { jsonIn } from './literal.ts'
+
+const STEP =
+  /(?<space>\s+)|(?<double>"(?:[^"\\]|\\.)*")|'(?<single>(?:[^'\\]|\\.)*)'|(?<number>-?\d[\d.eE+-]*)|(?<word>[\p{L}_$][\p{L}\p{N}_$]*)|(?<sign>[{}[\]:,])/suy
+/** Python's words for JSON's. */
+const WORDS = new Map([
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+  ['undefined', 'null'],
+  ['true', 'true'],
+  ['false', 'false'],
+  ['null', 'null'],
+])
+
+/** Reads what Python or JavaScript prints for an object: single quotes, bare keys, `True`, a last comma. @throws Doubt */
+export function readRelaxedJson(text: string): unknown {
+  if (!/^[{[]/.test(text)) throw new Doubt()
+  const parts: string[] = []
+  for (let from = 0; from < text.length; from = STEP.lastIndex) {
+    STEP.lastIndex = from
+    const groups = STEP.exec(text)?.groups
+    if (!groups) throw new Doubt()
+    if (groups['space'] !== undefined) continue
+    const sign = groups['sign']
+    if ((sign === '}' || sign === ']') && parts.at(-1) === ',') parts.pop()
+    parts.push(strict(groups, /^\s*:/.test(text.slice(STEP.lastIndex, STEP.lastIndex + 20))))
+  }
+  return sure(jsonIn(parts.join('')))
+}
+
+function strict(groups: Readonly<Record<string, string | undefined>>, isKey: boolean): string {
+  const { single, word } = groups
+  if (single !== undefined) return requoted(single)
+  if (word !== undefined) return isKey ? JSON.stringify(word) : sure(WORDS.get(word))
+  return sure(groups['double'] ?? groups['number'] ?? groups['sign'])
+}
+
+const requoted = (inner: string): string =>
+  `"${inner.replace(/\\.|"/gs, (found) => (found === '"' ? '\\"' : found === "\\'" ? "'" : found))}"`

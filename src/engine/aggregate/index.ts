@@ -1,0 +1,57 @@
+import { demand } from '../access.ts'
+import { shaped } from '../db.ts'
+import { compileFilter } from '../filter/compile.ts'
+import { Parameters } from '../filter/parameters.ts'
+import type { Filter } from '../filter/parse.ts'
+import { recordTarget } from '../filter/record-target.ts'
+import { searchIn } from '../filter/search-condition.ts'
+import { type PageArgs, readPage } from '../page.ts'
+import { demandType } from '../record-types/index.ts'
+import { chooseAccessPath } from '../records/access-path.ts'
+import { entryConditions } from '../records/index-scan.ts'
+import type { Scope } from '../scope.ts'
+import { readAggregate } from './input.ts'
+import { type AggregatePage, type GroupRow, toGroups } from './page.ts'
+import type { AggregateArgs } from './query.ts'
+import type { Branch } from './source.ts'
+import { aggregateStatement, planAggregate } from './statement.ts'
+
+export type { AggregatePage } from './page.ts'
+
+/**
+ * Aggregates the records of a type that match, group by group; without group keys in one row.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type
+ */
+export async function aggregateRecords(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  args: AggregateArgs & PageArgs,
+): Promise<AggregatePage> {
+  demand(scope.access, 'read', baseId, recordType)
+  const page = readPage(args)
+  const query = readAggregate(args, false)
+  const type = await demandType(scope, baseId, recordType)
+  const parameters = new Parameters()
+  const plan = planAggregate(query, [type])
+  const branch = branchOf(type, query.filter, parameters)
+  const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
+  return toGroups(await scope.db.query<GroupRow>(shaped(text), values), plan, page)
+}
+
+type Type = Awaited<ReturnType<typeof demandType>>
+
+/** The records of the type that match, found through a declared index where one helps. */
+function branchOf(type: Type, filter: Filter | null, parameters: Parameters): Branch {
+  const { baseId, id } = type
+  const path = filter && chooseAccessPath(type.indexes, filter, [])
+  const rest = path ? path.residual : filter
+  const search = searchIn(baseId, type, parameters, () => {})
+  const conditions = [
+    `r.base_id = ${parameters.add(baseId)} AND r.record_type = ${parameters.add(id)}`,
+    path && entryConditions(path, baseId, parameters),
+    rest && compileFilter(rest, recordTarget(type, parameters, search)),
+  ]
+  const from = path ? 'plinth.record_index i JOIN plinth.record r ON r.id = i.id' : 'plinth.record r'
+  return { from, where: conditions.filter(Boolean).join(' AND '), type }
+}

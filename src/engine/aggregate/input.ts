@@ -1,0 +1,92 @@
+import { Aggregations, GroupBy } from '../../aggregate-shapes.ts'
+import { check, inBody } from '../../check.ts'
+import { invalid } from '../../errors.ts'
+import { type Field, parseField } from '../filter/field.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { readSort } from '../records/sort.ts'
+import { nameOf, nameReader } from './names.ts'
+import type { AggregateArgs, AggregateField, AggregateQuery, Aggregation, GroupKey } from './query.ts'
+
+/** Reads an aggregate; `base_id` is a field where records of several bases meet. @throws VALIDATION_ERROR */
+export function readAggregate(args: AggregateArgs, acrossBases: boolean): AggregateQuery {
+  const read = (name: string, at: string): AggregateField => {
+    if (acrossBases && name === 'base_id') return { kind: 'base' }
+    return demandOneValue(parseField(name, at), at)
+  }
+  const aggregations = readAggregations(args.aggregations, read)
+  const groups = readGroups(args.groupBy ?? [], read)
+  const names = demandDistinct([...groups, ...aggregations])
+  const readName = nameReader(names)
+  const isGiven = (value: unknown) => value !== undefined && value !== null
+  return {
+    filter: isGiven(args.filter) ? parseFilter(args.filter, '/filter') : null,
+    aggregations,
+    groups,
+    having: isGiven(args.having) ? parseFilter(args.having, '/having', readName) : null,
+    sort: isGiven(args.sort) ? readSort(args.sort, '/sort', readName) : [],
+  }
+}
+
+type ReadField = (name: string, at: string) => AggregateField
+
+function readAggregations(raw: unknown, read: ReadField): Aggregation[] {
+  return check(Aggregations, raw ?? [], inBody('/aggregations')).map(({ fn, field, alias }, n) => {
+    const at = `/aggregations/${n}`
+    if (field === undefined && fn !== 'count')
+      throw invalid({
+        path: `${at}/field`,
+        code: 'required',
+        message: `"${fn}" needs a field, such as "data.amount".`,
+      })
+    const of = field === undefined ? null : read(field, `${at}/field`)
+    return { fn, field: of, name: alias ?? nameOf(fn, of), at, fieldAt: `${at}/field` }
+  })
+}
+
+function readGroups(raw: unknown, read: ReadField): GroupKey[] {
+  return check(GroupBy, raw, inBody('/group_by')).map((term, n) => {
+    const at = `/group_by/${n}`
+    if (typeof term === 'string')
+      return { field: read(term, at), interval: null, name: term, at, fieldAt: at }
+    const { field, interval = null, alias = field } = term
+    const of = read(field, `${at}/field`)
+    if (interval !== null) demandTimes(of, `${at}/interval`)
+    return { field: of, interval, name: alias, at, fieldAt: `${at}/field` }
+  })
+}
+
+function demandOneValue(field: Field, at: string): Field {
+  if (field.kind === 'column' || !field.path.includes(null)) return field
+  throw invalid({
+    path: at,
+    code: 'many_values',
+    message:
+      '"[]" means any element, so there is no one value to aggregate. Name a position, such as [0]; to aggregate every element, use SQL with jsonb_array_elements.',
+  })
+}
+
+function demandTimes(field: AggregateField, at: string): void {
+  if (field.kind === 'data') return
+  if (field.kind === 'column' && (field.column === 'created_at' || field.column === 'updated_at')) return
+  throw invalid({
+    path: at,
+    code: 'invalid_field',
+    message: 'Only times have intervals. Leave interval out, or group by a field that holds times.',
+    allowed: ['created_at', 'updated_at', 'data.<name>'],
+  })
+}
+
+/** The names of the answer's columns. @throws VALIDATION_ERROR where two would have one name */
+function demandDistinct(columns: readonly { name: string; at: string }[]): string[] {
+  const names = new Set<string>()
+  for (const { name, at } of columns) {
+    if (names.has(name))
+      throw invalid({
+        path: at,
+        code: 'duplicate',
+        message: `Two columns of the answer would be called "${name.slice(0, 64)}". Give one of them an "alias".`,
+      })
+    names.add(name)
+  }
+  return [...names]
+}

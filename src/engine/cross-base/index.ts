@@ -1,0 +1,2 @@
+export { aggregateAcrossBases } from './aggregate.ts'
+export { listAcrossBases } from './list.ts'

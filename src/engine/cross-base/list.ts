@@ -1,0 +1,83 @@
+import { shaped } from '../db.ts'
+import { holdsSearch } from '../filter/compile.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
+import { type Projection, parseFields, project } from '../records/projection.ts'
+import { type RecordRow, toView } from '../records/record.ts'
+import { BEST_FIRST, parseSort } from '../records/sort.ts'
+import type { Scope } from '../scope.ts'
+import { demandAccount } from './account.ts'
+import { findBases, namedBases } from './bases.ts'
+import { type CrossQuery, crossCountStatement, crossListStatement, mergeForList } from './list-statement.ts'
+import { type NamedPath, openTypes, pathsOf, sharedTypes } from './types.ts'
+
+/** What is asked of a list across bases. `filter` and `sort` are JSON as the caller wrote it. */
+export type CrossListArgs = PageArgs & {
+  account: string
+  bases: readonly string[]
+  recordType: string
+  filter?: unknown
+  sort?: unknown
+  fields?: readonly string[] | null | undefined
+}
+
+type Row = RecordRow & { base_id: string; score: number | null }
+
+/**
+ * The records of a type that match, of all the bases, sorted as one list; each as REST shows it, with its `base_id`.
+ * @throws FORBIDDEN for a named base that the token may not read; NOT_FOUND for a named base or account that does not
+ * exist; VALIDATION_ERROR with the argument at fault
+ */
+export async function listAcrossBases(scope: Scope, args: CrossListArgs): Promise<Page<object>> {
+  const { account, recordType } = args
+  const named = namedBases(scope, args.bases, recordType)
+  demandAccount(account)
+  const page = readPage(args)
+  const { filter, sort, projection } = readArgs(args)
+  const types = await sharedTypes(scope, await findBases(scope, named, recordType), recordType)
+
+  const sortPaths = sort.flatMap(({ field, at }): NamedPath[] =>
+    field.kind === 'data' ? [{ path: field.path, at }] : [],
+  )
+  const whole: CrossQuery = {
+    ...page,
+    recordType,
+    filter,
+    sort,
+    types: openTypes(types, [...pathsOf(filter), ...sortPaths]),
+  }
+  const query = { ...whole, types: mergeForList(whole) }
+  const statement = crossListStatement(query)
+  const counting = page.includeTotal ? crossCountStatement(query) : null
+  const [rows, total] = await Promise.all([
+    scope.db.query<Row>(shaped(statement.text), statement.values),
+    counting && scope.db.query<{ total: number }>(shaped(counting.text), counting.values),
+  ])
+  return toPage(
+    rows.map((row) => show(recordType, row, projection)),
+    page,
+    total?.[0]?.total ?? null,
+  )
+}
+
+function readArgs({ filter: rawFilter, sort, fields }: CrossListArgs) {
+  const filter = rawFilter === undefined || rawFilter === null ? null : parseFilter(rawFilter, '/filter')
+  const isUnsorted = sort === undefined || sort === null
+  return {
+    filter,
+    sort: isUnsorted && filter && holdsSearch(filter) ? BEST_FIRST : parseSort(sort, '/sort', filter),
+    projection: fields ? readFields(fields) : null,
+  }
+}
+
+/** The base is always shown, named or not. */
+function readFields(fields: readonly string[]): Projection {
+  const others = fields.filter((name) => name !== 'base_id')
+  if (others.length === 0 && fields.length > 0) return { names: new Set(), paths: [] }
+  return parseFields(others, '/fields')
+}
+
+function show(recordType: string, { base_id, score, ...row }: Row, projection: Projection | null): object {
+  const view = toView(recordType, score === null ? row : { ...row, score })
+  return { base_id, ...(projection ? project(view, projection) : view) }
+}

@@ -1,0 +1,92 @@
+import { invalid } from '../../errors.ts'
+import { nearest } from '../../nearest.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { fieldExists, formatAt } from '../json-schema/index.ts'
+import type { Column, Field, FieldPath } from './field.ts'
+import type { Parameters } from './parameters.ts'
+
+/**
+ * What a condition tests, as SQL. `json`: a value of any type, as jsonb; with a `zone` its strings that are times compare
+ * as instants. The others are columns of one type.
+ */
+export type Operand =
+  | { kind: 'json'; sql: string; zone: string | null }
+  | { kind: 'text' | 'number'; sql: string }
+  | { kind: 'instant'; sql: string; zone: string }
+
+/** What filters, sorts and aggregates need of a record type. */
+export type FieldContext = Pick<CompiledType, 'jsonSchema' | 'timezone'>
+
+/** A column of `plinth.record AS r`. */
+export function columnOperand(column: Column, { timezone }: FieldContext): Operand {
+  switch (column) {
+    case 'created_at':
+    case 'updated_at':
+      return { kind: 'instant', sql: `r.${column}`, zone: timezone }
+    case 'version':
+      return { kind: 'number', sql: 'r.version' }
+    case 'status':
+      return {
+        kind: 'text',
+        sql: `(CASE WHEN r.cancelled_at IS NULL THEN 'active' ELSE 'cancelled' END COLLATE "C")`,
+      }
+    default:
+      return { kind: 'text', sql: `r.${column}` }
+  }
+}
+
+/** The type's timezone when the schema says that the values at the path are times or dates; else null. */
+export function zoneOf(path: FieldPath, { jsonSchema, timezone }: FieldContext): string | null {
+  const format = formatAt(jsonSchema, path)
+  return format === 'date-time' || format === 'date' ? timezone : null
+}
+
+/** One step into a JSON value. Only arrays have positions, only objects have names. */
+export function step(value: string, segment: string | number, parameters: Parameters): string {
+  if (typeof segment === 'string') return `(${value} -> ${parameters.add(segment)}::text)`
+  // The arrow would take a scalar for an array of one.
+  const at = `jsonb_build_object('i', ${parameters.add(segment)}::int)`
+  return `jsonb_path_query_first(${value}, 'strict $[$i]', ${at}, true)`
+}
+
+/** The value at a path without `[]`, as jsonb; null when it is missing. */
+export const valueAt = (path: FieldPath, parameters: Parameters, from = 'r.data'): string =>
+  path.reduce<string>((value, segment) => step(value, segment ?? 0, parameters), from)
+
+/** The field as one operand, for sorting and grouping. @throws VALIDATION_ERROR at `at` for a `[]` path or an unknown field */
+export function singleOperand(
+  field: Field,
+  type: FieldContext,
+  parameters: Parameters,
+  at: string,
+  what: string,
+): Operand {
+  if (field.kind === 'column') return columnOperand(field.column, type)
+  demandField(field, type, at)
+  if (field.path.includes(null))
+    throw invalid({
+      path: at,
+      code: 'many_values',
+      message: `"[]" means any element, so there is no one value to ${what}. Name a position, such as [0].`,
+    })
+  return { kind: 'json', sql: valueAt(field.path, parameters), zone: zoneOf(field.path, type) }
+}
+
+/** @throws VALIDATION_ERROR for a property that a closed schema does not have */
+export function demandField(
+  field: Extract<Field, { kind: 'data' }>,
+  { jsonSchema }: FieldContext,
+  at: string,
+): void {
+  const { exists, allowed } = fieldExists(jsonSchema, field.path)
+  if (exists) return
+  const names = field.path.filter((segment) => typeof segment === 'string')
+  const close = names.map((name) => nearest(name, allowed)).find(Boolean)
+  throw invalid({
+    path: at,
+    code: 'unknown_field',
+    message: `The type has no property "${names.join('.').slice(0, 128)}", and its schema takes no others.`,
+    allowed: allowed.slice(0, 50),
+    ...(close && { hint: close }),
+  })
+}

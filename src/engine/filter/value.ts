@@ -1,0 +1,57 @@
+import { invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { OPERATORS, type Operator } from '../../operators.ts'
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+
+/** The value of a condition, of the kind that its operator takes. @throws VALIDATION_ERROR at `<at>/value` */
+export function checkValue(op: Operator, condition: Record<string, unknown>, at: string): unknown {
+  const takes = OPERATORS[op]
+  const given = Object.hasOwn(condition, 'value')
+  const value = condition['value']
+  const refuse = (code: string, message: string, expected: unknown) =>
+    invalid({ path: `${at}/value`, code, message, expected, received: given ? kindOf(value) : undefined })
+  if (takes === 'nothing') {
+    if (given) throw refuse('unexpected', `"${op}" takes no value. Leave "value" out.`, 'no value')
+    return undefined
+  }
+  if (!given) throw invalid({ path: `${at}/value`, code: 'required', message: `"${op}" needs "value".` })
+  if (takes === 'ordered' && typeof value !== 'number' && typeof value !== 'string')
+    throw refuse('type', `"${op}" orders numbers, strings and times; ${kindOf(value)} has no order.`, [
+      'number',
+      'string',
+    ])
+  if (takes === 'text') {
+    if (typeof value !== 'string') throw refuse('type', `"${op}" takes a string.`, 'string')
+    return op === 'like' || op === 'ilike' ? pattern(value, at) : value
+  }
+  if (takes === 'list') {
+    if (!Array.isArray(value)) throw refuse('type', `"${op}" takes a list of values.`, 'array')
+    if (value.length > LIMITS.filterValues)
+      throw refuse('too_many', `"${op}" takes at most ${LIMITS.filterValues} values.`, LIMITS.filterValues)
+  }
+  return value
+}
+
+/** A pattern with its runs of `%` made one, which means the same. @throws VALIDATION_ERROR */
+function pattern(text: string, at: string): string {
+  const refuse = (code: string, message: string, more: object) =>
+    invalid({ path: `${at}/value`, code, message, ...more })
+  const steps = text.match(/\\.|%+|[^\\%]+|\\$/gsu) ?? []
+  if (steps.at(-1) === '\\')
+    throw refuse(
+      'invalid_pattern',
+      'The pattern ends in a lone backslash. Write two for a backslash that is meant.',
+      { hint: `${text}\\` },
+    )
+  const short = steps.map((step) => (step.startsWith('%') ? '%' : step)).join('')
+  if (short.length <= LIMITS.patternChars) return short
+  throw refuse(
+    'too_long',
+    `A pattern has at most ${LIMITS.patternChars} characters. To look for words, use "search".`,
+    {
+      expected: LIMITS.patternChars,
+    },
+  )
+}

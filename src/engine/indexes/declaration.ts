@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util'
+import { check, inBody } from '../../check.ts'
+import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { nearest } from '../../nearest.ts'
+import { type IndexDeclaration, IndexDeclarations } from '../../shapes.ts'
+import { type Field, parseField } from '../filter/field.ts'
+import { fieldExists, formatAt } from '../json-schema/index.ts'
+import type { IndexField, IndexKind } from './compiled.ts'
+
+/** An index as it is declared, its fields resolved by what the type says of them. */
+export type ResolvedIndex = { kind: IndexKind; fields: IndexField[] }
+/** What of a type decides on what its indexes mean. */
+export type IndexedType = { jsonSchema: unknown; timezone: string }
+
+const AT = '/indexes'
+
+/** Reads the `indexes` of a type. @throws VALIDATION_ERROR with every fault */
+export function readIndexes(raw: unknown, type: IndexedType): ResolvedIndex[] {
+  const declared = check(IndexDeclarations, raw ?? [], inBody(AT))
+  const faults: Detail[] = []
+  const resolved = declared.map((each, index) => resolve(each, type, `${AT}/${index}`, faults))
+  for (const [index, each] of resolved.entries())
+    if (resolved.findIndex((other) => isDeepStrictEqual(other, each)) < index)
+      faults.push(fault(`${AT}/${index}`, 'duplicate', 'This index is declared above. Declare it once.'))
+  const [first, ...rest] = faults
+  if (first) throw invalid(first, ...rest)
+  return resolved
+}
+
+function resolve(declared: IndexDeclaration, type: IndexedType, at: string, faults: Detail[]): ResolvedIndex {
+  const kind: IndexKind = declared.type === 'text' ? 'text' : declared.unique ? 'unique' : 'btree'
+  const most = kind === 'text' ? LIMITS.textIndexFields : LIMITS.indexFields
+  if (declared.type === 'text' && declared.unique)
+    faults.push(fault(`${at}/unique`, 'disagrees', 'A text index finds words and cannot be unique.'))
+  if (declared.fields.length > most)
+    faults.push({
+      ...fault(`${at}/fields`, 'too_many', `An index of this kind has at most ${most} fields.`),
+      expected: most,
+    })
+  const fields = declared.fields.flatMap((each, index) => {
+    const term = typeof each === 'string' ? { field: each } : each
+    try {
+      return [resolveField(kind, term, type, `${at}/fields/${index}`)]
+    } catch (thrown) {
+      if (!(thrown instanceof DomainError)) throw thrown
+      faults.push(...thrown.details)
+      return []
+    }
+  })
+  for (const [index, { field }] of fields.entries())
+    if (fields.findIndex((other) => other.field === field) < index)
+      faults.push(fault(`${at}/fields/${index}`, 'duplicate', 'The index has this field already.'))
+  return { kind, fields }
+}
+
+function resolveField(
+  kind: IndexKind,
+  { field: name, direction = 'asc' }: { field: string; direction?: 'asc' | 'desc' | undefined },
+  type: IndexedType,
+  at: string,
+): IndexField {
+  const field = parseField(name, at)
+  demandIndexable(kind, field, at)
+  if (kind === 'text' && direction === 'desc')
+    throw invalid(fault(at, 'disagrees', 'A text index has no order. Leave "direction" out.'))
+  if (field.kind === 'column') return { field: name, column: field.column, path: null, direction, zone: null }
+  const { exists, allowed } = fieldExists(type.jsonSchema, field.path)
+  if (!exists) throw unknownProperty(name, field.path.at(-1), allowed, at)
+  const isTime = ['date-time', 'date'].includes(formatAt(type.jsonSchema, field.path) ?? '')
+  const zone = isTime && kind !== 'text' ? type.timezone : null
+  return { field: name, column: null, path: field.path, direction, zone }
+}
+
+function demandIndexable(kind: IndexKind, field: Field, at: string): void {
+  if (kind === 'text' && field.kind === 'column')
+    throw invalid(
+      fault(at, 'invalid_field', 'A text index covers data: a field such as "data.title", or "data".'),
+    )
+  if (field.kind === 'column') return
+  if (field.path.includes(null))
+    throw invalid(fault(at, 'invalid_field', 'An index covers one value of a record: a field without "[]".'))
+  if (kind !== 'text' && field.path.length === 0)
+    throw invalid(fault(at, 'invalid_field', 'An index covers a property, written like "data.status".'))
+}
+
+function unknownProperty(
+  name: string,
+  last: string | number | null | undefined,
+  allowed: readonly string[],
+  at: string,
+) {
+  const close = nearest(String(last), allowed)
+  return invalid({
+    ...fault(at, 'unknown_field', 'The type has no such property, and its schema takes no others.'),
+    received: name,
+    allowed,
+    ...(close && { hint: close }),
+  })
+}
+
+const fault = (path: string, code: string, message: string): Detail => ({ path, code, message })

@@ -1,0 +1,10 @@
+export {
+  COMPILED_INDEXES,
+  type CompiledIndex,
+  type IndexField,
+} from './compiled.ts'
+export { type ResolvedIndex, readIndexes } from './declaration.ts'
+export { declaredIndex, resolvedIndex, type ShownIndex, shownIndex } from './declared.ts'
+export { entriesOf, LEAVING, variantFor, type WriteStatement, writeStatement } from './entries.ts'
+export { dropIndexes, syncIndexes } from './sync.ts'
+export { guardUnique, hasUnique } from './unique.ts'

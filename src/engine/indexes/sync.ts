@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Db, statement } from '../db.ts'
+import { enqueue } from '../jobs/enqueue.ts'
+import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
+import type { ResolvedIndex } from './declaration.ts'
+import { resolvedIndex } from './declared.ts'
+
+// Of a type without records there is nothing to build.
+const ADD = statement(
+  'add_index',
+  `INSERT INTO plinth.record_type_index (base_id, record_type, position, kind, fields, status)
+   SELECT $1, $2, $3, $4, $5::jsonb,
+     CASE WHEN EXISTS (SELECT FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $2) THEN 'building' ELSE 'ready' END
+   RETURNING id::text, status`,
+)
+const MOVE = statement(
+  'move_index',
+  `UPDATE plinth.record_type_index SET position = $4
+   WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint AND position <> $4`,
+)
+const REMOVE = statement(
+  'remove_index',
+  'DELETE FROM plinth.record_type_index WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint',
+)
+
+type Type = { baseId: string; id: string }
+
+/**
+ * Makes the indexes of a type those that are wanted: one that means the same stays with its entries, unless it failed; a
+ * new one is built by a job, and the entries of one that goes are deleted by a job. The caller has the type locked and
+ * raises its revision.
+ */
+export async function syncIndexes(
+  db: Db,
+  { baseId, id }: Type,
+  held: readonly IndexRow[],
+  wanted: readonly ResolvedIndex[],
+): Promise<void> {
+  const left = new Set(held)
+  const matches = wanted.map((index) => {
+    const match = [...left].find(
+      (row) => row.status !== 'failed' && isDeepStrictEqual(resolvedIndex(row), index),
+    )
+    if (match) left.delete(match)
+    return match
+  })
+  for (const row of left) await dropIndex(db, { baseId, id }, row.id)
+  for (const [position, index] of wanted.entries()) {
+    const match = matches[position]
+    if (match) await db.query(MOVE, [baseId, id, match.id, position])
+    else await addIndex(db, { baseId, id }, position, index)
+  }
+}
+
+async function addIndex(db: Db, { baseId, id }: Type, position: number, { kind, fields }: ResolvedIndex) {
+  const values = [baseId, id, position, kind, JSON.stringify(fields)]
+  const [added] = await db.query<{ id: string; status: string }>(ADD, values)
+  if (added?.status === 'building')
+    await enqueue(db, 'build_index', { base: baseId, type: id, index: added.id }, `build:${added.id}`)
+}
+
+async function dropIndex(db: Db, { baseId, id }: Type, index: bigint): Promise<void> {
+  await db.query(REMOVE, [baseId, id, index])
+  await dropEntries(db, baseId, String(index))
+}
+
+/** Has the entries of an index deleted that nothing reads or writes from this transaction's end on. */
+export const dropEntries = (db: Db, baseId: string, index: string): Promise<void> =>
+  enqueue(db, 'drop_index_entries', { base: baseId, index }, `drop:${index}`)
+
+const REMOVE_ALL = statement(
+  'remove_indexes',
+  `DELETE FROM plinth.record_type_index
+   WHERE base_id = $1 AND ($2::text IS NULL OR record_type = $2) RETURNING id::text`,
+)
+
+/** Drops all indexes of a type, or of a base: before its records, so that no build holds these meanwhile. */
+export async function dropIndexes(db: Db, baseId: string, type: string | null): Promise<void> {
+  for (const { id } of await db.query<{ id: string }>(REMOVE_ALL, [baseId, type]))
+    await dropEntries(db, baseId, id)
+}

@@ -1,0 +1,49 @@
+import { type Detail, DomainError } from '../../errors.ts'
+import { pointer } from '../../json/index.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { violatedConstraint } from '../sql-errors.ts'
+import type { CompiledIndex } from './compiled.ts'
+
+const isEnforced = ({ kind, status }: CompiledIndex) => kind === 'unique' && status !== 'failed'
+
+/** Whether a write of the type may meet a record with the same values. */
+export const hasUnique = ({ indexes }: CompiledType): boolean => indexes.some(isEnforced)
+
+/** Runs a write of a record. @throws CONFLICT when a unique index of the type refuses it */
+export async function guardUnique<T>(type: CompiledType, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (thrown) {
+    if (violatedConstraint(thrown) !== 'record_index_unique') throw thrown
+    throw duplicateValue(type, thrown)
+  }
+}
+
+function duplicateValue(type: CompiledType, thrown: unknown): DomainError {
+  const enforced = type.indexes.filter(isEnforced)
+  const named = enforced.find(({ id }) => id === refusing(thrown))
+  const details = (named ? [named] : enforced).map(refusal)
+  const [only, ...others] = details
+  const message =
+    only && others.length === 0
+      ? only.message
+      : 'Another record has the same values in the fields of one of these unique indexes.'
+  return new DomainError('CONFLICT', message, { details, cause: thrown })
+}
+
+/** The id of the index that refused; inside a transaction the database's own words are lost, and it may be any. */
+function refusing(thrown: unknown): string | undefined {
+  const { detail } = thrown as { detail?: unknown }
+  return typeof detail === 'string' ? /=\([^,]*, (\d+), /.exec(detail)?.[1] : undefined
+}
+
+function refusal({ fields }: CompiledIndex): Detail {
+  const names = fields.map(({ field }) => field).join(' and ')
+  const [first] = fields
+  const path = first?.path ? pointer('data', ...first.path.map(String)) : `/${first?.column}`
+  return {
+    path,
+    code: 'duplicate_value',
+    message: `Another record has the same ${names}, which a unique index allows once. Write to that record, or send another value.`,
+  }
+}

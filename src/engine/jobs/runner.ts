@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Runner, TaskList } from 'graphile-worker'
+import pg from 'pg'
+import type { Db } from '../db.ts'
+import { resumeBuilds } from '../indexes/build.ts'
+import { TASKS } from './tasks.ts'
+
+type Log = { warn(fields: object, message: string): void }
+/** The runner of jobs in this process; others may run beside it on the same database. */
+export type JobRunner = {
+  /** Takes jobs from now on, also after the database was away. */
+  start(): void
+  /** Stops taking jobs, and leaves those in progress to be taken up again. */
+  close(): Promise<void>
+}
+
+const CONCURRENCY = 2
+/** A connection that listens, and one for each job to be taken and given back. */
+const POOL_SIZE = CONCURRENCY + 1
+/** New jobs are announced; this is for those whose time comes later. */
+const POLL_MS = 2000
+const RESTART_MS = 1000
+const RESUME_MS = 60_000
+
+/** Readies a runner on connections of its own. */
+export function openJobs(db: Db, connectionString: string, log: Log): JobRunner {
+  const pool = openPool(connectionString, log)
+  const stop = new AbortController()
+  let working: Promise<void> | undefined
+  let resuming: NodeJS.Timeout | undefined
+  const resume = () =>
+    resumeBuilds(db).catch((err) => log.warn({ err }, 'builds of indexes that stopped were not resumed'))
+  return {
+    start: () => {
+      if (stop.signal.aborted) return
+      working ??= Promise.all([resume(), keepWorking(db, pool, stop.signal, log)]).then(() => {})
+      resuming ??= setInterval(resume, RESUME_MS).unref()
+    },
+    close: async () => {
+      clearInterval(resuming)
+      stop.abort(new Error('The server is stopping; the job is done again later.'))
+      await working
+      await pool.end()
+    },
+  }
+}
+
+function openPool(connectionString: string, log: Log): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: POOL_SIZE, application_name: 'plinth-jobs' })
+  const lost = (err: Error) => log.warn({ err }, 'a connection of the job runner was lost')
+  pool.on('error', lost)
+  pool.on('connect', (client) => void client.on('error', lost))
+  return pool
+}
+
+async function keepWorking(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<void> {
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  while (!signal.aborted) {
+    try {
+      const runner = await start(db, pool, signal, log)
+      await Promise.race([runner.promise, aborted])
+      if (signal.aborted) await runner.stop()
+    } catch (err) {
+      if (!signal.aborted) log.warn({ err }, 'the job runner stopped; it starts again')
+    }
+    await Promise.race([pause(RESTART_MS, undefined, { ref: false }), aborted])
+  }
+}
+
+async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<Runner> {
+  // Loaded when it is wanted, after the server listens.
+  const { Logger, run } = await import('graphile-worker')
+  const quiet = new Logger(() => (level, message) => {
+    if ((level === 'error' || level === 'warning') && !signal.aborted)
+      log.warn({ job: message }, 'a job failed')
+  })
+  return run({
+    pgPool: pool,
+    logger: quiet,
+    taskList: tasks(db, signal),
+    concurrency: CONCURRENCY,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    crontab: '',
+  })
+}
+
+/** Payloads are what `enqueue` was given, so each task gets its own. */
+type AnyTask = (db: Db, payload: unknown, signal: AbortSignal) => Promise<void>
+
+const tasks = (db: Db, signal: AbortSignal): TaskList =>
+  Object.fromEntries(
+    Object.entries(TASKS).map(([name, task]) => [
+      name,
+      (payload: unknown) => (task as AnyTask)(db, payload, signal),
+    ]),
+  )

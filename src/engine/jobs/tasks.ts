@@ -1,0 +1,13 @@
+import type { Db } from '../db.ts'
+import { buildIndex } from '../indexes/build.ts'
+import { dropIndexEntries } from '../indexes/drop.ts'
+import type { JobName, Jobs } from './enqueue.ts'
+
+/** Does a job. It may be done more than once; told to stop it throws, and the job is done again later. */
+type Task<Name extends JobName> = (db: Db, payload: Jobs[Name], signal: AbortSignal) => Promise<void>
+
+/** What does each kind of job. */
+export const TASKS: { [Name in JobName]: Task<Name> } = {
+  build_index: buildIndex,
+  drop_index_entries: dropIndexEntries,
+}

@@ -1,0 +1,32 @@
+import { openCursor, sealCursor } from './cursor.ts'
+import { type Page, type PageArgs, readPage, toPage } from './page.ts'
+import type { Scope } from './scope.ts'
+
+/** A page of a list that shows the newest first, with the condition that makes it start where its cursor says. */
+export type NewestPage = ReturnType<typeof readPage> & {
+  before: object
+  /** The page of what was read from there: its rows and one more. */
+  of<T extends { id: string; createdAt: string }>(rows: T[], total: number | null): Page<T>
+}
+
+/** The page asked for of a list, which `list` names. @throws VALIDATION_ERROR */
+export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPage {
+  const page = readPage(args)
+  const boundTo = [list, scope.access.grants]
+  const start = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
+  return {
+    ...page,
+    before: start ? createdBefore(new Date(String(start.values[0])), start.id) : {},
+    of: (rows, total) => {
+      const last = rows.length > page.limit ? rows[page.limit - 1] : undefined
+      const nextCursor = last
+        ? sealCursor(scope.keys.cursor, boundTo, { id: last.id, values: [last.createdAt] })
+        : null
+      return { ...toPage(rows, page, total), nextCursor }
+    },
+  }
+}
+
+const createdBefore = (createdAt: Date, id: string) => ({
+  OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }],
+})

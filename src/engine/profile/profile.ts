@@ -1,0 +1,100 @@
+import { LRUCache } from 'lru-cache'
+import { demand } from '../access.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import type { Db } from '../db.ts'
+import { zoneOf } from '../filter/operand.ts'
+import { fieldExists } from '../json-schema/index.ts'
+import { demandType } from '../record-types/index.ts'
+import type { Scope } from '../scope.ts'
+import { BOUNDS } from './bounds.ts'
+import { candidatesDeclared, candidatesFrom } from './candidates.ts'
+import { declaredPlaces } from './declared.ts'
+import { type Example, exampleQueries } from './examples.ts'
+import { readInstants } from './instants.ts'
+import { readSample } from './sample.ts'
+import { type FieldProfile, type Summary, summarize } from './summary.ts'
+import { type Place, Tally } from './tally.ts'
+import { walkType } from './walk.ts'
+
+/** What the records of a type look like. */
+export type TypeProfile = {
+  /** Its records; of a type of millions an estimate. */
+  count: number
+  /** True when the figures of the fields come from a part of the records. */
+  sampled: boolean
+  fields: FieldProfile[]
+  /** Fields there are beside those shown, as far as they were told apart. */
+  omittedFields: number
+  /** None: no relationship types exist. */
+  relationships: never[]
+  examples: Example[]
+}
+
+/**
+ * Keyed by the compiled type itself: one that has changed is another, and one of another base or database too. What is
+ * kept says nothing of who asked, only what `read` on the type shows.
+ */
+const known = new LRUCache<CompiledType, Promise<TypeProfile>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
+
+/**
+ * What the records of a type look like, at most 30 seconds old.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND without base or type
+ */
+export async function profileRecordType(scope: Scope, baseId: string, id: string): Promise<TypeProfile> {
+  demand(scope.access, 'read', baseId, id)
+  const type = await demandType(scope, baseId, id)
+  const held = known.get(type)
+  if (held) return held
+  const made = makeProfile(scope.db, type)
+  known.set(type, made)
+  try {
+    return await made
+  } catch (thrown) {
+    known.delete(type)
+    throw thrown
+  }
+}
+
+async function makeProfile(db: Db, type: CompiledType): Promise<TypeProfile> {
+  const key = [type.baseId, type.id] as const
+  const declared = declaredPlaces(type.jsonSchema).filter(
+    ({ path }) => fieldExists(type.jsonSchema, path).exists,
+  )
+  const tally = new Tally()
+  for (const { path } of declared) tally.declare(path)
+  const { count, ids } = await walkType(db, key, BOUNDS.walkMs)
+  for await (const data of readSample(db, key, ids, BOUNDS.readMs)) tally.add(data)
+
+  const places = mostFrequent(tally.places)
+  const summaries: Summary[] = []
+  for (const place of places)
+    summaries.push(summarize(place, tally.records, await instantsOf(db, place, type)))
+  const candidates = tally.records > 0 ? candidatesFrom(summaries, type) : candidatesDeclared(declared, type)
+  return {
+    count,
+    sampled: tally.records < count,
+    fields: summaries.map(({ profile }) => profile),
+    omittedFields: tally.places.length - places.length + tally.leftOut.size,
+    relationships: [],
+    examples: exampleQueries(candidates),
+  }
+}
+
+/** The places to show, the most frequent first; those that the schema names are always among them. */
+function mostFrequent(places: readonly Place[]): Place[] {
+  const byFrequency = places.toSorted((a, b) => b.present - a.present)
+  return byFrequency
+    .toSorted((a, b) => Number(b.isDeclared) - Number(a.isDeclared))
+    .slice(0, BOUNDS.fields)
+    .sort((a, b) => b.present - a.present)
+}
+
+/** The times among the texts of a field of times; null for any other field. */
+async function instantsOf(db: Db, { path, values }: Place, type: CompiledType) {
+  const zone = zoneOf(path, type)
+  if (zone === null) return null
+  const texts = [...values.values()].flatMap(({ value }) =>
+    typeof value === 'string' && value.length <= BOUNDS.valueChars ? [value] : [],
+  )
+  return readInstants(db, texts, zone)
+}

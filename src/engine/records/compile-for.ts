@@ -1,0 +1,62 @@
+import type { Position } from '../cursor.ts'
+import type { Target } from '../filter/compile.ts'
+import type { FieldContext } from '../filter/operand.ts'
+import { Parameters } from '../filter/parameters.ts'
+import { recordTarget } from '../filter/record-target.ts'
+import { searchIn } from '../filter/search-condition.ts'
+import type { CompiledIndex } from '../indexes/index.ts'
+import { type OrderTerm, orderTerms } from './order.ts'
+import { type RecordRow, written } from './record.ts'
+import type { SortTerm } from './sort.ts'
+
+/** How a statement compiles its filter and its order; a search adds to both. */
+export type Compiled = {
+  parameters: Parameters
+  target: Target
+  /** The terms of the sort; asked for after the filter is compiled. */
+  terms(): readonly OrderTerm[]
+  /** The score of the searches that were compiled; null without any. */
+  score(): string | null
+  /** What each term of the sort is for a row of the statement. */
+  valuesOf(row: RecordRow): Position['values']
+}
+
+type About = {
+  baseId: string
+  type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
+  sort: readonly SortTerm[]
+}
+
+export function compileFor({ baseId, type, sort }: About): Compiled {
+  const parameters = new Parameters()
+  const scores: string[] = []
+  const search = searchIn(baseId, type, parameters, (score) => void scores.push(score))
+  const score = () =>
+    scores.length > 0 ? `(${scores.map((each) => `coalesce(${each}, 0)`).join(' + ')})` : null
+  let terms: readonly OrderTerm[] | undefined
+  const compileTerms = () => {
+    terms ??= orderTerms(sort, type, score(), parameters)
+    return terms
+  }
+  return {
+    parameters,
+    target: recordTarget(type, parameters, search),
+    score,
+    terms: compileTerms,
+    valuesOf: (row) => compileTerms().map((term, i) => sortValue(term, i, row)),
+  }
+}
+
+function sortValue({ column }: OrderTerm, i: number, row: RecordRow): string | number | null {
+  switch (column) {
+    case null:
+      return (row as unknown as Record<string, string | number | null>)[`s${i}`] ?? null
+    case 'created_at':
+    case 'updated_at':
+      return written(row[column])
+    case 'status':
+      return row.cancelled_at ? 'cancelled' : 'active'
+    default:
+      return row[column]
+  }
+}

@@ -1,0 +1,57 @@
+import { invalid } from '../../errors.ts'
+import { isTypeId } from '../../ids.ts'
+import { LIMITS } from '../../limits.ts'
+
+/** One step along a relationship type: to what it points at, or, incoming, to what points here. */
+export type ExpandStep = { relType: string; incoming: boolean }
+
+/** Reads `owner.company` or `~member`: at most 3 levels each. @throws VALIDATION_ERROR */
+export function parseExpand(raw: readonly string[], at: string): readonly (readonly ExpandStep[])[] {
+  if (raw.length === 0 || raw.length > LIMITS.expandPaths)
+    throw invalid({
+      path: at,
+      code: 'out_of_range',
+      message: `expand names 1 to ${LIMITS.expandPaths} paths of relationship types.`,
+    })
+  return raw.map((path) => {
+    const steps = path.split('.').map((step) => readStep(step, at))
+    if (steps.length <= LIMITS.expandLevels) return steps
+    throw invalid({
+      path: at,
+      code: 'too_deep',
+      message: `expand goes at most ${LIMITS.expandLevels} levels. Read the rest with a query of its own.`,
+      received: path.slice(0, 128),
+      hint: path.split('.').slice(0, LIMITS.expandLevels).join('.'),
+    })
+  })
+}
+
+function readStep(step: string, at: string): ExpandStep {
+  const incoming = step.startsWith('~')
+  const relType = incoming ? step.slice(1) : step
+  if (isTypeId(relType)) return { relType, incoming }
+  throw invalid({
+    path: at,
+    code: 'invalid_expand',
+    message:
+      'expand is a relationship type, "~" before it for the incoming ones, "." between levels: "owner.company,~member".',
+    received: step.slice(0, 64),
+  })
+}
+
+/** @throws VALIDATION_ERROR for a relationship type that the base does not have */
+export function demandRelationshipTypes(
+  paths: readonly (readonly ExpandStep[])[],
+  known: ReadonlySet<string>,
+  at: string,
+): void {
+  const unknown = paths.flat().find(({ relType }) => !known.has(relType))
+  if (!unknown) return
+  throw invalid({
+    path: at,
+    code: 'unknown_relationship_type',
+    message: `The base has no relationship type "${unknown.relType}".`,
+    received: unknown.relType,
+    allowed: [...known],
+  })
+}

@@ -1,0 +1,31 @@
+/**
+ * CTEs that give the rows of `from` (all columns of plinth.record) their entries in the text indexes of their type, and
+ * the indexes their new words. One text for a single write, a grouped one and a build; a build has the rows locked. An
+ * entry that stays as it is costs no write. As an upsert, because it has to see what another writer of the same record
+ * has committed since the statement began. `$1` is the base, `$2` the type.
+ */
+export const textEntries = (from: string, which = "d.status <> 'failed'"): string => `text_entered AS (
+     INSERT INTO plinth.record_text AS x (base_id, index_id, field, id, words)
+     SELECT $1, d.id, f.position - 1, w.id,
+       coalesce(plinth.search_fold(plinth.search_text(plinth.search_value(w.data, f.field -> 'path', 0))), '')
+     FROM ${from} w JOIN plinth.record_type_index d
+       ON d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text' AND ${which}
+     CROSS JOIN LATERAL jsonb_array_elements(d.fields) WITH ORDINALITY AS f (field, position)
+     ORDER BY d.id, f.position, w.id
+     ON CONFLICT (base_id, index_id, field, id) DO UPDATE SET words = excluded.words WHERE x.words <> excluded.words
+     RETURNING x.base_id, x.index_id, x.field, x.words),
+   text_words AS (
+     INSERT INTO plinth.record_word (base_id, index_id, field, word)
+     SELECT base_id, index_id, field, word FROM (
+       SELECT DISTINCT e.base_id, e.index_id, e.field, each.word COLLATE "C" AS word
+       FROM text_entered e CROSS JOIN LATERAL unnest(string_to_array(btrim(e.words), ' ')) AS each (word)) AS used
+     -- As a scalar: as a join the plan would read every word there is.
+     WHERE (SELECT true FROM plinth.record_word v
+            WHERE v.base_id = used.base_id AND v.index_id = used.index_id AND v.field = used.field AND v.word = used.word
+            LIMIT 1) IS NULL)`
+
+/** The CTE that takes out the entries of the rows of `from`, which are gone. `$1` is the base, `$2` the type. */
+export const textEntriesGone = (from: string): string => `text_gone AS (
+     DELETE FROM plinth.record_text x USING plinth.record_type_index d, jsonb_array_elements(d.fields) WITH ORDINALITY AS f (field, position), ${from} w
+     WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text'
+       AND x.base_id = $1 AND x.index_id = d.id AND x.field = f.position - 1 AND x.id = w.id)`

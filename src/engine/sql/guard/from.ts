@@ -1,0 +1,96 @@
+import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types'
+import { type Context, wordsOf } from './context.ts'
+import { findRelation } from './find-relation.ts'
+import { functionColumns } from './from-functions.ts'
+import { findCte, type Item, type Scope } from './scope.ts'
+import { renamed } from './with.ts'
+
+/** How many relations one statement may read; each becomes a SELECT of its own. */
+const SQL_RELATIONS = 50
+
+/** Resolves a FROM clause, item by item from the left. @throws VALIDATION_ERROR */
+export function resolveFrom(context: Context, clause: readonly Node[] | undefined, outer: Scope): Item[] {
+  const items: Item[] = []
+  for (const node of clause ?? []) items.push(resolveItem(context, node, outer, items))
+  return items
+}
+
+/** `before` is what stands to the left, which LATERAL sees. */
+function resolveItem(context: Context, node: Node, outer: Scope, before: readonly Item[]): Item {
+  if ('RangeVar' in node) return readRelation(context, node, node.RangeVar, outer)
+  const lateral: Scope = { items: before, around: outer }
+  if ('RangeSubselect' in node) return readSubselect(context, node.RangeSubselect, outer, lateral)
+  if ('RangeFunction' in node) return readFunction(context, node.RangeFunction, lateral)
+  if ('JoinExpr' in node) return readJoin(context, node.JoinExpr, outer, before)
+  throw context.source.fault('unsupported', 'FROM takes relations, subqueries, joins and a few functions.')
+}
+
+function readRelation(context: Context, node: Node, range: RangeVar, outer: Scope): Item {
+  const name = range.relname ?? ''
+  const cte = range.schemaname ? undefined : findCte(outer, name)
+  if (range.inh !== true)
+    throw context.source.fault('unsupported', 'ONLY is not available: leave it out.', range.location)
+  if (cte) return named(range.alias, cte.columns(), name)
+  const relation = findRelation(context, range, outer)
+  context.reads.push({ node, range, relation })
+  if (context.reads.length > SQL_RELATIONS) {
+    const message = `A statement reads at most ${SQL_RELATIONS} relations.`
+    throw context.source.fault('too_many', message, range.location, { expected: SQL_RELATIONS })
+  }
+  if (range.alias?.colnames) context.everyColumn = true
+  return named(range.alias, relation.columns, name)
+}
+
+function readSubselect(context: Context, select: RangeSubselect, outer: Scope, lateral: Scope): Item {
+  const { subquery } = select
+  // PostgreSQL 15 wants an alias for every subquery.
+  select.alias ??= { aliasname: `unnamed ${++context.unnamed}` }
+  const columns =
+    subquery && 'SelectStmt' in subquery
+      ? context.select(subquery.SelectStmt, select.lateral ? lateral : outer)
+      : []
+  return named(select.alias, columns)
+}
+
+function readFunction(context: Context, range: RangeFunction, scope: Scope): Item {
+  const columns = functionColumns(context, range, scope)
+  const [first] = columns.names
+  return named(range.alias, columns.names, columns.functionName ?? first)
+}
+
+function readJoin(context: Context, join: JoinExpr, outer: Scope, before: readonly Item[]): Item {
+  const left = join.larg ? resolveItem(context, join.larg, outer, before) : NOTHING
+  const right = join.rarg ? resolveItem(context, join.rarg, outer, [...before, left]) : NOTHING
+  const shared = sharedColumns(context, join, left, right)
+  if (join.quals) context.expression(join.quals, { items: [left, right], around: outer })
+  const rest = ({ columns }: Item) => columns.filter((column) => !shared.includes(column))
+  const columns = [...shared, ...rest(left), ...rest(right)]
+  if (join.alias) return named(join.alias, columns)
+  const aliases = new Map([...left.aliases, ...right.aliases])
+  if (join.join_using_alias?.aliasname) aliases.set(join.join_using_alias.aliasname, shared)
+  return { aliases, columns }
+}
+
+/** The columns that USING or NATURAL merges into one. */
+function sharedColumns(context: Context, join: JoinExpr, left: Item, right: Item): string[] {
+  if (join.isNatural) {
+    context.everyColumn = true
+    return left.columns.filter((column) => right.columns.includes(column))
+  }
+  const names = wordsOf(join.usingClause)
+  for (const name of names) {
+    context.mentioned.add(name)
+    const missing = [left, right].find(({ columns }) => !columns.includes(name))
+    if (missing)
+      throw context.source.fault('unknown_column', `USING needs "${name}" on both sides of the join.`)
+  }
+  return names
+}
+
+const NOTHING: Item = { aliases: new Map(), columns: [] }
+
+function named(alias: Alias | undefined, columns: readonly string[], name?: string): Item {
+  const own = renamed(columns, wordsOf(alias?.colnames))
+  const key = alias?.aliasname ?? name
+  return { aliases: key === undefined ? new Map() : new Map([[key, own]]), columns: own }
+}

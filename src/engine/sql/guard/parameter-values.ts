@@ -1,0 +1,60 @@
+/** What the place of a parameter says of it. */
+export type Use = {
+  /** The place is an array's. */
+  isArray?: boolean
+  /** The caller casts it to json or jsonb. */
+  isJson?: boolean
+  /** The type the caller casts it to. */
+  castTo?: string
+  /** The place takes any type, so the value must say its own. */
+  isUntyped?: boolean
+  /** The parameter is only asked whether it is null. */
+  isNullTest?: boolean
+}
+
+/** The text to bind, and the type to cast it to where its place would not tell the right one. */
+export type Bound = { value: string | null; type?: string }
+
+const INT4 = 2 ** 31
+
+/** A JSON value as a parameter. Texts and nulls take their type from the place, as literals do. */
+export function encode(value: unknown, use: Use): Bound {
+  if (value === null) return typedAs(null, use.isUntyped ? 'text' : undefined)
+  if (typeof value === 'string') return typedAs(value, use.isUntyped && !use.isArray ? 'text' : undefined)
+  const isList = Array.isArray(value)
+  if (isList && use.isArray)
+    return typedAs(arrayText(value), use.castTo ? undefined : elementType(value, use))
+  if (use.isJson) return { value: JSON.stringify(value) }
+  if (typeof value === 'object') return { value: JSON.stringify(value), type: 'jsonb' }
+  if (typeof value === 'number') return { value: String(value), type: numberType(value) }
+  return { value: String(value), type: 'bool' }
+}
+
+const typedAs = (value: string | null, type: string | undefined): Bound =>
+  type === undefined ? { value } : { value, type }
+
+function numberType(value: number): string {
+  if (!Number.isSafeInteger(value)) return 'numeric'
+  return value >= -INT4 && value < INT4 ? 'int4' : 'int8'
+}
+
+/** The type of a list, undefined where the other side of the comparison says it better. */
+function elementType(list: readonly unknown[], use: Use): string | undefined {
+  const held = list.flat(Number.POSITIVE_INFINITY).filter((each) => each !== null)
+  if (held.length > 0 && held.every((each) => typeof each === 'number'))
+    return held.every((each) => Number.isSafeInteger(each)) ? 'int8[]' : 'numeric[]'
+  if (held.length > 0 && held.every((each) => typeof each === 'boolean')) return 'bool[]'
+  return use.isUntyped ? 'text[]' : undefined
+}
+
+/** A list in PostgreSQL's notation. */
+function arrayText(list: readonly unknown[]): string {
+  const items = list.map((item) => {
+    if (item === null) return 'NULL'
+    if (Array.isArray(item)) return arrayText(item)
+    if (typeof item === 'number' || typeof item === 'boolean') return String(item)
+    const text = typeof item === 'string' ? item : JSON.stringify(item)
+    return `"${text.replace(/["\\]/g, '\\$&')}"`
+  })
+  return `{${items.join(',')}}`
+}

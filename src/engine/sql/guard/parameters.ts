@@ -1,0 +1,114 @@
+import { type Detail, invalid } from '../../../errors.ts'
+import { pointer } from '../../../json/index.ts'
+import { namedParameters } from './named-parameters.ts'
+import type { Parser } from './parser.ts'
+import { Source } from './source.ts'
+
+/** The caller's parameters, in the order of `$1…$n`. */
+export type Parameters = {
+  values: readonly unknown[]
+  /** The value of `$number`; undefined when there is none. */
+  valueOf(number: number): unknown
+  /** Where in the request a parameter stands. */
+  pathOf(number: number): string
+  /** Whether the statement names its parameters. */
+  isNamed: boolean
+}
+
+const MOST_PARAMETERS = 500
+
+/** The statement with `$n` throughout, and the values. @throws VALIDATION_ERROR at `/params` or `/query` */
+export function readParameters(
+  parser: Parser,
+  text: string,
+  params: unknown,
+): { source: Source; parameters: Parameters } {
+  if (params === undefined || params === null || Array.isArray(params)) {
+    const values: readonly unknown[] = params ?? []
+    checkValues(values.map((value, index) => [pointer('params', String(index)), value]))
+    refuseNames(parser, text)
+    return { source: new Source(text), parameters: numbered(values) }
+  }
+  if (typeof params !== 'object')
+    throw invalid({
+      path: '/params',
+      code: 'type',
+      message: 'params is an array for $1, $2 … or an object for :name.',
+      expected: ['array', 'object'],
+    })
+  const entries = Object.entries(params)
+  checkValues(entries.map(([name, value]) => [pointer('params', name), value]))
+  return named(parser, text, new Map(entries))
+}
+
+function numbered(values: readonly unknown[]): Parameters {
+  return {
+    values,
+    valueOf: (number) => values[number - 1],
+    pathOf: (number) => pointer('params', String(number - 1)),
+    isNamed: false,
+  }
+}
+
+function named(parser: Parser, text: string, given: ReadonlyMap<string, unknown>) {
+  const { source, names } = namedParameters(parser, text, given)
+  const missing = names.filter((name) => !given.has(name))
+  const unused = [...given.keys()].filter((name) => !names.includes(name))
+  const faults: Detail[] = [
+    ...missing.map((name) => ({
+      path: pointer('params', name),
+      code: 'missing_parameter',
+      message: `The statement uses :${name}, and params has no "${name}".`,
+    })),
+    ...unused.map((name) => ({
+      path: pointer('params', name),
+      code: 'unused_parameter',
+      message: `The statement does not use :${name.slice(0, 64)}. Leave it out of params, or use it.`,
+    })),
+  ]
+  const [first, ...rest] = faults
+  if (first) throw invalid(first, ...rest)
+  const values = names.map((name) => given.get(name))
+  const pathOf = (number: number) => pointer('params', names[number - 1] ?? '')
+  return { source, parameters: { ...numbered(values), pathOf, isNamed: true } }
+}
+
+function refuseNames(parser: Parser, text: string): void {
+  const { names, source } = namedParameters(parser, text, new Map())
+  const [name] = names
+  if (name !== undefined)
+    throw source.fault(
+      'missing_parameter',
+      `:${name} is a named parameter: send params as an object, {"${name}": …}.`,
+      undefined,
+      { hint: `{"${name}": …}` },
+    )
+}
+
+function checkValues(entries: readonly (readonly [path: string, value: unknown])[]): void {
+  if (entries.length > MOST_PARAMETERS) {
+    const message = `A statement takes at most ${MOST_PARAMETERS} parameters. Send a list as one array.`
+    throw invalid({ path: '/params', code: 'too_many', message, expected: MOST_PARAMETERS })
+  }
+  for (const [path, value] of entries) {
+    const fault = faultOf(value)
+    if (fault) throw invalid({ path, ...fault })
+  }
+}
+
+/** What keeps a value from being a parameter: PostgreSQL's text holds no NUL and no half of a surrogate pair. */
+function faultOf(value: unknown): { code: string; message: string } | undefined {
+  if (
+    value === undefined ||
+    typeof value === 'bigint' ||
+    typeof value === 'function' ||
+    typeof value === 'symbol'
+  )
+    return { code: 'not_json', message: 'A parameter is a JSON value.' }
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return { code: 'not_json', message: 'A parameter is a finite number.' }
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (/\0|\\u0000/.test(text) || !text.isWellFormed())
+    return { code: 'invalid_string', message: 'A parameter holds no NUL and only whole characters.' }
+  return undefined
+}

@@ -1,0 +1,28 @@
+import { invalid } from '../../../errors.ts'
+
+/** The longest statement, in bytes of UTF-8. */
+const SQL_TEXT_BYTES = 10 * 1024
+
+/** The statement as text that can be parsed. @throws VALIDATION_ERROR at `/query` */
+export function readText(query: unknown): string {
+  const fault = (code: string, message: string, extra: object = {}) =>
+    invalid({ path: '/query', code, message, ...extra })
+  if (query === undefined)
+    throw fault('required', 'Send the statement as "query", for example "SELECT count(*) FROM records".')
+  if (typeof query !== 'string')
+    throw fault('type', 'The query is the text of one SELECT.', { expected: 'string' })
+  if (query.trim() === '')
+    throw fault(
+      'required',
+      'The query is empty. Write one SELECT, for example "SELECT count(*) FROM records".',
+    )
+  const bytes = Buffer.byteLength(query)
+  if (bytes > SQL_TEXT_BYTES) {
+    const message = `A query has at most ${SQL_TEXT_BYTES} bytes. Pass long values and lists as parameters.`
+    throw fault('too_long', message, { expected: SQL_TEXT_BYTES, received: bytes })
+  }
+  // The parser would stop reading at a NUL, so that what follows were never checked.
+  if (query.includes('\0') || !query.isWellFormed())
+    throw fault('invalid_text', 'The query holds a NUL or half of a surrogate pair. Send well-formed text.')
+  return query
+}

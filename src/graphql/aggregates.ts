@@ -1,0 +1,50 @@
+import { type AggregatePage, aggregateRecords } from '../engine/aggregate/index.ts'
+import { builder } from './builder.ts'
+import { pageArgs, pageFields } from './page.ts'
+
+export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage').implement({
+  description: 'Groups of records with what was computed of each.',
+  fields: (t) => {
+    const { nextCursor: _, ...fields } = pageFields(t)
+    return {
+      rows: t.field({
+        type: 'JSON',
+        description: 'A list of objects: group keys and aggregations by their names.',
+        resolve: (page) => page.data,
+      }),
+      ...fields,
+    }
+  },
+})
+
+/** The arguments of every aggregate. */
+export const aggregateArgs = () => {
+  const { cursor: _, ...window } = pageArgs()
+  return {
+    ...builder.args((t) => ({
+      filter: t.field({ type: 'JSON', description: 'Which records, as in lists.' }),
+      aggregations: t.field({
+        type: 'JSON',
+        description: '[{"fn","field","alias"}]; fn is count, sum, avg, min, max or count_distinct.',
+      }),
+      groupBy: t.field({ type: 'JSON', description: '["data.status", {"field","interval","alias"}].' }),
+      having: t.field({ type: 'JSON', description: 'Which groups: a filter over group keys and aliases.' }),
+      sort: t.field({ type: 'JSON', description: 'By group keys and aliases; by group keys when left out.' }),
+    })),
+    ...window,
+  }
+}
+
+builder.queryFields((t) => ({
+  aggregate: t.field({
+    type: AggregatePageRef,
+    description: 'Counts, sums and extremes of the records of a type, by group.',
+    args: {
+      base: t.arg.string({ required: true }),
+      recordType: t.arg.string({ required: true }),
+      ...aggregateArgs(),
+    },
+    resolve: (_root, { base, recordType, ...args }, { scope }) =>
+      aggregateRecords(scope, base, recordType, args),
+  }),
+}))

@@ -1,0 +1,61 @@
+import { aggregateAcrossBases, listAcrossBases } from '../engine/cross-base/index.ts'
+import { AggregatePageRef, aggregateArgs } from './aggregates.ts'
+import { builder } from './builder.ts'
+import { pageArgs, pageFields } from './page.ts'
+
+const CrossBasePage = builder
+  .objectRef<Awaited<ReturnType<typeof listAcrossBases>>>('CrossBasePage')
+  .implement({
+    fields: (t) => {
+      const { nextCursor: _, ...fields } = pageFields(t)
+      return {
+        rows: t.field({
+          type: 'JSON',
+          description: 'The records as REST shows them, narrowed to `fields`, each with its `base_id`.',
+          resolve: (page) => page.data,
+        }),
+        ...fields,
+      }
+    },
+  })
+
+/** Which records of which bases. */
+const basesArgs = () =>
+  builder.args((t) => ({
+    account: t.string({ defaultValue: 'default', required: true }),
+    bases: t.stringList({
+      required: true,
+      description: 'Base ids, or ["*"]: all in which the token may read the type.',
+    }),
+    recordType: t.string({ required: true }),
+  }))
+
+const listArgs = () => {
+  const { cursor: _, ...window } = pageArgs()
+  return {
+    ...builder.args((t) => ({
+      filter: t.field({
+        type: 'JSON',
+        description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+      }),
+      sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+      fields: t.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+    })),
+    ...window,
+  }
+}
+
+builder.queryFields((t) => ({
+  queryBases: t.field({
+    type: CrossBasePage,
+    description: 'The records of a type in several bases, as one list.',
+    args: { ...basesArgs(), ...listArgs() },
+    resolve: (_root, args, { scope }) => listAcrossBases(scope, args),
+  }),
+  aggregateBases: t.field({
+    type: AggregatePageRef,
+    description: 'The records of a type in several bases, aggregated together. `base_id` may be a group key.',
+    args: { ...basesArgs(), ...aggregateArgs() },
+    resolve: (_root, args, { scope }) => aggregateAcrossBases(scope, args),
+  }),
+}))

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { compile } from '../graphql/execute.ts'
+import { parseJson } from '../json/index.ts'
+import { LIMITS } from '../limits.ts'
+import { pageOutput } from './shapes.ts'
+import { tool } from './tool.ts'
+
+const run = compile(
+  graphql(
+    `query ToolSql($base: String!, $query: String!, $params: JSON, $limit: Int) {
+      sql(base: $base, query: $query, params: $params, limit: $limit) {
+        data meta { rows has_more: hasMore columns { name type } }
+      }
+    }`,
+  ),
+)
+
+/** Rows a tool answers unless it is asked for others: what is read is paid for. */
+const ROWS = 100
+
+export const sqlTools = [
+  tool('sql_query', {
+    title: 'Query with SQL',
+    description:
+      'Run one read-only PostgreSQL SELECT, where aggregate_records is not enough. Every record type is a relation by its id; columns: id, external_id, status, version, created_at, updated_at, its top-level properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    available: ({ scope }) => scope.sql.isolation() !== 'off',
+    input: z.strictObject({
+      query: z.string(),
+      params: z.unknown().optional().meta({ description: 'A list for $1, an object for :name.' }),
+      limit: z.int().min(1).max(LIMITS.sqlRows).default(ROWS),
+    }),
+    output: pageOutput,
+    run: async ({ base_id, query, params, limit }, context) => {
+      // Either form may come as a JSON string, as arguments of one type do.
+      const given = typeof params === 'string' ? parseJson(params, '/params') : params
+      return (
+        await run({ base: base_id, query, ...(given !== undefined && { params: given }), limit }, context)
+      ).sql
+    },
+  }),
+]

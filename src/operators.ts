@@ -1,0 +1,48 @@
+/** What an operator takes as its value. */
+export type Takes = 'any' | 'ordered' | 'list' | 'text' | 'nothing'
+
+/** Every operator, with what it takes. */
+export const OPERATORS = {
+  eq: 'any',
+  neq: 'any',
+  gt: 'ordered',
+  gte: 'ordered',
+  lt: 'ordered',
+  lte: 'ordered',
+  in: 'list',
+  not_in: 'list',
+  like: 'text',
+  ilike: 'text',
+  starts_with: 'text',
+  search: 'text',
+  is_null: 'nothing',
+  is_not_null: 'nothing',
+  has: 'any',
+  has_any: 'list',
+  has_all: 'list',
+} as const satisfies Record<string, Takes>
+
+export type Operator = keyof typeof OPERATORS
+export const OPERATOR_NAMES = Object.keys(OPERATORS) as Operator[]
+export const isOperator = (name: unknown): name is Operator =>
+  typeof name === 'string' && Object.hasOwn(OPERATORS, name)
+
+const EQUALITY = ['eq', 'neq', 'in', 'not_in', 'is_null', 'is_not_null'] as const
+const ORDERING = ['gt', 'gte', 'lt', 'lte'] as const
+const WORDS = ['like', 'ilike', 'starts_with', 'search'] as const
+const MEMBERS = ['has', 'has_any', 'has_all'] as const
+
+/** A type of JSON, or that of a column that holds a time. */
+export type ValueType = 'string' | 'number' | 'boolean' | 'array' | 'object' | 'instant'
+
+const BY_TYPE: Readonly<Record<ValueType, readonly Operator[]>> = {
+  string: [...EQUALITY, ...ORDERING, ...WORDS],
+  number: [...EQUALITY, ...ORDERING],
+  boolean: EQUALITY,
+  array: [...EQUALITY, ...MEMBERS, 'search'],
+  object: [...EQUALITY, 'search'],
+  instant: [...EQUALITY, ...ORDERING],
+}
+
+/** The operators that can hold for values of a type. */
+export const operatorsFor = (type: ValueType): readonly Operator[] => BY_TYPE[type]

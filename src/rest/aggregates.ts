@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { Aggregations, GroupBy } from '../aggregate-shapes.ts'
+import { rowsBody } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { listOf } from './page.ts'
+import { pageBody } from './query.ts'
+import { route } from './route.ts'
+import { baseId, typeId } from './shapes.ts'
+
+const condition = (description: string) => z.record(z.string(), z.unknown()).optional().meta({ description })
+const sort = (description: string) =>
+  z
+    .union(
+      [z.string(), z.array(z.unknown())],
+      'sort is a list of {"field","direction"}, or a string like "-count,data.status".',
+    )
+    .optional()
+    .meta({ description })
+
+/** What an aggregate is asked by. */
+export const AggregateBody = pageBody.omit({ cursor: true }).extend({
+  filter: condition('Which records: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
+  aggregations: Aggregations,
+  group_by: GroupBy.optional().meta({
+    description:
+      '`"data.status"`, or `{"field":"created_at","interval":"day"}`. Without it there is one row.',
+  }),
+  having: condition('Which groups: a filter whose fields are group keys and aliases.'),
+  sort: sort('By group keys and aliases, such as `-count`; by group keys when left out.'),
+})
+
+/** A group: its keys and aggregations by name. */
+export const Group = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'Group', description: 'Group keys and aggregations, by alias or default name.' })
+
+export const aggregates = [
+  route('POST /:base_id/records/:record_type/aggregate', {
+    tag: 'Records',
+    summary: 'Aggregate records: count, sum, average and extremes, by group',
+    need: ({ base_id = '', record_type = '' }) => ({
+      permission: 'read',
+      base: base_id,
+      recordType: record_type,
+    }),
+    params: z.strictObject({ base_id: baseId(), record_type: typeId }),
+    body: AggregateBody,
+    operation: graphql(
+      `query Aggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON, $having: JSON,
+        $sort: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
+          having: $having, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+          rows hasMore limit offset total
+        }
+      }`,
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      filter: body.filter,
+      aggregations: body.aggregations,
+      groupBy: body.group_by,
+      having: body.having,
+      sort: body.sort,
+      limit: body.limit,
+      offset: body.offset,
+      includeTotal: body.include_total,
+    }),
+    reply: ({ aggregate }) => ({ body: rowsBody(aggregate) }),
+    answers: listOf(Group),
+  }),
+]

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { Aggregations, GroupBy } from '../aggregate-shapes.ts'
+import { rowsBody } from '../bodies.ts'
+import { invalid } from '../errors.ts'
+import { graphql } from '../graphql/document.ts'
+import { AggregateBody, Group } from './aggregates.ts'
+import { listOf } from './page.ts'
+import { Record } from './records.ts'
+import { route } from './route.ts'
+import { typeId } from './shapes.ts'
+
+const Body = AggregateBody.extend({
+  bases: z
+    .array(z.string())
+    .min(1, 'Name at least one base, or all that the token may read: ["*"].')
+    .max(1000, 'One query reads at most 1000 bases.')
+    .meta({ description: 'Base ids, or `["*"]`: all in which the token may read the type.' }),
+  record_type: typeId,
+  fields: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'What of each record is shown: `id`, `data.name`. Not with aggregations.' }),
+  aggregations: Aggregations.optional().meta({
+    description: 'With them the answer is groups of records, as of an aggregate.',
+  }),
+  group_by: GroupBy.optional().meta({ description: 'As of an aggregate; `"base_id"` too.' }),
+})
+
+/** A record of a list across bases: with `fields`, only what was named and the base. */
+const CrossBaseRecord = Record.omit({ operation: true, dry_run: true })
+  .partial()
+  .extend({
+    base_id: z.string(),
+    _search_score: z
+      .number()
+      .optional()
+      .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
+  })
+  .meta({ id: 'CrossBaseRecord' })
+
+export const crossBase = [
+  route('POST /accounts/:account_id/query', {
+    tag: 'Records',
+    summary: 'Query or aggregate the records of a type across bases',
+    need: () => null,
+    params: z.strictObject({
+      account_id: z.string().meta({ description: 'The one account of an installation: `default`.' }),
+    }),
+    body: Body,
+    operation: graphql(
+      `query CrossBase($isAggregate: Boolean!, $account: String!, $bases: [String!]!, $recordType: String!, $filter: JSON, $sort: JSON,
+        $fields: [String!], $aggregations: JSON, $groupBy: JSON, $having: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        queryBases(account: $account, bases: $bases, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields,
+          limit: $limit, offset: $offset, includeTotal: $includeTotal) @skip(if: $isAggregate) { rows hasMore limit offset total }
+        aggregateBases(account: $account, bases: $bases, recordType: $recordType, filter: $filter, aggregations: $aggregations,
+          groupBy: $groupBy, having: $having, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal)
+          @include(if: $isAggregate) { rows hasMore limit offset total }
+      }`,
+    ),
+    variables: ({ params, body }) => {
+      const isAggregate = [body.aggregations, body.group_by, body.having].some((each) => each !== undefined)
+      if (isAggregate && body.fields !== undefined) throw noFields()
+      return {
+        isAggregate,
+        account: params.account_id,
+        bases: body.bases,
+        recordType: body.record_type,
+        filter: body.filter,
+        sort: body.sort,
+        fields: body.fields,
+        aggregations: body.aggregations,
+        groupBy: body.group_by,
+        having: body.having,
+        limit: body.limit,
+        offset: body.offset,
+        includeTotal: body.include_total,
+      }
+    },
+    reply: ({ queryBases, aggregateBases }) => {
+      const page = aggregateBases ?? queryBases
+      if (!page) throw new Error('The operation answers one of its two fields')
+      return { body: rowsBody(page) }
+    },
+    answers: listOf(z.union([CrossBaseRecord, Group])),
+  }),
+]
+
+const noFields = () =>
+  invalid({
+    path: '/fields',
+    code: 'exclusive',
+    message: 'Groups have no fields. Leave fields out, or aggregations, group_by and having.',
+  })

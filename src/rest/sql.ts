@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { route } from './route.ts'
+import { baseId } from './shapes.ts'
+
+const Body = z.strictObject({
+  query: z.string().meta({
+    description:
+      'One SELECT in the dialect of PostgreSQL. Every record type is a relation by its id, beside `records`, `record_types`, `changes`, `relationships` and `relationship_types`.',
+  }),
+  params: z
+    .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
+    .optional()
+    .meta({ description: 'A list for `$1` …, or an object for `:name` ….' }),
+  limit: z.int().optional().meta({ minimum: 1, description: 'Rows of the answer; 1,000 when left out.' }),
+})
+
+const Answer = z.object({
+  data: z.array(z.record(z.string(), z.unknown())),
+  meta: z.object({
+    rows: z.int(),
+    has_more: z.boolean(),
+    columns: z.array(
+      z.object({
+        name: z.string(),
+        type: z.string().meta({ description: 'As PostgreSQL names it: text, bigint, timestamptz, jsonb …' }),
+      }),
+    ),
+  }),
+})
+
+export const sql = [
+  route('POST /:base_id/sql', {
+    tag: 'SQL',
+    summary: 'Run a read-only SQL statement',
+    need: ({ base_id = '' }) => ({ sight: base_id }),
+    params: z.strictObject({ base_id: baseId() }),
+    body: Body,
+    operation: graphql(
+      `query Sql($base: String!, $query: String!, $params: JSON, $limit: Int) {
+        sql(base: $base, query: $query, params: $params, limit: $limit) {
+          data meta { rows has_more: hasMore columns { name type } }
+        }
+      }`,
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      query: body.query,
+      params: body.params,
+      limit: body.limit,
+    }),
+    reply: ({ sql }) => ({ body: sql }),
+    answers: Answer,
+  }),
+]

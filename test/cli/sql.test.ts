@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openWorld, type World } from '../support/world.ts'
+import { plinth, type Settings } from './plinth.ts'
+
+let world: World
+let folder: string
+let settings: Settings
+beforeAll(async () => {
+  world = await openWorld()
+  folder = await mkdtemp(join(tmpdir(), 'plinth-cli-sql-'))
+  settings = {
+    PLINTH_URL: world.url,
+    PLINTH_TOKEN: world.adminToken,
+    PLINTH_BASE: 'crm',
+    // A data directory without a server: what a test does not name must not be found by chance.
+    PLINTH_DATA_DIR: join(folder, 'none'),
+  }
+})
+afterAll(async () => {
+  await world.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const run = (...args: string[]) => plinth(['sql', ...args], settings)
+
+test('a statement prints its rows by column, and with --json the answer', async () => {
+  const { code, out, err } = await run(`SELECT 1 AS one, 'x' AS letter UNION ALL SELECT 2, NULL ORDER BY one`)
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toBe('one\tletter\n1\tx\n2\t-\n')
+  const json = await run('SELECT 1 AS one', '--json')
+  expect(JSON.parse(json.out)).toMatchObject({ data: [{ one: 1 }], meta: { rows: 1, has_more: false } })
+})
+
+test('parameters are given by name, or as JSON', async () => {
+  const named = await run(
+    'SELECT :a::int + :b::int AS sum, :c AS text',
+    '--param',
+    'a=1',
+    '--param',
+    'b=2',
+    '--param',
+    'c=x=y',
+  )
+  expect(named).toEqual({ code: 0, out: 'sum\ttext\n3\tx=y\n', err: '' })
+  expect((await run('SELECT $1::int AS one', '--params', '[7]')).out).toBe('one\n7\n')
+  const both = await run('SELECT :a', '--param', 'a=1', '--params', '{"a":1}')
+  expect(both).toMatchObject({ code: 2, out: '' })
+})
+
+test('--limit cuts the rows and says that there are more', async () => {
+  const { code, out, err } = await run('SELECT i FROM generate_series(1, 5) AS i', '--limit', '2')
+  expect({ code, out }).toEqual({ code: 0, out: 'i\n1\n2\n' })
+  expect(err).toContain('more')
+})
+
+test('a refused statement is told with its code on standard error, and nothing is printed', async () => {
+  const { code, out, err } = await run('DELETE FROM deal')
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toContain('VALIDATION_ERROR')
+})

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+let at: string
+beforeAll(async () => {
+  world = await openWorld()
+  at = `/v1/crm/records/${await world.newType()}`
+  const regions = { france: 'Europe', spain: 'Europe', japan: 'Asia' }
+  for (const [id, region] of Object.entries(regions))
+    succeed(
+      await world.call('PUT', `${at}/${id}`, { data: { region, area: region === 'Asia' ? 5 : 50 } }),
+      201,
+    )
+})
+afterAll(() => world.close())
+
+/** The records that a hint chooses when it is sent as it is. */
+async function chosenBy(query: string): Promise<string[]> {
+  const { data } = succeed(await world.call('GET', `${at}?sort=id&${query}`))
+  return data.map((record: Body) => record.id)
+}
+async function hintFor(
+  query: string,
+): Promise<{ path: string; code: string; hint?: string; allowed?: string[] }> {
+  const { status, body } = await world.call('GET', `${at}?${query}`)
+  expect(status).toBe(400)
+  expect(body.error.code).toBe('VALIDATION_ERROR')
+  return body.error.details[0]
+}
+
+test.each([
+  ['data.region', 'data.region=eq.Europe'],
+  ['filter[region]', 'filter[region]=Europe'],
+  ['or', 'or=(region.eq.Europe,area.gt.500)'],
+  ['data.area>', 'data.area>=50'],
+  ['where', `where=${encodeURIComponent('(region,eq,Europe)')}`],
+])('the parameter %s is refused with the filter that it means, ready to send', async (name, query) => {
+  const detail = await hintFor(query)
+  expect(detail).toMatchObject({ path: `query/${name}`, code: 'unknown_key' })
+  expect(detail.allowed).toContain('filter')
+  const [key, json = ''] = (detail.hint ?? '').split(/=(.*)/s)
+  expect(key).toBe('filter')
+  expect(await chosenBy(`filter=${encodeURIComponent(json)}`)).toEqual(['france', 'spain'])
+})
+
+test('an order is refused with the sort that it means', async () => {
+  expect((await hintFor('order=area.asc,id.desc')).hint).toBe('sort=data.area,-id')
+  expect(await chosenBy('limit=1')).toEqual(['france'])
+  const { data } = succeed(await world.call('GET', `${at}?sort=data.area,-id`))
+  expect(data.map((record: Body) => record.id)).toEqual(['japan', 'spain', 'france'])
+})
+
+test.each([
+  "{data.region}='Europe'",
+  "data.region = 'Europe'",
+  '{"data.region":"Europe"}',
+  '{"field":"data.region","op":"equals","value":"Europe"}',
+])('the filter %s is refused with the one that it means', async (filter) => {
+  const { hint = '' } = await hintFor(`filter=${encodeURIComponent(filter)}`)
+  expect(await chosenBy(`filter=${encodeURIComponent(hint)}`)).toEqual(['france', 'spain'])
+})
+
+test('a slip in the name of a parameter still names the nearest', async () => {
+  expect(await hintFor('limitt=1')).toMatchObject({ path: 'query/limitt', hint: 'limit' })
+  expect(await hintFor('fitler=1')).toMatchObject({ path: 'query/fitler', hint: 'filter' })
+})
+
+test('a route without a filter gives no advice about one', async () => {
+  const { status, body } = await world.call('GET', `${at}/france?data.region=eq.Europe`)
+  expect(status).toBe(400)
+  expect(body.error.details[0].hint ?? '').not.toContain('=')
+})

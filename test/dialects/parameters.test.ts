@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { adviseQuery, correctParameter } from '../../src/dialects/index.ts'
+
+const c = (field: string, op: string, value?: unknown) =>
+  value === undefined ? { field, op } : { field, op, value }
+const europe = c('data.region', 'eq', 'Europe')
+
+test.each<[string, string, unknown]>([
+  ['data.region', 'eq.Europe', europe],
+  ['region', 'eq.Europe', europe],
+  ['data.region', 'Europe', europe],
+  ['data->>region', 'eq.Europe', europe],
+  ['data->address->>city', 'eq.Rome', c('data.address.city', 'eq', 'Rome')],
+  ['data.area', 'gte.5', c('data.area', 'gte', 5)],
+  ['data.zip', 'eq.02134', c('data.zip', 'eq', '02134')],
+  ['external_id', 'eq.42', c('external_id', 'eq', '42')],
+  ['data.a', 'not.is.null', { not: c('data.a', 'is_null') }],
+  ['data.a', 'in.(1,"x,y",z)', c('data.a', 'in', [1, 'x,y', 'z'])],
+  ['data.name', 'ilike.*x*', c('data.name', 'ilike', '%x%')],
+  ['data.name', 'match.^x', c('data.name', 'starts_with', 'x')],
+  ['data.tags', 'cs.{a,b}', c('data.tags', 'has_all', ['a', 'b'])],
+  ['data.tags', 'ov.["a"]', c('data.tags', 'has_any', ['a'])],
+  [
+    'or',
+    '(a.eq.1,b.gt.2,and(c.is.null,not.d.eq.3))',
+    {
+      or: [
+        c('data.a', 'eq', 1),
+        c('data.b', 'gt', 2),
+        { and: [c('data.c', 'is_null'), { not: c('data.d', 'eq', 3) }] },
+      ],
+    },
+  ],
+  ['not.or', '(a.eq.1,b.eq."x,y")', { not: { or: [c('data.a', 'eq', 1), c('data.b', 'eq', 'x,y')] } }],
+  ['$or', '[{"a":1},{"b":2}]', { or: [c('data.a', 'eq', 1), c('data.b', 'eq', 2)] }],
+  ['filter[data.region]', 'Europe', europe],
+  ['filter[data.region][eq]', 'Europe', europe],
+  ['filter[data][region][_eq]', 'Europe', europe],
+  ['filter[_and][0][region][_eq]', 'Europe', europe],
+  ['where[region][equals]', 'Europe', europe],
+  ['filters[area][$in][]', '5', c('data.area', 'in', [5])],
+  ['filter[area][in]', '5,x', c('data.area', 'in', [5, 'x'])],
+  ['filter[area][_null]', 'true', c('data.area', 'is_null')],
+  ['data[region]', 'Europe', europe],
+  ['area[gte]', '5', c('data.area', 'gte', 5)],
+  ['address__city__istartswith', 'r%', c('data.address.city', 'ilike', 'r\\%%')],
+  ['created_at__lt', '2026-01-01', c('created_at', 'lt', '2026-01-01')],
+  ['data.area>', '5', c('data.area', 'gte', 5)],
+  ['data.area!', '5', c('data.area', 'neq', 5)],
+  ['data.area<5', '', c('data.area', 'lt', 5)],
+  ['data.area', '>5', c('data.area', 'gt', 5)],
+  ['data.area', 'gt:5', c('data.area', 'gt', 5)],
+  ['where', '(region,eq,Europe)', europe],
+  ['where', JSON.stringify(europe), europe],
+  ['fitler', JSON.stringify(europe), europe],
+  ['$filter', "region eq 'Europe'", europe],
+  ['filterByFormula', "{region}='Europe'", europe],
+  ['q', 'new york', c('data', 'search', 'new york')],
+])('%s=%s is a filter', (name, value, filter) => expect(correctParameter(name, value)).toEqual({ filter }))
+
+test.each([
+  ['order', 'data.area.desc.nullslast,name.asc', '-data.area,data.name'],
+  ['orderBy', '{"area":"desc"}', '-data.area'],
+  ['order_by', '-area,created_at', '-data.area,created_at'],
+  ['$orderby', 'area desc, name', '-data.area,data.name'],
+  ['_sort', '[{"area":-1},{"name":1}]', undefined],
+  ['order', 'area.desc.nullsfirst', undefined],
+  ['order', 'desc', undefined],
+])('%s=%s is a sort', (name, value, sort) =>
+  expect(correctParameter(name, value)).toEqual(sort === undefined ? undefined : { sort }),
+)
+
+test.each([
+  ['select', 'id,name', 'id,data.name'],
+  ['fields[country]', 'name', 'data.name'],
+  ['select', '*', undefined],
+  ['select', 'name,author(name)', undefined],
+  ['select', 'n:name', undefined],
+])('%s=%s are fields', (name, value, fields) =>
+  expect(correctParameter(name, value)).toEqual(fields === undefined ? undefined : { fields }),
+)
+
+test.each([
+  ['limitt', '1'],
+  ['sortt', '1'],
+  ['fitler', '1'],
+  ['fitler', 'eq.1'],
+  ['include_totals', '1'],
+  ['region', 'Europe'],
+  ['page', '2'],
+  ['page[size]', '5'],
+  ['sort[area]', 'desc'],
+  ['filter[_or][0][region][_eq]', 'x'],
+  ['filter[0][field]', 'region'],
+  ['filter[search]', 'x'],
+  ['filter[region]', 'a,b'],
+  ['filter[]', 'x'],
+  ['data.region', 'a,b'],
+  ['data.region', ''],
+  ['data.region', 'fts.x'],
+  ['data.region', 'in.x'],
+  ['data.region', 'eq.'],
+  ['or', '(a.eq.1'],
+  ['or', '(a.eq.1)b'],
+  ['or', 'x'],
+  ['where', 'x'],
+  ['q', 'a:b'],
+  ['__proto__', '1'],
+  ['__proto__', 'eq.1'],
+  ['', 'eq.1'],
+  ['x'.repeat(2000), 'eq.1'],
+  ['data.a', `eq.${'x'.repeat(20_000)}`],
+])('%s=%s has no one meaning', (name, value) => expect(correctParameter(name, value)).toBeUndefined())
+
+describe('the advice for a query', () => {
+  const known = ['filter', 'sort', 'fields', 'limit']
+  const area = c('data.area', 'gt', 5)
+
+  test('holds all conditions together, and the filter that is there', () => {
+    const query = {
+      'data.area': 'gt.5',
+      'data.region': 'eq.Europe',
+      filter: '{"field":"status","op":"eq","value":"active"}',
+      limit: '5',
+    }
+    const advise = adviseQuery(query, known)
+    const whole = `filter=${JSON.stringify({ and: [c('status', 'eq', 'active'), area, europe] })}`
+    expect(advise('data.area')).toBe(whole)
+    expect(advise('data.region')).toBe(whole)
+  })
+
+  test('says nothing where a part of what was asked for cannot be read', () => {
+    expect(adviseQuery({ 'data.area': 'gt.5', filter: 'nonsense' }, known)('data.area')).toBeUndefined()
+  })
+
+  test('names only parameters that there are', () => {
+    const query = { 'data.area': 'gt.5', order: 'area.desc', select: 'id', limitt: '5' }
+    expect(['data.area', 'order', 'select', 'limitt', 'other'].map(adviseQuery(query, known))).toEqual([
+      `filter=${JSON.stringify(area)}`,
+      'sort=-data.area',
+      'fields=id',
+      undefined,
+      undefined,
+    ])
+    expect(['data.area', 'order', 'select'].map(adviseQuery(query, ['limit']))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('is for one filter, which has its bounds', () => {
+    const query = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`data.p${n}`, 'eq.1']))
+    expect(adviseQuery(query, known)('data.p0')).toBeUndefined()
+  })
+})

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseFilter } from '../../src/engine/filter/parse.ts'
+import type { CompiledIndex } from '../../src/engine/indexes/index.ts'
+import { compileFor } from '../../src/engine/records/compile-for.ts'
+import { adviseIndex } from '../../src/engine/records/index-advice.ts'
+import { countStatement, type ListQuery, listStatement } from '../../src/engine/records/list-statement.ts'
+import { parseSort } from '../../src/engine/records/sort.ts'
+import { sleep, succeed } from '../support/answers.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const RECORDS = 5000
+const TYPE = 'ticket'
+
+let world: World
+let indexes: CompiledIndex[]
+beforeAll(async () => {
+  world = await openWorld()
+  const type = `/v1/crm/record-types/${TYPE}`
+  succeed(await world.call('PUT', type, {}), 201)
+  await world.database.query(
+    `INSERT INTO plinth.record (base_id, record_type, id, data, version, created_at)
+     SELECT 'crm', $1, 'r' || n, jsonb_build_object('status', 's' || n % 20, 'due', n * 7919 % 5003, 'title', 't' || n), 1,
+       now() - n * interval '1 second' FROM generate_series(1, $2::int) n`,
+    [TYPE, RECORDS],
+  )
+  const declared = [
+    { fields: ['data.status', { field: 'data.due', direction: 'desc' }] },
+    { fields: ['data.due'] },
+  ]
+  succeed(await world.call('PATCH', type, { indexes: declared }))
+  for (let building = true; building; await sleep(20)) {
+    const { indexes } = succeed(await world.call('GET', type))
+    building = indexes.some((index: { status: string }) => index.status !== 'ready')
+  }
+  await world.database.query('VACUUM ANALYZE plinth.record')
+  await world.database.query('VACUUM ANALYZE plinth.record_index')
+  indexes = await world.database.query<CompiledIndex>(
+    `SELECT id::text, kind, status, has_cut AS "hasCut", fields FROM plinth.record_type_index
+     WHERE base_id = 'crm' AND record_type = $1 ORDER BY position`,
+    [TYPE],
+  )
+})
+afterAll(() => world.close())
+
+const STATUS = { field: 'data.status', op: 'eq', value: 's7' }
+const AFTER = { id: 'r100', values: ['bp40a3880000000000'] }
+
+function queryOf(filter: object | null, sort: string | null, more: Partial<ListQuery> = {}): ListQuery {
+  const parsed = filter ? parseFilter(filter, '/filter') : null
+  return {
+    baseId: 'crm',
+    recordType: TYPE,
+    type: { jsonSchema: {}, timezone: 'UTC', indexes },
+    filter: parsed,
+    sort: parseSort(sort, '/sort', parsed),
+    limit: 50,
+    offset: 0,
+    position: null,
+    withData: true,
+    ...more,
+  }
+}
+
+/** The plan as text, and how many rows its widest node read. */
+async function explain({ text, values }: { text: string; values: readonly unknown[] }) {
+  const rows = await world.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, [
+    ...values,
+  ])
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  return {
+    plan,
+    widest: Math.max(...[...plan.matchAll(/actual rows=([\d.]+)/g)].map(([, rows]) => Number(rows))),
+  }
+}
+
+const planOf = (query: ListQuery) => explain(listStatement(query, compileFor(query)))
+
+describe('A declared index', () => {
+  test.each<[string, object | null, string, Partial<ListQuery>]>([
+    ['a filter and the sort as declared', STATUS, '-data.due', {}],
+    ['the other way round', STATUS, 'data.due', {}],
+    ['a page in the middle', STATUS, '-data.due', { position: AFTER }],
+    ['a page in the middle, the other way round', STATUS, 'data.due', { position: AFTER }],
+    ['a sort alone', null, 'data.due', {}],
+    ['a sort alone, backwards, from a cursor', null, '-data.due', { position: AFTER }],
+    [
+      'a range in its order',
+      {
+        and: [
+          { field: 'data.due', op: 'gte', value: 100 },
+          { field: 'data.due', op: 'lt', value: 4000 },
+        ],
+      },
+      'data.due',
+      {},
+    ],
+    [
+      'a filter beside one it does not know',
+      { and: [STATUS, { field: 'data.title', op: 'neq', value: 'x' }] },
+      '-data.due',
+      {},
+    ],
+  ])('serves %s, reading little more than the page', async (_, filter, sort, more) => {
+    const { plan, widest } = await planOf(queryOf(filter, sort, more))
+    expect(plan).toMatch(/record_index_keys/)
+    expect(plan).not.toMatch(/Seq Scan/)
+    expect(widest, plan).toBeLessThanOrEqual(110)
+  })
+
+  test.each<[string, object, string | null]>([
+    ['the newest of what it finds', STATUS, null],
+    ['what it finds in another order', STATUS, 'data.title'],
+    ['a list of values', { field: 'data.status', op: 'in', value: ['s1', 's2'] }, '-data.due'],
+    ['what is missing', { field: 'data.status', op: 'is_null' }, '-data.due'],
+  ])('finds %s', async (_, filter, sort) => {
+    const { plan, widest } = await planOf(queryOf(filter, sort))
+    expect(plan).toMatch(/record_index_keys/)
+    expect(widest, plan).toBeLessThanOrEqual(RECORDS / 10)
+  })
+
+  test('counts from its entries alone', async () => {
+    const query = queryOf(STATUS, '-data.due')
+    const { plan } = await explain(countStatement(query, compileFor(query)))
+    expect(plan).toMatch(/Index Only Scan using record_index_keys/)
+    expect(plan).not.toMatch(/on record r/)
+  })
+
+  test.each<[string, object | null, string | null]>([
+    ['another field', { field: 'data.title', op: 'eq', value: 't7' }, null],
+    ['one of two conditions', { or: [STATUS, { field: 'data.title', op: 'eq', value: 't7' }] }, 'data.title'],
+    ['a negation', { not: STATUS }, 'data.title'],
+    ['a list', { ...STATUS, value: ['s7'] }, 'data.title'],
+    ['a long string', { ...STATUS, value: 'x'.repeat(141) }, 'data.title'],
+    ['the newest of all', null, null],
+  ])('is left alone for %s', async (_, filter, sort) => {
+    expect((await planOf(queryOf(filter, sort))).plan).not.toMatch(/record_index/)
+  })
+
+  test('is left alone while it is built', async () => {
+    const building = indexes.map((index) => ({ ...index, status: 'building' as const }))
+    const query = queryOf(STATUS, '-data.due')
+    const { plan } = await planOf({ ...query, type: { ...query.type, indexes: building } })
+    expect(plan).not.toMatch(/record_index/)
+  })
+
+  test('with a key cut short finds, and no longer orders', async () => {
+    const cut = indexes.map((index) => ({ ...index, hasCut: true }))
+    const query = queryOf(STATUS, '-data.due')
+    const { plan } = await planOf({ ...query, type: { ...query.type, indexes: cut } })
+    expect(plan).toMatch(/record_index_keys/)
+    expect(plan).toMatch(/Sort Key: .*jsonb_typeof/)
+  })
+})
+
+test('without an index the newest are read in their order, and no more than the page', async () => {
+  const { plan, widest } = await planOf(
+    queryOf(null, null, { position: { id: 'r9', values: ['2126-01-01T00:00:00Z'] } }),
+  )
+  expect(plan).toMatch(/record_newest/)
+  expect(widest, plan).toBeLessThanOrEqual(51)
+})
+
+describe('The advice for a slow list', () => {
+  const advise = (filter: object | null, sort: string) => {
+    const { filter: parsed, sort: terms } = queryOf(filter, sort)
+    return adviseIndex(parsed, terms)
+  }
+  test('names the fields that are fixed, then those of the sort, else of a range', () => {
+    const due = { field: 'data.due', op: 'gt', value: 5 }
+    expect(advise(STATUS, '-data.due')).toEqual({
+      fields: ['data.status', { field: 'data.due', direction: 'desc' }],
+    })
+    expect(advise({ and: [due, STATUS] }, 'id')).toEqual({ fields: ['data.status', 'data.due'] })
+    expect(advise({ field: 'data.title', op: 'search', value: 'x' }, 'id')).toEqual({
+      fields: ['data.title'],
+      type: 'text',
+    })
+    expect(advise({ not: STATUS }, 'id')).toBeNull()
+    expect(advise({ ...STATUS, field: 'data.tags[]' }, 'id')).toBeNull()
+  })
+
+  test('comes with a list that took longer than a quarter of a second', async () => {
+    const path = `/v1/crm/records/${TYPE}?sort=data.title&limit=1`
+    const quick = succeed(await world.call('GET', path))
+    expect(quick.meta).not.toHaveProperty('hint')
+    // Nobody reads the table meanwhile.
+    const held = world.database.query(`DO $$ BEGIN LOCK TABLE plinth.record; PERFORM pg_sleep(0.6); END $$`)
+    await sleep(100)
+    const slow = succeed(await world.call('GET', path))
+    await held
+    expect(slow.meta.hint).toContain('{"fields":["data.title"]}')
+    expect(slow.data).toEqual(quick.data)
+  })
+})

@@ -1,0 +1,168 @@
+/** What lies outside a token's grants is in no byte of any answer, whatever is asked. */
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { rpc } from '../support/mcp.ts'
+import type { Answer, Call } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+import { type Asked, hostileRequests } from './hostile.ts'
+import { forAll, TIMEOUT } from './lanes.ts'
+
+const canary = () => `canary${randomUUID().replaceAll('-', '')}`
+/** Planted outside the grants: in the data, the pairs and the types that the token may not see, and in tokens. */
+const CANARIES = { sibling: canary(), neighbour: canary(), token: canary(), hash: '' }
+
+/** What the token may see. */
+const OPEN = 'plainsight'
+
+type Asking = { call: Call; token: string }
+type Door = (as: Asking, asked: Asked) => Promise<Answer>
+
+const OPERATION = `query ($base: String!, $type: String!, $filter: JSON, $sort: JSON) {
+  records(base: $base, recordType: $type, filter: $filter, sort: $sort) { data { id data externalId } }
+}`
+const inSearch = (values: Record<string, unknown>) =>
+  new URLSearchParams(
+    Object.entries(values)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  ).toString()
+
+let world: World
+const tool =
+  (name: string, args: (asked: Asked) => object): Door =>
+  ({ token }, asked) =>
+    rpc(
+      world,
+      `/mcp/${encodeURIComponent(asked.base)}`,
+      'tools/call',
+      { name, arguments: args(asked) },
+      { token },
+    )
+const at = ({ base, type }: Asked) => `/v1/${encodeURIComponent(base)}/records/${encodeURIComponent(type)}`
+
+/** Every way to read records, each of them shown to find the canary when it is granted. */
+const DOORS: Record<string, Door> = {
+  list: ({ call }, { base, type, filter, sort, fields, more }) =>
+    call('GET', `${at({ base, type })}?${inSearch({ filter, sort, fields, ...more })}`),
+  query: ({ call }, { base, type, filter, sort, fields, more }) =>
+    call('POST', `${at({ base, type })}/query`, { filter, sort, fields, ...more }),
+  aggregate: ({ call }, { filter, sort, more, ...asked }) =>
+    call('POST', `${at(asked)}/aggregate`, {
+      aggregations: [{ fn: 'max', field: 'data.note' }],
+      group_by: ['data.note'],
+      filter,
+      sort,
+      ...more,
+    }),
+  'across bases': ({ call }, { base, type, ...rest }) =>
+    call('POST', '/v1/accounts/default/query', {
+      bases: [base],
+      record_type: type,
+      ...rest.more,
+      filter: rest.filter,
+      sort: rest.sort,
+    }),
+  search: ({ call }, { filter, ...asked }) => {
+    const search = { field: 'data', op: 'search', value: 'planted' }
+    return call('POST', `${at(asked)}/query`, { filter: filter ? { and: [search, filter] } : search })
+  },
+  profile: ({ call }, { base, type }) =>
+    call('GET', `/v1/${encodeURIComponent(base)}/record-types/${encodeURIComponent(type)}/profile`),
+  graphql: ({ call }, { base, type, filter, sort }) =>
+    call('POST', '/graphql', { query: OPERATION, variables: { base, type, filter, sort } }),
+  query_records: tool('query_records', ({ type, filter, sort, fields, more }) => ({
+    record_type: type,
+    filter,
+    sort,
+    fields,
+    ...more,
+  })),
+  aggregate_records: tool('aggregate_records', ({ type, filter, sort, more }) => ({
+    record_type: type,
+    aggregations: [{ fn: 'max', field: 'data.note' }],
+    filter,
+    sort,
+    ...more,
+  })),
+  describe_type: tool('describe_type', ({ type }) => ({ record_type: type })),
+}
+const NAMES = Object.keys(DOORS)
+const through = (name: string): Door => DOORS[name] as Door
+
+let admin: Asking
+let limited: Asking
+beforeAll(async () => {
+  world = await openWorld()
+  admin = { call: world.call, token: world.adminToken }
+  succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
+  const plant = async (base: string, type: string, note: string) => {
+    const schema = { type: 'object', properties: { note: { type: 'string', description: note } } }
+    succeed(
+      await world.call('PUT', `/v1/${base}/record-types/${type}`, { json_schema: schema, description: note }),
+      201,
+    )
+    for (const id of ['first', note])
+      succeed(
+        await world.call('PUT', `/v1/${base}/records/${type}/${id}`, {
+          data: { note, text: `planted ${note}` },
+          external_id: `${id}-${note}`,
+        }),
+        201,
+      )
+  }
+  await plant('crm', 'granted', OPEN)
+  await plant('crm', 'sibling', CANARIES.sibling)
+  await plant('other', 'granted', CANARIES.neighbour)
+  limited = await world.newToken([{ record_type: 'granted', permission: 'write' }], { name: CANARIES.token })
+  await world.newToken([{ permission: 'admin' }], { name: `${CANARIES.token}-2` })
+  const [row] = await world.database.query<{ hash: string }>(
+    `SELECT encode(hash, 'hex') AS hash FROM plinth.token WHERE name = $1`,
+    [CANARIES.token],
+  )
+  CANARIES.hash = row?.hash ?? ''
+  expect(CANARIES.hash).toMatch(/^[0-9a-f]{64}$/)
+})
+afterAll(() => world.close())
+
+function expectClean({ status, text, headers }: Answer) {
+  expect(status).not.toBe(500)
+  expect(text).not.toContain('INTERNAL_ERROR')
+  const all = `${text}\n${[...headers].join('\n')}`
+  for (const [what, secret] of Object.entries(CANARIES))
+    expect(all.includes(secret), `the canary of ${what}`).toBe(false)
+  expect(all.includes(world.adminToken)).toBe(false)
+}
+
+describe.each(NAMES)('%s', (name) => {
+  const door = through(name)
+
+  test('shows what was planted to who may see it, so that there is something to find', async () => {
+    const answer = await door(admin, { base: 'crm', type: 'sibling' })
+    expect(answer.status, answer.text.slice(0, 300)).toBe(200)
+    expect(answer.text).toContain(CANARIES.sibling)
+  })
+
+  test('shows what is granted, and nothing of what is not', async () => {
+    const granted = await door(limited, { base: 'crm', type: 'granted' })
+    expect(granted.text).toContain(OPEN)
+    expectClean(granted)
+    for (const [base, type] of [
+      ['crm', 'sibling'],
+      ['other', 'granted'],
+      ['other', 'sibling'],
+      ['*', 'granted'],
+    ] as const)
+      expectClean(await door(limited, { base, type }))
+  })
+})
+
+test(
+  'no hostile request brings any of it out, or makes the server fail',
+  async () => {
+    const requests = fc.record({ name: fc.constantFrom(...NAMES), asked: hostileRequests })
+    await forAll(requests, 800, async ({ name, asked }) => expectClean(await through(name)(limited, asked)))
+  },
+  TIMEOUT,
+)

@@ -1,0 +1,38 @@
+/** Any filter selects what the reference selects. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { select } from '../support/reference.ts'
+import { openWorld, type World } from '../support/world.ts'
+import { ask, idsOf, loadCountries, loadOdd, type Sample } from './atlas.ts'
+import { forAll, runs, SEED, TIMEOUT } from './lanes.ts'
+import { door, filters } from './queries.ts'
+
+const BY_ID = [{ field: 'id', direction: 'asc' as const }]
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+test.each<[string, number, () => Promise<Sample>]>([
+  ['countries', 500, () => loadCountries(world.call)],
+  ['odd records', 1000, () => loadOdd(world.call, SEED)],
+])(
+  'filters over %s select what the reference selects',
+  async (_name, count, load) => {
+    const sample = await load()
+    let partial = 0
+    await forAll(fc.record({ filter: filters(sample), door }), count, async ({ filter, door }) => {
+      const query = { filter, sort: 'id', fields: ['id'], limit: 1000, include_total: true }
+      const page = await ask(world.call, sample.at, query, door)
+      const expected = select(sample.rows, sample.rules, filter, BY_ID).map(({ id }) => id)
+      expect(idsOf(page)).toEqual(expected)
+      expect(page.meta).toMatchObject({ total: expected.length, has_more: false })
+      if (expected.length > 0 && expected.length < sample.rows.length) partial++
+    })
+    // Filters that take all or nothing would prove little.
+    expect(partial).toBeGreaterThan(runs(count) / 4)
+  },
+  TIMEOUT,
+)

@@ -1,0 +1,135 @@
+/** Generated filters and sorts: about values that the records hold, values near those, and values of another kind. */
+import fc from 'fast-check'
+import { instant } from '../support/instants.ts'
+import type { Json } from '../support/paths.ts'
+import { type Condition, type Filter, type Row, reader, type Sort } from '../support/reference.ts'
+import type { Sample } from './atlas.ts'
+import * as odd from './odd-values.ts'
+
+const MOST_VALUES = 80
+
+/** What records hold at a field, without repeats and null. */
+function valuesAt({ rows, rules }: Sample, field: string): Json[] {
+  const found = rows.flatMap((row) => reader(row, rules)(field).values).filter((value) => value !== null)
+  const different = new Map(found.map((value) => [JSON.stringify(value), value]))
+  return [...different.values()].slice(0, MOST_VALUES)
+}
+
+const isText = (value: Json): value is string => typeof value === 'string'
+const isOrdered = (value: Json): value is string | number => isText(value) || typeof value === 'number'
+
+/** One of the values, or else `other`. */
+const oneOf = <T extends Json>(values: T[], other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  values.length === 0
+    ? other
+    : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: other })
+
+/** The text with some of it replaced by wildcards, and the rest taken as it stands or in the other case. */
+const patternFrom = (text: string): fc.Arbitrary<string> => {
+  const characters = [...text.slice(0, 40)]
+  return fc
+    .tuple(
+      fc.nat(characters.length),
+      fc.nat(6),
+      fc.array(fc.constantFrom('', '', '', '_', '%', 'case'), { maxLength: 6 }),
+      fc.boolean(),
+      fc.boolean(),
+    )
+    .map(([from, length, changes, open, closed]) => {
+      const part = characters
+        .slice(from, from + length)
+        .map((character, at) => changed(character, changes[at] ?? ''))
+      return `${open ? '%' : escaped(characters.slice(0, from).join(''))}${part.join('')}${closed ? '%' : escaped(characters.slice(from + length).join(''))}`
+    })
+}
+
+const escaped = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+
+function changed(character: string, change: string): string {
+  if (change === '%' || change === '_') return change
+  if (change !== 'case') return escaped(character)
+  const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
+  // Letters with more than one partner, or a partner of more than one letter, are for tests of their own.
+  const pairs = upper.toLowerCase() === lower && lower.toUpperCase() === upper
+  return escaped(pairs ? (character === lower ? upper : lower) : character)
+}
+
+const condition = (field: string, ops: string[], value: fc.Arbitrary<Json>): fc.Arbitrary<Condition> =>
+  fc.record({ field: fc.constant(field), op: fc.constantFrom(...ops), value })
+
+const NO_ROW: Row = { id: '', data: {} }
+
+/** Conditions on one field. */
+export function conditionsAt(sample: Sample, field: string): fc.Arbitrary<Condition> {
+  const all = valuesAt(sample, field)
+  const texts = all.filter(isText)
+  // What a field of times is compared with is a time, or else no string.
+  const { zone } = reader(NO_ROW, sample.rules)(field)
+  const fits = (value: Json) => zone === null || !isText(value) || instant(value, zone) !== null
+  const values = all.filter(fits)
+  const other = (zone === null ? odd.mixed : fc.oneof(odd.time, odd.number, fc.boolean())).filter(fits)
+  const items = valuesAt(sample, `${field}[]`)
+  const value = oneOf(values, other)
+  const list = fc.array(value, { maxLength: 4 })
+  const item = oneOf(items, odd.mixed)
+  const pattern = oneOf(texts, odd.text).chain(patternFrom)
+  const start = oneOf(texts, odd.text).chain((text) =>
+    fc.nat(4).map((length) => [...text].slice(0, length).join('')),
+  )
+  const lists: fc.Arbitrary<Condition>[] = [
+    condition(field, ['has'], item),
+    condition(field, ['has_any', 'has_all'], fc.array(item, { minLength: 1, maxLength: 3 })),
+  ]
+  // A column has one type: what can never hold for it is refused.
+  const textual = /^version$|_at$/.test(field) ? 0 : texts.length > 0 ? 3 : 1
+  const listed = !field.startsWith('data') ? 0 : items.length > 0 ? 6 : 1
+  return fc.oneof(
+    { weight: 3, arbitrary: condition(field, ['eq', 'neq'], value) },
+    {
+      weight: 4,
+      arbitrary: condition(
+        field,
+        ['gt', 'gte', 'lt', 'lte'],
+        oneOf(values.filter(isOrdered), other.filter(isOrdered)),
+      ),
+    },
+    { weight: 2, arbitrary: condition(field, ['in', 'not_in'], list) },
+    { weight: textual, arbitrary: condition(field, ['like', 'ilike'], pattern) },
+    { weight: textual, arbitrary: condition(field, ['starts_with'], start) },
+    { weight: listed, arbitrary: fc.oneof(...lists) },
+    { weight: 1, arbitrary: fc.constantFrom('is_null', 'is_not_null').map((op) => ({ field, op })) },
+  )
+}
+
+/** Filters of up to four levels over the fields of a sample. */
+export function filters(sample: Sample): fc.Arbitrary<Filter> {
+  const fields = [...sample.fields, ...sample.many].map((field) => conditionsAt(sample, field))
+  const { filter } = fc.letrec<{ filter: Filter }>((tie) => {
+    const group = fc.array(tie('filter'), { minLength: 1, maxLength: 3 })
+    return {
+      filter: fc.oneof(
+        { maxDepth: 4, depthSize: 'small', withCrossShrink: true },
+        { weight: 4, arbitrary: fc.oneof(...fields) },
+        { weight: 1, arbitrary: group.map((and) => ({ and })) },
+        { weight: 1, arbitrary: group.map((or) => ({ or })) },
+        { weight: 1, arbitrary: tie('filter').map((not) => ({ not })) },
+      ),
+    }
+  })
+  return filter
+}
+
+const DIRECTIONS = ['asc', 'desc'] as const
+
+/** Sorts by one to three of the fields. */
+export const sorts = (fields: readonly string[]): fc.Arbitrary<Sort> =>
+  fc
+    .uniqueArray(fc.constantFrom(...fields), { minLength: 1, maxLength: 3 })
+    .chain((chosen) =>
+      fc
+        .array(fc.constantFrom(...DIRECTIONS), { minLength: chosen.length, maxLength: chosen.length })
+        .map((directions) => chosen.map((field, at) => ({ field, direction: directions[at] ?? 'asc' }))),
+    )
+
+/** The doors of a list. */
+export const door = fc.constantFrom('GET', 'POST')

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { openDatabase } from '../../src/engine/db.ts'
+import { FUNCTIONS } from '../../src/engine/sql/guard/functions.ts'
+import { openPrincipals } from '../../src/engine/sql/principals.ts'
+import { succeed } from '../support/answers.ts'
+import { databaseUrl } from '../support/global-setup.ts'
+import type { Call } from '../support/server.ts'
+import { openServer } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  for (const type of ['deal', 'note'])
+    succeed(await world.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/records/deal/d1', { data: {} }), 201)
+})
+afterAll(() => world.close())
+
+const ask = async (call: Call) =>
+  succeed(await call('POST', '/v1/crm/sql', { query: 'SELECT count(*) AS n FROM records' })).data[0].n
+type Grant = { role: string; base_id: string; record_types: string[] }
+const grants = () => world.database.query<Grant>('SELECT * FROM plinth.sql_grant ORDER BY record_types')
+
+test('tokens of equal grants share a role, those of others never do, on every server', async () => {
+  const second = await openWorld({}, world.database)
+  const token = async (record_type: unknown) =>
+    (await world.newToken([{ permission: 'read', record_type }])).token
+  const tokens = await Promise.all([token('deal'), token(['deal']), token(['note', 'deal']), token('note')])
+  for (const server of [world, second])
+    for (const each of [...tokens, server.adminToken]) await ask(server.as(each))
+  const found = await grants()
+  expect(found.map(({ base_id, record_types }) => ({ base_id, record_types }))).toEqual([
+    { base_id: 'crm', record_types: ['*'] },
+    { base_id: 'crm', record_types: ['deal'] },
+    { base_id: 'crm', record_types: ['note'] },
+    { base_id: 'crm', record_types: ['deal', 'note'] },
+  ])
+  expect(new Set(found.map(({ role }) => role)).size).toBe(4)
+  await second.close()
+})
+
+test('a role that was dropped or lost its password is made again', async () => {
+  await ask(world.call)
+  const [{ role } = { role: '' }] = (await grants()).filter(({ record_types }) => record_types[0] === '*')
+  await world.database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [
+    role,
+  ])
+  await world.database.query(`DROP ROLE ${role}`)
+  expect(await ask(world.call)).toBe(1)
+})
+
+test('a role that nobody used for a day is dropped, and no other role is', async () => {
+  await ask(world.call)
+  const { call } = await world.newToken([{ permission: 'read', record_type: 'note' }])
+  await ask(call)
+  const roles = async () =>
+    (await world.database.query<{ rolname: string }>('SELECT rolname FROM pg_roles')).map(
+      ({ rolname }) => rolname,
+    )
+  const before = await roles()
+  const [old] = (await grants()).filter(({ record_types }) => record_types[0] === 'note')
+  if (!old) throw new Error('The token has no role')
+  await world.database.query(
+    `UPDATE plinth.sql_grant SET used_at = now() - interval '2 days' WHERE role = $1`,
+    [old.role],
+  )
+  const db = openDatabase(world.database.url, () => {})
+  const options = { connectionString: world.database.url, db, isolation: 'full', timeoutMs: 1000 } as const
+  const { sweep } = openPrincipals(options)
+  await sweep()
+  // Its connection waits for the next statement, so it is in use.
+  expect(await roles()).toContain(old.role)
+  await world.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [
+    old.role,
+  ])
+  await vi.waitFor(async () => {
+    await sweep()
+    expect(await roles()).not.toContain(old.role)
+  })
+  const database = old.role.slice(0, old.role.lastIndexOf('_'))
+  const kept = before.filter((name) => name.startsWith(`${database}_`) || !name.startsWith('plinth_sql_'))
+  expect(await roles()).toEqual(expect.arrayContaining(kept.filter((name) => name !== old.role)))
+  expect(await ask(call)).toBe(0)
+  await db.close()
+})
+
+test('a role may read the five views, call what the parser lets through, and nothing more', async () => {
+  await ask(world.call)
+  const [{ role } = { role: '' }] = await grants()
+  const readable = await world.database.query<{ name: string }>(
+    `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND has_table_privilege($1, c.oid, 'SELECT')
+       AND has_schema_privilege($1, n.oid, 'USAGE') ORDER BY 1`,
+    [role],
+  )
+  expect(readable.map(({ name }) => name)).toEqual([
+    'plinth_sql.change',
+    'plinth_sql.record',
+    'plinth_sql.record_type',
+    'plinth_sql.relationship',
+    'plinth_sql.relationship_type',
+  ])
+  const callable = await world.database.query<{ name: string; schema: string; volatile: boolean }>(
+    `SELECT DISTINCT p.proname AS name, n.nspname AS schema, p.provolatile = 'v' AS volatile
+     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE has_function_privilege($1, p.oid, 'EXECUTE') AND has_schema_privilege($1, n.oid, 'USAGE')`,
+    [role],
+  )
+  expect(callable.filter(({ volatile }) => volatile)).toEqual([])
+  expect(callable.filter(({ schema }) => schema !== 'pg_catalog').map(({ name }) => name)).toEqual([
+    'instant',
+  ])
+  const names = new Set(callable.map(({ name }) => name))
+  const known = await world.database.query<{ name: string }>(
+    `SELECT DISTINCT proname AS name FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace`,
+  )
+  expect(known.filter(({ name }) => FUNCTIONS.has(name) && !names.has(name))).toEqual([])
+  const [rights] = await world.database.query<object>(
+    `SELECT rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
+       has_database_privilege(rolname, current_database(), 'TEMP') AS temp,
+       has_database_privilege(rolname, current_database(), 'CREATE') AS makes,
+       has_language_privilege(rolname, 'plpgsql', 'USAGE') AS speaks,
+       (SELECT count(*)::int FROM pg_auth_members WHERE member = r.oid) AS memberships
+     FROM pg_roles r WHERE rolname = $1`,
+    [role],
+  )
+  expect(rights).toEqual({
+    rolsuper: false,
+    rolcreaterole: false,
+    rolcreatedb: false,
+    rolreplication: false,
+    rolbypassrls: false,
+    temp: false,
+    makes: false,
+    speaks: false,
+    memberships: 1,
+  })
+})
+
+test('/readyz says how statements are kept to their grants', async () => {
+  expect((await world.call('GET', '/readyz')).body.sql_isolation).toBe('full')
+  expect(world.log.some((line) => line.includes('sql_isolation'))).toBe(false)
+})
+
+/** A server on an empty database that belongs to a login of these rights. */
+async function onLogin(rights: string, work: (server: World['call'], log: string[]) => Promise<void>) {
+  const name = `plinth_login_${randomBytes(4).toString('hex')}`
+  const admin = new pg.Client({ connectionString: inject('server') })
+  await admin.connect()
+  await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD '${name}' ${rights}`)
+  await admin.query(`CREATE DATABASE ${name} OWNER ${name}`)
+  const url = new URL(databaseUrl(inject('server'), name))
+  url.username = name
+  url.password = name
+  const server = await openServer({ DATABASE_URL: url.href })
+  try {
+    await work(server.call, server.log)
+  } finally {
+    await server.close()
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await admin.end()
+  }
+}
+
+const narrow = async (call: Call) => {
+  succeed(await call('PUT', '/v1/bases/crm', {}), 201)
+  for (const type of ['deal', 'note']) {
+    succeed(await call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
+    succeed(await call('PUT', `/v1/crm/records/${type}/r1`, { data: { of: type } }), 201)
+  }
+  const rows = async (query: string) => succeed(await call('POST', '/v1/crm/sql', { query })).data
+  expect(await rows('SELECT id, data FROM deal')).toEqual([{ id: 'r1', data: { of: 'deal' } }])
+  expect(await rows('SELECT count(*) AS n FROM records')).toEqual([{ n: 2 }])
+}
+
+test('a login that makes roles but is no superuser keeps statements apart by roles', async () => {
+  await onLogin('CREATEROLE', async (call, log) => {
+    expect((await call('GET', '/readyz')).body.sql_isolation).toBe('roles')
+    expect(log.some((line) => line.includes('"sql_isolation":"roles"'))).toBe(true)
+    await narrow(call)
+  })
+})
+
+test('a login that makes no roles leaves it to the parser, and the log warns', async () => {
+  await onLogin('', async (call, log) => {
+    expect((await call('GET', '/readyz')).body.sql_isolation).toBe('parser_only')
+    expect(log.some((line) => line.includes('PLINTH_SQL_ENABLED=false'))).toBe(true)
+    await narrow(call)
+  })
+})
