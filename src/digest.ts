@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** A short name for a JSON value; equal values have one, whatever the order of their keys. */
-export const digest = (value: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify(ordered(value)))
-    .digest('base64url')
+export const digest = (value: unknown): string => hash('sha256', JSON.stringify(ordered(value)), 'base64url')
 
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered)

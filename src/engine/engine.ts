@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.ts'
 import { compileAccess } from './access.ts'
 import { type Caches, openCaches } from './caches.ts'
+import { cursorKey } from './cursor.ts'
 import { type Database, openDatabase } from './db.ts'
 import { expireKeys } from './idempotency.ts'
 import { openJobs } from './jobs/index.ts'
@@ -53,7 +54,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const caches = await openCaches(connectionString, log)
   const together = openTogether(database)
   const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
-  const keys = { cursor: await serverSecret(database, 'cursor') }
+  const keys = { cursor: cursorKey(await serverSecret(database, 'cursor')) }
   const sql = await openSqlRunner({
     connectionString,
     db: database,

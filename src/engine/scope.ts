@@ -1,5 +1,6 @@
 import type { Access } from './access.ts'
 import type { Caches } from './caches.ts'
+import type { CursorKey } from './cursor.ts'
 import type { Db } from './db.ts'
 import type { Together } from './records/together.ts'
 import type { SqlRunner } from './sql/runner.ts'
@@ -26,7 +27,7 @@ export type Scope = {
   readonly via: Via
   readonly requestId: string
   /** The server's own keys. */
-  readonly keys: { readonly cursor: Buffer }
+  readonly keys: { readonly cursor: CursorKey }
   readonly limits: { readonly recordBytes: number }
   readonly sql: SqlRunner
   /** Aborts when the caller has gone away; absent where nobody waits. */

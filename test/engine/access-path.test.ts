@@ -109,6 +109,7 @@ describe('A declared index', () => {
 
   test.each<[string, object, string | null]>([
     ['the newest of what it finds', STATUS, null],
+    ['the newest of a range', { field: 'data.due', op: 'lt', value: 300 }, null],
     ['what it finds in another order', STATUS, 'data.title'],
     ['a list of values', { field: 'data.status', op: 'in', value: ['s1', 's2'] }, '-data.due'],
     ['what is missing', { field: 'data.status', op: 'is_null' }, '-data.due'],

@@ -80,5 +80,5 @@ function orderOf({ query, cells, groups }: Plan, parameters: Parameters): string
 
 /** Where the cell comes in the order of its column. */
 function placeOf(cell: Cell, parameters: Parameters): string {
-  return cell.kind === 'json' ? `${keyOf(operandOf(cell), parameters)} COLLATE "C"` : `g.${cell.column}`
+  return cell.kind === 'json' ? keyOf(operandOf(cell), parameters) : `g.${cell.column}`
 }

@@ -68,7 +68,8 @@ function pathThrough(
   const used = new Set<Filter>([...fixed, ...range])
   const rest = conjuncts.filter((each) => !used.has(each))
   const residual: Filter | null = rest.length > 0 ? { kind: 'and', of: rest } : null
-  const order = orderThrough(index, fixed, sort, residual === null)
+  const isFound = residual === null && used.size > 0
+  const order = orderThrough(index, fixed, sort, isFound)
   return fixed.length + range.length > 0 || order ? { index, fixed, range, residual, order } : null
 }
 
@@ -77,16 +78,10 @@ function orderThrough(
   index: CompiledIndex,
   fixed: readonly Condition[],
   sort: readonly SortTerm[],
-  isWhole: boolean,
+  isFound: boolean,
 ): AccessPath['order'] {
-  if (
-    isWhole &&
-    fixed.length > 0 &&
-    sort.length === 1 &&
-    isColumn(sort[0], 'created_at') &&
-    sort[0]?.descending
-  )
-    return 'newest'
+  // Entries know when their record was created: those found are sorted without reading the records.
+  if (isFound && sort.length === 1 && isColumn(sort[0], 'created_at') && sort[0]?.descending) return 'newest'
   // A list of values makes several runs of entries, each in order.
   if (index.hasCut || fixed.some(({ op }) => op === 'in')) return null
   const last = sort.at(-1)
