@@ -6,9 +6,6 @@ import { LIMITS } from './limits.ts'
 export const FUNCTIONS = ['count', 'sum', 'avg', 'min', 'max', 'count_distinct'] as const
 export const INTERVALS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 
-const MAX_AGGREGATIONS = 16
-const MAX_GROUP_KEYS = 8
-
 const alias = z
   .string()
   .min(1, 'An alias has at least one character.')
@@ -44,7 +41,7 @@ const GroupTerm = z
 export const Aggregations = z
   .array(Aggregation)
   .min(1, 'Name at least one aggregation, such as {"fn":"count"}.')
-  .max(MAX_AGGREGATIONS, `There are at most ${MAX_AGGREGATIONS} aggregations.`)
+  .max(LIMITS.aggregations, `There are at most ${LIMITS.aggregations} aggregations.`)
 
 export const GroupBy = z
   .array(
@@ -52,4 +49,4 @@ export const GroupBy = z
       error: `A group key is a field like "data.status", or {"field","interval","alias"}. Intervals: ${INTERVALS.join(', ')}.`,
     }),
   )
-  .max(MAX_GROUP_KEYS, `There are at most ${MAX_GROUP_KEYS} group keys.`)
+  .max(LIMITS.groupKeys, `There are at most ${LIMITS.groupKeys} group keys.`)

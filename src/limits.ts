@@ -17,6 +17,18 @@ export const LIMITS = {
   patternChars: 1000,
   sortTerms: 8,
   fieldNames: 100,
+  fieldChars: 1024,
+  fieldSegments: 32,
+  aggregations: 16,
+  groupKeys: 8,
+  /** Bases that one query asks. */
+  queriedBases: 1000,
+  searchWords: 16,
+  searchWordChars: 64,
+  sqlTextBytes: 10 * 1024,
+  sqlDepth: 200,
+  sqlRelations: 50,
+  sqlParameters: 500,
   expandLevels: 3,
   expandPaths: 10,
   /** A list that takes longer says which index would help. */

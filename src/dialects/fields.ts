@@ -1,29 +1,20 @@
+import { LIMITS } from '../limits.ts'
+import { COLUMNS } from '../record-columns.ts'
 import { isClose } from './close.ts'
 import { Doubt } from './draft.ts'
 import { jsonIn } from './literal.ts'
 
-/** The fields of a record beside its data. */
-export const COLUMNS: readonly string[] = [
-  'id',
-  'external_id',
-  'external_source',
-  'status',
-  'version',
-  'created_at',
-  'updated_at',
-]
+const isColumn = (name: string): boolean => (COLUMNS as readonly string[]).includes(name)
 /** What a record shows and no filter reads: neither a column nor data. */
 const UNREADABLE = ['record_type', 'base_id', 'cancelled_at', 'deleted_at']
 
-const MAX_CHARS = 1024
-const MAX_SEGMENTS = 32
 // What may follow `data`: .name, [0], [] or ["any key"].
 const SEGMENT = /\.[^.[\]"]+|\[\d{1,9}\]|\[\]|\["(?:[^"\\]|\\.)*"\]/gsy
 const PLAIN_KEY = /^[\p{L}\p{N}\p{M}_$-]+$/u
 
 /** The field of our language that a written name means. @throws Doubt */
 export function fieldOf(name: string, columns: readonly string[] = COLUMNS): string {
-  if (name.length > MAX_CHARS || !name.isWellFormed() || name.includes('\0')) throw new Doubt()
+  if (name.length > LIMITS.fieldChars || !name.isWellFormed() || name.includes('\0')) throw new Doubt()
   if (columns.includes(name) || isDataPath(name)) return name
   if (UNREADABLE.includes(name)) throw new Doubt()
   return columnOf(name, columns) ?? dataPath(/^data[.[]/i.test(name) ? name.slice('data'.length) : `.${name}`)
@@ -31,14 +22,14 @@ export function fieldOf(name: string, columns: readonly string[] = COLUMNS): str
 
 /** The field that is one property of data, whatever characters its name has. */
 export const fieldOfKey = (key: string): string =>
-  COLUMNS.includes(key) ? key : `data${PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`
+  isColumn(key) ? key : `data${PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`
 
 /** Does the name already stand for a place in data, or for a column, without any guess? */
-export const isField = (name: string): boolean => COLUMNS.includes(name) || isDataPath(name)
+export const isField = (name: string): boolean => isColumn(name) || isDataPath(name)
 
 /** Columns that hold text: `external_id=eq.42` means the text "42". */
 export const holdsText = (name: string): boolean =>
-  COLUMNS.includes(columnOf(name, COLUMNS) ?? name) && name !== 'version'
+  isColumn(columnOf(name, COLUMNS) ?? name) && name !== 'version'
 
 /** A column written in another case, or with one slip that is not a plural. */
 function columnOf(name: string, columns: readonly string[]): string | undefined {
@@ -52,9 +43,9 @@ function columnOf(name: string, columns: readonly string[]): string | undefined 
 }
 
 function isDataPath(name: string): boolean {
-  if (!/^data(?:[.[]|$)/.test(name) || name.length > MAX_CHARS) return false
+  if (!/^data(?:[.[]|$)/.test(name) || name.length > LIMITS.fieldChars) return false
   const segments = segmentsOf(name.slice('data'.length))
-  return segments !== undefined && segments.length <= MAX_SEGMENTS
+  return segments !== undefined && segments.length <= LIMITS.fieldSegments
 }
 
 function segmentsOf(path: string): string[] | undefined {

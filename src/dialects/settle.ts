@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.ts'
+import { COLUMNS } from '../record-columns.ts'
 import { Doubt, type Draft } from './draft.ts'
-import { COLUMNS, fieldOf } from './fields.ts'
+import { fieldOf } from './fields.ts'
 import { endsInEscape, type FilterJson } from './operands.ts'
 import { operatorOf } from './operators.ts'
 

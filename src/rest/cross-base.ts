@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { AggregateBody, Group } from './aggregates.ts'
 import { listOf } from './page.ts'
-import { Record } from './records.ts'
+import { Record } from './record-shapes.ts'
 import { route } from './route.ts'
 import { typeId } from './shapes.ts'
 

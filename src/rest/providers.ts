@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { Record } from './records.ts'
+import { Record } from './record-shapes.ts'
 import { route } from './route.ts'
 import { baseId, typeId } from './shapes.ts'
 

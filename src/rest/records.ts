@@ -1,46 +1,10 @@
 import { z } from 'zod'
-import { rowsBody, trim } from '../bodies.ts'
+import { trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { splitNames } from '../names.ts'
-import { listOf } from './page.ts'
-import { json, names, pageBody, pageQuery, readFilter, readJson } from './query.ts'
+import { recordLists } from './record-lists.ts'
+import { Record } from './record-shapes.ts'
 import { type Reply, route } from './route.ts'
-import { baseId, Deleted, expectedVersion, recordId, time, typeId } from './shapes.ts'
-
-export const Record = z
-  .object({
-    id: z.string(),
-    record_type: z.string(),
-    data: z.record(z.string(), z.unknown()),
-    created_at: time,
-    updated_at: time,
-    external_id: z.string().nullable(),
-    external_source: z.string().nullable(),
-    version: z.int(),
-    status: z.enum(['active', 'cancelled']),
-    cancelled_at: time.nullable(),
-    valid: z
-      .literal(false)
-      .optional()
-      .meta({ description: 'Only when the schema, changed since, refuses what the record holds.' }),
-    operation: z
-      .enum(['created', 'updated', 'unchanged'])
-      .optional()
-      .meta({ description: 'What a PUT, POST or PATCH did.' }),
-    dry_run: z.literal(true).optional(),
-  })
-  .meta({ id: 'Record' })
-
-/** A record of a list: with `fields`, only what was named. */
-const FoundRecord = Record.omit({ operation: true, dry_run: true })
-  .partial()
-  .extend({
-    _search_score: z
-      .number()
-      .optional()
-      .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
-  })
-  .meta({ id: 'FoundRecord' })
+import { baseId, Deleted, expectedVersion, recordId, typeId } from './shapes.ts'
 
 const RecordFields = graphql(`fragment RecordFields on Record {
   id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
@@ -103,82 +67,8 @@ const written = (
 const MERGE_TYPES = ['application/json', 'application/merge-patch+json']
 const OPERATIONS_TYPE = 'application/json-patch+json'
 
-const ListRecords = graphql(
-  `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
-    $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand,
-      limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-      rows hasMore limit offset total nextCursor hint
-    }
-  }`,
-)
-
-const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'
-const FIELDS = 'What of each record is shown: `id`, `data.name`.'
-const EXPAND = 'Relationship types to follow: `owner.company`, `~member` for incoming.'
-const QueryBody = pageBody.extend({
-  filter: z.record(z.string(), z.unknown()).optional().meta({ description: FILTER }),
-  sort: z
-    .union(
-      [z.string(), z.array(z.unknown())],
-      'sort is a list of {"field","direction"}, or a string like "-created_at,id".',
-    )
-    .optional()
-    .meta({ description: '`[{"field","direction"}]`, or `"-created_at,id"`.' }),
-  fields: z.array(z.string()).optional().meta({ description: FIELDS }),
-  expand: z.array(z.string()).optional().meta({ description: EXPAND }),
-})
-
 export const records = [
-  route('GET /:base_id/records/:record_type', {
-    tag: 'Records',
-    summary: 'List records',
-    need: needs('read'),
-    params: inType,
-    query: pageQuery.extend({
-      filter: json(`A filter: ${FILTER}`),
-      sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
-      fields: names(FIELDS),
-      expand: names(EXPAND),
-    }),
-    operation: ListRecords,
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      filter: readFilter(query.filter, 'filter'),
-      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
-      fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
-      expand: query.expand === undefined ? undefined : splitNames(query.expand, 'query/expand'),
-      limit: query.limit,
-      offset: query.offset,
-      cursor: query.cursor,
-      includeTotal: query.include_total,
-    }),
-    reply: ({ records }) => ({ body: rowsBody(records) }),
-    answers: listOf(FoundRecord),
-  }),
-  route('POST /:base_id/records/:record_type/query', {
-    tag: 'Records',
-    summary: 'Query records: the same as listing them, asked by a body',
-    need: needs('read'),
-    params: inType,
-    body: QueryBody,
-    operation: ListRecords,
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      filter: body.filter,
-      sort: body.sort,
-      fields: body.fields,
-      expand: body.expand,
-      limit: body.limit,
-      offset: body.offset,
-      cursor: body.cursor,
-      includeTotal: body.include_total,
-    }),
-    reply: ({ records }) => ({ body: rowsBody(records) }),
-    answers: listOf(FoundRecord),
-  }),
+  ...recordLists,
   route('PUT /:base_id/records/:record_type', {
     tag: 'Records',
     summary: 'Upsert a record by its external id',

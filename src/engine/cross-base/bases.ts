@@ -1,9 +1,9 @@
 import { DomainError, invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
 import { demand } from '../access.ts'
 import { statement } from '../db.ts'
 import type { Scope } from '../scope.ts'
 
-const MAX_BASES = 1000
 const ALL = '*'
 
 const EXISTING = statement('cross_base_existing', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
@@ -15,7 +15,7 @@ const GRANTED = statement(
    WHERE t.id = $1 AND EXISTS (
      SELECT FROM jsonb_to_recordset($2::jsonb) AS g(base jsonb, environment text)
      WHERE (g.base ? '*' OR g.base ? b.id OR g.base ? b.production_base) AND g.environment IN ('*', b.environment))
-   LIMIT ${MAX_BASES + 1}`,
+   LIMIT ${LIMITS.queriedBases + 1}`,
 )
 
 /**
@@ -31,7 +31,7 @@ export function namedBases(
   for (const name of names) if (name !== ALL) demand(scope.access, 'read', name, recordType)
   if (names.length === 0)
     throw fault('out_of_range', 'Name at least one base, or all that the token may read: ["*"].')
-  if (names.length > MAX_BASES) throw tooMany()
+  if (names.length > LIMITS.queriedBases) throw tooMany()
   if (!names.includes(ALL)) return names
   if (names.length > 1)
     throw fault('exclusive', '"*" is every base already. Send it alone, or name the bases.')
@@ -58,7 +58,7 @@ async function grantedBases({ access, db }: Scope, recordType: string): Promise<
   )
   const reach = grants.map(({ base, environment }) => ({ base: listed(base), environment }))
   const found = await db.query<{ id: string }>(GRANTED, [recordType, JSON.stringify(reach)])
-  if (found.length > MAX_BASES) throw tooMany()
+  if (found.length > LIMITS.queriedBases) throw tooMany()
   // The statement only narrows; what may be read is decided where it always is.
   return found.map(({ id }) => id).filter((id) => access.allows('read', id, recordType))
 }
@@ -70,6 +70,7 @@ const notFound = (id: string) =>
     ],
   })
 
-const tooMany = () => fault('too_many', `One query reads at most ${MAX_BASES} bases. Name those you mean.`)
+const tooMany = () =>
+  fault('too_many', `One query reads at most ${LIMITS.queriedBases} bases. Name those you mean.`)
 
 const fault = (code: string, message: string) => invalid({ path: '/bases', code, message })

@@ -1,43 +1,19 @@
 import { invalid } from '../../errors.ts'
 import { parseJson } from '../../json/index.ts'
+import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
-import type { ValueType } from '../../operators.ts'
-
-/** The fields of a record beside its data. */
-export const COLUMNS = [
-  'id',
-  'external_id',
-  'external_source',
-  'status',
-  'version',
-  'created_at',
-  'updated_at',
-] as const
-export type Column = (typeof COLUMNS)[number]
-
-/** What operators a column takes goes by its type. */
-export const COLUMN_TYPES = {
-  id: 'string',
-  external_id: 'string',
-  external_source: 'string',
-  status: 'string',
-  version: 'number',
-  created_at: 'instant',
-  updated_at: 'instant',
-} as const satisfies Record<Column, ValueType>
+import { COLUMNS, type Column } from '../../record-columns.ts'
 
 /** A step into data: a property, an array position, or (null) any element of an array. */
 export type FieldPath = readonly (string | number | null)[]
 export type Field = { kind: 'column'; column: Column } | { kind: 'data'; path: FieldPath }
 
-const MAX_FIELD_CHARS = 1024
-const MAX_SEGMENTS = 32
 // One segment after `data`: .name, [0], [] or ["any key"].
 const SEGMENT = /\.([^.[\]"]+)|\[(\d{1,9})\]|\[(\])|\[("(?:[^"\\]|\\.)*")\]/y
 
 /** Reads `status`, `data.a.b`, `data.items[0].sku`, `data.items[].sku` or `data["odd.key"]`. @throws VALIDATION_ERROR at `at` */
 export function parseField(text: unknown, at: string): Field {
-  if (typeof text !== 'string' || text.length > MAX_FIELD_CHARS)
+  if (typeof text !== 'string' || text.length > LIMITS.fieldChars)
     throw badField(at, 'A field is written like "status" or "data.amount".')
   if (COLUMNS.includes(text as Column)) return { kind: 'column', column: text as Column }
   if (text !== 'data' && !/^data[.[]/.test(text)) throw unknownField(text, at)
@@ -52,7 +28,8 @@ export function parseField(text: unknown, at: string): Field {
       )
     path.push(readSegment(found, at))
   }
-  if (path.length > MAX_SEGMENTS) throw badField(at, `A field has at most ${MAX_SEGMENTS} segments.`)
+  if (path.length > LIMITS.fieldSegments)
+    throw badField(at, `A field has at most ${LIMITS.fieldSegments} segments.`)
   return { kind: 'data', path }
 }
 

@@ -1,8 +1,9 @@
 import { invalid } from '../../errors.ts'
 import { nearest } from '../../nearest.ts'
+import type { Column } from '../../record-columns.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { fieldExists, formatAt } from '../json-schema/index.ts'
-import type { Column, Field, FieldPath } from './field.ts'
+import type { Field, FieldPath } from './field.ts'
 import type { Parameters } from './parameters.ts'
 
 /**

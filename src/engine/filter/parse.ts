@@ -3,7 +3,8 @@ import { type Detail, DomainError, invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
 import { isOperator, OPERATOR_NAMES, type Operator, operatorsFor } from '../../operators.ts'
-import { COLUMN_TYPES, type Field, parseField } from './field.ts'
+import { COLUMN_TYPES } from '../../record-columns.ts'
+import { type Field, parseField } from './field.ts'
 import { checkValue } from './value.ts'
 
 /** A test of one field; `at` is where it stands in the request, and its value is one that the operator takes. */

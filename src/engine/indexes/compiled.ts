@@ -1,4 +1,5 @@
-import type { Column, FieldPath } from '../filter/field.ts'
+import type { Column } from '../../record-columns.ts'
+import type { FieldPath } from '../filter/field.ts'
 
 export type IndexKind = 'btree' | 'unique' | 'text'
 /** `building`: entries are being made. `ready`: there is one for every record. `failed`: records share a unique value. */

@@ -1,4 +1,4 @@
-import type { Column } from '../filter/field.ts'
+import type { Column } from '../../record-columns.ts'
 import type { Condition, Filter } from '../filter/parse.ts'
 import { isTime } from '../filter/time.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'

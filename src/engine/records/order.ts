@@ -1,5 +1,5 @@
+import type { Column } from '../../record-columns.ts'
 import type { Position } from '../cursor.ts'
-import type { Column } from '../filter/field.ts'
 import { keyOf } from '../filter/keys.ts'
 import { columnOperand, type FieldContext, singleOperand } from '../filter/operand.ts'
 import type { Parameters } from '../filter/parameters.ts'

@@ -1,7 +1,8 @@
 import { invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
-import { COLUMNS, type FieldPath, parseField } from '../filter/field.ts'
+import { COLUMNS } from '../../record-columns.ts'
+import { type FieldPath, parseField } from '../filter/field.ts'
 import type { RecordRowView } from './record.ts'
 
 /** What of each record is shown: fields beside the data, and paths into it. */

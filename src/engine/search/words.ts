@@ -1,5 +1,4 @@
-const MAX_WORDS = 16
-const MAX_WORD_CHARS = 64
+import { LIMITS } from '../../limits.ts'
 
 // What is left out of words: accents, vowel points, joiners.
 const MARKS =
@@ -36,8 +35,8 @@ export function searchWords(value: string): string[] {
     .replace(IDEOGRAPHS, ' $& ')
     .split(BETWEEN)
     .filter((word) => word !== '')
-    .slice(0, MAX_WORDS)
-    .map((word) => [...word].slice(0, MAX_WORD_CHARS).join(''))
+    .slice(0, LIMITS.searchWords)
+    .map((word) => [...word].slice(0, LIMITS.searchWordChars).join(''))
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types'
+import { LIMITS } from '../../../limits.ts'
 import { type Context, wordsOf } from './context.ts'
 import { findRelation } from './find-relation.ts'
 import { functionColumns } from './from-functions.ts'
@@ -6,7 +7,6 @@ import { findCte, type Item, type Scope } from './scope.ts'
 import { renamed } from './with.ts'
 
 /** How many relations one statement may read; each becomes a SELECT of its own. */
-const SQL_RELATIONS = 50
 
 /** Resolves a FROM clause, item by item from the left. @throws VALIDATION_ERROR */
 export function resolveFrom(context: Context, clause: readonly Node[] | undefined, outer: Scope): Item[] {
@@ -33,9 +33,9 @@ function readRelation(context: Context, node: Node, range: RangeVar, outer: Scop
   if (cte) return named(range.alias, cte.columns(), name)
   const relation = findRelation(context, range, outer)
   context.reads.push({ node, range, relation })
-  if (context.reads.length > SQL_RELATIONS) {
-    const message = `A statement reads at most ${SQL_RELATIONS} relations.`
-    throw context.source.fault('too_many', message, range.location, { expected: SQL_RELATIONS })
+  if (context.reads.length > LIMITS.sqlRelations) {
+    const message = `A statement reads at most ${LIMITS.sqlRelations} relations.`
+    throw context.source.fault('too_many', message, range.location, { expected: LIMITS.sqlRelations })
   }
   if (range.alias?.colnames) context.everyColumn = true
   return named(range.alias, relation.columns, name)

@@ -1,5 +1,6 @@
 import { type Detail, invalid } from '../../../errors.ts'
 import { pointer } from '../../../json/index.ts'
+import { LIMITS } from '../../../limits.ts'
 import { namedParameters } from './named-parameters.ts'
 import type { Parser } from './parser.ts'
 import { Source } from './source.ts'
@@ -14,8 +15,6 @@ export type Parameters = {
   /** Whether the statement names its parameters. */
   isNamed: boolean
 }
-
-const MOST_PARAMETERS = 500
 
 /** The statement with `$n` throughout, and the values. @throws VALIDATION_ERROR at `/params` or `/query` */
 export function readParameters(
@@ -86,9 +85,9 @@ function refuseNames(parser: Parser, text: string): void {
 }
 
 function checkValues(entries: readonly (readonly [path: string, value: unknown])[]): void {
-  if (entries.length > MOST_PARAMETERS) {
-    const message = `A statement takes at most ${MOST_PARAMETERS} parameters. Send a list as one array.`
-    throw invalid({ path: '/params', code: 'too_many', message, expected: MOST_PARAMETERS })
+  if (entries.length > LIMITS.sqlParameters) {
+    const message = `A statement takes at most ${LIMITS.sqlParameters} parameters. Send a list as one array.`
+    throw invalid({ path: '/params', code: 'too_many', message, expected: LIMITS.sqlParameters })
   }
   for (const [path, value] of entries) {
     const fault = faultOf(value)

@@ -1,10 +1,10 @@
 import type { SelectStmt } from '@pgsql/types'
+import { LIMITS } from '../../../limits.ts'
 import { GRAMMAR, type Rule } from './grammar.ts'
 import { hintForField, hintForNode } from './hints.ts'
 import type { Source } from './source.ts'
 
 /** How deep a tree may be: far above what is written by hand, far below what a stack holds. */
-const SQL_DEPTH = 200
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -25,8 +25,8 @@ export function checkStructure(statement: SelectStmt, source: Source): void {
     const location = typeof fields['location'] === 'number' ? fields['location'] : outer
     const rules = Object.hasOwn(GRAMMAR, kind) ? GRAMMAR[kind] : undefined
     if (!rules) throw source.fault('unsupported', hintForNode(kind), location)
-    if (depth > SQL_DEPTH) {
-      const message = `A statement nests at most ${SQL_DEPTH} deep. Write it flatter, with WITH or lists.`
+    if (depth > LIMITS.sqlDepth) {
+      const message = `A statement nests at most ${LIMITS.sqlDepth} deep. Write it flatter, with WITH or lists.`
       throw source.fault('too_deep', message, location)
     }
     for (const [name, held] of Object.entries(fields)) {

@@ -1,7 +1,7 @@
 import { invalid } from '../../../errors.ts'
+import { LIMITS } from '../../../limits.ts'
 
 /** The longest statement, in bytes of UTF-8. */
-const SQL_TEXT_BYTES = 10 * 1024
 
 /** The statement as text that can be parsed. @throws VALIDATION_ERROR at `/query` */
 export function readText(query: unknown): string {
@@ -17,9 +17,9 @@ export function readText(query: unknown): string {
       'The query is empty. Write one SELECT, for example "SELECT count(*) FROM records".',
     )
   const bytes = Buffer.byteLength(query)
-  if (bytes > SQL_TEXT_BYTES) {
-    const message = `A query has at most ${SQL_TEXT_BYTES} bytes. Pass long values and lists as parameters.`
-    throw fault('too_long', message, { expected: SQL_TEXT_BYTES, received: bytes })
+  if (bytes > LIMITS.sqlTextBytes) {
+    const message = `A query has at most ${LIMITS.sqlTextBytes} bytes. Pass long values and lists as parameters.`
+    throw fault('too_long', message, { expected: LIMITS.sqlTextBytes, received: bytes })
   }
   // The parser would stop reading at a NUL, so that what follows were never checked.
   if (query.includes('\0') || !query.isWellFormed())

@@ -1,0 +1,24 @@
+import type { ValueType } from './operators.ts'
+
+/** The fields of a record beside its data. */
+export const COLUMNS = [
+  'id',
+  'external_id',
+  'external_source',
+  'status',
+  'version',
+  'created_at',
+  'updated_at',
+] as const
+export type Column = (typeof COLUMNS)[number]
+
+/** What operators a column takes goes by its type. */
+export const COLUMN_TYPES = {
+  id: 'string',
+  external_id: 'string',
+  external_source: 'string',
+  status: 'string',
+  version: 'number',
+  created_at: 'instant',
+  updated_at: 'instant',
+} as const satisfies Record<Column, ValueType>

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { rowsBody } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { splitNames } from '../names.ts'
+import { listOf } from './page.ts'
+import { json, names, pageBody, pageQuery, readFilter, readJson } from './query.ts'
+import { Record } from './record-shapes.ts'
+import { route } from './route.ts'
+import { baseId, typeId } from './shapes.ts'
+
+/** A record of a list: with `fields`, only what was named. */
+const FoundRecord = Record.omit({ operation: true, dry_run: true })
+  .partial()
+  .extend({
+    _search_score: z
+      .number()
+      .optional()
+      .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
+  })
+  .meta({ id: 'FoundRecord' })
+
+const ListRecords = graphql(
+  `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
+    $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand,
+      limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      rows hasMore limit offset total nextCursor hint
+    }
+  }`,
+)
+
+const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'
+const FIELDS = 'What of each record is shown: `id`, `data.name`.'
+const EXPAND = 'Relationship types to follow: `owner.company`, `~member` for incoming.'
+const QueryBody = pageBody.extend({
+  filter: z.record(z.string(), z.unknown()).optional().meta({ description: FILTER }),
+  sort: z
+    .union(
+      [z.string(), z.array(z.unknown())],
+      'sort is a list of {"field","direction"}, or a string like "-created_at,id".',
+    )
+    .optional()
+    .meta({ description: '`[{"field","direction"}]`, or `"-created_at,id"`.' }),
+  fields: z.array(z.string()).optional().meta({ description: FIELDS }),
+  expand: z.array(z.string()).optional().meta({ description: EXPAND }),
+})
+
+const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
+const need = ({ base_id = '', record_type = '' }) =>
+  ({ permission: 'read', base: base_id, recordType: record_type }) as const
+
+/** The rows that ask for many records at once. */
+export const recordLists = [
+  route('GET /:base_id/records/:record_type', {
+    tag: 'Records',
+    summary: 'List records',
+    need,
+    params: inType,
+    query: pageQuery.extend({
+      filter: json(`A filter: ${FILTER}`),
+      sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
+      fields: names(FIELDS),
+      expand: names(EXPAND),
+    }),
+    operation: ListRecords,
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      filter: readFilter(query.filter, 'filter'),
+      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
+      fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
+      expand: query.expand === undefined ? undefined : splitNames(query.expand, 'query/expand'),
+      limit: query.limit,
+      offset: query.offset,
+      cursor: query.cursor,
+      includeTotal: query.include_total,
+    }),
+    reply: ({ records }) => ({ body: rowsBody(records) }),
+    answers: listOf(FoundRecord),
+  }),
+  route('POST /:base_id/records/:record_type/query', {
+    tag: 'Records',
+    summary: 'Query records: the same as listing them, asked by a body',
+    need,
+    params: inType,
+    body: QueryBody,
+    operation: ListRecords,
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      filter: body.filter,
+      sort: body.sort,
+      fields: body.fields,
+      expand: body.expand,
+      limit: body.limit,
+      offset: body.offset,
+      cursor: body.cursor,
+      includeTotal: body.include_total,
+    }),
+    reply: ({ records }) => ({ body: rowsBody(records) }),
+    answers: listOf(FoundRecord),
+  }),
+]

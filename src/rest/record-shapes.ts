@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { time } from './shapes.ts'
+
+/** A record as it is answered. */
+export const Record = z
+  .object({
+    id: z.string(),
+    record_type: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    created_at: time,
+    updated_at: time,
+    external_id: z.string().nullable(),
+    external_source: z.string().nullable(),
+    version: z.int(),
+    status: z.enum(['active', 'cancelled']),
+    cancelled_at: time.nullable(),
+    valid: z
+      .literal(false)
+      .optional()
+      .meta({ description: 'Only when the schema, changed since, refuses what the record holds.' }),
+    operation: z
+      .enum(['created', 'updated', 'unchanged'])
+      .optional()
+      .meta({ description: 'What a PUT, POST or PATCH did.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Record' })
