@@ -405,3 +405,29 @@ test('SQL may be switched off', async () => {
   expect((await off.call('GET', '/readyz')).body.sql_isolation).toBe('off')
   await off.close()
 })
+
+test('an enum without a type is a column of what its values are', async () => {
+  const properties = {
+    stage: { enum: ['open', 'won', null] },
+    level: { enum: [1, 2] },
+    share: { enum: [0.5, 1] },
+    flag: { const: true },
+    mixed: { enum: ['a', 1] },
+  }
+  const type = await world.newType({ json_schema: { properties } })
+  const data = { stage: 'won', level: 2, share: 0.5, flag: true, mixed: 'a' }
+  succeed(await world.call('PUT', `/v1/crm/records/${type}/a`, { data }), 201)
+  const answer = succeed(
+    await sql(
+      `SELECT stage, level, share, flag, mixed FROM ${type} WHERE stage = 'won' AND level > 1 AND flag`,
+    ),
+  )
+  expect(answer.data).toEqual([data])
+  expect(answer.meta.columns.map((column: Body) => column.type)).toEqual([
+    'text',
+    'bigint',
+    'numeric',
+    'boolean',
+    'jsonb',
+  ])
+})

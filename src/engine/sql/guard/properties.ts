@@ -24,9 +24,22 @@ function kindOf(schema: Schema | undefined): Kind {
       return bare['type']
     case 'string':
       return bare['format'] === 'date-time' || bare['format'] === 'date' ? bare['format'] : 'string'
+    case undefined:
+      return bare ? kindOfValues(bare) : 'json'
     default:
       return 'json'
   }
+}
+
+/** An enum or a const without a type says it by its values. */
+function kindOfValues(schema: Schema): Kind {
+  const listed = 'const' in schema ? [schema['const']] : schema['enum']
+  const values = Array.isArray(listed) ? listed.filter((each) => each !== null) : []
+  if (values.length === 0) return 'json'
+  if (values.every((each) => typeof each === 'string')) return 'string'
+  if (values.every((each) => typeof each === 'boolean')) return 'boolean'
+  if (values.every((each) => Number.isSafeInteger(each))) return 'integer'
+  return values.every((each) => typeof each === 'number') ? 'number' : 'json'
 }
 
 /** `["x", "null"]` as `"x"`, and `anyOf` of a schema and null as that schema. */
