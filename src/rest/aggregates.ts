@@ -3,20 +3,11 @@ import { Aggregations, GroupBy } from '../aggregate-shapes.ts'
 import { rowsBody } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './page.ts'
-import { pageBody } from './query.ts'
+import { pageBody, sortBody } from './query.ts'
 import { route } from './route.ts'
 import { baseId, typeId } from './shapes.ts'
 
 const condition = (description: string) => z.record(z.string(), z.unknown()).optional().meta({ description })
-const sort = (description: string) =>
-  z
-    .union(
-      [z.string(), z.array(z.unknown())],
-      'sort is a list of {"field","direction"}, or a string like "-count,data.status".',
-    )
-    .optional()
-    .meta({ description })
-
 /** What an aggregate is asked by. */
 export const AggregateBody = pageBody.omit({ cursor: true }).extend({
   filter: condition('Which records: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
@@ -26,7 +17,10 @@ export const AggregateBody = pageBody.omit({ cursor: true }).extend({
       '`"data.status"`, or `{"field":"created_at","interval":"day"}`. Without it there is one row.',
   }),
   having: condition('Which groups: a filter whose fields are group keys and aliases.'),
-  sort: sort('By group keys and aliases, such as `-count`; by group keys when left out.'),
+  sort: sortBody(
+    '-count,data.status',
+    'By group keys and aliases, such as `-count`; by group keys when left out.',
+  ),
 })
 
 /** A group: its keys and aggregations by name. */

@@ -3,9 +3,10 @@ import { Aggregations, GroupBy } from '../aggregate-shapes.ts'
 import { rowsBody } from '../bodies.ts'
 import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
+import { LIMITS } from '../limits.ts'
 import { AggregateBody, Group } from './aggregates.ts'
 import { listOf } from './page.ts'
-import { Record } from './record-shapes.ts'
+import { FoundRecord } from './record-shapes.ts'
 import { route } from './route.ts'
 import { typeId } from './shapes.ts'
 
@@ -13,7 +14,7 @@ const Body = AggregateBody.extend({
   bases: z
     .array(z.string())
     .min(1, 'Name at least one base, or all that the token may read: ["*"].')
-    .max(1000, 'One query reads at most 1000 bases.')
+    .max(LIMITS.queriedBases, `One query reads at most ${LIMITS.queriedBases} bases.`)
     .meta({ description: 'Base ids, or `["*"]`: all in which the token may read the type.' }),
   record_type: typeId,
   fields: z
@@ -27,16 +28,7 @@ const Body = AggregateBody.extend({
 })
 
 /** A record of a list across bases: with `fields`, only what was named and the base. */
-const CrossBaseRecord = Record.omit({ operation: true, dry_run: true })
-  .partial()
-  .extend({
-    base_id: z.string(),
-    _search_score: z
-      .number()
-      .optional()
-      .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
-  })
-  .meta({ id: 'CrossBaseRecord' })
+const CrossBaseRecord = FoundRecord.extend({ base_id: z.string() }).meta({ id: 'CrossBaseRecord' })
 
 export const crossBase = [
   route('POST /accounts/:account_id/query', {

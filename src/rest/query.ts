@@ -76,6 +76,16 @@ export const pageBody = z.strictObject({
   include_total: z.boolean().optional().meta({ description: 'Add `meta.total`, at the cost of a count.' }),
 })
 
+/** The sort of a query that is asked by a body. */
+export const sortBody = (example: string, description: string) =>
+  z
+    .union(
+      [z.string(), z.array(z.unknown())],
+      `sort is a list of {"field","direction"}, or a string like "${example}".`,
+    )
+    .optional()
+    .meta({ description })
+
 /** Names in a URL, with commas between them. */
 export const names = (description: string) =>
   z

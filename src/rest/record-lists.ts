@@ -3,21 +3,10 @@ import { rowsBody } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { splitNames } from '../names.ts'
 import { listOf } from './page.ts'
-import { json, names, pageBody, pageQuery, readFilter, readJson } from './query.ts'
-import { Record } from './record-shapes.ts'
+import { json, names, pageBody, pageQuery, readFilter, readJson, sortBody } from './query.ts'
+import { FoundRecord } from './record-shapes.ts'
 import { route } from './route.ts'
 import { baseId, typeId } from './shapes.ts'
-
-/** A record of a list: with `fields`, only what was named. */
-const FoundRecord = Record.omit({ operation: true, dry_run: true })
-  .partial()
-  .extend({
-    _search_score: z
-      .number()
-      .optional()
-      .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
-  })
-  .meta({ id: 'FoundRecord' })
 
 const ListRecords = graphql(
   `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
@@ -34,13 +23,7 @@ const FIELDS = 'What of each record is shown: `id`, `data.name`.'
 const EXPAND = 'Relationship types to follow: `owner.company`, `~member` for incoming.'
 const QueryBody = pageBody.extend({
   filter: z.record(z.string(), z.unknown()).optional().meta({ description: FILTER }),
-  sort: z
-    .union(
-      [z.string(), z.array(z.unknown())],
-      'sort is a list of {"field","direction"}, or a string like "-created_at,id".',
-    )
-    .optional()
-    .meta({ description: '`[{"field","direction"}]`, or `"-created_at,id"`.' }),
+  sort: sortBody('-created_at,id', '`[{"field","direction"}]`, or `"-created_at,id"`.'),
   fields: z.array(z.string()).optional().meta({ description: FIELDS }),
   expand: z.array(z.string()).optional().meta({ description: EXPAND }),
 })

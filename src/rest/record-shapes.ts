@@ -25,3 +25,14 @@ export const Record = z
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Record' })
+
+/** A record of a list: with `fields`, only what was named. */
+export const FoundRecord = Record.omit({ operation: true, dry_run: true })
+  .partial()
+  .extend({
+    _search_score: z
+      .number()
+      .optional()
+      .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
+  })
+  .meta({ id: 'FoundRecord' })

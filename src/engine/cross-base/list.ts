@@ -1,10 +1,8 @@
 import { shaped } from '../db.ts'
-import { holdsSearch } from '../filter/compile.ts'
-import { parseFilter } from '../filter/parse.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { type Projection, parseFields, project } from '../records/projection.ts'
+import { readQuestion } from '../records/question.ts'
 import { type RecordRow, toView } from '../records/record.ts'
-import { BEST_FIRST, parseSort } from '../records/sort.ts'
 import type { Scope } from '../scope.ts'
 import { demandAccount } from './account.ts'
 import { findBases, namedBases } from './bases.ts'
@@ -60,15 +58,10 @@ export async function listAcrossBases(scope: Scope, args: CrossListArgs): Promis
   )
 }
 
-function readArgs({ filter: rawFilter, sort, fields }: CrossListArgs) {
-  const filter = rawFilter === undefined || rawFilter === null ? null : parseFilter(rawFilter, '/filter')
-  const isUnsorted = sort === undefined || sort === null
-  return {
-    filter,
-    sort: isUnsorted && filter && holdsSearch(filter) ? BEST_FIRST : parseSort(sort, '/sort', filter),
-    projection: fields ? readFields(fields) : null,
-  }
-}
+const readArgs = ({ fields, ...question }: CrossListArgs) => ({
+  ...readQuestion(question),
+  projection: fields ? readFields(fields) : null,
+})
 
 /** The base is always shown, named or not. */
 function readFields(fields: readonly string[]): Projection {

@@ -123,29 +123,18 @@ export const LIST_BUILDING = statement(
   `SELECT base_id AS base, record_type AS type, id::text AS index FROM plinth.record_type_index WHERE status = 'building' FOR UPDATE SKIP LOCKED`,
 )
 
-/** Takes out some of the entries of an index that is gone. */
-export const DROP_ENTRIES = statement(
-  'drop_index_entries',
-  `WITH gone AS (
-     DELETE FROM plinth.record_index WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM plinth.record_index WHERE base_id = $1 AND index_id = $2::bigint LIMIT 5000)) RETURNING 1)
-   SELECT count(*)::int AS gone FROM gone`,
-)
+const takeOut = (name: string, table: string, most: number) =>
+  statement(
+    name,
+    `WITH gone AS (
+       DELETE FROM plinth.${table} WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM plinth.${table} WHERE base_id = $1 AND index_id = $2::bigint LIMIT ${most})) RETURNING 1)
+     SELECT count(*)::int AS gone FROM gone`,
+  )
 
-/** The same of an index of words. */
-export const DROP_TEXT_ENTRIES = statement(
-  'drop_text_entries',
-  `WITH gone AS (
-     DELETE FROM plinth.record_text WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM plinth.record_text WHERE base_id = $1 AND index_id = $2::bigint LIMIT 1000)) RETURNING 1)
-   SELECT count(*)::int AS gone FROM gone`,
-)
-
-/** The same of the words that it has seen. */
-export const DROP_WORDS = statement(
-  'drop_words',
-  `WITH gone AS (
-     DELETE FROM plinth.record_word WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM plinth.record_word WHERE base_id = $1 AND index_id = $2::bigint LIMIT 5000)) RETURNING 1)
-   SELECT count(*)::int AS gone FROM gone`,
-)
+/** Each takes out some of what an index that is gone has left: its entries, those of words, and the words it has seen. */
+export const TAKE_OUT = [
+  takeOut('drop_index_entries', 'record_index', 5000),
+  takeOut('drop_text_entries', 'record_text', 1000),
+  takeOut('drop_words', 'record_word', 5000),
+]

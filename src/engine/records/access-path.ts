@@ -94,7 +94,7 @@ function orderThrough(
   const rest = index.fields.slice(fixed.length)
   if (terms.length !== rest.length || sort.slice(0, -1).some((term) => isColumn(term, 'id'))) return null
   if (!terms.every(({ field }, i) => isField(field, rest[i] as IndexField))) return null
-  const isDescending = index.fields.at(-1)?.direction === 'desc'
+  const isDescending = scansDown(index)
   const same = terms.every(({ descending }, i) => descending === (rest[i]?.direction === 'desc'))
   if (same && ties === isDescending) return 'declared'
   const turned = terms.every(({ descending }, i) => descending !== (rest[i]?.direction === 'desc'))
@@ -122,19 +122,27 @@ function fixes({ op, value }: Condition, field: IndexField): boolean {
 }
 
 /** Does the condition bound the values of a field, such that keys compare as values do? */
-function bounds({ op, value }: Condition, field: IndexField, { fields }: CompiledIndex): boolean {
+function bounds({ op, value }: Condition, field: IndexField, index: CompiledIndex): boolean {
   if (!RANGES.has(op) || !isExact(value, field)) return false
   // Turned round, the keys of one type no longer lie between two letters.
-  if (field.direction !== fields.at(-1)?.direction) return false
-  return op !== 'starts_with' || (field.zone === null && !isTimeColumn(field))
+  if (isTurned(index, field)) return false
+  return op !== 'starts_with' || !isTimeField(field)
 }
 
 function isExact(value: unknown, field: IndexField): boolean {
   if (typeof value === 'boolean') return field.column === null
   if (typeof value === 'number') return field.column === null || field.column === 'version'
   if (typeof value !== 'string' || value.length > MAX_INDEXED_CHARS || !value.isWellFormed()) return false
-  if (field.zone !== null || isTimeColumn(field)) return isTime(value)
+  if (isTimeField(field)) return isTime(value)
   return field.column !== 'version'
 }
 
-const isTimeColumn = ({ column }: IndexField): boolean => column === 'created_at' || column === 'updated_at'
+/** Do its values compare as instants? */
+export const isTimeField = ({ column, zone }: IndexField): boolean =>
+  zone !== null || column === 'created_at' || column === 'updated_at'
+
+/** Is the index read from its last entry to its first? It goes the way of its last field. */
+export const scansDown = ({ fields }: CompiledIndex): boolean => fields.at(-1)?.direction === 'desc'
+/** Does the field go the other way, so that its keys are stored turned round? */
+export const isTurned = (index: CompiledIndex, { direction }: IndexField): boolean =>
+  (direction === 'desc') !== scansDown(index)

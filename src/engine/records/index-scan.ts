@@ -3,17 +3,14 @@ import type { Parameters } from '../filter/parameters.ts'
 import type { Condition } from '../filter/parse.ts'
 import { successor } from '../filter/successor.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
-import { type AccessPath, isField } from './access-path.ts'
+import { type AccessPath, isField, isTimeField, isTurned, scansDown } from './access-path.ts'
 import type { SortTerm } from './sort.ts'
 
 /** The key columns of an entry, in order; those an index does not use are empty and never in the way. */
 const COLUMNS = ['i.k1', 'i.k2', 'i.k3'] as const
 
-const isDescending = ({ fields }: CompiledIndex): boolean => fields.at(-1)?.direction === 'desc'
 /** What an entry holds for a missing value: it comes last in the direction of the scan. */
-const missing = (index: CompiledIndex): string => (isDescending(index) ? "''" : "'~'")
-const isTurned = (index: CompiledIndex, field: IndexField): boolean =>
-  field.direction !== index.fields.at(-1)?.direction
+const missing = (index: CompiledIndex): string => (scansDown(index) ? "''" : "'~'")
 
 /** The conditions on `plinth.record_index AS i` that find what the path finds. */
 export function entryConditions(
@@ -62,8 +59,6 @@ function rangeOfKeys(
   return `${column} ${sign} ${key} AND ${other}`
 }
 
-const isTimeField = ({ column, zone }: IndexField): boolean =>
-  zone !== null || column === 'created_at' || column === 'updated_at'
 /** The zone that a value a caller wrote is read in, as SQL. */
 const zoneOf = (field: IndexField, parameters: Parameters): string =>
   isTimeField(field) ? `${parameters.add(field.zone ?? 'UTC')}::text` : 'NULL'
@@ -74,7 +69,7 @@ const storedKey = (index: CompiledIndex, field: IndexField, key: string): string
 /** The order of the entries: as they lie, or the other way round. */
 export function entryOrder({ index, fixed, order }: AccessPath): string {
   if (order === 'newest') return 'i.created_at DESC, i.id DESC'
-  const descending = isDescending(index) !== (order === 'reversed')
+  const descending = scansDown(index) !== (order === 'reversed')
   return [...COLUMNS.slice(fixed.length), 'i.id']
     .map((column) => `${column}${descending ? ' DESC' : ''}`)
     .join(', ')
@@ -112,7 +107,7 @@ export function entriesAfter(
     const value = values[n] ?? null
     return value === null ? missing(index) : storedKey(index, field, rememberedKey(field, value, parameters))
   })
-  const sign = isDescending(index) !== (order === 'reversed') ? '<' : '>'
+  const sign = scansDown(index) !== (order === 'reversed') ? '<' : '>'
   const columns = COLUMNS.slice(fixed.length, index.fields.length)
   return `(${[...columns, 'i.id'].join(', ')}) ${sign} (${[...bound, id].join(', ')})`
 }

@@ -2,8 +2,7 @@ import { LIMITS } from '../../limits.ts'
 import { demand } from '../access.ts'
 import { openCursor, sealCursor } from '../cursor.ts'
 import { shaped } from '../db.ts'
-import { holdsSearch } from '../filter/compile.ts'
-import { type Filter, parseFilter } from '../filter/parse.ts'
+import type { Filter } from '../filter/parse.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import type { Scope } from '../scope.ts'
@@ -12,8 +11,9 @@ import { demandRelationshipTypes, parseExpand } from './expand.ts'
 import { adviseIndex } from './index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from './list-statement.ts'
 import { type Projection, parseFields, project, projectData, showsData } from './projection.ts'
+import { readQuestion } from './question.ts'
 import { type RecordItem, type RecordRow, toRecord, toView } from './record.ts'
-import { BEST_FIRST, parseSort, type SortTerm } from './sort.ts'
+import type { SortTerm } from './sort.ts'
 
 /** What is asked of a list of records. `filter` and `sort` are JSON as the caller wrote it. */
 export type ListArgs = PageArgs & {
@@ -77,16 +77,11 @@ export async function listRecords(
   }
 }
 
-function readArgs({ filter: rawFilter, sort, fields, expand }: ListArgs) {
-  const filter = rawFilter === undefined || rawFilter === null ? null : parseFilter(rawFilter, '/filter')
-  const isUnsorted = sort === undefined || sort === null
-  return {
-    filter,
-    sort: isUnsorted && filter && holdsSearch(filter) ? BEST_FIRST : parseSort(sort, '/sort', filter),
-    projection: fields ? parseFields(fields, '/fields') : null,
-    expand: expand ? parseExpand(expand, '/expand') : null,
-  }
-}
+const readArgs = ({ fields, expand, ...question }: ListArgs) => ({
+  ...readQuestion(question),
+  projection: fields ? parseFields(fields, '/fields') : null,
+  expand: expand ? parseExpand(expand, '/expand') : null,
+})
 
 function asRow(recordType: string, row: Row, projection: Projection | null): object {
   const view = toView(recordType, row)
