@@ -7,6 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/seed.ts'],
     // Tests wait for PostgreSQL more than for the processor: two workers keep two cores busy.
     maxWorkers: 2,
     testTimeout: 30_000,

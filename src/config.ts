@@ -12,6 +12,16 @@ const whole = (min: number, max: number, standard: number) =>
 
 const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
 
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** RFC 8414: an https address without query or fragment. On this machine plain http does. */
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, search, hash } = new URL(text)
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))
+  return isSafe && username === '' && search === '' && hash === ''
+}
+
 /** Every setting there is; the only reader of the server's environment. An empty variable is one that is not set. */
 const Settings = z.object({
   PLINTH_HOST: z.string().default('127.0.0.1'),
@@ -26,6 +36,15 @@ const Settings = z.object({
     .regex(/^[\x21-\x7e]+$/, 'is visible ASCII')
     .optional(),
   PLINTH_CORS_ORIGINS: z.string().optional(),
+  PLINTH_OAUTH_ISSUER: z
+    .string()
+    .refine(isIssuer, 'is an https address without query or fragment (http on this machine)')
+    .optional(),
+  PLINTH_OAUTH_AUDIENCE: z.string().max(1024).optional(),
+  PLINTH_OAUTH_SCOPES: z
+    .string()
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'is scopes with a space between')
+    .optional(),
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
   PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
@@ -38,6 +57,21 @@ const Settings = z.object({
   PLINTH_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 })
 
+/** What is set for the tokens of an issuer goes together. */
+const needed = (name: keyof z.output<typeof Settings>) => ({ path: [name], error: 'is needed for OAuth too' })
+const Sound = Settings.refine(
+  (set) => set.PLINTH_OAUTH_ISSUER || !(set.PLINTH_OAUTH_AUDIENCE || set.PLINTH_OAUTH_SCOPES),
+  needed('PLINTH_OAUTH_ISSUER'),
+).refine((set) => set.PLINTH_OAUTH_AUDIENCE || !set.PLINTH_OAUTH_ISSUER, needed('PLINTH_OAUTH_AUDIENCE'))
+
+/** Whose tokens `/mcp` takes beside its own, and whom they must be for. */
+export type OAuth = {
+  issuer: string
+  audience: string
+  /** What a client should ask the issuer for; none when it is not said. */
+  scopes: readonly string[]
+}
+
 export type Config = {
   host: string
   port: number
@@ -46,6 +80,7 @@ export type Config = {
   databaseUrl: string | undefined
   adminToken: string | undefined
   corsOrigins: readonly string[]
+  oauth: OAuth | undefined
   requestsPerMinute: number
   bodyBytes: number
   recordBytes: number
@@ -61,7 +96,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   )
-  const result = Settings.safeParse(given)
+  const result = Sound.safeParse(given)
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new Error(`The settings are not valid: ${faults.join('; ')}.`)
@@ -78,6 +113,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       .split(',')
       .map((origin) => origin.trim())
       .filter(Boolean),
+    oauth:
+      set.PLINTH_OAUTH_ISSUER === undefined || set.PLINTH_OAUTH_AUDIENCE === undefined
+        ? undefined
+        : {
+            issuer: set.PLINTH_OAUTH_ISSUER,
+            audience: set.PLINTH_OAUTH_AUDIENCE,
+            scopes: set.PLINTH_OAUTH_SCOPES?.split(' ') ?? [],
+          },
     requestsPerMinute: set.PLINTH_RATE_LIMIT,
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,
     recordBytes: set.PLINTH_MAX_RECORD_BYTES,

@@ -36,9 +36,9 @@ export class DomainError extends Error {
   readonly requestId: string | undefined
 
   constructor(code: FailureCode, message: string, extra: Extra = {}) {
-    super(message, { cause: extra.cause })
+    super(bounded(message), { cause: extra.cause })
     this.code = code
-    this.details = extra.details ?? []
+    this.details = (extra.details ?? []).map(boundedDetail)
     this.retryAfterSeconds = extra.retryAfterSeconds
     this.requestId = extra.requestId
   }
@@ -46,6 +46,28 @@ export class DomainError extends Error {
   /** graphql-js copies `extensions` from the original error, so the engine needs no GraphQL import. */
   get extensions(): Record<string, unknown> {
     return { code: this.code, details: this.details }
+  }
+}
+
+const MOST_WORDS = 2000
+
+/** Callers choose the names that a refusal repeats: of what cannot be one, it repeats the start. */
+const bounded = (text: string): string => (text.length > MOST_WORDS ? `${text.slice(0, 200)}…` : text)
+
+function boundedDetail(detail: Detail): Detail {
+  const { path, message, received, hint } = detail
+  const isLong = [path, message, received, hint].some(
+    (part) => typeof part === 'string' && part.length > MOST_WORDS,
+  )
+  if (!isLong) return detail
+  const { hint: _, ...rest } = detail
+  return {
+    ...rest,
+    path: bounded(path),
+    message: bounded(message),
+    ...(typeof received === 'string' && { received: bounded(received) }),
+    // A correction is whole or none.
+    ...(hint !== undefined && hint.length <= MOST_WORDS && { hint }),
   }
 }
 

@@ -4,12 +4,15 @@ export const LIMITS = {
   recordBytes: 1024 * 1024,
   schemaBytes: 256 * 1024,
   jsonDepth: 64,
+  batchOperations: 1000,
   pageDefault: 50,
   pageMax: 1000,
   /** Declared indexes of a record type. */
   typeIndexes: 16,
   indexFields: 3,
   textIndexFields: 8,
+  /** Record types that one end of a relationship type names. */
+  relationshipEnds: 100,
   filterConditions: 100,
   filterDepth: 10,
   /** Values of one `in`, `not_in`, `has_any` or `has_all`. */
@@ -31,8 +34,31 @@ export const LIMITS = {
   sqlParameters: 500,
   expandLevels: 3,
   expandPaths: 10,
+  /** Relationships that a record is written with. */
+  recordLinks: 1000,
+  /** Records that one deletion takes along by the rules of their links. */
+  cascadeRecords: 10_000,
+  /** How long a plan of a deletion can be approved, and the types that it lists of each kind. */
+  planMinutes: 10,
+  planNames: 20,
+  /** Records that one list of an expansion shows, and all lists of an answer together. */
+  expandedOfOne: 100,
+  expandedInAll: 10_000,
+  relatedDepth: 5,
+  /** Records and links that a walk from one record may meet. */
+  walkedRecords: 20_000,
+  walkedLinks: 200_000,
   /** A list that takes longer says which index would help. */
   slowListMs: 250,
+  /** Records one claim hands out. */
+  claimRecords: 100,
+  leaseSeconds: 600,
+  leaseSecondsMax: 86_400,
+  claimAttemptsMax: 1000,
+  /** How long a claim that is over is remembered, for its holder to be told so. */
+  claimDays: 7,
+  waitSeconds: 30,
+  waitSecondsMax: 60,
   requestTimeoutMs: 30_000,
   drainMs: 25_000,
   /** Of which requests in flight may take this much. */
@@ -53,12 +79,87 @@ export const LIMITS = {
   sqlBytes: 16 * 1024 * 1024,
   sqlStatements: 4,
   sqlStatementsOfToken: 2,
+  /** The change feed: how often it looks for more while somebody listens, and how soon again after a failure. */
+  feedTickMs: 50,
+  feedRetryMs: 1000,
+  /** Entries of a base that streams share, and bytes of them; who is further behind reads the log for itself. */
+  feedKept: 1000,
+  feedKeptBytes: 4 * 1024 * 1024,
+  /** Entries read at once for all streams of a base, and for one that is behind. */
+  feedStretch: 100,
+  feedCatchUp: 20,
+  /** Entries that one page looks through for those that a filter or the grants leave in. */
+  feedReach: 20_000,
+  /** Open streams of one token, and how often it is looked whether they may go on. */
+  streamsOfToken: 100,
+  streamCheckMs: 500,
+  streamHeartbeatMs: 15_000,
+  /** A client that has taken nothing for so long is let go. */
+  streamStallMs: 30_000,
+  /** Entries of the log that are held against a filter at once, and the least time between two such looks. */
+  matchedEntries: 1000,
+  matchPauseMs: 200,
+  /** Resources of a base that the sessions of one token follow, and different filters among them. */
+  followedOfToken: 5000,
+  followedFilters: 100,
+  /** How long a read of the log waits for transactions that are still open. */
+  feedWaitMs: 1000,
+  /** Bytes that wait for a reader of a stream of messages. */
+  streamBacklogBytes: 4 * 1024 * 1024,
+  /** Sessions of the MCP eras that have them: of one token, in all of a process, and how long an unused one is kept. */
+  mcpSessionsOfToken: 200,
+  mcpSessions: 10_000,
+  mcpSessionIdleMs: 24 * 3_600_000,
+  /** Resources a session follows, what it is asked at once, and how long an answer of the person behind it may take. */
+  mcpSubscriptions: 100,
+  mcpQuestions: 16,
+  mcpAnswerMs: 10 * 60_000,
   idempotencyHours: 24,
   idempotencyWaitMs: 10_000,
   tokenCacheMs: 1000,
+  tokenChars: 512,
+  /** A token of an issuer; how far its clock and ours may differ. */
+  issuedTokenChars: 8192,
+  issuedTokenCacheMs: 30_000,
+  clockToleranceSeconds: 10,
+  /** Asking an issuer for its keys: in all, how often, how large an answer, how long its keys are good. */
+  issuerTimeoutMs: 5000,
+  issuerLoadsPerMinute: 6,
+  issuerLoadBurst: 3,
+  issuerAnswerBytes: 256 * 1024,
+  issuerKeysMs: 10 * 60_000,
+  /** How long known keys serve while the issuer cannot be asked for new ones. */
+  issuerKeysStaleMs: 60 * 60_000,
   externalIdChars: 512,
   nameChars: 256,
   descriptionChars: 10_000,
   toolsPerImport: 200,
   typedToolTokens: 8000,
+  /** Tokens of a reading tool's answer; fewer than the least would leave no room for what it is called. */
+  answerTokens: 4000,
+  answerTokensMin: 200,
+  answerTokensMax: 100_000,
+  /** Paths of what was cut that an answer names. */
+  truncatedPaths: 20,
+  /** Types or tools that the address of a tool list names. */
+  narrowedNames: 100,
+  /** MCP resources: characters of a URI, types a page, records of a list and bytes of them. */
+  resourceUriChars: 16 * 1024,
+  resourcePage: 100,
+  resourceRecords: 50,
+  resourceListBytes: 256 * 1024,
+  /** Bases that one page of resources or prompts looks into. */
+  basesWalked: 50,
+  completions: 100,
+  promptsOfBase: 100,
+  promptArguments: 32,
+  promptBytes: 256 * 1024,
+  /** Selections of tools, or of relationship types, in one endpoint or toolset. */
+  endpointTools: 200,
+  endpointToolsets: 50,
+  toolDescriptionChars: 1000,
+  /** With the lines that every endpoint says, no more than clients take. */
+  instructionsBytes: 1400,
+  /** Earlier names of tools that stay callable, of one endpoint or toolset. */
+  formerNames: 100,
 } as const

@@ -6,6 +6,7 @@ import { type Config, readConfig } from './config.ts'
 import { openEngine } from './engine/engine.ts'
 import { newToken } from './engine/tokens.ts'
 import { LIMITS } from './limits.ts'
+import type { Provider } from './mcp/provider.ts'
 import { supervise } from './postgres/supervisor.ts'
 import { buildServer } from './server.ts'
 import { shutdownOnSignal } from './shutdown.ts'
@@ -18,8 +19,11 @@ export type RunningServer = {
   close(): Promise<void>
 }
 
-/** Opens the database, migrates it, and listens. What was opened is closed again when a later step fails. */
-export async function startServer(config: Config, log: Logger): Promise<RunningServer> {
+/**
+ * Opens the database, migrates it, and listens. What was opened is closed again when a later step fails.
+ * @param provider what `/mcp` serves, where it is not Plinth
+ */
+export async function startServer(config: Config, log: Logger, provider?: Provider): Promise<RunningServer> {
   const closing: (() => Promise<void>)[] = []
   const close = async () => {
     for (let step = closing.pop(); step; step = closing.pop()) await step()
@@ -37,13 +41,14 @@ export async function startServer(config: Config, log: Logger): Promise<RunningS
     })
     closing.push(() => engine.close())
     let draining = false
-    const app = await buildServer({ engine, config, log, draining: () => draining })
+    const app = await buildServer({ engine, config, log, draining: () => draining, provider })
     closing.push(() => closeServer(app))
     const address = await app.listen({ host: config.host, port: config.port })
     const url = config.publicUrl ?? address
     closing.push(await announceAddress(config, address))
     closing.push(async () => {
       draining = true
+      engine.endStreams()
     })
     // After the line that says so: until then nothing takes time from the start.
     setImmediate(() => engine.startJobs())
@@ -129,7 +134,8 @@ export const openLog = (level: string): Logger =>
         remove: true,
       },
     },
-    pino.destination({ dest: 2, sync: false }),
+    // Lines go out together: a write for each would cost as much as all else that is done for a small request.
+    pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 250 }),
   )
 
 /** The process: settings, server, and a graceful end. */

@@ -11,3 +11,9 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   }
   return best
 }
+
+/** What a detail says of a name that is none of those there are: what came, what there is, and the nearest of it. */
+export function unknownName(name: string, known: readonly string[]) {
+  const hint = nearest(name, known)
+  return { received: name.slice(0, 64), allowed: known.slice(0, 50), ...(hint && { hint }) }
+}

@@ -11,21 +11,35 @@ import { notFound, refuseSocket, sendError } from './http/errors.ts'
 import { health } from './http/health.ts'
 import { rateLimiter } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
+import { LIMITS } from './limits.ts'
+import { addressCheck } from './mcp/address.ts'
 import { mcp } from './mcp/plugin.ts'
+import { previewTools, resolveTools } from './mcp/preview.ts'
+import type { Provider } from './mcp/provider.ts'
+import { openEntrance } from './oauth/index.ts'
 import { docs } from './rest/docs.ts'
 import { rest } from './rest/plugin.ts'
 
-export type ServerDeps = { engine: Engine; config: Config; log: Logger; draining: () => boolean }
+export type ServerDeps = {
+  engine: Engine
+  config: Config
+  log: Logger
+  draining: () => boolean
+  /** What `/mcp` serves; Plinth, when left out. */
+  provider?: Provider | undefined
+}
 
 /** The whole HTTP server: every surface mounted, nothing listening. */
-export async function buildServer({ engine, config, log, draining }: ServerDeps): Promise<FastifyInstance> {
+export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
+  const { engine, config, log, draining, provider } = deps
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     bodyLimit: config.bodyBytes,
     requestTimeout: config.requestTimeoutMs,
-    connectionTimeout: config.requestTimeoutMs * 2,
+    // Longer than any wait, during which nothing is sent.
+    connectionTimeout: Math.max(config.requestTimeoutMs * 2, (LIMITS.waitSecondsMax + 15) * 1000),
     http: { headersTimeout: 10_000, maxHeaderSize: 64 * 1024 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -37,9 +51,12 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
     const session = await engine.authenticate(token)
     return session && openContext(engine, session, via, requestId, closed)
   }
+  const entrance = openEntrance(config, engine, door)
   const limiter = rateLimiter(config.requestsPerMinute)
 
   app.decorateRequest('caller')
+  app.decorate('previewTools', previewTools)
+  app.decorate('resolveTools', resolveTools)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler(async () => {
     throw notFound()
@@ -61,12 +78,16 @@ export async function buildServer({ engine, config, log, draining }: ServerDeps)
     request.log.info(about, 'request')
     done()
   })
+  // Streams have no end of their own that a shutdown could wait for.
+  app.addHook('preClose', async () => engine.endStreams())
   acceptJson(app)
   cors(app, config.corsOrigins)
   health(app, { ping: () => engine.ping(), sqlIsolation: () => engine.sqlIsolation(), draining, door })
   await app.register(rest(callerHook(door, limiter, 'rest')), { prefix: '/v1' })
   await app.register(playground(callerHook(door, limiter, 'graphql'), config))
-  await app.register(mcp(callerHook(door, limiter, 'mcp'), config))
+  await app.register(entrance.metadata(addressCheck(config)))
+  const toMcp = callerHook(entrance.door, limiter, 'mcp', entrance.tokenChars)
+  await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge }, provider))
   await app.register(docs())
   return app
 }

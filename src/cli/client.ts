@@ -9,12 +9,15 @@ export type Call = {
   headers: Record<string, string>
   /** JSON text; undefined sends no body. */
   body: string | undefined
+  /** What is asked for has no end. */
+  streams: boolean
+  patienceMs?: number
 }
 /** A success: the body as it came and as it reads. */
 export type Answer = { text: string; body: unknown; replayed: boolean }
 
 /** The server gives up after 30 s and says so; this is for the one that says nothing. */
-const TIMEOUT_MS = 35_000
+const PATIENCE_MS = 35_000
 const RETRIES = 3
 const LONGEST_WAIT_S = 60
 const REPEATABLE: readonly Method[] = ['GET', 'PUT', 'DELETE']
@@ -30,24 +33,43 @@ export async function call(url: string, token: string | undefined, request: Call
   }
 }
 
-async function send(url: string, token: string | undefined, { method, path, query, headers, body }: Call) {
+async function send(url: string, token: string | undefined, request: Call): Promise<Received> {
+  const { patienceMs = PATIENCE_MS } = request
+  try {
+    return await received(await open(url, token, request, AbortSignal.timeout(patienceMs)))
+  } catch (error) {
+    throw noAnswer(url, error, patienceMs)
+  }
+}
+
+/** Sends the request; the body of the answer is yet to be read. */
+export function open(
+  url: string,
+  token: string | undefined,
+  { method, path, query, headers, body }: Call,
+  signal: AbortSignal,
+): Promise<Response> {
   const all = {
     accept: 'application/json',
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...headers,
   }
-  const init = { method, headers: checkHeaders(all), body: body ?? null, redirect: 'manual' as const }
   const search = query.size > 0 ? `?${query}` : ''
-  try {
-    const response = await fetch(`${url}/v1${path}${search}`, {
-      ...init,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  } catch (error) {
-    throw noAnswer(url, error)
-  }
+  return fetch(`${url}/v1${path}${search}`, {
+    method,
+    headers: checkHeaders(all),
+    body: body ?? null,
+    redirect: 'manual',
+    signal,
+  })
 }
+
+/** The answer, read to its end. */
+export const received = async (response: Response): Promise<Received> => ({
+  status: response.status,
+  headers: response.headers,
+  text: await response.text(),
+})
 
 function checkHeaders(headers: Record<string, string>): Headers {
   const checked = new Headers()
@@ -62,9 +84,9 @@ function checkHeaders(headers: Record<string, string>): Headers {
   return checked
 }
 
-function noAnswer(url: string, error: unknown): Failure {
+export function noAnswer(url: string, error: unknown, patienceMs = PATIENCE_MS): Failure {
   if (error instanceof Error && error.name === 'TimeoutError')
-    return unreachable(`The server at ${url} did not answer within ${TIMEOUT_MS / 1000} seconds.`, error)
+    return unreachable(`The server at ${url} did not answer within ${patienceMs / 1000} seconds.`, error)
   const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined
   if (cause?.code === 'ECONNREFUSED')
     return unreachable(
@@ -79,7 +101,8 @@ function noAnswer(url: string, error: unknown): Failure {
 
 type Received = { status: number; headers: Headers; text: string }
 
-function read({ status, headers, text }: Received, url: string, token: string | undefined): Answer {
+/** The answer as it reads. @throws Failure for any but a success */
+export function read({ status, headers, text }: Received, url: string, token: string | undefined): Answer {
   let body: unknown
   try {
     body = JSON.parse(text)

@@ -3,20 +3,42 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option as Flag } from 'commander'
 import { call } from './client.ts'
 import { describe, EXIT, type Failure, misused, toFailure } from './failure.ts'
+import { follow } from './follow.ts'
+import { CLIENT_NAMES, mcpConfig } from './mcp-config.ts'
 import { base } from './nouns/base.ts'
+import { batch } from './nouns/batch.ts'
+import { changes } from './nouns/changes.ts'
+import { claim, claims } from './nouns/claims.ts'
+import { endpoint } from './nouns/endpoint.ts'
 import { query } from './nouns/query.ts'
 import { record } from './nouns/record.ts'
 import { recordType } from './nouns/record-type.ts'
+import { relationship } from './nouns/relationship.ts'
+import { relationshipType } from './nouns/relationship-type.ts'
 import { sql } from './nouns/sql.ts'
 import { token } from './nouns/token.ts'
+import { toolset } from './nouns/toolset.ts'
+import { trash } from './nouns/trash.ts'
+import { wait } from './nouns/wait.ts'
 import type { Option } from './options.ts'
-import { note, show, showJson } from './print.ts'
+import { note, show, showJson, showJsonLine } from './print.ts'
 import { argumentsOf, type Row, requestOf } from './row.ts'
 import { type Flags, readSettings, serverUrl, tokenFor } from './settings.ts'
 
-const NOUNS = [token, base, recordType, record]
+const NOUNS = [
+  token,
+  base,
+  recordType,
+  record,
+  relationshipType,
+  relationship,
+  endpoint,
+  toolset,
+  claims,
+  trash,
+]
 /** Commands that stand by themselves. */
-const ROWS = [query, sql]
+const ROWS = [query, batch, sql, changes, claim, wait]
 
 /** Runs one command line. @returns the exit code: 0 only on success, 1 for a refusal or no answer, 2 for wrong usage */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -49,19 +71,39 @@ function build(): Command {
     const { serve } = await import('./serve.ts')
     await serve()
   })
-  settle(program.command('mcp').description('Speak MCP over standard input and output'))
-    .addOption(valued('--endpoint <id>', 'an endpoint of the base'))
-    .option('--read-only', 'offer only tools that change nothing')
-    .action(async (options: { endpoint?: string; readOnly?: true }) => {
-      const { mcp } = await import('./mcp.ts')
-      await mcp(readSettings(program.opts<Flags>()), options)
-    })
+  addMcp(program)
   for (const noun of NOUNS) {
     const group = settle(program.command(noun.name).description(noun.summary))
     for (const row of noun.rows) addRow(group, program, noun.columns, row)
   }
   for (const row of ROWS) addRow(program, program, [], row)
   return program
+}
+
+type McpFlags = { endpoint?: string; readOnly?: true; types?: string; tools?: string }
+
+function addMcp(program: Command): void {
+  const mcp = settle(program.command('mcp').description('Speak MCP over standard input and output'))
+    .addOption(valued('--endpoint <id>', 'an endpoint of the base'))
+    .option('--read-only', 'offer only tools that change nothing')
+    .addOption(valued('--types <ids>', 'only these record types, with commas between them'))
+    .addOption(valued('--tools <names>', 'only these tools, with commas between them'))
+  const asked = () => {
+    const settings = readSettings(program.opts<Flags>())
+    const { endpoint, readOnly = false, types, tools } = mcp.opts<McpFlags>()
+    return { settings, scope: { base: settings.base, endpoint, isReadOnly: readOnly, types, tools } }
+  }
+  mcp.action(async () => {
+    const { settings, scope } = asked()
+    const { mcp: run } = await import('./mcp.ts')
+    await run(settings, scope)
+  })
+  settle(mcp.command('config').description('Print what an MCP client needs to connect'))
+    .addOption(valued('--client <name>', CLIENT_NAMES.join(', ')).makeOptionMandatory())
+    .action(({ client }: { client: string }) => {
+      const { settings, scope } = asked()
+      mcpConfig(settings, scope, client)
+    })
 }
 
 /** What every command has in common. */
@@ -88,10 +130,15 @@ function addRow(group: Command, program: Command, columns: readonly string[], ro
     const written = Object.fromEntries(parameters.map(({ parameter }, i) => [parameter, command.args[i]]))
     const request = await requestOf(row, { base: settings.base, arguments: written, options: new Map(given) })
     const url = serverUrl(settings)
+    const { json: asJson } = program.opts<Flags>()
+    if (request.streams) {
+      const take = (json: string) => (asJson ? showJsonLine(json) : row.showEntry?.(JSON.parse(json)))
+      await follow(url, tokenFor(url, settings), request, take)
+    }
     const answer = await call(url, tokenFor(url, settings), request)
-    if (program.opts<Flags>().json) showJson(answer)
+    if (asJson) showJson(answer)
     else if (row.show) row.show(answer)
-    else show(answer, columns)
+    else show(answer, row.columns ?? columns)
   })
 }
 

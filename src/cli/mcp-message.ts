@@ -30,6 +30,16 @@ export function ownVersion({ params }: Message): string | undefined {
   return typeof version === 'string' ? version : undefined
 }
 
+/**
+ * What a message asks a session for from then on, and whether it still does after it: a session that takes the place of
+ * another is asked for it again.
+ */
+export function standingWish({ method, params }: Message): { about: string; stands: boolean } | undefined {
+  if (method === 'logging/setLevel') return { about: 'level', stands: true }
+  if (method !== 'resources/subscribe' && method !== 'resources/unsubscribe') return undefined
+  return { about: `uri ${String(params?.['uri'])}`, stands: method === 'resources/subscribe' }
+}
+
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',

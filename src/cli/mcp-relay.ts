@@ -1,4 +1,5 @@
-import { isEventStream, type Link } from './mcp-link.ts'
+import { isEventStream } from './mcp-http.ts'
+import type { Link } from './mcp-link.ts'
 import {
   asLine,
   errorLine,

@@ -1,51 +1,22 @@
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { misused, toFailure } from './failure.ts'
-import { Link, type Server } from './mcp-link.ts'
-import { Relay } from './mcp-relay.ts'
+import { toFailure } from './failure.ts'
+import type { Server } from './mcp-http.ts'
+import { mcpPath, type Scope } from './mcp-path.ts'
+import { relayStdio } from './mcp-stdio.ts'
 import { announcedUrl, type Settings, tokenFor } from './settings.ts'
-
-type Options = { endpoint?: string; readOnly?: true }
 
 const ALIVE_MS = 2000
 /** How long a server that another process is starting on the same directory may take. */
 const STARTING_MS = 10_000
-const DRAIN_MS = 5000
 
 /** Relays MCP between standard input and output and a server: the one named, the one running, or one of its own. */
-export async function mcp(settings: Settings, options: Options): Promise<void> {
-  const path = pathOf(settings, options)
-  const write = process.stdout.write.bind(process.stdout)
-  // Standard output is the protocol: whatever else is printed in this process goes beside it.
-  process.stdout.write = process.stderr.write.bind(process.stderr)
+export async function mcp(settings: Settings, scope: Scope): Promise<void> {
+  const path = mcpPath(scope)
   const log = (text: string) => process.stderr.write(`plinth mcp: ${text}\n`)
-
   const finder = new Finder(settings, log)
-  const link = new Link(() => finder.find(), path)
-  const relay = new Relay(link, { write: (line) => void write(line), log })
-  link.connect().catch((error: unknown) => log(toFailure(error).message))
-
-  const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => lines.close())
-  for await (const line of lines) await relay.take(line)
-
-  await relay.drain(DRAIN_MS)
-  await link.close()
+  await relayStdio({ find: () => finder.find(), path, log })
   await finder.close()
-  await new Promise((resolve) => write('', resolve))
   process.exit(0)
-}
-
-function pathOf({ base }: Settings, { endpoint, readOnly }: Options): string {
-  if (endpoint !== undefined && base === undefined)
-    throw misused('An endpoint belongs to a base: add --base <id>.')
-  for (const id of [base, endpoint])
-    if (id !== undefined && /^\.{0,2}$/.test(id)) throw misused(`"${id}" is not an id.`)
-  const parts = ['/mcp', base, ...(endpoint === undefined ? [] : ['e', endpoint])]
-  const path = parts
-    .filter((part) => part !== undefined)
-    .map((part, i) => (i === 0 ? part : encodeURIComponent(part)))
-  return `${path.join('/')}${readOnly ? '?readonly=1' : ''}`
 }
 
 /** Finds the server to relay to, and starts one when there is none. */

@@ -1,8 +1,13 @@
 import { misused } from './failure.ts'
 import { readJson } from './input.ts'
 
-/** Where in the request the value of an option goes; `content` is the whole body. */
-type Place = { body: string } | { query: string } | { header: string } | { content: string }
+/** Where in the request the value of an option goes; `content` is the whole body, `stream` the path of what has no end. */
+type Place =
+  | { body: string }
+  | { query: string }
+  | { header: string }
+  | { content: string }
+  | { stream: string }
 
 /** One option of a command: what the user writes and what becomes of it. */
 export type Option = {
@@ -35,15 +40,26 @@ export const json = (flags: string, name: string, about: string): Option => ({
   to: { body: name },
   read: readJson,
 })
+export const count = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about,
+  to: { body: name },
+  read: readCount,
+})
 export const query = (flags: string, name: string, about: string): Option => ({
   flags,
   about,
   to: { query: name },
 })
 
+function readCount(text: string, flag: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw misused(`${flag} is a whole number.`)
+  return Number(text)
+}
+
 export const name = text('--name <text>', 'name', 'a name for people; the id when left out')
 export const description = text('--description <text>', 'description', 'what it is for')
-export const confirm = query('--confirm <id>', 'confirm', 'the id again; needed where records would go too')
+export const confirm = query('--confirm <id>', 'confirm', 'the id again; needed where more would go with it')
 
 const version = (text: string, flag: string): string => {
   const [, digits] = /^"?(\d+)"?$/.exec(text) ?? []
@@ -77,6 +93,8 @@ export const writing: readonly Option[] = [
     to: { header: 'idempotency-key' },
   },
 ]
+
+export const cursor = query('--cursor <cursor>', 'cursor', 'where the page starts')
 
 /** What every list takes. */
 export const paging: readonly Option[] = [

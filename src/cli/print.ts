@@ -41,6 +41,14 @@ export function showRows(data: readonly Fields[], columns: readonly string[]): v
   else for (const row of [columns.map(cell), ...rows]) process.stdout.write(`${row.join('\t')}\n`)
 }
 
+/** One row by itself, with tabs between. */
+export const showLine = (values: readonly unknown[]): void =>
+  void process.stdout.write(`${values.map(cell).join('\t')}\n`)
+
+/** One entry of a stream, on one line: for a program as it came. */
+export const showJsonLine = (json: string): void =>
+  void process.stdout.write(`${process.stdout.isTTY ? escaped(json) : json}\n`)
+
 /** Columns as wide as they need; the last takes what is left, and shows by "…" that it was cut. */
 function table(columns: readonly string[], rows: string[][]): string {
   const needed = columns.map(

@@ -13,10 +13,16 @@ export type Row = {
   options: readonly Option[]
   /** An argument that is a field of the body. */
   argument?: string
+  /** The fields that it shows of a list, where they are not the noun's. */
+  columns?: readonly string[]
   /** Some option must say what to send. */
   needsBody?: true
+  /** How long the server may take; 35 s when left out. */
+  patienceMs?: number
   /** Prints a success for people, where that is more than showing it. */
   show?: (answer: Answer) => void
+  /** Prints one entry of a stream for people. */
+  showEntry?: (entry: unknown) => void
 }
 
 /** A group of commands about one kind of thing. */
@@ -55,6 +61,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   const fields: Record<string, unknown> = {}
   if (row.argument !== undefined) fields[row.argument] = written.arguments[row.argument]
   let content: unknown
+  let stream: string | undefined
   for (const [option, texts] of written.options) {
     const flag = flagOf(option)
     const values: unknown[] = []
@@ -64,12 +71,13 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     if ('query' in option.to) query.set(option.to.query, String(value))
     else if ('header' in option.to) headers[option.to.header] = String(value)
     else if ('body' in option.to) fields[option.to.body] = value
+    else if ('stream' in option.to) stream = option.to.stream
     else {
       content = value
       headers['content-type'] = option.to.content
     }
   }
-  const path = fill(row.path, written)
+  const path = fill(`${row.path}${stream ?? ''}`, written)
   const hasFields = Object.keys(fields).length > 0
   if (row.needsBody && !hasFields && content === undefined)
     throw misused(`Say what to send: ${bodyFlags(row)}.`)
@@ -81,7 +89,9 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     path,
     query,
     headers,
+    streams: stream !== undefined,
     body: body === undefined ? undefined : JSON.stringify(body),
+    ...(row.patienceMs !== undefined && { patienceMs: row.patienceMs }),
   }
 }
 

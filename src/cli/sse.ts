@@ -1,16 +1,18 @@
 export type ServerEvent = { data: string; id: string | undefined }
 
-/** The events of a `text/event-stream` body that carry data. Source: WHATWG HTML, "Interpreting an event stream". */
+/** The events of a `text/event-stream` body that carry data or an id. Source: WHATWG HTML, "Interpreting an event stream". */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   let data: string[] = []
   let id: string | undefined
+  let isNamed = false
   for await (const line of readLines(body)) {
     const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
     if (field === 'data') data.push(value)
-    else if (field === 'id') id = value
+    else if (field === 'id') [id, isNamed] = [value, true]
     else if (line === '') {
-      if (data.length > 0) yield { data: data.join('\n'), id }
+      if (data.length > 0 || isNamed) yield { data: data.join('\n'), id }
       data = []
+      isNamed = false
     }
   }
 }

@@ -25,6 +25,8 @@ export type Access = {
   /** Does one of its grants hold all that the given grant holds? */
   covers(grant: Grant): boolean
   readonly grants: readonly Grant[]
+  /** The rights that these are a part of, where a scope is narrowed. */
+  readonly whole?: Access
 }
 
 const listed = (value: string | readonly string[]): readonly string[] =>
@@ -38,6 +40,9 @@ const within = (
 
 /** Answers a predicate remembers; callers choose the names that are asked for. */
 const MAX_DECIDED = 1000
+const LONGEST = 200
+/** A name as a refusal repeats it: of what cannot be one, the start. */
+const short = (name: string) => (name.length > LONGEST ? `${name.slice(0, 64)}…` : name)
 
 export function compileAccess(grants: readonly Grant[]): Access {
   const rules = grants.map((grant) => ({
@@ -68,6 +73,8 @@ export function compileAccess(grants: readonly Grant[]): Access {
       if (known !== undefined) return known
       if (decided.size >= MAX_DECIDED) decided.clear()
       const answer = decide(permission, baseId, recordType)
+      // No name of ours is that long: what a caller makes up is not kept.
+      if (question.length > LONGEST) return answer
       decided.set(question, answer)
       return answer
     },
@@ -93,27 +100,84 @@ export function compileAccess(grants: readonly Grant[]): Access {
   }
 }
 
+/** What one way in leaves of a token's rights: these record types only, at most this permission; null leaves all. */
+export type Narrowing = { types: readonly string[] | null; permission: Permission | null }
+
+/** The rights of both: those of the access, within the narrowing. What it sees stays in sight, if with nothing in it. */
+export function narrowAccess(access: Access, { types, permission }: Narrowing): Access {
+  const narrowed = (grant: Grant): Grant => ({
+    ...grant,
+    record_type: types
+      ? types.filter((type) => within(type, grant.record_type, (i, o) => i === o))
+      : grant.record_type,
+    permission: permission && level(permission) < level(grant.permission) ? permission : grant.permission,
+  })
+  return { ...compileAccess(access.grants.map(narrowed)), whole: access.whole ?? access }
+}
+
+/** What is left of rights that are narrowed to types: those on records. */
+const ON_RECORDS = ['read', 'write'] as const
+
+/** The same rights on the records of some types of one base, and none on that base as a whole or on anything else. */
+export function accessToTypes(access: Access, baseId: string, types: Iterable<string>): Access {
+  const environment = productionOf(baseId) === baseId ? 'production' : 'preview'
+  const grants = [...types].flatMap((recordType): Grant[] => {
+    const permission = ON_RECORDS.findLast((each) => access.allows(each, baseId, recordType))
+    return permission ? [{ base: baseId, record_type: [recordType], environment, permission }] : []
+  })
+  return { ...compileAccess(grants), whole: access.whole ?? access }
+}
+
+/** The grants of the token itself, whatever part of them a scope has. */
+export const wholeGrants = (access: Access): readonly Grant[] => (access.whole ?? access).grants
+
+/** The types of the base the token may do this to, for a statement; null for all of them. */
+export function namedTypes(access: Access, permission: Permission, baseId: string): string[] | null {
+  const types = access.types(permission, baseId)
+  return types === '*' ? null : [...types]
+}
+
 /** The one refusal: the same words whether or not what was asked for exists. */
 export function demand(access: Access, permission: Permission, baseId: string, recordType: string): void {
   if (access.allows(permission, baseId, recordType)) return
-  const what =
-    recordType === '*' ? `the whole of base "${baseId}"` : `type "${recordType}" in base "${baseId}"`
+  if (access.whole?.allows(permission, baseId, recordType)) throw outOfReach(baseId, recordType)
+  const [base, type] = [short(baseId), short(recordType)]
+  const what = type === '*' ? `the whole of base "${base}"` : `type "${type}" in base "${base}"`
   throw new DomainError('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
     details: [
       {
         path: '',
         code: 'missing_permission',
         message: `Use a token with a grant that holds "${permission}" on ${what}.`,
-        expected: { base: baseId, record_type: recordType, permission },
+        expected: { base, record_type: type, permission },
       },
     ],
   })
 }
 
+/** The token may, but not here. */
+const outOfReach = (baseId: string, recordType: string) =>
+  new DomainError(
+    'FORBIDDEN',
+    recordType === '*'
+      ? `This address reaches some of base "${baseId}" and not the whole.`
+      : `This address does not offer this for type "${recordType}".`,
+    {
+      details: [
+        {
+          path: '',
+          code: 'out_of_reach',
+          message: 'Use a tool that is listed here, or an address that offers the whole base.',
+        },
+      ],
+    },
+  )
+
 /** Refuses a base the token has no grant on at all, whether or not it exists. */
 export function demandSight(access: Access, baseId: string): void {
   if (access.sees(baseId)) return
-  throw new DomainError('FORBIDDEN', `The token has no grant on base "${baseId}".`, {
+  if (access.whole?.sees(baseId)) throw outOfReach(baseId, '*')
+  throw new DomainError('FORBIDDEN', `The token has no grant on base "${short(baseId)}".`, {
     details: [{ path: '', code: 'missing_permission', message: 'Use a token with a grant on this base.' }],
   })
 }

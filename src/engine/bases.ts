@@ -6,11 +6,14 @@ import { BaseBody } from '../shapes.ts'
 import { demand, demandSight } from './access.ts'
 import { announce } from './caches.ts'
 import { ACCOUNT, appendChange } from './changes.ts'
+import { confirmFirst } from './confirm.ts'
 import { statement } from './db.ts'
 import { checkVersion, type Expectation } from './expectation.ts'
 import { dropIndexes } from './indexes/index.ts'
+import { enqueue } from './jobs/enqueue.ts'
 import { readNewest } from './newest.ts'
 import type { Page, PageArgs } from './page.ts'
+import { planned, tellOfBases } from './plans/index.ts'
 import type { Base as BaseRow, Prisma } from './prisma/client.ts'
 import type { Scope } from './scope.ts'
 import { withdrawBase } from './tokens.ts'
@@ -139,6 +142,7 @@ export async function putBase(
       data: { ...next, version: { increment: 1 }, updatedAt: new Date() },
     })
     await record(within, row, 'update')
+    if (next.settings.history_days !== null) await enqueue(tx, 'purge_history', { base: id }, `purge:${id}`)
     return { ...toBase(row), operation: 'updated' }
   })
 }
@@ -170,6 +174,8 @@ const HOLDS_RECORDS = statement(
   'base_holds_records',
   'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1',
 )
+// Before the records that they hold on to.
+const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
 const CLEAR_LOG = statement('clear_base_log', 'DELETE FROM plinth.change WHERE base_id = $1')
 
 /** Deletes the base with all it holds, its previews included. One with records wants `confirm` equal to its id. */
@@ -181,19 +187,20 @@ export async function deleteBase(
 ) {
   demand(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
   demand(scope.access, 'read', productionOf(id), '*')
-  return scope.db.transaction(async (tx) => {
-    const within: WriteScope = { ...scope, db: tx }
+  return planned(scope, async (within, told) => {
+    const { db: tx } = within
     await tx.query(LOCK_BASE_ID, [id])
     const held = await tx.orm.base.findUnique({ where: { id } })
     if (!held) throw baseNotFound(id)
     checkVersion(expected, held.version, `base "${id}"`)
-    const family = [
-      ...(await tx.orm.base.findMany({ where: { productionBase: id } })).map((preview) => preview.id),
-      id,
-    ]
-    for (const member of family) {
-      if (confirm !== id && (await tx.query(HOLDS_RECORDS, [member])).length > 0) throw confirmFirst(id)
+    const previews = await tx.orm.base.findMany({ where: { productionBase: id } })
+    await tellOfBases(within, [held, ...previews])
+    told()
+    for (const member of [...previews.map((preview) => preview.id), id]) {
+      if (!scope.planning && confirm !== id && (await tx.query(HOLDS_RECORDS, [member])).length > 0)
+        throw confirmFirst(id, `Base "${id}" holds records`, 'the base')
       await dropIndexes(tx, member, null)
+      await tx.query(CLEAR_LINKS, [member])
       await tx.orm.base.delete({ where: { id: member } })
       await tx.query(CLEAR_LOG, [member])
       await announce(tx, `base:${member}`)
@@ -230,22 +237,12 @@ const record = (scope: Scope, row: BaseRow, operation: 'create' | 'update') =>
     state: toBase(row),
   })
 
-const confirmFirst = (id: string) =>
-  new DomainError(
-    'CONFLICT',
-    `Base "${id}" holds records. Send confirm=${id} to delete it with all of them.`,
-    {
-      details: [
-        {
-          path: '/confirm',
-          code: 'confirm_required',
-          message: `Repeat the base id in confirm.`,
-          expected: id,
-          hint: `confirm=${id}`,
-        },
-      ],
-    },
-  )
+const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE id = $1')
+
+/** @throws NOT_FOUND when there is no such base */
+export async function demandBase(scope: Scope, id: string): Promise<void> {
+  if ((await scope.db.query(FIND_BASE, [id])).length === 0) throw baseNotFound(id)
+}
 
 export const baseNotFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no base "${id}".`, {

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
+import type { CompiledEndpoint } from './compiled-endpoint.ts'
+import type { CompiledRelationshipType } from './compiled-relationship-type.ts'
 import type { CompiledType } from './compiled-type.ts'
 import type { Db } from './db.ts'
 import { statement } from './db.ts'
@@ -9,9 +11,15 @@ import type { Session } from './session.ts'
 /** What a process remembers between requests. Nothing here is truth: all of it may be dropped at any moment. */
 export type Caches = {
   readonly types: LRUCache<string, CompiledType>
+  /** All relationship types of a base, by id. */
+  readonly relationshipTypes: LRUCache<string, ReadonlyMap<string, CompiledRelationshipType>>
+  /** All endpoints of a base, by id. */
+  readonly endpoints: LRUCache<string, ReadonlyMap<string, CompiledEndpoint>>
   readonly sessions: LRUCache<string, Session>
   /** Forgets a topic here at once. */
   forget(topic: Topic): void
+  /** Calls `listener` with each topic that any process announces, and with null when some may have been missed. */
+  onAnnounced(listener: (topic: string | null) => void): () => void
   /** Counts what was forgotten: what was read before it rose may be old already. */
   readonly forgotten: () => number
   /** True while notices of other processes reach this one; reads bypass the caches when they do not. */
@@ -19,8 +27,8 @@ export type Caches = {
   close(): Promise<void>
 }
 
-/** `type:<base>/<id>`, `base:<id>` or `token:<hash>`. */
-export type Topic = `type:${string}` | `base:${string}` | `token:${string}`
+/** `type:<base>/<id>`, `relationships:<base>`, `endpoints:<base>`, `base:<id>` or `token:<hash>`. */
+export type Topic = `${'type' | 'relationships' | 'endpoints' | 'base' | 'token'}:${string}`
 
 const CHANNEL = 'plinth_caches'
 const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)::text`)
@@ -36,7 +44,10 @@ type Log = { warn(fields: object, message: string): void }
 /** Opens the caches and listens for what other processes changed. */
 export async function openCaches(connectionString: string, log: Log): Promise<Caches> {
   const types = new LRUCache<string, CompiledType>({ max: 2000 })
+  const relationshipTypes: Caches['relationshipTypes'] = new LRUCache({ max: 1000 })
+  const endpoints: Caches['endpoints'] = new LRUCache({ max: 1000 })
   const sessions = new LRUCache<string, Session>({ max: 10_000, ttl: LIMITS.tokenCacheMs })
+  const listeners = new Set<(topic: string | null) => void>()
   let live = false
   let forgotten = 0
   let closing = false
@@ -47,9 +58,16 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     const [kind, key = ''] = topic.split(/:(.*)/s)
     if (kind === 'token') sessions.delete(key)
     if (kind === 'type') types.delete(key)
+    if (kind === 'relationships' || kind === 'base') relationshipTypes.delete(key)
+    if (kind === 'endpoints' || kind === 'base') endpoints.delete(key)
+    // Its tools are named after its types.
+    if (kind === 'type') endpoints.delete(key.split('/', 1)[0] ?? key)
     if (kind === 'base')
       for (const known of types.keys()) if (known.startsWith(`${key}/`)) types.delete(known)
     if (kind === 'base') sessions.clear()
+  }
+  const tell = (topic: string | null) => {
+    for (const listener of [...listeners]) listener(topic)
   }
   const listen = async (): Promise<void> => {
     const next = new pg.Client({ connectionString, application_name: 'plinth-notices' })
@@ -60,6 +78,8 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       live = false
       forgotten++
       types.clear()
+      relationshipTypes.clear()
+      endpoints.clear()
       sessions.clear()
       next.end().catch(() => {})
       if (!closing) setTimeout(() => listen().catch(() => {}), RECONNECT_MS).unref()
@@ -70,7 +90,11 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       lost()
     })
     next.on('end', lost)
-    next.on('notification', ({ payload }) => payload && forget(payload))
+    next.on('notification', ({ payload }) => {
+      if (!payload) return
+      forget(payload)
+      tell(payload)
+    })
     try {
       await next.connect()
       await next.query(`LISTEN ${CHANNEL}`)
@@ -80,12 +104,19 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     }
     client = next
     live = true
+    tell(null)
   }
   await listen()
   return {
     types,
+    relationshipTypes,
+    endpoints,
     sessions,
     forget,
+    onAnnounced: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     forgotten: () => forgotten,
     live: () => live,
     close: async () => {

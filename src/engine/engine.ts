@@ -1,21 +1,24 @@
 import { LIMITS } from '../limits.ts'
 import { compileAccess } from './access.ts'
 import { type Caches, openCaches } from './caches.ts'
-import { cursorKey } from './cursor.ts'
+import { type ChangeFeed, openChangeFeed } from './changes/open.ts'
+import { sweepClaims } from './claims/sweep.ts'
 import { type Database, openDatabase } from './db.ts'
 import { expireKeys } from './idempotency.ts'
 import { openJobs } from './jobs/index.ts'
 import { migrate } from './migrate.ts'
 import { openTogether, type Together } from './records/together.ts'
 import type { Scope, Via } from './scope.ts'
+import { sealKey } from './seal.ts'
 import { serverSecret } from './secrets.ts'
-import type { Session } from './session.ts'
+import { actorOf, type Principal, type Session, vouchedSession } from './session.ts'
 import type { Isolation } from './sql/index.ts'
 import { openSqlRunner, type SqlLimits } from './sql/runner.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './tokens.ts'
+import { openWaits } from './waits.ts'
 
 export type { Scope, Via } from './scope.ts'
-export type { Session } from './session.ts'
+export type { Principal, Session } from './session.ts'
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 export type EngineOptions = {
@@ -31,9 +34,13 @@ export type EngineOptions = {
 export type Engine = {
   /** The rights of a raw token; undefined when it is unknown or expired. */
   authenticate(token: string): Promise<Session | undefined>
+  /** The rights of one for whom an issuer vouches. */
+  vouched(principal: Principal): Session
   scope(session: Session, via: Via, requestId: string, closed?: () => AbortSignal): Scope
   /** What keeps SQL statements to their grants. */
   sqlIsolation(): Isolation | 'off'
+  /** Ends what goes on without end: the streams of those who follow the log. */
+  endStreams(): void
   /** Begins to do the work that is done beside requests. */
   startJobs(): void
   /** Throws when the database is not reachable. */
@@ -53,8 +60,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   )
   const caches = await openCaches(connectionString, log)
   const together = openTogether(database)
+  const feed = openChangeFeed(database, log)
+  const waits = openWaits(feed)
   const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
-  const keys = { cursor: cursorKey(await serverSecret(database, 'cursor')) }
+  const keys = {
+    cursor: sealKey(await serverSecret(database, 'cursor')),
+    plan: sealKey(await serverSecret(database, 'plan')),
+  }
   const sql = await openSqlRunner({
     connectionString,
     db: database,
@@ -62,20 +74,27 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     limits: options.sql || SQL_LIMITS,
     log,
   })
-  await ensureAdminToken(systemScope(database, caches, together, { limits, keys, sql }), options.adminToken)
+  await ensureAdminToken(
+    systemScope(database, caches, together, feed, { limits, keys, sql }),
+    options.adminToken,
+  )
   const jobs = openJobs(database, connectionString, log)
   const sweep = setInterval(() => {
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
+    sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
     sql.sweep().catch((err) => log.warn({ err }, 'unused SQL roles were not dropped'))
   }, SWEEP_MS).unref()
   return {
     authenticate: (token) => authenticate({ db: database, caches }, token),
+    vouched: vouchedSession,
     scope: (session, via, requestId, closed) => ({
       db: database,
       caches,
       together,
+      feed,
+      waits,
       access: session.access,
-      actor: { tokenId: session.tokenId, name: session.name },
+      actor: actorOf(session),
       via,
       requestId,
       keys,
@@ -84,10 +103,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       ...(closed && { closed }),
     }),
     sqlIsolation: () => sql.isolation(),
+    endStreams: () => feed.endStreams(),
     startJobs: () => jobs.start(),
     ping: () => database.ping(),
     close: async () => {
       clearInterval(sweep)
+      feed.close()
       await jobs.close()
       await sql.close()
       await caches.close()
@@ -106,11 +127,14 @@ const systemScope = (
   db: Database,
   caches: Caches,
   together: Together,
+  feed: ChangeFeed,
   settings: Pick<Scope, 'limits' | 'keys' | 'sql'>,
 ): Scope => ({
   db,
   caches,
   together,
+  feed,
+  waits: openWaits(feed),
   access: compileAccess([{ base: '*', record_type: '*', environment: '*', permission: 'admin' }]),
   actor: { tokenId: null, name: 'system' },
   via: 'system',

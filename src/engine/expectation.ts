@@ -1,6 +1,6 @@
-import { DomainError } from '../errors.ts'
+import { DomainError, invalid } from '../errors.ts'
 
-/** What a conditional write expects of the version: nothing, any ("*"), one of these, or absence ("create only"). */
+/** What a conditional write expects of the version: nothing, any ("*"), one of these, or absence ("create only"); and of its claim. */
 export type Expectation = {
   /** Acceptable versions (`If-Match: "3"`, `expected_version: 3`); an empty list never matches. Null: no condition. */
   versions: readonly number[] | null
@@ -8,14 +8,20 @@ export type Expectation = {
   exists: boolean
   /** `If-None-Match: *` */
   absent: boolean
+  /** The claim that the writer says it holds on the record. */
+  claim: string | null
+  /** What the writer says of fields that it cannot set; the write is refused when one of them is otherwise. */
+  stated?: Readonly<Record<string, unknown>>
 }
 
-export const NO_EXPECTATION: Expectation = { versions: null, exists: false, absent: false }
+export const NO_EXPECTATION: Expectation = { versions: null, exists: false, absent: false, claim: null }
 
 type ExpectationArgs = {
   expectedVersions?: readonly number[] | null | undefined
   mustExist?: boolean | null | undefined
   mustBeAbsent?: boolean | null | undefined
+  claimId?: string | null | undefined
+  stated?: unknown
 }
 
 /** Reads a mutation's expectation arguments. */
@@ -24,7 +30,15 @@ export function expectation(args: ExpectationArgs): Expectation {
     versions: args.expectedVersions ?? null,
     exists: args.mustExist ?? false,
     absent: args.mustBeAbsent ?? false,
+    claim: args.claimId ?? null,
+    ...(args.stated != null && { stated: readStated(args.stated) }),
   }
+}
+
+function readStated(stated: unknown): Readonly<Record<string, unknown>> {
+  if (typeof stated === 'object' && stated !== null && !Array.isArray(stated))
+    return stated as Record<string, unknown>
+  throw invalid({ path: '/stated', code: 'type', message: 'stated is an object.', expected: 'object' })
 }
 
 /** @throws NOT_FOUND, or CONFLICT with `version_mismatch` or `exists`, when the current version is not as expected. */

@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts'
+import type { RowCursors } from '../json/rows.ts'
 import { LIMITS } from '../limits.ts'
 
 /** What a caller asks of a list; `limit` 1 to 1000 (50), `offset` from 0. */
@@ -18,6 +19,8 @@ export type Page<T> = {
   total: number | null
   /** Where the next page starts, when there is more and the list goes by cursor. */
   nextCursor?: string | null
+  /** Where a page behind each item would start, of a list that goes by cursor. */
+  cursors?: RowCursors
   /** What would make the next such request better. */
   hint?: string | null
 }

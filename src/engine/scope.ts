@@ -1,9 +1,13 @@
 import type { Access } from './access.ts'
 import type { Caches } from './caches.ts'
-import type { CursorKey } from './cursor.ts'
+import type { ChangeFeed } from './changes/open.ts'
 import type { Db } from './db.ts'
+import type { Lens } from './lens/lens.ts'
 import type { Together } from './records/together.ts'
+import type { SealKey } from './seal.ts'
+import type { Actor } from './session.ts'
 import type { SqlRunner } from './sql/runner.ts'
+import type { Waits } from './waits.ts'
 
 /** The surface or mechanism a write came through. */
 export type Via =
@@ -22,12 +26,16 @@ export type Scope = {
   readonly db: Db
   readonly caches: Caches
   readonly together: Together
+  readonly feed: ChangeFeed
+  readonly waits: Waits
   readonly access: Access
-  readonly actor: { readonly tokenId: string | null; readonly name: string }
+  /** What the scope is narrowed to; absent where it is not. */
+  readonly lens?: Lens
+  readonly actor: Actor
   readonly via: Via
   readonly requestId: string
   /** The server's own keys. */
-  readonly keys: { readonly cursor: CursorKey }
+  readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
   readonly limits: { readonly recordBytes: number }
   readonly sql: SqlRunner
   /** Aborts when the caller has gone away; absent where nobody waits. */

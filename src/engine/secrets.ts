@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Db, statement } from './db.ts'
 
 /** What the server's own keys are for. */
-type Purpose = 'cursor'
+type Purpose = 'cursor' | 'plan'
 
 const KEY_BYTES = 32
 const KEEP = statement(

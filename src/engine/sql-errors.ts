@@ -7,18 +7,20 @@ export function sqlState(thrown: unknown): string | undefined {
   const cause = (meta?.['driverAdapterError'] as { cause?: { originalCode?: unknown } } | undefined)?.cause
   if (typeof cause?.originalCode === 'string') return cause.originalCode
   if (code === 'P2002') return '23505'
+  if (code === 'P2003') return '23503'
   if (code === 'P2034') return '40001'
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 const UNIQUE_VIOLATION = '23505'
+const FOREIGN_KEY_VIOLATION = '23503'
 const DEADLOCK = '40P01'
 const SERIALIZATION_FAILURE = '40001'
 export const LOCK_TIMEOUT = '55P03'
 
-/** The name of the unique constraint that an error of the driver or of Prisma tells of. */
+/** The name of the unique constraint or foreign key that an error of the driver or of Prisma tells of. */
 export function violatedConstraint(thrown: unknown): string | undefined {
-  if (sqlState(thrown) !== UNIQUE_VIOLATION) return undefined
+  if (![UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION].includes(sqlState(thrown) ?? '')) return undefined
   const { constraint, meta } = thrown as { constraint?: unknown; meta?: Record<string, unknown> }
   const cause = (meta?.['driverAdapterError'] as { cause?: { constraint?: { index?: unknown } } } | undefined)
     ?.cause
@@ -26,11 +28,15 @@ export function violatedConstraint(thrown: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
+/** What a link and the deletion of one of its ends meet on. */
+const LINK_ENDS = ['relationship_source', 'relationship_target']
+
 /** True for what a second try of the same statement may mend: two writers met. */
 const isRace = (thrown: unknown): boolean =>
-  [UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '') &&
-  // What users declare unique stays taken, however often one asks.
-  violatedConstraint(thrown) !== 'record_index_unique'
+  ([UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '') &&
+    // What users declare unique stays taken, however often one asks.
+    violatedConstraint(thrown) !== 'record_index_unique') ||
+  LINK_ENDS.includes(violatedConstraint(thrown) ?? '')
 
 const MAX_TRIES = 12
 

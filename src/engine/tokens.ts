@@ -51,7 +51,8 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
   for (const [index, grant] of grants.entries()) if (!mayGrant(scope.access, grant)) throw outside(index)
   const own = await scope.db.orm.token.findUnique({ where: { id: scope.actor.tokenId ?? '' } })
-  if (own?.expiresAt && (!expiresAt || expiresAt > own.expiresAt)) throw outlives(own.expiresAt)
+  const end = scope.actor.vouchedUntil ?? own?.expiresAt
+  if (end && (!expiresAt || expiresAt > end)) throw outlives(end)
   const faults = [...checkExpiry(expiresAt), ...(await missingBases(scope, grants))]
   const [first, ...rest] = faults
   if (first) throw invalid(first, ...rest)

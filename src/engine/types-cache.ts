@@ -48,6 +48,8 @@ export async function reloadType(
     schema: unchanged ? held.schema : compileSchema(row.json_schema, '/json_schema'),
     indexes: row.indexes,
   }
-  if (scope.caches.forgotten() === before) scope.caches.types.set(key, type)
+  // What a transaction sees may never be committed.
+  const isSettled = scope.together.db === scope.db && scope.caches.forgotten() === before
+  if (isSettled) scope.caches.types.set(key, type)
   return type
 }

@@ -1,21 +1,31 @@
-import { type Detail, DomainError, type FailureCode, toDomainError } from '../errors.ts'
+import { digest } from '../digest.ts'
+import { type Detail, DomainError, type FailureCode, invalid, toDomainError } from '../errors.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
+import type { DeletionPlan } from './plans/plan.ts'
+import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plans/planning.ts'
+import type { Taken } from './plans/taken.ts'
 import type { Scope } from './scope.ts'
 
 /** How a write is to be run; the same for every write there is. */
-export type WriteOptions = {
+export type WriteOptions<T = object> = {
   dryRun: boolean
   idempotencyKey: string | null
   /** Names the request, for comparison with the one a key was first sent with. */
   fingerprint: () => string
   /** Called when the answer is that of an earlier request under the same key. */
   onReplay?: () => void
+  /** Ask before many things are deleted: answer a plan, unless the token of one comes with the request. */
+  plan?: { token: string | null; answer: (plan: DeletionPlan) => T }
 }
 
 /** The scope of a write in progress. */
 export type WriteScope = Scope & {
   /** Runs after the write is committed; never for a dry run or a failed write. */
   onCommit(effect: () => void): void
+  /** Set where the request asks first. */
+  readonly planning?: Planning
+  /** What the transaction takes, so far. */
+  readonly taken?: Taken
 }
 
 /** Carries a dry run's answer out of the transaction that it undoes. */
@@ -33,35 +43,56 @@ class Undone extends Error {
  */
 export async function write<T extends object>(
   scope: Scope,
-  options: WriteOptions,
+  options: WriteOptions<T>,
   work: (scope: WriteScope) => Promise<T>,
 ): Promise<T & { dryRun?: true }> {
-  const { idempotencyKey, dryRun, fingerprint, onReplay } = options
+  const { idempotencyKey, dryRun, fingerprint, onReplay, plan } = options
+  if (dryRun && plan?.token) throw nothingToApprove()
+  const planning = plan && (dryRun ? UNASKED : openPlanning(scope, fingerprint, plan.token))
   const effects: (() => void)[] = []
   const writing = (db: Scope['db']): WriteScope => ({
     ...scope,
     db,
     onCommit: (effect) => void effects.push(effect),
+    ...(planning && { planning }),
   })
   const key =
     idempotencyKey === null
       ? null
-      : { tokenId: scope.actor.tokenId ?? '', key: idempotencyKey, fingerprint: fingerprint() }
+      : { tokenId: scope.actor.tokenId ?? '', key: idempotencyKey, fingerprint: named(scope, fingerprint()) }
 
   if (dryRun) return rehearse(scope, writing, work, key)
-  const answer = key
-    ? await claimKey<T>(scope, key, {
-        run: (db) => work(writing(db)),
-        store: (outcome) => keep(outcome, scope.requestId),
-        replay: (stored) => {
-          onReplay?.()
-          return restore<T>(stored)
-        },
-      })
-    : await work(writing(scope.db))
-  for (const effect of effects) effect()
-  return answer
+  try {
+    const answer = key
+      ? await claimKey<T>(scope, key, {
+          run: (db) => work(writing(db)),
+          store: (outcome) => keep(outcome, scope.requestId),
+          replay: (stored) => {
+            onReplay?.()
+            return restore<T>(stored)
+          },
+        })
+      : await work(writing(scope.db))
+    for (const effect of effects) effect()
+    return answer
+  } catch (thrown) {
+    if (!plan || !(thrown instanceof Planned)) throw thrown
+    // Outside of what a key keeps: neither a plan nor the refusal of an old one is the request's last word.
+    if (thrown.refusal) throw outdated(thrown.plan, thrown.refusal)
+    return plan.answer(thrown.plan)
+  }
 }
+
+/** What was answered within other bounds, or none, is not the answer to a request within these. */
+const named = ({ lens }: Scope, fingerprint: string): string =>
+  lens ? digest([fingerprint, lens.name]) : fingerprint
+
+const nothingToApprove = () =>
+  invalid({
+    path: '/plan_token',
+    code: 'exclusive',
+    message: 'A dry run deletes nothing and needs no plan. Leave plan_token out.',
+  })
 
 async function rehearse<T extends object>(
   scope: Scope,

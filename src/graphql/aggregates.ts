@@ -5,7 +5,7 @@ import { pageArgs, pageFields } from './page.ts'
 export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage').implement({
   description: 'Groups of records with what was computed of each.',
   fields: (t) => {
-    const { nextCursor: _, ...fields } = pageFields(t)
+    const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
     return {
       rows: t.field({
         type: 'JSON',

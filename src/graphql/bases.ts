@@ -2,7 +2,7 @@ import * as bases from '../engine/bases.ts'
 import { expectation } from '../engine/expectation.ts'
 import { typesVersion } from '../engine/record-types/index.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
+import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -71,6 +71,7 @@ mutation('putBase', {
 mutation('deleteBase', {
   description: 'Deletes a base with all it holds; one that holds records wants `confirm` equal to its id.',
   type: Deleted,
+  planned: notYetDeleted,
   args: builder.args((t) => ({
     id: t.string({ required: true }),
     confirm: t.string(),

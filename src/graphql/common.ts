@@ -1,19 +1,29 @@
+import type { DeletionPlan } from '../engine/plans/index.ts'
 import { builder } from './builder.ts'
+import { DeletionPlanRef } from './deletion-plan.ts'
 
 /** What a write did. */
 export const Operation = builder.enumType('WriteOperation', {
   values: ['created', 'updated', 'unchanged'] as const,
 })
 
-export const Deleted = builder
-  .objectRef<{ id: string; deleted: boolean; dryRun?: boolean }>('Deleted')
-  .implement({
-    fields: (t) => ({
-      id: t.exposeString('id'),
-      deleted: t.exposeBoolean('deleted'),
-      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-    }),
-  })
+type DeletedShape = { id: string; deleted: boolean; dryRun?: boolean; plan?: DeletionPlan }
+
+export const Deleted = builder.objectRef<DeletedShape>('Deleted').implement({
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    deleted: t.exposeBoolean('deleted', { description: 'False where only a plan was made.' }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    plan: t.field({ type: DeletionPlanRef, nullable: true, resolve: ({ plan }) => plan }),
+  }),
+})
+
+/** What is answered for a deletion that only a plan was made of. */
+export const notYetDeleted = (plan: DeletionPlan, { id }: { id: string }): DeletedShape => ({
+  id,
+  deleted: false,
+  plan,
+})
 
 /** The conditions a write of what exists may carry; see `engine/expectation.ts`. */
 export const versionArgs = () =>

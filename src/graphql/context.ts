@@ -1,6 +1,17 @@
 import { digest } from '../digest.ts'
-import { demand, demandSight, type Permission } from '../engine/access.ts'
+import {
+  type Access,
+  demand,
+  demandSight,
+  type Narrowing,
+  narrowAccess,
+  type Permission,
+} from '../engine/access.ts'
+import { endpointReach } from '../engine/endpoints/index.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
+import type { LensInput } from '../engine/lens/lens.ts'
+import { withLens } from '../engine/lens/narrow.ts'
+import { seal, unseal } from '../engine/seal.ts'
 
 export type { Permission } from '../engine/access.ts'
 
@@ -15,6 +26,8 @@ type RequestWrite = {
   dryRun: boolean
   /** Names the request as the surface saw it; null leaves it to the mutation and its arguments. */
   fingerprint: (() => string) | null
+  /** Ask before many things are deleted, and the token of the plan that was approved; null runs what is sent. */
+  plan: { token: string | null } | null
   /** Set when the answer is that of an earlier request under the same key. */
   replayed: boolean
 }
@@ -28,35 +41,94 @@ export const openContext = (
   closed?: () => AbortSignal,
 ): Context => ({
   scope: engine.scope(session, via, requestId, closed),
-  write: { idempotencyKey: null, dryRun: false, fingerprint: null, replayed: false },
+  write: { idempotencyKey: null, dryRun: false, fingerprint: null, plan: null, replayed: false },
 })
 
-/** What a request needs before its shape is looked at: a permission on a type, sight of a base, or nothing. */
+/** The same caller with fewer rights, for a way in that leaves out some: all that follows knows only these. */
+export function narrowed(context: Context, narrowing: Narrowing): Context {
+  if (narrowing.types === null && narrowing.permission === null) return context
+  const access = narrowAccess(context.scope.access, narrowing)
+  return { ...context, scope: { ...context.scope, access } }
+}
+
+/**
+ * The context narrowed to some types of one base, each within the bounds of its tool: nothing else of the token's grants is
+ * in reach. Once a context. @throws VALIDATION_ERROR for a filter or fields that are not well formed
+ */
+export const narrowedToBounds = (context: Context, base: string, types: readonly LensInput[]): Context => ({
+  ...context,
+  scope: withLens(context.scope, base, types),
+})
+
+/** The context of a tool of an endpoint, or of its resources: no more of the base than these reach. */
+export const throughEndpoint = async (
+  context: Context,
+  base: string,
+  endpoint: string,
+  what: { tool: string } | 'resources',
+): Promise<Context> =>
+  narrowedToBounds(context, base, await endpointReach(context.scope, base, endpoint, what))
+
+/** What a request needs before its shape is looked at: a permission on a type or on any of a base, sight of a base, or nothing. */
 export type Need =
   | { permission: Permission; base: string; recordType: string }
+  | { permission: Permission; anyOf: string }
   | { sight: string }
   | { admin: true }
   | null
 
+/** What the context reaches at all, bounded or whole. */
+const reachOf = ({ scope }: Context): Access => scope.lens?.access ?? scope.access
+
 /** Asks the engine's own predicate early, so that 403 comes before 400; the engine asks it again. */
-export function demandNeed({ scope }: Context, need: Need): void {
+export function demandNeed(context: Context, need: Need): void {
   if (!need) return
-  if ('sight' in need) demandSight(scope.access, need.sight)
+  const access = reachOf(context)
+  if ('sight' in need) demandSight(access, need.sight)
   else if ('admin' in need) {
-    const bases = scope.access.bases('admin')
-    if (bases !== '*' && bases.size === 0) demand(scope.access, 'admin', '*', '*')
-  } else demand(scope.access, need.permission, need.base, need.recordType)
+    const bases = access.bases('admin')
+    if (bases !== '*' && bases.size === 0) demand(access, 'admin', '*', '*')
+  } else if ('anyOf' in need) {
+    if (!mayAnywhere(context, need.permission, need.anyOf)) demand(access, need.permission, need.anyOf, '*')
+  } else demand(access, need.permission, need.base, need.recordType)
 }
 
 /** May the token write records of the type? */
-export const mayWrite = ({ scope }: Context, base: string, recordType: string): boolean =>
-  scope.access.allows('write', base, recordType)
+export const mayWrite = (context: Context, base: string, recordType: string): boolean =>
+  reachOf(context).allows('write', base, recordType)
 
 /** Has the token the permission on anything in the base, or, without one, on anything at all? */
-export function mayAnywhere({ scope }: Context, permission: Permission, base: string | null): boolean {
-  const found = base === null ? scope.access.bases(permission) : scope.access.types(permission, base)
+export function mayAnywhere(context: Context, permission: Permission, base: string | null): boolean {
+  const access = reachOf(context)
+  const found = base === null ? access.bases(permission) : access.types(permission, base)
   return found === '*' || found.size > 0
+}
+
+/** Can any record of the base be read in the context, of types that are whole or bounded? */
+export const reaches = ({ scope }: Context, base: string): boolean => {
+  const types = (scope.lens?.access ?? scope.access).types('read', base)
+  return types === '*' || types.size > 0
 }
 
 /** A name for what the token may do: tokens of equal grants share one. */
 export const grantsName = ({ scope }: Context): string => digest(scope.access.grants)
+
+/** The context whose waits end when the signal aborts. */
+export const endingWith = (context: Context, signal: AbortSignal): Context => ({
+  ...context,
+  scope: { ...context.scope, closed: () => signal },
+})
+
+/** The same caller for what goes on when the request is over: its connection closes, and that ends nothing. */
+export function outliving(context: Context): Context {
+  const { closed: _, ...scope } = context.scope
+  return { ...context, scope }
+}
+
+/** Seals a text that the one who asks carries for us: it opens for the same token only, with what it is bound to. */
+export const sealText = ({ scope }: Context, boundTo: unknown, text: string): string =>
+  seal(scope.keys.cursor, ['carried', scope.actor, boundTo], text)
+
+/** The text that `sealText` sealed; undefined for any other. */
+export const unsealText = ({ scope }: Context, boundTo: unknown, sealed: string): string | undefined =>
+  unseal(scope.keys.cursor, ['carried', scope.actor, boundTo], sealed)

@@ -7,7 +7,7 @@ const CrossBasePage = builder
   .objectRef<Awaited<ReturnType<typeof listAcrossBases>>>('CrossBasePage')
   .implement({
     fields: (t) => {
-      const { nextCursor: _, ...fields } = pageFields(t)
+      const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
       return {
         rows: t.field({
           type: 'JSON',

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, validate } from 'graphql'
+import { type DocumentNode, type ExecutionResult, GraphQLError, validate } from 'graphql'
 import { compileQuery, isCompiledQuery } from 'graphql-jit'
 import { DomainError, toDomainError } from '../errors.ts'
 import type { Context } from './context.ts'
@@ -17,19 +17,59 @@ export function compile<Result, Variables>(
 ): Operation<Result, Variables> {
   const [fault] = validate(schema, document as DocumentNode)
   if (fault) throw fault
-  let query: ReturnType<typeof jit> | undefined
+  let query: ReturnType<typeof jit>['query'] | undefined
   return async (variables, context) => {
-    query ??= jit(document as DocumentNode)
+    query ??= jit(document as DocumentNode).query
     const { data, errors } = await query(undefined, context, variables as Record<string, unknown>)
     if (errors?.[0]) throw unwrap(errors[0])
     return data as Result
   }
 }
 
+/** A subscription as a function of its variables: what it brings, as it comes. @throws DomainError before the first */
+export type Subscription<Result, Variables> = (
+  variables: Variables,
+  context: Context,
+) => Promise<AsyncIterableIterator<Result>>
+
+/** Turns a static subscription into a function; see `compile`. */
+export function compileSubscription<Result, Variables>(
+  document: TadaDocumentNode<Result, Variables>,
+): Subscription<Result, Variables> {
+  const [fault] = validate(schema, document as DocumentNode)
+  if (fault) throw fault
+  let subscribe: ReturnType<typeof jit>['subscribe']
+  return async (variables, context) => {
+    subscribe ??= jit(document as DocumentNode).subscribe
+    if (!subscribe) throw new Error('The operation is not a subscription')
+    const results = await subscribe(undefined, context, variables as Record<string, unknown>)
+    if (Symbol.asyncIterator in results) return dataOf(results as Results<Result>)
+    throw results.errors?.[0] ? unwrap(results.errors[0]) : new Error('The subscription brings nothing')
+  }
+}
+
+type Results<Result> = AsyncIterableIterator<ExecutionResult<Result>>
+
+const dataOf = <Result>(results: Results<Result>): AsyncIterableIterator<Result> => ({
+  next: async () => {
+    const { done, value } = await results.next()
+    if (done) return { done, value: undefined }
+    if (value.errors?.[0]) throw unwrap(value.errors[0])
+    return { done: false, value: value.data as Result }
+  },
+  return: async () => {
+    await results.return?.()
+    return { done: true, value: undefined }
+  },
+  [Symbol.asyncIterator]() {
+    return this
+  },
+})
+
 function jit(document: DocumentNode) {
   const compiled = compileQuery(schema, document)
   if (!isCompiledQuery(compiled)) throw new Error('An operation does not compile')
-  return compiled.query
+  return compiled
 }
 
 /** The engine's own errors pass through untouched; a fault of the variables is the caller's; anything else is ours. */

@@ -1,5 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
 import { digest } from '../digest.ts'
+import type { DeletionPlan } from '../engine/plans/index.ts'
 import { type WriteScope, write } from '../engine/write.ts'
 import { invalid } from '../errors.ts'
 import { isIdempotencyKey } from '../ids.ts'
@@ -13,12 +14,14 @@ type MutationSpec<F extends InputFieldMap, T extends object> = {
   type: ObjectRef<Types, T & { dryRun?: boolean }>
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
+  /** What is answered in place of a deletion of many things that asks first. */
+  planned?: (plan: DeletionPlan, args: Args<F>) => T
 }
 
 /** Adds a mutation. Every one takes `idempotencyKey` and `dryRun` and goes through the engine's one way to write. */
 export function mutation<F extends InputFieldMap, T extends object>(
   name: string,
-  { description, type, args, resolve }: MutationSpec<F, T>,
+  { description, type, args, resolve, planned }: MutationSpec<F, T>,
 ): void {
   builder.mutationField(name, (t) =>
     t.field({
@@ -31,21 +34,41 @@ export function mutation<F extends InputFieldMap, T extends object>(
             'Names this request: sent again, it has one effect. 1 to 255 visible ASCII characters.',
         }),
         dryRun: t.arg.boolean({ description: 'Run it whole, undo it, and answer what would have happened.' }),
+        ...(planned && {
+          askFirst: t.arg.boolean({
+            description: 'Where more than one thing would be deleted, delete nothing and answer a plan.',
+          }),
+          planToken: t.arg.string({
+            description: 'The token of a plan: delete what it says, if it is still so.',
+          }),
+        }),
       },
       // Pothos cannot see that the two arguments added here leave those of the noun as they are.
       resolve: ((_root: unknown, all: WriteArgs & Args<F>, context: Context) =>
-        run(name, all, context, (scope) => resolve(scope, all))) as never,
+        run(
+          name,
+          all,
+          context,
+          (scope) => resolve(scope, all),
+          planned && ((plan) => planned(plan, all)),
+        )) as never,
     }),
   )
 }
 
-type WriteArgs = { idempotencyKey?: string | null; dryRun?: boolean | null }
+type WriteArgs = {
+  idempotencyKey?: string | null
+  dryRun?: boolean | null
+  askFirst?: boolean | null
+  planToken?: string | null
+}
 
 function run<T extends object>(
   name: string,
   args: WriteArgs,
   context: Context,
   work: (scope: WriteScope) => Promise<T>,
+  answer: ((plan: DeletionPlan) => T) | undefined,
 ): Promise<T> {
   const asked = context.write
   const idempotencyKey = args.idempotencyKey ?? asked.idempotencyKey
@@ -55,16 +78,21 @@ function run<T extends object>(
       code: 'invalid_key',
       message: 'An idempotency key has 1 to 255 visible ASCII characters.',
     })
+  const plan = args.askFirst || args.planToken != null ? { token: args.planToken ?? null } : asked.plan
   return write(
     context.scope,
     {
       dryRun: args.dryRun ?? asked.dryRun,
       idempotencyKey,
-      fingerprint: asked.fingerprint ?? (() => digest(['graphql', name, args])),
+      fingerprint: asked.fingerprint ?? (() => digest(['graphql', name, requestOf(args)])),
       onReplay: () => {
         asked.replayed = true
       },
+      ...(answer && plan && { plan: { ...plan, answer } }),
     },
     work,
   )
 }
+
+/** The request that a plan is made for is the one that is sent again with its token. */
+const requestOf = ({ askFirst: _, planToken: __, ...args }: WriteArgs) => args

@@ -30,6 +30,12 @@ export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) 
     description: 'Where the next page starts; null on the last one.',
     resolve: (page) => page.nextCursor,
   }),
+  cursors: t.field({
+    type: 'JSON',
+    nullable: true,
+    description: 'For each item, where a page that starts behind it would start: a list of cursors.',
+    resolve: (page) => page.cursors,
+  }),
 })
 
 /** The page type of a noun: its items and what is known of the rest. */

@@ -2,9 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorBody, FAILURES, invalid } from '../errors.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import { PAGE_POLICY } from '../http/pages.ts'
+import { openEnded } from '../http/sse.ts'
 import type { openYoga } from './yoga.ts'
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+const EVENT_STREAM = 'text/event-stream'
+
 /** `/graphql`: POST with a token, and a page with GraphiQL for a browser, whose every byte comes from here. */
 export function playground(identify: Hook, { graphqlCost }: { graphqlCost: number }) {
   return async (app: FastifyInstance): Promise<void> => {
@@ -39,12 +42,16 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
           code: 'unknown_key',
           message: 'The address takes no parameters: send query, variables and operationName in the body.',
         })
-      // One form of answer: for others yoga has streams, and statuses that are not ours.
-      request.raw.headers.accept = 'application/json'
+      // Two forms of answer, whatever else yoga has; subscriptions have none but the stream.
+      const streams = request.headers.accept?.includes(EVENT_STREAM) ?? false
+      request.raw.headers.accept = streams ? EVENT_STREAM : 'application/json'
       yoga ??= import('./yoga.ts').then(({ openYoga }) => openYoga(graphqlCost))
       const response = await (await yoga).handleNodeRequestAndResponse(request, reply, { served: request })
       for (const [name, value] of response.headers) reply.header(name, value)
-      return reply.code(response.status).send(await response.text())
+      if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM))
+        return reply.code(response.status).send(await response.text())
+      openEnded(reply)
+      return reply.code(response.status).send(response.body)
     })
   }
 }

@@ -1,7 +1,7 @@
 import { expectation } from '../engine/expectation.ts'
 import * as recordTypes from '../engine/record-types/index.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
+import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -48,6 +48,27 @@ builder.queryFields((t) => ({
     type: RecordTypeType,
     args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
     resolve: (_root, { base, id }, { scope }) => recordTypes.getRecordType(scope, base, id),
+  }),
+}))
+
+const RecordTypeChange = builder.objectRef<recordTypes.TypeChange>('RecordTypeChange').implement({
+  fields: (t) => ({
+    recordType: t.exposeString('recordType', {
+      nullable: true,
+      description:
+        'The type that was made, changed or removed; null says that any may have been, or an endpoint.',
+    }),
+  }),
+})
+
+builder.subscriptionFields((t) => ({
+  recordTypeChanges: t.field({
+    type: RecordTypeChange,
+    description:
+      'Tells that record types of a base changed, of those that the token may read. Without a base it tells nothing, and ends when the token does.',
+    args: { base: t.arg.string() },
+    subscribe: (_root, { base }, { scope }) => recordTypes.followTypes(scope, base ?? null),
+    resolve: (change) => change,
   }),
 }))
 
@@ -114,6 +135,7 @@ mutation('patchRecordType', {
 mutation('deleteRecordType', {
   description: 'Deletes a record type; one with records wants `confirm` equal to its id.',
   type: Deleted,
+  planned: notYetDeleted,
   args: builder.args((t) => ({
     base: t.string({ required: true }),
     id: t.string({ required: true }),

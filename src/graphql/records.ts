@@ -2,11 +2,11 @@ import { expectation } from '../engine/expectation.ts'
 import * as records from '../engine/records/index.ts'
 import { invalid } from '../errors.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
+import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageFields } from './page.ts'
 
-type Item = records.RecordItem & { dryRun?: boolean; searchScore?: number | null }
+type Item = records.RecordItem & { dryRun?: boolean }
 
 export const RecordRef = builder.objectRef<Item>('Record').implement({
   description: 'One record. Its content is one JSON value, whatever its type.',
@@ -33,6 +33,18 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
       nullable: true,
       description: 'How well it matches the search of the filter; higher is better.',
     }),
+    expanded: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'With `expand`: `{ relationship, record }` lists by relationship type, as REST shows them; at most 100 each.',
+      resolve: ({ expansion }) => expansion?._expanded,
+    }),
+    expandedTruncated: t.stringList({
+      nullable: true,
+      description: 'Which of these lists are cut; related records are paged by `related`.',
+      resolve: ({ expansion }) => expansion?._expanded_truncated,
+    }),
   }),
 })
 
@@ -54,16 +66,54 @@ const RecordPage = builder
     }),
   })
 
+const LinkDirection = builder.enumType('LinkDirection', { values: ['outgoing', 'incoming'] as const })
+const RecordLink = builder.inputType('RecordLink', {
+  description: 'A link that a record is written with; the other record is named by its id or its pair.',
+  fields: (t) => ({
+    relType: t.string({ required: true }),
+    direction: t.field({ type: LinkDirection, description: '"outgoing" when left out.' }),
+    recordType: t.string({ required: true }),
+    id: t.string(),
+    externalId: t.string(),
+    externalSource: t.string(),
+    data: t.field({ type: 'JSON', description: 'Left out, a link that is there keeps what it holds.' }),
+  }),
+})
+
 const typeArgs = () =>
   builder.args((t) => ({ base: t.string({ required: true }), recordType: t.string({ required: true }) }))
 const recordArgs = () => ({ ...typeArgs(), ...builder.args((t) => ({ id: t.string({ required: true }) })) })
+const expandArgs = () =>
+  builder.args((t) => ({
+    expand: t.stringList({ description: 'Relationship types to follow: "owner.company", "~member".' }),
+  }))
 const pairArgs = () =>
   builder.args((t) => ({
     externalId: t.string({ description: 'Identifies the record for upsert, together with the source.' }),
     externalSource: t.string({ description: '"default" when only an id is given.' }),
   }))
-const dataArgs = () => ({
-  ...builder.args((t) => ({ data: t.field({ type: 'JSON', required: true }) })),
+const claimArgs = () =>
+  builder.args((t) => ({
+    claimId: t.string({
+      description: 'A claim on the record: the write is undone unless its token still holds it.',
+    }),
+  }))
+const statedArgs = () =>
+  builder.args((t) => ({
+    stated: t.field({
+      type: 'JSON',
+      description:
+        'Fields that no write sets, by their names in REST, as the record was read: refused where they are otherwise.',
+    }),
+  }))
+const contentArgs = () => ({
+  ...builder.args((t) => ({
+    data: t.field({ type: 'JSON', required: true }),
+    relationships: t.field({
+      type: [RecordLink],
+      description: 'Links that are added, in the same transaction.',
+    }),
+  })),
   ...pairArgs(),
 })
 
@@ -79,16 +129,42 @@ builder.queryFields((t) => ({
       }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
       fields: t.arg.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
-      expand: t.arg.stringList({ description: 'Relationship types to follow: "owner.company", "~member".' }),
+      ...expandArgs(),
+      asOf: t.arg.string({ description: 'The records as they were at this moment.' }),
       ...pageArgs(),
     },
     resolve: (_root, { base, recordType, ...args }, { scope }) =>
       records.listRecords(scope, base, recordType, args),
   }),
+  waitForRecords: t.field({
+    type: RecordPage,
+    description:
+      'The first page of records that match, as soon as there is one; an empty page after `timeout` seconds.',
+    args: {
+      ...typeArgs(),
+      filter: t.arg({
+        type: 'JSON',
+        description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+      }),
+      sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+      fields: t.arg.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+      limit: pageArgs().limit,
+      timeout: t.arg.int({ description: 'Seconds, 0 to 60. 30 when left out.' }),
+    },
+    resolve: (_root, { base, recordType, ...args }, { scope }) =>
+      records.waitForRecords(scope, base, recordType, args),
+  }),
   record: t.field({
     type: RecordRef,
-    args: recordArgs(),
-    resolve: (_root, { base, recordType, id }, { scope }) => records.getRecord(scope, base, recordType, id),
+    description: 'A record as it is, as a version of it was, or as it was at a moment.',
+    args: {
+      ...recordArgs(),
+      ...expandArgs(),
+      version: t.arg.int({ description: 'From 1.' }),
+      asOf: t.arg.string({ description: 'RFC 3339: "2026-01-31T09:30:00Z".' }),
+    },
+    resolve: (_root, { base, recordType, id, ...args }, { scope }) =>
+      records.getRecord(scope, base, recordType, id, args),
   }),
 }))
 
@@ -96,38 +172,25 @@ mutation('putRecord', {
   description:
     'Upserts a record: the one the pair belongs to, else the one with the id. Replaces `data` whole.',
   type: RecordRef,
-  args: { ...recordArgs(), ...dataArgs(), ...expectationArgs() },
-  resolve: (scope, { base, recordType, id, data, externalId, externalSource, ...expected }) =>
-    records.putRecord(
-      scope,
-      base,
-      recordType,
-      id,
-      { data, externalId, externalSource },
-      expectation(expected),
-    ),
+  args: { ...recordArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
+  resolve: (scope, { base, recordType, id, data, ...args }) =>
+    records.putRecord(scope, base, recordType, id, { ...args, data }, expectation(args)),
 })
 
 mutation('putRecordByExternalId', {
   description: 'Upserts the record the external pair belongs to, under a server-made id when it is created.',
   type: RecordRef,
-  args: { ...typeArgs(), ...dataArgs(), ...expectationArgs() },
-  resolve: (scope, { base, recordType, data, externalId, externalSource, ...expected }) =>
-    records.putRecordByPair(
-      scope,
-      base,
-      recordType,
-      { data, externalId, externalSource },
-      expectation(expected),
-    ),
+  args: { ...typeArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
+  resolve: (scope, { base, recordType, data, ...args }) =>
+    records.putRecordByPair(scope, base, recordType, { ...args, data }, expectation(args)),
 })
 
 mutation('createRecord', {
   description: 'Creates a record. A taken id or pair is a CONFLICT.',
   type: RecordRef,
-  args: { ...typeArgs(), ...builder.args((t) => ({ id: t.string() })), ...dataArgs() },
-  resolve: (scope, { base, recordType, id, data, externalId, externalSource }) =>
-    records.createRecord(scope, base, recordType, { id, data, externalId, externalSource }),
+  args: { ...typeArgs(), ...builder.args((t) => ({ id: t.string() })), ...contentArgs() },
+  resolve: (scope, { base, recordType, data, ...input }) =>
+    records.createRecord(scope, base, recordType, { ...input, data }),
 })
 
 mutation('patchRecord', {
@@ -139,6 +202,8 @@ mutation('patchRecord', {
     ...builder.args((t) => ({ merge: t.field({ type: 'JSON' }), operations: t.field({ type: 'JSON' }) })),
     ...pairArgs(),
     ...versionArgs(),
+    ...claimArgs(),
+    ...statedArgs(),
   },
   resolve: (scope, { base, recordType, id, merge, operations, externalId, externalSource, ...expected }) => {
     if (operations && [merge, externalId, externalSource].some((each) => each !== undefined && each !== null))
@@ -158,22 +223,24 @@ mutation('patchRecord', {
 mutation('cancelRecord', {
   description: 'Sets the status to "cancelled"; the record stays readable and writable.',
   type: RecordRef,
-  args: { ...recordArgs(), ...versionArgs() },
+  args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
     records.cancelRecord(scope, [base, recordType, id], expectation(expected)),
 })
 
 mutation('restoreRecord', {
-  description: 'Undoes a cancel; an active record stays as it is.',
+  description: 'Undoes a cancel, or brings a deleted record back; an active record stays as it is.',
   type: RecordRef,
-  args: { ...recordArgs(), ...versionArgs() },
+  args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
     records.restoreRecord(scope, [base, recordType, id], expectation(expected)),
 })
 
 mutation('deleteRecord', {
-  description: 'Takes the record out of every present read.',
+  description:
+    'Takes the record out of every present read, its links with it, and what the types of these take along.',
   type: Deleted,
+  planned: notYetDeleted,
   args: { ...recordArgs(), ...versionArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
     records.deleteRecord(scope, [base, recordType, id], expectation(expected)),

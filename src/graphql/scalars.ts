@@ -1,5 +1,5 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
-import { checkJson, parseJson } from '../json/index.ts'
+import { checkJson, parseJson, wasParsed } from '../json/index.ts'
 import { builder } from './builder.ts'
 
 /** A literal of a query document as JSON; its numbers are held to the same rule as those of a body. */
@@ -31,7 +31,7 @@ builder.scalarType('JSON', {
   serialize: (value) => value,
   // What came as text has been through the pre-pass, by the rule of its use.
   parseValue: (value) => {
-    checkJson(value, '', 'compared')
+    if (!wasParsed(value)) checkJson(value, '', 'compared')
     return value
   },
   parseLiteral: (node, variables) => {

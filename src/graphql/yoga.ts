@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { type ExecutionResult, GraphQLError } from 'graphql'
-import { createYoga, type Plugin } from 'graphql-yoga'
+import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
+import { createYoga, isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga'
 import { errorBody, FAILURES } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import type { Context } from './context.ts'
@@ -29,23 +29,40 @@ export const openYoga = (maxCost: number) =>
 
 /** The parser's token limit, and the limits of depth, aliases and cost. */
 function limits(maxCost: number): Plugin {
+  // Not a rule of validation: those are cached by document, and the cost depends on the variables.
+  const faultsOf = ({ schema, document, variableValues }: Asked) =>
+    overLimits(schema, document, variableValues ?? {}, maxCost)
   return {
     onParse: ({ params }) => {
       params.options = { ...params.options, maxTokens: LIMITS.graphqlTokens }
     },
-    // Not a rule of validation: those are cached by document, and the cost depends on the variables.
-    onExecute: ({ args: { schema, document, variableValues }, setResultAndStopExecution }) => {
-      const errors = overLimits(schema, document, variableValues ?? {}, maxCost)
+    onExecute: ({ args, setResultAndStopExecution }) => {
+      const errors = faultsOf(args)
+      if (errors.length > 0) setResultAndStopExecution({ errors })
+    },
+    onSubscribe: ({ args, context: { request }, setResultAndStopExecution }) => {
+      const errors = faultsOf(args)
+      if (!request.headers.get('accept')?.includes('text/event-stream'))
+        errors.push(
+          new GraphQLError('A subscription is answered as a stream: send "Accept: text/event-stream".'),
+        )
       if (errors.length > 0) setResultAndStopExecution({ errors })
     },
   }
+}
+type Asked = {
+  schema: GraphQLSchema
+  document: DocumentNode
+  variableValues?: Readonly<Record<string, unknown>> | null | undefined
 }
 
 /** Yoga masks what resolvers throw and nothing else, so every error is given its form here, at the end. */
 const masking: Plugin<object, Served> = {
   onResultProcess: ({ result, setResult, serverContext: { served } }) => {
-    const { errors, ...rest } = result as ExecutionResult
-    if (errors) setResult({ ...rest, errors: errors.map((thrown) => masked(thrown, served)) })
+    const mask = ({ errors, ...rest }: ExecutionResult) =>
+      errors ? { ...rest, errors: errors.map((thrown) => masked(thrown, served)) } : rest
+    if (isAsyncIterable<ExecutionResult>(result)) setResult(mapAsyncIterator(result, mask))
+    else setResult(mask(result as ExecutionResult))
   },
 }
 

@@ -1,9 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../errors.ts'
 import type { Context } from '../graphql/context.ts'
+import { LIMITS } from '../limits.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
-/** Opens the context of a raw token; undefined when it is unknown or expired. */
+/**
+ * Opens the context of a raw token; undefined when it is unknown or expired.
+ * @throws UNAUTHORIZED, FORBIDDEN where there is more to say of it
+ */
 export type Door = (
   token: string,
   via: 'rest' | 'mcp' | 'graphql',
@@ -11,29 +15,49 @@ export type Door = (
   closed?: () => AbortSignal,
 ) => Promise<Context | undefined>
 
-const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i
 
-/** The raw token of an Authorization header. */
-export const bearerOf = (authorization: string | undefined): string | undefined =>
-  BEARER.exec(authorization ?? '')?.[1]
+/** The raw token of an Authorization header; one that is too long is none. */
+export function bearerOf(
+  authorization: string | undefined,
+  longest: number = LIMITS.tokenChars,
+): string | undefined {
+  const token = BEARER.exec(authorization ?? '')?.[1]
+  return token !== undefined && token.length <= longest ? token : undefined
+}
 
 /**
  * Makes the hook that every protected route runs first: token, then rate.
  * @throws UNAUTHORIZED, RATE_LIMITED
  */
-export function callerHook(door: Door, limiter: RateLimiter, via: 'rest' | 'mcp' | 'graphql') {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const token = bearerOf(request.headers.authorization)
+export function callerHook(
+  door: Door,
+  limiter: RateLimiter,
+  via: 'rest' | 'mcp' | 'graphql',
+  longest: number = LIMITS.tokenChars,
+) {
+  const contextOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Context> => {
+    const token = bearerOf(request.headers.authorization, longest)
     const context =
       token === undefined ? undefined : await door(token, via, request.id, () => closedSignal(reply))
-    if (!context) {
+    if (!context) throw unauthorized()
+    return context
+  }
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    try {
+      request.caller = await contextOf(request, reply)
+    } catch (thrown) {
+      if (!isRefused(thrown)) throw thrown
       limiter.fail(request.ip)
-      throw unauthorized(reply)
+      if (thrown.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="plinth"')
+      throw thrown
     }
-    request.caller = context
-    limiter.take(context.scope.actor.tokenId ?? '', reply)
+    limiter.take(request.caller.scope.actor.tokenId ?? '', reply)
   }
 }
+
+const isRefused = (thrown: unknown): thrown is DomainError =>
+  thrown instanceof DomainError && (thrown.code === 'UNAUTHORIZED' || thrown.code === 'FORBIDDEN')
 
 /** Aborts when the connection closes before the answer is out. */
 function closedSignal({ raw }: FastifyReply): AbortSignal {
@@ -46,18 +70,17 @@ function closedSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal
 }
 
-function unauthorized(reply: FastifyReply): DomainError {
-  reply.header('www-authenticate', 'Bearer realm="plinth"')
-  return new DomainError('UNAUTHORIZED', 'The token is missing or not valid.', {
+const unauthorized = () =>
+  new DomainError('UNAUTHORIZED', 'The token is missing or not valid.', {
     details: [
       {
         path: 'header/Authorization',
         code: 'invalid_token',
-        message: 'Send "Authorization: Bearer <token>" with a token that exists and has not expired.',
+        message:
+          'Send "Authorization: Bearer <token>" with a token that exists and has not expired. POST /v1/tokens and "plinth token create" make one.',
       },
     ],
   })
-}
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000
 const MAX_KEYS = 50_000
 
 /** A token bucket for each key: `burst` at once, refilled at `perMinute`. Kept as the time at which it is full again. */
-function buckets(perMinute: number, burst: number) {
+export function buckets(perMinute: number, burst: number) {
   const fullAt = new LRUCache<string, number>({ max: MAX_KEYS })
   const interval = MINUTE_MS / perMinute
   return {

@@ -19,11 +19,29 @@ export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): 
   } catch {
     throw refusal(scan(source, at, use)) ?? invalid(fault(at, [], 'malformed_json', 'Send well-formed JSON.'))
   }
-  if (isPlain(source)) return value
-  const refused = refusal(scan(source, at, use))
+  const refused = isPlain(source) ? undefined : refusal(scan(source, at, use))
   if (refused) throw refused
+  remember(value)
   return value
 }
+
+/** What has been through the pre-pass: documents, and the members of those that are objects. */
+const sound = new WeakSet<object>()
+
+function remember(value: unknown): void {
+  if (!isObject(value)) return
+  sound.add(value)
+  if (Array.isArray(value)) return
+  for (const key in value) {
+    const member = (value as Record<string, unknown>)[key]
+    if (isObject(member)) sound.add(member)
+  }
+}
+
+/** Has the value been through `parseJson`? It need not be looked through again. */
+export const wasParsed = (value: unknown): boolean => isObject(value) && sound.has(value)
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** The rules of `parseJson` for a value that did not come from text, such as a GraphQL literal. */
 export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
@@ -32,7 +50,7 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   for (let next = open.pop(); next && faults.length < MOST_FAULTS; next = open.pop()) {
     const { value, path } = next
     if (typeof value === 'string') checkString(value, at, path, faults, use)
-    else if (typeof value === 'object' && value !== null) {
+    else if (isObject(value)) {
       // Thrown at once: a value that holds itself never ends.
       if (path.length >= LIMITS.jsonDepth) throw invalid(tooDeep(at, path))
       const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value)

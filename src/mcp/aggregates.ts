@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { rowsBody } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
+import { BY_OFFSET, Reading } from './reading.ts'
 import { pageOutput } from './shapes.ts'
-import { tool } from './tool.ts'
+import { reading, tool } from './tool.ts'
 
 const aggregate = compile(
   graphql(
@@ -34,6 +35,7 @@ export const aggregateTools = [
       sort: z.string().optional(),
       limit: z.int().optional(),
       offset: z.int().optional(),
+      ...reading,
     }),
     output: pageOutput,
     run: async ({ base_id, record_type, aggregations, group_by, ...query }, context) => {
@@ -49,7 +51,7 @@ export const aggregateTools = [
         ...(limit !== undefined && { limit }),
         ...(offset !== undefined && { offset }),
       }
-      return rowsBody((await aggregate(asked, context)).aggregate)
+      return new Reading(rowsBody((await aggregate(asked, context)).aggregate), BY_OFFSET)
     },
   }),
 ]

@@ -4,8 +4,9 @@ import { withPaths } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { BaseBody } from '../shapes.ts'
-import { itemOutput, pageArguments, pageOf, pageOutput } from './shapes.ts'
-import { accountTool, writing } from './tool.ts'
+import { BY_CURSOR, Reading } from './reading.ts'
+import { answerOutput, pageArguments, pageOf, pageOutput } from './shapes.ts'
+import { accountTool, reading, writing } from './tool.ts'
 
 const ToolBase = graphql(`fragment ToolBase on Base {
   id name description environment production_base: productionBase settings version created_at: createdAt updated_at: updatedAt
@@ -13,7 +14,7 @@ const ToolBase = graphql(`fragment ToolBase on Base {
 const listBases = compile(
   graphql(
     `query ToolListBases($limit: Int, $offset: Int, $cursor: String) {
-    bases(limit: $limit, offset: $offset, cursor: $cursor) { data { ...ToolBase } hasMore limit offset nextCursor }
+    bases(limit: $limit, offset: $offset, cursor: $cursor) { data { ...ToolBase } hasMore limit offset nextCursor cursors }
   }`,
     [ToolBase],
   ),
@@ -39,9 +40,12 @@ export const baseTools = [
     description: 'List the bases this token sees; other tools name one in base_id.',
     permission: 'read',
     hints: { idempotent: true },
-    input: z.strictObject(pageArguments),
+    input: z.strictObject({ ...pageArguments, ...reading }),
     output: pageOutput,
-    run: async (args, context) => pageBody((await listBases(pageOf(args), context)).bases),
+    run: async (args, context) => {
+      const { bases } = await listBases(pageOf(args), context)
+      return new Reading(pageBody(bases), { ...BY_CURSOR, cursors: bases.cursors })
+    },
   }),
   accountTool('put_base', {
     title: 'Create or update a base',
@@ -50,7 +54,7 @@ export const baseTools = [
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input: z.strictObject({ base_id: z.string(), ...texts, settings, ...writing }),
-    output: itemOutput,
+    output: answerOutput,
     run: async ({ base_id, name, description, settings }, context) => {
       const input = {
         ...(name !== undefined && { name }),

@@ -1,89 +1,135 @@
-import { DomainError } from '../errors.ts'
-import { mayAnywhere } from '../graphql/context.ts'
-import { nearest } from '../nearest.ts'
+import { type Context, endingWith, mayAnywhere } from '../graphql/context.ts'
 import { aggregateTools } from './aggregates.ts'
 import { baseTools } from './bases.ts'
+import { batchTools } from './batch.ts'
+import { complete } from './completion.ts'
+import { definitionTools } from './delete-definition.ts'
+import { callEndpointTool, isAtEndpoint, listEndpointTools } from './endpoint.ts'
+import { demandFollow } from './follows.ts'
+import { historyTools } from './history.ts'
+import { about, INSTRUCTIONS } from './instructions.ts'
 import { profileTools } from './profile.ts'
+import { getPrompt, listPrompts } from './prompts.ts'
+import { type Caller, InvalidParams, isOfProtocol, type Provider } from './provider.ts'
 import { recordTypeTools, typeAdministration } from './record-types.ts'
 import { recordTools } from './records.ts'
+import { beyondGrants, unknownTool } from './refusals.ts'
+import { relatedTools } from './related.ts'
+import { relationshipTools } from './relationships.ts'
+import { listResources, listTemplates, readResource } from './resources.ts'
 import { failure, success, type ToolResult } from './result.ts'
-import type { Session } from './session.ts'
+import { addressOf, type Session } from './session.ts'
 import { sqlTools } from './sql.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
-import { callTyped, typedTool, typedTools } from './typed.ts'
+import { callTyped, listedOf, typedTool, typedTools } from './typed.ts'
+import { watch } from './watch.ts'
+import { workTools } from './work.ts'
 
 /** Tools of every base, whatever its types. */
 export const GENERIC: readonly Tool[] = [
   ...recordTypeTools,
   ...profileTools,
   ...recordTools,
+  ...relationshipTools,
+  ...relatedTools,
+  ...historyTools,
   ...aggregateTools,
+  ...batchTools,
   ...sqlTools,
+  ...workTools,
 ]
 /** Tools of the account, on `/mcp` only. */
-export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration]
+export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration, ...definitionTools]
 
-/** A fault of the protocol, not of the call: no tool of the name can be there for anyone, or no such page. */
-export class InvalidParams extends Error {}
+/** What the protocol serves of Plinth. */
+export const plinth: Provider = {
+  about,
+  instructions: INSTRUCTIONS,
+  tools: {
+    async list(session, cursor) {
+      if (cursor !== undefined) throw new InvalidParams('tools/list has one page: send no cursor.')
+      return { tools: await listTools(session) }
+    },
+    call: callTool,
+  },
+  resources: {
+    list: listResources,
+    templates: async (session, cursor) => listTemplates(session, cursor),
+    read: readResource,
+    demandFollow,
+  },
+  prompts: { list: listPrompts, get: getPrompt },
+  complete,
+  watch,
+}
+
+const rowsAt = (base: string | null): readonly Tool[] => (base === null ? [...ACCOUNT, ...GENERIC] : GENERIC)
+
+/** The names of the tools that an address has whatever its types and its token. */
+export const genericNames = (base: string | null): string[] => rowsAt(base).map((row) => row.name)
 
 /** The tools of this address that the token may use, in one order. Grants and address decide, nothing else. */
-export async function listTools(session: Session, cursor?: string): Promise<ToolDefinition[]> {
-  if (cursor !== undefined) throw new InvalidParams('tools/list has one page: send no cursor.')
-  const { context, base } = session
-  const rows = base === null ? [...ACCOUNT, ...GENERIC] : GENERIC
-  const generic = rows.filter((row) => offered(row, session)).map((row) => row.define(base === null))
-  if (base === null || session.readonly) return generic
-  return [...generic, ...(await typedTools(base, context)).listed]
+export async function listTools(session: Session): Promise<ToolDefinition[]> {
+  if (isAtEndpoint(session)) return listEndpointTools(session)
+  const { context, base, tools } = session
+  const generic = rowsAt(base)
+    .filter((row) => offered(row, session))
+    .map((row) => row.define(base === null))
+  return base === null ? generic : [...generic, ...listedOf(await typedTools(base, context), tools)]
 }
 
 /** Calls a tool by name. A tool that is not listed for want of room is called all the same. @throws InvalidParams */
-export async function callTool(
-  session: Session,
+async function callTool(
+  asking: Session,
   name: string,
   args: Record<string, unknown>,
+  caller: Caller,
 ): Promise<ToolResult> {
-  const { context, base } = session
-  const rows = base === null ? [...ACCOUNT, ...GENERIC] : GENERIC
-  const row = rows.find((each) => each.name === name)
+  const context = endingWith(asking.context, caller.signal)
+  const session = { ...asking, context }
+  const { base } = session
+  const row = rowsAt(base).find((each) => each.name === name)
   try {
+    if (isAtEndpoint(session)) return await callEndpointTool(session, name, args, caller)
     if (row) {
-      if (session.readonly && row.permission !== 'read') throw await unknown(session, name)
-      if (!mayAnywhere(context, row.permission, base)) throw forbidden(name)
-      return success(await row.call(args, session), row.showsRecords)
+      if (!isShown(row, session)) throw await unknown(session, name)
+      if (!may(row, context, base)) throw beyondGrants(name)
+      return await row.call(args, session, caller)
     }
-    const typed = base === null || session.readonly ? undefined : await typedTool(base, name, context)
+    const typed = base === null || !isNamed(name, session) ? undefined : await typedTool(base, name, context)
     if (!typed || base === null) throw await unknown(session, name)
-    return success(await callTyped(typed, base, args, context), true)
+    return success(await callTyped(typed, { base, at: addressOf(session), context }, args), true)
   } catch (thrown) {
-    if (thrown instanceof InvalidParams) throw thrown
+    if (isOfProtocol(thrown)) throw thrown
     return failure(thrown, context.scope.requestId)
   }
 }
 
-const offered = (row: Tool, { readonly, context, base }: Session) =>
-  (!readonly || row.permission === 'read') &&
-  mayAnywhere(context, row.permission, base) &&
-  row.available(context)
+const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)
+
+/** Do the options of the address leave a tool of the name? */
+const isNamed = (name: string, { tools }: Session) => tools === null || tools.includes(name)
+
+/** Do they leave this one, whether or not the token may use it? */
+const isShown = (row: Tool, session: Session) =>
+  isNamed(row.name, session) &&
+  (may(row, session.context, session.base) || !may(row, session.whole, session.base)) &&
+  (!session.readonly || row.permission === 'read')
+
+const offered = (row: Tool, session: Session) =>
+  isShown(row, session) && may(row, session.context, session.base) && row.available(session.context)
 
 /** A name of a type's tool tells nothing of types outside the grants: it is forbidden whether or not the type exists. */
 async function unknown(session: Session, name: string): Promise<Error> {
   const { context, base, readonly } = session
-  const ofType = /^(create|update)_./.test(name)
-  if (ofType && base !== null && !readonly && !writesEverything(session)) return forbidden(name)
+  if (base !== null && !readonly && (await isOutsideGrants(session, base, name))) return beyondGrants(name)
   const names = (await listTools(session)).map((tool) => tool.name)
-  const typed = base === null || readonly ? [] : [...(await typedTools(base, context)).all.keys()]
-  const close = nearest(name, [...names, ...typed])
-  return new InvalidParams(
-    `There is no tool "${name.slice(0, 128)}" here.${close ? ` Did you mean "${close}"?` : ''} tools/list names those there are.`,
-  )
+  const typed = base === null ? [] : [...(await typedTools(base, context)).all.keys()]
+  return unknownTool(name, [...names, ...typed.filter((each) => isNamed(each, session))])
 }
 
-const writesEverything = ({ context, base }: Session) =>
-  base !== null && context.scope.access.allows('write', base, '*')
-
-const forbidden = (name: string) =>
-  new DomainError('FORBIDDEN', `The token may not use "${name.slice(0, 128)}".`, {
-    details: [
-      { path: '', code: 'missing_permission', message: 'tools/list names the tools this token may use.' },
-    ],
-  })
+/** Is it a name of a type's tool that is none of the token's, rather than one that the address hides? */
+async function isOutsideGrants({ whole }: Session, base: string, name: string): Promise<boolean> {
+  if (!/^(create|update)_./.test(name) || whole.scope.access.allows('write', base, '*')) return false
+  return (await typedTool(base, name, whole)) === undefined
+}

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { graphql, type ResultOf } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
-import { tool } from './tool.ts'
+import { Reading, typeUriIn } from './reading.ts'
+import { reading, tool } from './tool.ts'
 
 const DescribeType = graphql(
   `query ToolDescribeType($base: String!, $recordType: String!) {
@@ -30,11 +31,11 @@ export const profileTools = [
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
-    input: z.strictObject({ record_type: z.string() }),
+    input: z.strictObject({ record_type: z.string(), ...reading }),
     output: { type: 'object', properties: { profile: { type: 'object' } } },
     run: async ({ base_id, record_type }, context) => {
       const { type, profile } = await describeType({ base: base_id, recordType: record_type }, context)
-      return { ...type, profile: sparing(profile) }
+      return new Reading({ ...type, profile: sparing(profile) }, { uriOf: typeUriIn(base_id) })
     },
   }),
 ]

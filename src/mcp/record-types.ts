@@ -3,8 +3,9 @@ import { pageBody, trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { RecordTypeTexts } from '../shapes.ts'
-import { itemOutput, pageArguments, pageOf, pageOutput } from './shapes.ts'
-import { accountTool, tool, writing } from './tool.ts'
+import { BY_CURSOR, Reading, typeUriIn } from './reading.ts'
+import { answerOutput, pageArguments, pageOf, pageOutput } from './shapes.ts'
+import { accountTool, reading, tool, writing } from './tool.ts'
 
 const ToolType = graphql(`fragment ToolType on RecordType {
   id name description icon color json_schema: jsonSchema indexes timezone sources display version
@@ -14,7 +15,7 @@ const listTypes = compile(
   graphql(
     `query ToolListTypes($base: String!, $limit: Int, $offset: Int, $cursor: String) {
     recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor) {
-      data { ...ToolType } hasMore limit offset nextCursor
+      data { ...ToolType } hasMore limit offset nextCursor cursors
     }
   }`,
     [ToolType],
@@ -37,10 +38,13 @@ export const recordTypeTools = [
     description: 'List the record types with their JSON Schemas. Start here.',
     permission: 'read',
     hints: { idempotent: true },
-    input: z.strictObject(pageArguments),
+    input: z.strictObject({ ...pageArguments, ...reading }),
     output: pageOutput,
-    run: async ({ base_id, ...page }, context) =>
-      pageBody((await listTypes({ base: base_id, ...pageOf(page) }, context)).recordTypes),
+    run: async ({ base_id, ...page }, context) => {
+      const { recordTypes } = await listTypes({ base: base_id, ...pageOf(page) }, context)
+      const { cursors } = recordTypes
+      return new Reading(pageBody(recordTypes), { ...BY_CURSOR, cursors, uriOf: typeUriIn(base_id) })
+    },
   }),
 ]
 
@@ -48,7 +52,7 @@ export const typeAdministration = [
   accountTool('put_record_type', {
     title: 'Create or update a record type',
     description:
-      'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 of an object. A change that existing records break is refused unless on_invalid is "allow".',
+      'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 of an object. A change that existing records break is refused unless on_invalid is "allow". Relationship types: batch {type: upsert_relationship_type, id, body}.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input: z.strictObject({
@@ -63,7 +67,7 @@ export const typeAdministration = [
       on_invalid: z.enum(['allow']).optional(),
       ...writing,
     }),
-    output: itemOutput,
+    output: answerOutput,
     run: async ({ base_id, id, name, description, json_schema, indexes, timezone, on_invalid }, context) => {
       const input = {
         ...(name !== undefined && { name }),

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { LIMITS } from '../limits.ts'
 
 /** Tools answer shorter pages than REST: what is read is paid for. */
-const PAGE = 20
+export const PAGE = 20
 
 export const pageArguments = {
   limit: z.int().min(1).max(LIMITS.pageMax).default(PAGE),
   offset: z.int().min(0).optional(),
-  cursor: z.string().optional().meta({ description: 'meta.next_cursor of the page before.' }),
+  cursor: z.string().optional(),
 }
 
 type PageArguments = { limit: number; offset?: number | undefined; cursor?: string | undefined }
@@ -19,30 +19,17 @@ export const pageOf = ({ limit, offset, cursor }: PageArguments) => ({
   ...(cursor !== undefined && { cursor }),
 })
 
-/** The schema of a list answer: what holds of every one. */
+/** The schema of a list answer: what holds of every one. Its `meta` goes unsaid, as lists of tools are paid for. */
 export const pageOutput = {
   type: 'object',
-  properties: {
-    data: { type: 'array', items: { type: 'object' } },
-    meta: { type: 'object' },
-  },
-  required: ['data', 'meta'],
+  properties: { data: { type: 'array', items: { type: 'object' } } },
 }
 
 /** The schema of a record answer. */
 export const recordOutput = {
   type: 'object',
-  properties: {
-    id: { type: 'string' },
-    version: { type: 'integer' },
-    data: { type: 'object' },
-  },
-  required: ['id'],
+  properties: { id: { type: 'string' }, data: { type: 'object' } },
 }
 
-/** The schema of the answer of an administrative write. */
-export const itemOutput = {
-  type: 'object',
-  properties: { id: { type: 'string' }, version: { type: 'integer' } },
-  required: ['id'],
-}
+/** The schema of any other answer about one thing. */
+export const answerOutput = { type: 'object', properties: {} }

@@ -3,8 +3,9 @@ import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { parseJson } from '../json/index.ts'
 import { LIMITS } from '../limits.ts'
+import { Reading } from './reading.ts'
 import { pageOutput } from './shapes.ts'
-import { tool } from './tool.ts'
+import { reading, tool } from './tool.ts'
 
 const run = compile(
   graphql(
@@ -23,7 +24,7 @@ export const sqlTools = [
   tool('sql_query', {
     title: 'Query with SQL',
     description:
-      'Run one read-only PostgreSQL SELECT, where aggregate_records is not enough. Every record type is a relation by its id; columns: id, external_id, status, version, created_at, updated_at, its top-level properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
+      'Run a read-only PostgreSQL SELECT where aggregate_records is not enough. A record type is a relation named by its id: id, external_id, status, version, created_at, updated_at, its properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -32,14 +33,16 @@ export const sqlTools = [
       query: z.string(),
       params: z.unknown().optional().meta({ description: 'A list for $1, an object for :name.' }),
       limit: z.int().min(1).max(LIMITS.sqlRows).default(ROWS),
+      ...reading,
     }),
     output: pageOutput,
     run: async ({ base_id, query, params, limit }, context) => {
       // Either form may come as a JSON string, as arguments of one type do.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
-      return (
-        await run({ base: base_id, query, ...(given !== undefined && { params: given }), limit }, context)
-      ).sql
+      const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
+      return new Reading((await run(asked, context)).sql, {
+        onward: 'Select fewer columns, or go on with LIMIT and OFFSET in the query.',
+      })
     },
   }),
 ]

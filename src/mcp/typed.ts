@@ -8,14 +8,22 @@ import { graphql, type ResultOf } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { LIMITS } from '../limits.ts'
 import { decodeStringified } from './decode.ts'
+import { takeEchoesOfType } from './echoes.ts'
 import { projectSchema } from './projection/index.ts'
-import { createInput, splitArguments, type ToolInput, updateInput } from './projection/inputs.ts'
+import {
+  createInput,
+  partOf,
+  splitArguments,
+  type ToolInput,
+  updateInput,
+  upsertInput,
+} from './projection/inputs.ts'
 import { publishPointer } from './projection/rename.ts'
 import { clean } from './projection/words.ts'
-import { create, patch } from './records.ts'
+import { create, patch, upsertRecord } from './records.ts'
 import { recordOutput } from './shapes.ts'
 import { estimateTokens } from './tokens.ts'
-import { asked, type ToolDefinition } from './tool.ts'
+import { asked, type Place, type ToolDefinition } from './tool.ts'
 
 const Version = graphql(
   `query ToolTypesVersion($base: String!) { base(id: $base) { typesVersion createdAt } }`,
@@ -25,21 +33,34 @@ const Types = graphql(`query ToolTypes($base: String!, $limit: Int, $offset: Int
 }`)
 const readVersion = compile(Version)
 const readTypes = compile(Types)
-type RecordType = ResultOf<typeof Types>['recordTypes']['data'][number]
+/** A record type as its tools need it. */
+export type RecordType = ResultOf<typeof Types>['recordTypes']['data'][number]
 
-/** A tool of one record type: `create_<type>` or `update_<type>`. */
-type TypedTool = {
+/** A tool of one record type: `create_<type>` or `update_<type>`, or, of an endpoint, `upsert_<type>`. */
+export type TypedTool = {
   definition: ToolDefinition
-  operation: 'create' | 'update'
+  operation: 'create' | 'update' | 'upsert'
   recordType: string
   input: ToolInput
 }
 /** The tools of a base's types, compiled once for each version of them and each set of grants. */
 export type TypedTools = { all: ReadonlyMap<string, TypedTool>; listed: readonly ToolDefinition[] }
 
+/** Those of the named tools that are there, or all: all or none are listed, while they fit. */
+export function listedOf({ all, listed }: TypedTools, names: readonly string[] | null) {
+  return names
+    ? fitting([...all.values()].filter(({ definition }) => names.includes(definition.name)))
+    : listed
+}
+
+function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
+  const definitions = tools.map((tool) => tool.definition)
+  return estimateTokens(definitions) <= LIMITS.typedToolTokens ? definitions : []
+}
+
 const cache = new LRUCache<string, TypedTools>({ max: 200 })
 
-/** The tools of the types the token may write. They are listed all or none, while they fit. */
+/** The tools of the types the token may write. */
 export async function typedTools(base: string, context: Context): Promise<TypedTools> {
   const { typesVersion, createdAt } = (await readVersion({ base }, context)).base
   const grants = grantsName(context)
@@ -49,9 +70,7 @@ export async function typedTools(base: string, context: Context): Promise<TypedT
   if (known) return known
   const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
   const all = new Map(types.flatMap(toolsOf).map((tool) => [tool.definition.name, tool]))
-  const definitions = [...all.values()].map((tool) => tool.definition)
-  const fit = estimateTokens(definitions) <= LIMITS.typedToolTokens
-  const tools = { all, listed: fit ? definitions : [] }
+  const tools = { all, listed: fitting([...all.values()]) }
   cache.set(key, tools)
   recent.set(`${base}\n${grants}`, tools)
   return tools
@@ -70,7 +89,8 @@ export async function typedTool(
   return known ?? (await typedTools(base, context)).all.get(name)
 }
 
-async function allTypes(base: string, context: Context): Promise<RecordType[]> {
+/** All types of the base that the token may read. */
+export async function allTypes(base: string, context: Context): Promise<RecordType[]> {
   const types: RecordType[] = []
   for (let more = true; more; ) {
     const page = (await readTypes({ base, limit: LIMITS.pageMax, offset: types.length }, context)).recordTypes
@@ -80,36 +100,59 @@ async function allTypes(base: string, context: Context): Promise<RecordType[]> {
   return types.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-function toolsOf(type: RecordType): TypedTool[] {
-  const projection = projectSchema(type.jsonSchema)
-  const label = clean(type.name, 100) || type.id
-  const about = type.description ? ` ${clean(type.description, 600)}` : ''
-  const one = (operation: 'create' | 'update', input: ToolInput, description: string): TypedTool => ({
+const toolsOf = (type: RecordType): TypedTool[] =>
+  (['create', 'update'] as const).map((operation) =>
+    typedToolOf(type, operation, {
+      name: `${operation}_${type.portableId}`,
+      description: `${wordsOf(type, operation)}${aboutType(type)}`,
+      shown: null,
+      preset: [],
+    }),
+  )
+
+const TITLES = { create: 'Create', update: 'Update', upsert: 'Upsert' } as const
+const INPUTS = { create: createInput, update: updateInput, upsert: upsertInput }
+
+/** What a tool of the type does. */
+export function wordsOf({ id }: RecordType, operation: TypedTool['operation']): string {
+  if (operation === 'create') return `Create a record of type "${id}".`
+  if (operation === 'update')
+    return `Change the named properties of a record of type "${id}"; null clears one.`
+  return `Write a record of type "${id}" whole: the one of the id or external_id, else a new one.`
+}
+
+/** What its author says of the type, after a space. */
+export const aboutType = ({ description }: RecordType): string =>
+  description ? ` ${clean(description, 600)}` : ''
+
+/** What the type is called in titles. */
+export const labelOf = ({ name, id }: RecordType): string => clean(name, 100) || id
+
+/** A writing tool of the type with the properties `shown`, by the record's own names; null for all. */
+export function typedToolOf(
+  type: RecordType,
+  operation: TypedTool['operation'],
+  as: { name: string; description: string; shown: readonly string[] | null; preset: readonly string[] },
+): TypedTool {
+  const input = INPUTS[operation](partOf(projectSchema(type.jsonSchema), as.shown, as.preset))
+  return {
     operation,
     recordType: type.id,
     input,
     definition: {
-      name: `${operation}_${type.portableId}`,
-      description: `${description}${about}`,
+      name: as.name,
+      description: as.description,
       inputSchema: input.schema,
       outputSchema: recordOutput,
       annotations: {
-        title: `${operation === 'create' ? 'Create' : 'Update'} ${label}`,
+        title: `${TITLES[operation]} ${labelOf(type)}`,
         readOnlyHint: false,
-        destructiveHint: operation === 'update',
+        destructiveHint: operation !== 'create',
         idempotentHint: operation === 'update',
         openWorldHint: false,
       },
     },
-  })
-  return [
-    one('create', createInput(projection), `Create a record of type "${type.id}".`),
-    one(
-      'update',
-      updateInput(projection),
-      `Change the named properties of a record of type "${type.id}"; null clears one.`,
-    ),
-  ]
+  }
 }
 
 const Reserved = z.strictObject({
@@ -126,23 +169,20 @@ const ReservedOfUpdate = Reserved.required({ id: true })
 /** Runs a tool of a type. @throws DomainError with paths relative to the arguments */
 export async function callTyped(
   tool: TypedTool,
-  base: string,
+  { base, at, context }: Place,
   args: Record<string, unknown>,
-  context: Context,
 ): Promise<object> {
   const { input, operation, recordType, definition } = tool
-  const { reserved, data } = splitArguments(input, decodeStringified(args, input.schema))
+  const { reserved, data: sent } = splitArguments(input, decodeStringified(args, input.schema))
+  const { args: data, stated } =
+    operation === 'update' && isClosed(input)
+      ? takeEchoesOfType(sent, (name) => isProperty(input, name))
+      : { args: sent }
   const place = (path: string) => relative(path, input)
   try {
     const shape = operation === 'update' ? ReservedOfUpdate : Reserved
-    const {
-      id = '',
-      expected_version,
-      external_id,
-      external_source,
-      ...how
-    } = check(shape, reserved, inBody())
-    const call = asked(context, args, definition.name, how)
+    const { id, expected_version, external_id, external_source, ...how } = check(shape, reserved, inBody())
+    const call = asked(context, [at, definition.name, args], how)
     const target = { base, recordType }
     if (operation === 'create') {
       const pair = {
@@ -151,12 +191,21 @@ export async function callTyped(
       }
       return trim((await create({ ...target, data, ...pair }, call)).createRecord)
     }
+    if (operation === 'upsert') {
+      const named = { id, external_id, external_source, expected_version }
+      return await upsertRecord({ base_id: base, record_type: recordType, data, ...named }, call)
+    }
     const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-    return trim((await patch({ ...target, id, merge: data, ...versions }, call)).patchRecord)
+    const change = { ...target, id: id ?? '', merge: data, ...versions, ...(stated && { stated }) }
+    return trim((await patch(change, call)).patchRecord)
   } catch (thrown) {
     throw withPaths(thrown, place)
   }
 }
+
+/** In an open type whatever is not an argument is data. */
+const isClosed = ({ projection }: ToolInput) => !projection.open
+const isProperty = ({ projection }: ToolInput, name: string) => projection.properties.has(name)
 
 /** `/data/title` → `/title`, and reserved arguments, under the names that were published. */
 function relative(path: string, { reserved, projection }: ToolInput): string {

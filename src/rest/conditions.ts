@@ -7,8 +7,9 @@ export type Conditions = { expectedVersions: number[] | null; mustExist: boolean
 const NONE: Conditions = { expectedVersions: null, mustExist: false, mustBeAbsent: false }
 const TAG = /^(W\/)?"([^"]*)"$/
 
-/** The entity tag of a resource with a version. */
+/** The entity tag of a resource with a version. One shown with others has none: its version says nothing of them. */
 export function etagOf(body: object): string | undefined {
+  if ('_expanded' in body) return undefined
   const { version } = body as { version?: unknown }
   return typeof version === 'number' ? `"${version}"` : undefined
 }

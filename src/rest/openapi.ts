@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { FAILURES } from '../errors.ts'
 import { spellings } from './aliases.ts'
-import { ROUTES } from './plugin.ts'
+import { ROUTES, STREAMS } from './plugin.ts'
 import { writeQuery } from './query.ts'
 import type { Route } from './route.ts'
 
@@ -37,7 +37,7 @@ const ERROR = z
 export function openapi(): Json {
   const schemas: Json = {}
   const paths: Record<string, Json> = {}
-  for (const row of ROUTES) {
+  for (const row of [...ROUTES, ...STREAMS]) {
     const path = `/v1${row.path.replace(/:(\w+)/g, '{$1}')}`
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row, schemas) }
   }
@@ -62,7 +62,7 @@ export function openapi(): Json {
   }
 }
 
-function operation({ id, path, method, writes, spec }: Route, schemas: Json): Json {
+function operation({ id, path, method, writes, spec, streams }: Route, schemas: Json): Json {
   const others = spellings(path).slice(1)
   const also =
     others.length > 0
@@ -77,13 +77,14 @@ function operation({ id, path, method, writes, spec }: Route, schemas: Json): Js
       ...parameters(spec.params, 'path'),
       ...parameters(spec.query, 'query'),
       ...(writes ? writeParameters(spec.versioned) : readParameters(spec.versioned, method)),
+      ...(streams ? [LAST_EVENT_ID] : []),
     ],
     ...(spec.body && { requestBody: requestBody(spec, schemas) }),
     responses: {
       ...Object.fromEntries(
         (spec.statuses ?? [200]).map((status) => [
           status,
-          success(status, toSchema(spec.answers, 'output', schemas)),
+          success(status, toSchema(spec.answers, 'output', schemas), streams),
         ]),
       ),
       ...Object.fromEntries(
@@ -103,10 +104,22 @@ const operationId = (id: string) =>
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/_$/, '')
 
-const success = (status: number, schema: Json): Json => ({
-  description: status === 201 ? 'Created.' : 'Done.',
-  content: { 'application/json': { schema } },
+const success = (status: number, schema: Json, streams?: true): Json => ({
+  description: streams
+    ? 'Server-Sent Events without end; the schema is that of one event’s `data`.'
+    : status === 201
+      ? 'Created.'
+      : 'Done.',
+  content: { [streams ? 'text/event-stream' : 'application/json']: { schema } },
 })
+
+const LAST_EVENT_ID: Json = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id of the last event that arrived: the stream goes on after it.',
+  schema: { type: 'integer', minimum: 0 },
+}
 
 function requestBody({ body, accepts = ['application/json'] }: Route['spec'], schemas: Json): Json {
   const schema = toSchema(body as z.ZodType, 'input', schemas)

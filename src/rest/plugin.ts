@@ -3,14 +3,28 @@ import { demandNeed, type Need } from '../graphql/context.ts'
 import { notFound } from '../http/errors.ts'
 import { aggregates } from './aggregates.ts'
 import { bases } from './bases.ts'
+import { batch } from './batch.ts'
+import { changeStream, changes } from './changes.ts'
+import { claims } from './claims.ts'
 import { crossBase } from './cross-base.ts'
+import { endpoints } from './endpoints.ts'
+import { history } from './history.ts'
+import { mcpTools } from './mcp-tools.ts'
 import { profile } from './profile.ts'
 import { providers } from './providers.ts'
 import { recordTypes } from './record-types.ts'
 import { records } from './records.ts'
+import { related } from './related.ts'
+import { relationshipTypes } from './relationship-types.ts'
+import { relationships } from './relationships.ts'
+import { resolvedEndpoint } from './resolved-endpoint.ts'
+import { revert } from './revert.ts'
 import type { Route } from './route.ts'
 import { sql } from './sql.ts'
 import { tokens } from './tokens.ts'
+import { toolsets } from './toolsets.ts'
+import { trash } from './trash.ts'
+import { wait } from './wait.ts'
 
 /** Every row of /v1. */
 export const ROUTES: readonly Route[] = [
@@ -18,12 +32,28 @@ export const ROUTES: readonly Route[] = [
   ...recordTypes,
   ...profile,
   ...records,
+  ...batch,
+  ...related,
+  ...relationshipTypes,
+  ...relationships,
+  ...history,
+  ...revert,
+  ...trash,
+  ...claims,
+  ...wait,
   ...aggregates,
   ...crossBase,
   ...sql,
   ...providers,
+  ...endpoints,
+  ...resolvedEndpoint,
+  ...toolsets,
+  ...mcpTools,
   ...tokens,
+  ...changes,
 ]
+/** The rows that answer without end. */
+export const STREAMS: readonly Route[] = [...changeStream]
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
@@ -43,7 +73,7 @@ export function rest(identify: Hook) {
         done(refusal as Error)
       }
     })
-    for (const row of ROUTES) row.mount(app)
+    for (const row of [...ROUTES, ...STREAMS]) row.mount(app)
     app.setNotFoundHandler(async () => {
       throw notFound()
     })

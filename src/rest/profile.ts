@@ -35,7 +35,17 @@ const Profile = z
       .int()
       .optional()
       .meta({ description: 'How many more fields there are at least, when not all are shown.' }),
-    relationships: z.array(z.unknown()),
+    relationships: z
+      .array(
+        z.object({
+          rel_type: z.string(),
+          direction: z.enum(['outgoing', 'incoming']),
+          record_types: z.array(z.string()).meta({ description: 'What stands at the other end.' }),
+          count: z.int(),
+          capped: z.literal(true).optional().meta({ description: 'There are more than were counted.' }),
+        }),
+      )
+      .meta({ description: 'The relationship types that records of the type take part in.' }),
     examples: z
       .array(z.object({ description: z.string(), query: z.record(z.string(), z.unknown()) }))
       .meta({ description: 'Bodies of `…/query`, or of `…/aggregate` when they have `aggregations`.' }),

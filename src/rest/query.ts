@@ -6,7 +6,7 @@ import { parseJson, type Use } from '../json/index.ts'
 import { LIMITS } from '../limits.ts'
 
 /** A whole number in a URL. `schema` is how the printed contract shows it. */
-const whole = (min: number, max: number, standard: number, description: string) =>
+export const whole = (min: number, max: number, standard: number | undefined, description: string) =>
   z
     .string()
     .regex(
@@ -22,7 +22,7 @@ const whole = (min: number, max: number, standard: number, description: string) 
         type: 'integer',
         minimum: min,
         ...(max < Number.MAX_SAFE_INTEGER && { maximum: max }),
-        default: standard,
+        ...(standard !== undefined && { default: standard }),
       },
     })
 
@@ -48,9 +48,26 @@ export const pageQuery = z.strictObject({
   include_total: flag('Add `meta.total`, at the cost of a count.'),
 })
 
+/** The page that is asked for, as variables of an operation. */
+export const pageOf = ({ limit, offset, cursor, include_total }: z.output<typeof pageQuery>) => ({
+  limit,
+  offset,
+  cursor,
+  includeTotal: include_total,
+})
+
 export const writeQuery = z.strictObject({
   dry_run: flag('Run the write whole, undo it, and answer what would have happened.'),
 })
+
+const AS_OF = 'The state at this moment, such as `2026-01-31T09:30:00Z`.'
+/** A moment of the past, in a URL. */
+export const asOf = z
+  .string()
+  .optional()
+  .meta({ description: AS_OF, schema: { type: 'string', format: 'date-time' } })
+/** The same in a body. */
+export const asOfBody = z.string().optional().meta({ description: AS_OF, format: 'date-time' })
 
 /** JSON in a URL. */
 export const json = (description: string) =>

@@ -3,15 +3,26 @@ import { rowsBody } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { splitNames } from '../names.ts'
 import { listOf } from './page.ts'
-import { json, names, pageBody, pageQuery, readFilter, readJson, sortBody } from './query.ts'
+import {
+  asOf,
+  asOfBody,
+  json,
+  names,
+  pageBody,
+  pageOf,
+  pageQuery,
+  readFilter,
+  readJson,
+  sortBody,
+} from './query.ts'
 import { FoundRecord } from './record-shapes.ts'
 import { route } from './route.ts'
 import { baseId, typeId } from './shapes.ts'
 
 const ListRecords = graphql(
   `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
-    $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand,
+    $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, asOf: $asOf,
       limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
       rows hasMore limit offset total nextCursor hint
     }
@@ -20,12 +31,13 @@ const ListRecords = graphql(
 
 const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'
 const FIELDS = 'What of each record is shown: `id`, `data.name`.'
-const EXPAND = 'Relationship types to follow: `owner.company`, `~member` for incoming.'
+export const EXPAND = 'Relationship types to follow: `owner.company`, `~member` for incoming.'
 const QueryBody = pageBody.extend({
   filter: z.record(z.string(), z.unknown()).optional().meta({ description: FILTER }),
   sort: sortBody('-created_at,id', '`[{"field","direction"}]`, or `"-created_at,id"`.'),
   fields: z.array(z.string()).optional().meta({ description: FIELDS }),
   expand: z.array(z.string()).optional().meta({ description: EXPAND }),
+  as_of: asOfBody,
 })
 
 const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
@@ -44,6 +56,7 @@ export const recordLists = [
       sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
       fields: names(FIELDS),
       expand: names(EXPAND),
+      as_of: asOf,
     }),
     operation: ListRecords,
     variables: ({ params, query }) => ({
@@ -53,10 +66,8 @@ export const recordLists = [
       sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
       fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
       expand: query.expand === undefined ? undefined : splitNames(query.expand, 'query/expand'),
-      limit: query.limit,
-      offset: query.offset,
-      cursor: query.cursor,
-      includeTotal: query.include_total,
+      asOf: query.as_of,
+      ...pageOf(query),
     }),
     reply: ({ records }) => ({ body: rowsBody(records) }),
     answers: listOf(FoundRecord),
@@ -75,6 +86,7 @@ export const recordLists = [
       sort: body.sort,
       fields: body.fields,
       expand: body.expand,
+      asOf: body.as_of,
       limit: body.limit,
       offset: body.offset,
       cursor: body.cursor,

@@ -1,6 +1,21 @@
 import { z } from 'zod'
 import { time } from './shapes.ts'
 
+/** What a record is linked with; there with `expand`. */
+const expansion = {
+  _expanded: z
+    .record(z.string(), z.array(z.record(z.string(), z.unknown())))
+    .optional()
+    .meta({
+      description:
+        '`{ relationship, record }` lists by relationship type, `~` before it for incoming ones; the first 100 of each.',
+    }),
+  _expanded_truncated: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Which of these lists are cut. The rest is paged by `…/related`.' }),
+}
+
 /** A record as it is answered. */
 export const Record = z
   .object({
@@ -30,9 +45,15 @@ export const Record = z
 export const FoundRecord = Record.omit({ operation: true, dry_run: true })
   .partial()
   .extend({
+    ...expansion,
     _search_score: z
       .number()
       .optional()
       .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
   })
   .meta({ id: 'FoundRecord' })
+
+/** A record that was asked for by its id. */
+export const OneRecord = Record.omit({ operation: true, dry_run: true })
+  .extend(expansion)
+  .meta({ id: 'OneRecord' })

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { pageBody, trim } from '../bodies.ts'
 import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
-import { IndexDeclarations, RecordTypeTexts } from '../shapes.ts'
+import { RecordTypePut } from '../shapes.ts'
 import { listOf, without } from './page.ts'
-import { flag, pageQuery } from './query.ts'
+import { flag, pageOf, pageQuery } from './query.ts'
 import { route } from './route.ts'
-import { baseId, Deleted, expectedVersion, time, typeId } from './shapes.ts'
+import { baseId, Deleted, time, typeId } from './shapes.ts'
 
 const JsonObject = z.record(z.string(), z.unknown())
 
@@ -47,43 +47,7 @@ const RecordTypeFields = graphql(`fragment RecordTypeFields on RecordType {
   created_at: createdAt updated_at: updatedAt
 }`)
 
-const MigrationStep = z.strictObject({
-  op: z.enum(['default', 'rename', 'cast', 'drop']),
-  field: z.string(),
-  to: z.string().optional(),
-  value: z.unknown().optional(),
-  type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
-})
-
-const Fields = RecordTypeTexts.extend({
-  id: z.string().optional(),
-  json_schema: z
-    .unknown()
-    .optional()
-    .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
-  indexes: IndexDeclarations.optional().meta({
-    description:
-      'The whole list. They are built while records are read and written; `status` says how far each is.',
-  }),
-  timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
-  sources: z
-    .array(z.unknown())
-    // Named so that they are refused by name until they are served.
-    .refine(
-      (list) => list.length === 0,
-      'External sources are not served by this version: leave the list empty.',
-    )
-    .optional(),
-  display: JsonObject.optional(),
-  migration: z
-    .array(MigrationStep)
-    .max(100)
-    .optional()
-    .meta({ description: 'With `migrate=true`: repairs the records that exist.' }),
-  expected_version: expectedVersion,
-})
-
-type Body = z.output<typeof Fields>
+type Body = z.output<typeof RecordTypePut>
 const params = z.strictObject({ base_id: baseId(), id: typeId })
 const changeQuery = z.strictObject({
   on_invalid: z
@@ -135,10 +99,7 @@ export const recordTypes = [
     ),
     variables: ({ params, query }) => ({
       base: params.base_id,
-      limit: query.limit,
-      offset: query.offset,
-      cursor: query.cursor,
-      includeTotal: query.include_total,
+      ...pageOf(query),
     }),
     reply: ({ recordTypes }) => ({ body: pageBody(recordTypes) }),
     answers: listOf(RecordType),
@@ -149,7 +110,7 @@ export const recordTypes = [
     need,
     params,
     query: changeQuery,
-    body: Fields,
+    body: RecordTypePut,
     versioned: true,
     operation: graphql(
       `mutation PutRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
@@ -196,7 +157,7 @@ export const recordTypes = [
     need,
     params,
     query: changeQuery,
-    body: Fields,
+    body: RecordTypePut,
     versioned: true,
     operation: graphql(
       `mutation PatchRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,

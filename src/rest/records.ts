@@ -1,12 +1,16 @@
 import { z } from 'zod'
-import { trim } from '../bodies.ts'
+import { linkOf, trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { recordLists } from './record-lists.ts'
-import { Record } from './record-shapes.ts'
+import { splitNames } from '../names.ts'
+import { RecordLinks } from '../shapes.ts'
+import { asOf, names, whole } from './query.ts'
+import { EXPAND, recordLists } from './record-lists.ts'
+import { OneRecord, Record } from './record-shapes.ts'
 import { type Reply, route } from './route.ts'
 import { baseId, Deleted, expectedVersion, recordId, typeId } from './shapes.ts'
 
-const RecordFields = graphql(`fragment RecordFields on Record {
+/** What of a record is answered. */
+export const RecordFields = graphql(`fragment RecordFields on Record {
   id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
   external_source: externalSource version status cancelled_at: cancelledAt valid
 }`)
@@ -21,13 +25,23 @@ const external = {
 const data = z
   .record(z.string(), z.unknown())
   .meta({ description: 'The content, by the schema of the record type.' })
+const claimId = z.string().min(1).max(64).optional().meta({
+  description: 'A claim on the record: the write is undone, and 409, unless its token still holds it.',
+})
 const PutBody = z.strictObject({
   id: z.string().optional(),
   data,
   ...external,
+  relationships: RecordLinks.optional(),
   expected_version: expectedVersion,
+  claim_id: claimId,
 })
-const PostBody = z.strictObject({ id: recordId.optional(), data, ...external })
+const PostBody = z.strictObject({
+  id: recordId.optional(),
+  data,
+  ...external,
+  relationships: RecordLinks.optional(),
+})
 const MergeBody = z.strictObject({
   id: z.string().optional(),
   data: z
@@ -37,19 +51,32 @@ const MergeBody = z.strictObject({
   external_id: z.string().optional(),
   external_source: z.string().optional(),
   expected_version: expectedVersion,
+  claim_id: claimId,
 })
 const Operations = z
   .array(z.unknown())
   .max(1000)
   .meta({ description: 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.' })
-const ActBody = z.strictObject({ expected_version: expectedVersion }).optional()
+const ActBody = z.strictObject({ expected_version: expectedVersion, claim_id: claimId }).optional()
 
 const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
 const one = inType.extend({ id: recordId })
+const past = z.strictObject({
+  version: whole(1, 2_147_483_647, undefined, 'The version that is meant.'),
+  as_of: asOf,
+})
 const needs =
   (permission: 'read' | 'write') =>
   ({ base_id = '', record_type = '' }) =>
     ({ permission, base: base_id, recordType: record_type }) as const
+
+/** The content of a record as the mutations take it. */
+const contentOf = (body: z.output<typeof PutBody> | z.output<typeof PostBody>) => ({
+  data: body.data,
+  externalId: body.external_id,
+  externalSource: body.external_source,
+  relationships: body.relationships?.map(linkOf),
+})
 
 type Target = { base_id: string; record_type: string; id: string }
 const target = ({ base_id, record_type, id }: Target) => ({ base: base_id, recordType: record_type, id })
@@ -78,18 +105,17 @@ export const records = [
     versioned: true,
     operation: graphql(
       `mutation PutRecordByExternalId($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String,
-        $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+        $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
         putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource,
-          expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) { ...RecordFields operation dry_run: dryRun }
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation dry_run: dryRun }
       }`,
       [RecordFields],
     ),
     variables: ({ params, body, conditions }) => ({
       base: params.base_id,
       recordType: params.record_type,
-      data: body.data,
-      externalId: body.external_id,
-      externalSource: body.external_source,
+      ...contentOf(body),
+      claimId: body.claim_id,
       ...conditions,
     }),
     reply: ({ putRecordByExternalId }, { params }) => written(putRecordByExternalId, params),
@@ -103,8 +129,10 @@ export const records = [
     params: inType,
     body: PostBody,
     operation: graphql(
-      `mutation CreateRecord($base: String!, $recordType: String!, $id: String, $data: JSON!, $externalId: String, $externalSource: String) {
-        createRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource) {
+      `mutation CreateRecord($base: String!, $recordType: String!, $id: String, $data: JSON!, $externalId: String, $externalSource: String,
+        $relationships: [RecordLink!]) {
+        createRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
+          relationships: $relationships) {
           ...RecordFields operation dry_run: dryRun
         }
       }`,
@@ -114,9 +142,7 @@ export const records = [
       base: params.base_id,
       recordType: params.record_type,
       id: body.id,
-      data: body.data,
-      externalId: body.external_id,
-      externalSource: body.external_source,
+      ...contentOf(body),
     }),
     reply: ({ createRecord }, { params }) => written(createRecord, params),
     statuses: [201],
@@ -131,17 +157,16 @@ export const records = [
     versioned: true,
     operation: graphql(
       `mutation PutRecord($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String,
-        $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+        $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
         putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
-          expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) { ...RecordFields operation dry_run: dryRun }
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation dry_run: dryRun }
       }`,
       [RecordFields],
     ),
     variables: ({ params, body, conditions }) => ({
       ...target(params),
-      data: body.data,
-      externalId: body.external_id,
-      externalSource: body.external_source,
+      ...contentOf(body),
+      claimId: body.claim_id,
       ...conditions,
     }),
     reply: ({ putRecord }, { params }) => written(putRecord, params),
@@ -150,18 +175,26 @@ export const records = [
   }),
   route('GET /:base_id/records/:record_type/:id', {
     tag: 'Records',
-    summary: 'Get a record',
+    summary: 'Get a record as it is, as a version of it was, or as it was at a moment',
     need: needs('read'),
     params: one,
+    query: past.extend({ expand: names(EXPAND) }),
     operation: graphql(
-      `query GetRecord($base: String!, $recordType: String!, $id: String!) {
-        record(base: $base, recordType: $recordType, id: $id) { ...RecordFields }
+      `query GetRecord($base: String!, $recordType: String!, $id: String!, $version: Int, $asOf: String, $expand: [String!]) {
+        record(base: $base, recordType: $recordType, id: $id, version: $version, asOf: $asOf, expand: $expand) {
+          ...RecordFields _expanded: expanded _expanded_truncated: expandedTruncated
+        }
       }`,
       [RecordFields],
     ),
-    variables: ({ params }) => target(params),
+    variables: ({ params, query }) => ({
+      ...target(params),
+      version: query.version,
+      asOf: query.as_of,
+      ...(query.expand !== undefined && { expand: splitNames(query.expand, 'query/expand') }),
+    }),
     reply: ({ record }) => ({ body: trim(record) }),
-    answers: Record,
+    answers: OneRecord,
   }),
   route('PATCH /:base_id/records/:record_type/:id', {
     tag: 'Records',
@@ -174,9 +207,9 @@ export const records = [
     versioned: true,
     operation: graphql(
       `mutation PatchRecord($base: String!, $recordType: String!, $id: String!, $merge: JSON, $operations: JSON,
-        $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean) {
+        $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String) {
         patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, operations: $operations,
-          externalId: $externalId, externalSource: $externalSource, expectedVersions: $expectedVersions, mustExist: $mustExist) {
+          externalId: $externalId, externalSource: $externalSource, expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId) {
           ...RecordFields operation dry_run: dryRun
         }
       }`,
@@ -186,9 +219,10 @@ export const records = [
       const { expectedVersions, mustExist } = conditions
       const when = { ...target(params), expectedVersions, mustExist }
       if (Array.isArray(body)) return { ...when, operations: body }
-      const { data, external_id, external_source } = body
+      const { data, external_id, external_source, claim_id } = body
       return {
         ...when,
+        claimId: claim_id,
         ...(data !== undefined && { merge: data }),
         ...(external_id !== undefined && { externalId: external_id }),
         ...(external_source !== undefined && { externalSource: external_source }),
@@ -222,34 +256,36 @@ export const records = [
     body: ActBody,
     versioned: true,
     operation: graphql(
-      `mutation CancelRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
-        cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { ...RecordFields dry_run: dryRun }
+      `mutation CancelRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+        cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { ...RecordFields dry_run: dryRun }
       }`,
       [RecordFields],
     ),
-    variables: ({ params, conditions }) => ({
+    variables: ({ params, body, conditions }) => ({
       ...target(params),
       expectedVersions: conditions.expectedVersions,
+      claimId: body?.claim_id,
     }),
     reply: ({ cancelRecord }) => ({ body: trim(cancelRecord) }),
     answers: Record,
   }),
   route('POST /:base_id/records/:record_type/:id/restore', {
     tag: 'Records',
-    summary: 'Restore a cancelled record',
+    summary: 'Restore a cancelled or deleted record',
     need: needs('write'),
     params: one,
     body: ActBody,
     versioned: true,
     operation: graphql(
-      `mutation RestoreRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
-        restoreRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { ...RecordFields dry_run: dryRun }
+      `mutation RestoreRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+        restoreRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { ...RecordFields dry_run: dryRun }
       }`,
       [RecordFields],
     ),
-    variables: ({ params, conditions }) => ({
+    variables: ({ params, body, conditions }) => ({
       ...target(params),
       expectedVersions: conditions.expectedVersions,
+      claimId: body?.claim_id,
     }),
     reply: ({ restoreRecord }) => ({ body: trim(restoreRecord) }),
     answers: Record,

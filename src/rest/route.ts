@@ -6,6 +6,7 @@ import type { Need } from '../graphql/context.ts'
 import type { TadaDocumentNode } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { isIdempotencyKey } from '../ids.ts'
+import { textOfRows } from '../json/rows.ts'
 import { spellings } from './aliases.ts'
 import { type Conditions, etagOf, matches, readConditions } from './conditions.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -37,10 +38,12 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   statuses?: readonly [number, ...number[]]
   /** Does the resource have a version that a write can be conditional on? */
   versioned?: boolean
+  /** Parameters of the query by the arguments they fill, where those have other names. */
+  renamed?: Readonly<Record<string, string>>
 }
 
 /** Variables as a row gives them: what may be left out may be undefined. */
-type Loose<V> = V extends readonly unknown[]
+export type Loose<V> = V extends readonly unknown[]
   ? V
   : V extends object
     ? {
@@ -50,7 +53,7 @@ type Loose<V> = V extends readonly unknown[]
       }
     : V
 
-type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
+export type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
 
 /** A row, ready to be mounted and printed. */
 export type Route = {
@@ -62,10 +65,14 @@ export type Route = {
     Spec<Shape, z.ZodObject, Shape, unknown, unknown>,
     'summary' | 'tag' | 'params' | 'query' | 'body' | 'accepts' | 'answers' | 'statuses' | 'versioned'
   >
+  /** Its answers follow each other without end, as Server-Sent Events. */
+  streams?: true
   mount: (app: FastifyInstance) => void
 }
 
 const JSON_TYPE = 'application/json'
+/** As the framework names it for objects. */
+const JSON_CHARSET = 'application/json; charset=utf-8'
 
 export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables>(
   id: `${Method} /${string}`,
@@ -114,7 +121,8 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
   }
 }
 
-function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
+/** The parts of a request, held to the shapes of its row. @throws VALIDATION_ERROR */
+export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
   spec: {
     params?: P
     query?: Q
@@ -185,25 +193,25 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, repla
   if (status === 201 && location) reply.header('location', location)
   if (request.method === 'GET' && etag && matches(request.headers['if-none-match'], etag))
     return reply.code(304).send()
-  return reply.code(status).send(body)
+  const text = textOfRows(body)
+  return text === undefined ? reply.code(status).send(body) : reply.code(status).type(JSON_CHARSET).send(text)
 }
 
 /** Details name arguments; here they are renamed after the part of the request that carried them. */
-function placed(
-  thrown: unknown,
-  request: FastifyRequest,
-  spec: { query?: z.ZodObject },
-  replayed: boolean,
-): unknown {
+export function placed(thrown: unknown, request: FastifyRequest, spec: Placing, replayed: boolean): unknown {
   const moved = withPaths(thrown, (path) => placeOf(path, request, spec))
   return moved instanceof DomainError ? Object.assign(moved, { replayed }) : moved
 }
 
-function placeOf(path: string, request: FastifyRequest, spec: { query?: z.ZodObject }): string {
+type Placing = { query?: z.ZodObject; renamed?: Readonly<Record<string, string>> }
+
+function placeOf(path: string, request: FastifyRequest, spec: Placing): string {
   const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(path) ?? []
   if (first === 'idempotency_key') return 'header/Idempotency-Key'
   const body = request.body as Record<string, unknown> | undefined
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, first)) return path
+  const renamed = spec.renamed?.[first]
+  if (renamed !== undefined) return `query/${renamed}${rest}`
   if (first === 'expected_version') return 'header/If-Match'
   if (Object.hasOwn(request.params as object, first)) return `path/${first}${rest}`
   if (spec.query && Object.hasOwn(spec.query.shape, first)) return `query/${first}${rest}`

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { ID_RULES, isBaseId, isRecordId, isTypeId } from '../ids.ts'
 
+export { expectedVersion } from '../shapes.ts'
+
 /** A time as the API writes it. */
 export const time = z
   .string()
@@ -15,17 +17,28 @@ export const typeId = z
   .string()
   .refine(isTypeId, `A record type id is ${ID_RULES.type}.`)
   .meta({ description: 'A record type id.' })
+export const relTypeId = z
+  .string()
+  .refine(isTypeId, `A relationship type id is ${ID_RULES.type}.`)
+  .meta({ description: 'A relationship type id.' })
+export const endpointId = z
+  .string()
+  .refine(isTypeId, `An endpoint id is ${ID_RULES.type}.`)
+  .meta({ description: 'An endpoint id.' })
+export const toolsetId = z
+  .string()
+  .refine(isTypeId, `A toolset id is ${ID_RULES.type}.`)
+  .meta({ description: 'A toolset id.' })
 export const recordId = z
   .string()
   .refine(isRecordId, `A record id is ${ID_RULES.record}.`)
   .meta({ description: 'A record id.' })
 
-export const expectedVersion = z
-  .int()
-  .min(1)
-  .max(2_147_483_647)
-  .optional()
-  .meta({ description: 'Write only when this is the current version; the same as `If-Match`.' })
+/** What configuration of a base needs: it is the base's, so a grant on all of it. */
+export const onBase =
+  <P extends 'read' | 'manage'>(permission: P) =>
+  ({ base_id = '' }) =>
+    ({ permission, base: base_id, recordType: '*' }) as const
 
 export const Deleted = z
   .object({ id: z.string(), deleted: z.literal(true), dry_run: z.literal(true).optional() })

@@ -3,7 +3,7 @@ import { pageBody, trim } from '../bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Grant, TokenBody } from '../shapes.ts'
 import { listOf } from './page.ts'
-import { pageQuery } from './query.ts'
+import { pageOf, pageQuery } from './query.ts'
 import { route } from './route.ts'
 import { Deleted, time } from './shapes.ts'
 
@@ -66,10 +66,7 @@ export const tokens = [
       [TokenFields],
     ),
     variables: ({ query }) => ({
-      limit: query.limit,
-      offset: query.offset,
-      cursor: query.cursor,
-      includeTotal: query.include_total,
+      ...pageOf(query),
     }),
     reply: ({ tokens }) => ({ body: pageBody(tokens) }),
     answers: listOf(Token),

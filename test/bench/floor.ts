@@ -17,9 +17,14 @@ const INSERT = `INSERT INTO floor.record AS r (base_id, record_type, id, data) V
 const POST = `${INSERT} RETURNING ${COLUMNS}`
 const PUT = `${INSERT} ON CONFLICT (base_id, record_type, id) DO UPDATE
   SET data = excluded.data, version = r.version + 1, updated_at = now() RETURNING ${COLUMNS}`
+const PUT_MANY = `INSERT INTO floor.record AS r (base_id, record_type, id, data)
+  SELECT $1, $2, i.id, i.data FROM unnest($3::text[], $4::jsonb[]) AS i (id, data)
+  ON CONFLICT (base_id, record_type, id) DO UPDATE
+  SET data = excluded.data, version = r.version + 1, updated_at = now() RETURNING ${COLUMNS}`
 
 type Params = { base: string; type: string; id: string }
 type Body = { data: unknown }
+type Many = { records: { id: string; data: unknown }[] }
 
 // As many connections as Plinth holds.
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 12 })
@@ -48,6 +53,17 @@ app.post<{ Params: Params; Body: Body }>('/records/:base/:type', async ({ params
   const [row] = await run('post', POST, [params.base, params.type, randomUUID(), body.data])
   return reply.code(201).send(row)
 })
+app.post<{ Params: Params; Body: Many }>(
+  '/records/:base/:type/many',
+  async ({ params, body: { records } }) => ({
+    data: await run('put_many', PUT_MANY, [
+      params.base,
+      params.type,
+      records.map(({ id }) => id),
+      records.map(({ data }) => JSON.stringify(data)),
+    ]),
+  }),
+)
 
 // `exit` rather than a silent death, so that a profile of the process is written too.
 process.on('SIGTERM', () => process.exit(0))

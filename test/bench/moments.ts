@@ -9,6 +9,8 @@ export type Moment = { name: string; value: string; note: string }
 export const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
 
 const STARTS = 3
+const IMPORTED = 100_000
+const BATCH = 1000
 const NEW_TYPES = 30
 const LISTS = 50
 const MANY_TYPES = 150
@@ -49,6 +51,33 @@ export async function newTypeTime(rest: Rest): Promise<Moment> {
     name: 'new record type to its first record read back',
     value: ms(median(times)),
     note: `three requests, median of ${NEW_TYPES}`,
+  }
+}
+
+/** Records that come in batches of the most there may be, two requests at a time. */
+export async function importTime(rest: Rest): Promise<Moment> {
+  const type = { json_schema: smallSchema(0) }
+  await rest('PUT', '/v1/bases/import', {})
+  await rest('PUT', '/v1/import/record-types/t', type)
+  let next = 0
+  const send = async () => {
+    for (let batch = next++; batch < IMPORTED / BATCH; batch = next++) {
+      const operations = Array.from({ length: BATCH }, (_, n) => ({
+        type: 'upsert_record',
+        record_type: 't',
+        id: `r${batch * BATCH + n}`,
+        data: { name: `Record ${n} of ${batch}`, size: n, state: 'new' },
+      }))
+      await rest('POST', '/v1/import/batch', { operations })
+    }
+  }
+  const begun = performance.now()
+  await Promise.all([send(), send()])
+  const seconds = (performance.now() - begun) / 1000
+  return {
+    name: `import of ${IMPORTED.toLocaleString('en')} records`,
+    value: `${Math.round(IMPORTED / seconds).toLocaleString('en')} records/s`,
+    note: `batches of ${BATCH.toLocaleString('en')} upserts, two at a time`,
   }
 }
 

@@ -8,7 +8,7 @@ import { endChildren, endPostgres, postmasterOf, startFloor, startPlinth } from 
 import { load } from './load.ts'
 import { type Measured, measure } from './measure.ts'
 import { memoryOf } from './memory.ts'
-import { type Moment, newTypeTime, startTimes, toolsListTimes } from './moments.ts'
+import { importTime, type Moment, newTypeTime, startTimes, toolsListTimes } from './moments.ts'
 import { readOptions } from './options.ts'
 import { queryMoments, untilReady } from './queries.ts'
 import { report, writePage } from './report.ts'
@@ -64,6 +64,7 @@ async function main(): Promise<void> {
   if (wanted('queries'))
     moments.push(...(await queryMoments(rest, { url: plinth.url, token, records: options.records })))
   if (wanted('new record type')) moments.push(await newTypeTime(rest))
+  if (wanted('import')) moments.push(await importTime(rest))
   if (wanted('tools/list')) moments.push(...(await toolsListTimes(rest, plinth.url, admin)))
   if (wanted('memory')) moments.push(...(await memoryUnderLoad(works, plinth, dataDir)))
   await plinth.end()

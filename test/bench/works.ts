@@ -15,6 +15,9 @@ type Setting = { token: string; records: number }
 const PROTOCOL = 'io.modelcontextprotocol'
 const META = `,"_meta":{"${PROTOCOL}/protocolVersion":"2026-07-28","${PROTOCOL}/clientInfo":{"name":"bench","version":"1"},"${PROTOCOL}/clientCapabilities":{}}`
 
+/** Operations of a batch. */
+const BATCH = 100
+
 /** The works. Each draws its ids one after another over all records, so that no two requests of a moment meet. */
 export function worksOf({ token, records }: Setting): Work[] {
   const bearer = `authorization: Bearer ${token}\r\n`
@@ -28,6 +31,11 @@ export function worksOf({ token, records }: Setting): Work[] {
   const get = (path: string, headers: string): Draw =>
     counting((n) => wire('GET', `${path}/${id(n)}`, headers))
   const id = (n: number) => `r${((n * 7919) % records) + 1}`
+  const upserts = (n: number) =>
+    Array.from({ length: BATCH }, (_, i) => {
+      const operation = `"type":"upsert_record","record_type":"${TYPE}"`
+      return `{${operation},"id":"${id(n * BATCH + i)}","data":${content(n * BATCH + i + 2 * records)}}`
+    }).join(',')
 
   return [
     {
@@ -47,6 +55,13 @@ export function worksOf({ token, records }: Setting): Work[] {
       plinth: post(list, bearer),
       floor: post(floorList, ''),
       proof: /"operation":"created"/,
+    },
+    {
+      name: `batch of ${BATCH} upserts`,
+      plinth: counting((n) => wire('POST', `/v1/${BASE}/batch`, bearer, `{"operations":[${upserts(n)}]}`)),
+      floor: counting((n) => wire('POST', `${floorList}/many`, '', `{"records":[${upserts(n)}]}`)),
+      proof:
+        /^\{"data":\[\{"index":0,"type":"upsert_record","operation":"updated",.*"meta":\{"count":100\}\}$/,
     },
     {
       name: `list the 50 newest of ${records.toLocaleString('en')}`,

@@ -63,6 +63,20 @@ test('every noun can be put, listed, shown and deleted', async () => {
   expect(type).toMatchObject({ json_schema: schema, timezone: 'Europe/Paris' })
   await json('record', 'put', 'order', 'o1', '--base', 'shop', '--data', '{"amount":1}')
   expect((await json('record-type', 'list', '--base', 'shop')).data).toHaveLength(1)
+  const kind = ['--source', 'order', '--target', 'order', '--cardinality', 'one_to_one']
+  expect(await json('relationship-type', 'put', 'after', '--base', 'shop', ...kind)).toMatchObject({
+    source_record_types: ['order'],
+    cardinality: 'one_to_one',
+  })
+  const ends = ['--source-type', 'order', '--source', 'o1', '--target-type', 'order', '--target', 'o1']
+  const linked = ['relationship', 'put', 'l1', '--base', 'shop', '--type', 'after', ...ends]
+  expect(await json(...linked, '--data', '{"n":1}')).toMatchObject({ id: 'l1', data: { n: 1 } })
+  expect((await json('relationship', 'list', '--base', 'shop')).data).toHaveLength(1)
+  expect(await json('relationship', 'get', 'l1', '--base', 'shop')).toMatchObject({ rel_type: 'after' })
+  expect(await json('relationship', 'delete', 'l1', '--base', 'shop')).toEqual({ id: 'l1', deleted: true })
+  expect((await json('relationship-type', 'list', '--base', 'shop')).data).toHaveLength(1)
+  const gone = await json('relationship-type', 'delete', 'after', '--base', 'shop')
+  expect(gone).toEqual({ id: 'after', deleted: true })
   expect(await json('record-type', 'delete', 'order', '--base', 'shop', '--confirm', 'order')).toEqual({
     id: 'order',
     deleted: true,

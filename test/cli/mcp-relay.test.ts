@@ -1,11 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Link } from '../../src/cli/mcp-link.ts'
 import { Relay } from '../../src/cli/mcp-relay.ts'
+import { until } from '../support/until.ts'
 
-type Request = { method: string; headers: IncomingMessage['headers']; body: { id?: number; method?: string } }
+type Request = {
+  method: string
+  headers: IncomingMessage['headers']
+  body: { id?: number; method?: string; params?: { uri?: string } }
+}
 type Handler = (request: Request, response: ServerResponse) => void
 
 let http: Server
@@ -68,9 +72,6 @@ function sessionServer(session: string): Handler {
 const line = (method: string, id?: number | string, params?: object) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params })
 const modern = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }
-const until = async (held: () => boolean) => {
-  while (!held()) await sleep(5)
-}
 
 test('lines of a session are sent in its name, with the version that was agreed on', async () => {
   for (const text of [line('initialize', 1), line('notifications/initialized'), line('tools/list', 2)])
@@ -94,6 +95,73 @@ test('a session that the server has forgotten is opened anew, unseen', async () 
   await relay.drain(1000)
   expect(written.map((message) => (message as { id: number }).id).sort()).toEqual([1, 2, 3])
   expect(seen.filter(({ body }) => body.method === 'initialize')).toHaveLength(2)
+})
+
+test('a session that is lost while nothing is sent is opened anew, and told again what to tell of', async () => {
+  let session = 'one'
+  const streams = new Map<string, ServerResponse>()
+  const asked: string[] = []
+  answer = (request, response) => {
+    const { method, headers, body } = request
+    if (headers['mcp-session-id'] === session && body.method === 'resources/subscribe')
+      asked.push(`${session} ${String(body.params?.uri)}`)
+    if (method !== 'GET' || headers['mcp-session-id'] !== session)
+      return method === 'GET' ? void response.writeHead(404).end() : sessionServer(session)(request, response)
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')
+    streams.set(session, response)
+  }
+  for (const text of [line('initialize', 1), line('notifications/initialized')]) await relay.take(text)
+  await relay.take(line('logging/setLevel', 2, { level: 'info' }))
+  for (const [id, uri] of ['test://a', 'test://b'].entries())
+    await relay.take(line('resources/subscribe', `s${id}`, { uri }))
+  await relay.take(line('resources/unsubscribe', 5, { uri: 'test://a' }))
+  await until(() => streams.has('one') && written.length === 5)
+  session = 'two'
+  streams.get('one')?.destroy()
+  await until(() => streams.has('two'))
+  expect(asked).toEqual(['one test://a', 'one test://b', 'two test://b'])
+  expect(seen.filter(({ body }) => body.method === 'logging/setLevel')).toHaveLength(2)
+  streams.get('two')?.write('data: {"jsonrpc":"2.0","method":"notifications/resources/updated"}\n\n')
+  await until(() => written.length === 6)
+  expect(written.at(-1)).toMatchObject({ method: 'notifications/resources/updated' })
+})
+
+test('a session that cannot be opened anew is tried again with the next message', async () => {
+  for (const text of [line('initialize', 1), line('notifications/initialized')]) await relay.take(text)
+  const serve = sessionServer('two')
+  let broken = true
+  answer = (request, response) =>
+    request.body.method === 'initialize' && broken
+      ? void response.writeHead(503).end()
+      : serve(request, response)
+  await relay.take(line('tools/list', 2))
+  await until(() => written.length === 2)
+  expect(written[1]).toMatchObject({ id: 2, error: { code: -32603 } })
+  broken = false
+  await relay.take(line('tools/list', 3))
+  await until(() => written.length === 3)
+  expect(written[2]).toMatchObject({ id: 3, result: 'tools/list' })
+})
+
+test('what the server asks the client passes to it, and its answer back, in the middle of a call', async () => {
+  let calling: ServerResponse | undefined
+  answer = ({ body }, response) => {
+    if (body.method === 'tools/call') {
+      calling = response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{}}\n\n')
+      return
+    }
+    response.writeHead(202).end()
+    calling?.end('data: {"jsonrpc":"2.0","id":7,"result":"asked"}\n\n')
+  }
+  await relay.take(line('tools/call', 7))
+  await until(() => written.length === 1)
+  expect(written[0]).toMatchObject({ id: 0, method: 'elicitation/create' })
+  await relay.take('{"jsonrpc":"2.0","id":0,"result":{"action":"accept"}}')
+  await relay.drain(1000)
+  expect(seen.at(-1)?.body).toMatchObject({ id: 0, result: { action: 'accept' } })
+  expect(written).toHaveLength(2)
+  expect(written[1]).toMatchObject({ id: 7, result: 'asked' })
 })
 
 test('a message that names its own version carries the headers that repeat it', async () => {

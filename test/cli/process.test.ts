@@ -98,6 +98,17 @@ test('mcp starts a server inside itself when there is none, writes nothing but m
   await expect(readFile(join(dataDir, 'server.json'))).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
+test('mcp offers only what its options leave', async () => {
+  const args = ['--base', 'crm', '--read-only', '--types', 'task', '--tools', 'list_types,query_records']
+  const own = speak(args, settings)
+  own.child.stderr.resume()
+  await own.initialize()
+  const { result } = await own.ask('tools/list')
+  expect(result?.tools?.map(({ name }) => name)).toEqual(['list_types', 'query_records'])
+  own.child.stdin.end()
+  expect(await own.ended).toBe(0)
+})
+
 test('mcp ends with 0 on SIGTERM', async () => {
   const own = speak([], settings)
   own.child.stderr.resume()

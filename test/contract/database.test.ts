@@ -14,7 +14,7 @@ function modelled(): string[] {
       const native = type && columnType(type, line)
       if (!name || !native) return []
       return [
-        `${table}.${/@map\("(\w+)"\)/.exec(line)?.[1] ?? name} ${native}${optional === '?' ? ' null' : ''}`,
+        `${table}.${/@map\("(\w+)"\)/.exec(line)?.[1] ?? name} ${optional === '[]' ? 'ARRAY' : native}${optional === '?' ? ' null' : ''}`,
       ]
     })
   })

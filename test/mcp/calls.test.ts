@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
 import { callTool, connect, DIALECTS, jsonOf } from '../support/mcp.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 
@@ -112,7 +113,21 @@ test('every success is structured content as the tool’s output schema has it, 
   await run('delete_record', { record_type: 'task', id })
   await run('list_types', {})
   await run('describe_type', { record_type: 'task' })
+  succeed(await server.call('PUT', '/v1/crm/relationship-types/near', {}), 201)
+  for (const end of ['end-1', 'end-2'])
+    await run('upsert_record', { record_type: 'task', id: end, data: { title: end } })
+  const ends = {
+    source_record_type: 'task',
+    source_id: 'end-1',
+    target_record_type: 'task',
+    target_id: 'end-2',
+  }
+  await run('link_records', { rel_type: 'near', ...ends })
+  await run('get_related', { record_type: 'task', id: 'end-1' })
+  await run('record_history', { record_type: 'task', id: 'end-1' })
+  await run('work', { action: 'claim', record_type: 'task' })
   await run('aggregate_records', { record_type: 'task', aggregations: [{ fn: 'count' }] })
+  await run('batch', { operations: [{ type: 'create_record', record_type: 'task', data: { title: 'b' } }] })
   await run('sql_query', { query: 'SELECT id, title FROM task' })
   const generic = [...tools.keys()].filter((name) => !/^(create|update)_(task|note|record_\w+)$/.test(name))
   expect([...new Set(outputs)]).toEqual(expect.arrayContaining(generic))
@@ -388,8 +403,10 @@ test('what a token may not do is neither listed nor run', async () => {
     'aggregate_records',
     'describe_type',
     'get_record',
+    'get_related',
     'list_types',
     'query_records',
+    'record_history',
     'sql_query',
   ])
   await client.close()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { projectSchema } from '../../src/mcp/projection/index.ts'
 import { createInput, splitArguments, updateInput } from '../../src/mcp/projection/inputs.ts'
-import { lintTool } from '../support/tool-lint.ts'
+import { lintTool, lintTools } from '../support/tool-lint.ts'
 
 const deal = projectSchema({
   type: 'object',
@@ -88,8 +88,22 @@ describe('the linter of tools', () => {
     },
   }
 
+  const property = (schema: object) => ({
+    ...tool,
+    inputSchema: { type: 'object', properties: { a: schema } },
+  })
+
   test('passes a portable tool', () => {
-    expect(lintTool(tool)).toEqual([])
+    expect(lintTools([tool])).toEqual([])
+  })
+
+  test('reports names that some clients make one of', () => {
+    expect(
+      lintTools([
+        { ...tool, name: 'a-b' },
+        { ...tool, name: 'A_b' },
+      ]),
+    ).not.toEqual([])
   })
 
   test.each<[string, unknown]>([
@@ -113,6 +127,17 @@ describe('the linter of tools', () => {
       'a property name',
       { ...tool, inputSchema: { type: 'object', properties: { 'a b': { type: 'string' } } } },
     ],
+    ['an unknown keyword', property({ type: 'string', 'x-mine': 1 })],
+    ['a schema by its dialect', { ...tool, inputSchema: { ...tool.inputSchema, $schema: 'x' } }],
+    ['a tuple', property({ type: 'array', items: { type: 'string' }, prefixItems: [] })],
+    ['a keyword of another type', property({ type: 'string', maximum: 1 })],
+    ['values of another type', property({ type: 'integer', enum: ['a'] })],
+    ['a value twice', property({ type: 'string', enum: ['a', 'a'] })],
+    ['a value that hides characters', property({ type: 'string', enum: ['a\u202e'] })],
+    ['a default of another type', property({ type: 'boolean', default: 'yes' })],
+    ['a pattern that does not compile', property({ type: 'string', pattern: '(' })],
+    ['a bound that is none', property({ type: 'string', minLength: '1' })],
+    ['a title that hides characters', { ...tool, annotations: { ...tool.annotations, title: 'a\u200b' } }],
     ['a required unknown', { ...tool, inputSchema: { type: 'object', properties: {}, required: ['a'] } }],
   ])('reports %s', (_fault, faulty) => {
     expect(lintTool(faulty as typeof tool)).not.toEqual([])

@@ -124,13 +124,11 @@ describe('the projection of any schema', () => {
     )
   })
 
-  test('is bounded in size and time', () => {
+  test('is bounded in size', () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
-        const start = performance.now()
         const { schema: published } = projectSchema(schema)
         expect(Buffer.byteLength(JSON.stringify(published))).toBeLessThanOrEqual(101_000)
-        expect(performance.now() - start).toBeLessThan(1500)
       }),
     )
   })

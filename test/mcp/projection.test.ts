@@ -26,6 +26,16 @@ describe('a published property', () => {
       { type: 'string', minLength: 1, maxLength: 9 },
     ],
     [
+      'lists only values of its type',
+      { type: 'integer', enum: [1, 2.5, 'a'] },
+      { type: 'integer', enum: [1] },
+    ],
+    [
+      'lists only what both of its rules admit',
+      { allOf: [{ type: 'integer' }, { enum: [1, 2.5] }] },
+      { type: 'integer', enum: [1] },
+    ],
+    [
       'tells its format',
       { type: 'string', format: 'date' },
       { type: 'string', format: 'date', description: 'A date (YYYY-MM-DD).' },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { estimateTokens } from '../../src/mcp/tokens.ts'
 import { connect } from '../support/mcp.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
-import { lintTool } from '../support/tool-lint.ts'
+import { lintTools } from '../support/tool-lint.ts'
 
 let server: TestServer
 
@@ -24,17 +24,17 @@ test.each([
   ['/mcp', 3500],
 ])('the tools of %s are ones that all clients take, within %i tokens', async (path, budget) => {
   const tools = await toolsAt(path)
-  for (const tool of tools) expect(lintTool(tool), tool.name).toEqual([])
+  expect(lintTools(tools)).toEqual([])
   expect(estimateTokens(tools)).toBeLessThanOrEqual(budget)
   expect(new Set(tools.map((tool) => tool.name)).size).toBe(tools.length)
 })
 
-const READS = /^(list|describe|query|get|aggregate|sql)_/
+const READS = /^(list|describe|query|get|aggregate|sql)_|^record_history$/
 
 test('what a tool says of itself is what its permission and its name say', async () => {
   for (const { name, annotations, outputSchema, inputSchema } of await toolsAt('/mcp')) {
     expect(annotations.readOnlyHint, name).toBe(READS.test(name))
-    expect(annotations.destructiveHint, name).toBe(!READS.test(name))
+    expect(annotations.destructiveHint, name).toBe(READS.test(name) ? undefined : true)
     expect(annotations.openWorldHint, name).toBe(false)
     expect(annotations.title, name).toMatch(/^[A-Z]/)
     expect(outputSchema.type, name).toBe('object')
@@ -147,6 +147,6 @@ test('every tool over every kind of schema is one that all clients take', async 
     }
     const tools = await toolsAt(`/mcp/${base}`)
     expect(tools.filter((each) => /^(create|update)_/.test(each.name))).toHaveLength(part.length * 2 + 1)
-    for (const each of tools) expect(lintTool(each), each.name).toEqual([])
+    expect(lintTools(tools)).toEqual([])
   }
 })

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ROUTES } from '../../src/rest/plugin.ts'
+import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
 import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -58,7 +58,7 @@ test('every reference leads somewhere, and every component is used', () => {
 })
 
 test('every row of the contract is there, and nothing else', () => {
-  const rows = ROUTES.map((row) => `${row.method} ${templateOf(row.path)}`)
+  const rows = [...ROUTES, ...STREAMS].map((row) => `${row.method} ${templateOf(row.path)}`)
   const found = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`)
   expect(found.sort()).toEqual([...rows].sort())
 })
@@ -92,7 +92,8 @@ test('operations are named once, tagged, and say their parameters, bodies and an
     for (const response of Object.values<Body>(operation.responses)) {
       const { description, content } = response.$ref ? resolve(response.$ref) : response
       expect(description, name).toMatch(/./)
-      expect(content['application/json'].schema, name).toBeTypeOf('object')
+      const type = path.endsWith('/stream') && !response.$ref ? 'text/event-stream' : 'application/json'
+      expect(content[type].schema, name).toBeTypeOf('object')
     }
   }
 })
@@ -102,12 +103,32 @@ const CALL = { type: 'tool_use', id: 'toolu_1', name: 'log_call', input: { a: 1 
 const JSON_PATCH = { 'content-type': 'application/json-patch+json' }
 
 /** A walk through all of /v1; each step is a success whose body must be as described. */
-const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string, string>][] = [
+const NEAR = {
+  rel_type: 'near',
+  source_record_type: 'task',
+  source_id: 't1',
+  target_record_type: 'task',
+  target_id: 't1',
+}
+const DESK = {
+  instructions: 'Be brief.',
+  toolsets: ['basics'],
+  tools: [
+    { record_type: 'task', operations: ['create', 'list'], filter: { field: 'data.n', op: 'eq', value: 1 } },
+  ],
+  relationships: [{ rel_type: 'near', operations: ['link'] }],
+  batch: { enabled: true, operations: ['create_record'] },
+}
+const NARROWED = '/crm/relationship-types/near?on_invalid=allow'
+
+type Step = [row: string, path: string, body?: unknown, headers?: Record<string, string>]
+const STEPS: Step[] = [
   ['PUT /bases/:id', '/bases/crm', { name: 'CRM', description: 'All.', settings: { history_days: 30 } }],
   ['PUT /bases/:id', '/bases/crm', { name: 'CRM 2' }],
   ['PUT /bases/:id', '/bases/dry?dry_run=true', {}],
   ['GET /bases', '/bases?include=counts&include_total=true'],
   ['GET /bases', '/bases?limit=1'],
+  ['GET /:base_id/changes', '/crm/changes?limit=2'],
   ['GET /bases/:id', '/bases/crm?include=counts'],
   ['GET /bases/:id', '/bases/crm'],
   [
@@ -119,12 +140,46 @@ const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string
   ['PATCH /:base_id/record-types/:id', '/crm/record-types/task', { description: 'Tasks.' }],
   ['GET /:base_id/record-types', '/crm/record-types?include_total=true'],
   ['GET /:base_id/record-types/:id', '/crm/record-types/task'],
+  [
+    'PUT /:base_id/relationship-types/:id',
+    '/crm/relationship-types/near',
+    { data_schema: { type: 'object' }, source_record_types: ['task'], on_delete: 'cascade' },
+  ],
+  ['PUT /:base_id/relationship-types/:id', '/crm/relationship-types/near?dry_run=true', {}],
+  ['PATCH /:base_id/relationship-types/:id', '/crm/relationship-types/near', { description: 'By.' }],
+  ['GET /:base_id/relationship-types', '/crm/relationship-types?include_total=true'],
+  ['GET /:base_id/relationship-types/:id', '/crm/relationship-types/near'],
   ['POST /:base_id/records/:record_type', '/crm/records/task', { data: { n: 1 }, external_id: 'e1' }],
   ['PUT /:base_id/records/:record_type', '/crm/records/task', { data: { n: 2 }, external_id: 'e1' }],
   ['PUT /:base_id/records/:record_type', '/crm/records/task', { data: { n: 2 }, external_id: 'e2' }],
   ['PUT /:base_id/records/:record_type/:id', '/crm/records/task/t1', { data: { n: 1 } }],
   ['PUT /:base_id/records/:record_type/:id', '/crm/records/task/t1', { data: { n: 1 } }],
   ['PUT /:base_id/records/:record_type/:id', '/crm/records/task/t2?dry_run=true', { data: {} }],
+  ['POST /:base_id/relationships', '/crm/relationships', { ...NEAR, id: 'l1', data: { n: 1 } }],
+  ['PUT /:base_id/relationships', '/crm/relationships', { ...NEAR, external_id: 'x' }],
+  ['PUT /:base_id/relationships/:id', '/crm/relationships/l2', NEAR],
+  ['PUT /:base_id/relationships/:id', '/crm/relationships/l2?dry_run=true', { ...NEAR, data: { n: 2 } }],
+  ['PATCH /:base_id/relationship-types/:id', NARROWED, { data_schema: { required: ['q'] } }],
+  [
+    'PUT /:base_id/toolsets/:id',
+    '/crm/toolsets/basics',
+    { tools: [{ record_type: 'task', operations: ['get'] }] },
+  ],
+  ['PUT /:base_id/toolsets/:id', '/crm/toolsets/basics?dry_run=true', {}],
+  ['GET /:base_id/toolsets', '/crm/toolsets?include_total=true'],
+  ['GET /:base_id/toolsets/:id', '/crm/toolsets/basics'],
+  ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
+  ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk?dry_run=true', {}],
+  ['GET /:base_id/endpoints', '/crm/endpoints?include_total=true'],
+  ['GET /:base_id/endpoints/:id', '/crm/endpoints/desk'],
+  ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
+  ['DELETE /:base_id/endpoints/:id', '/crm/endpoints/desk'],
+  ['DELETE /:base_id/toolsets/:id', '/crm/toolsets/basics'],
+  ['GET /:base_id/relationships', '/crm/relationships?include_total=true&sort=-created_at'],
+  ['GET /:base_id/records/:record_type/:id/related', '/crm/records/task/t1/related?include_total=true'],
+  ['GET /:base_id/relationships/:id', '/crm/relationships/l1'],
+  ['DELETE /:base_id/relationships/:id', '/crm/relationships/l1'],
+  ['DELETE /:base_id/relationship-types/:id', '/crm/relationship-types/near'],
   ['PATCH /:base_id/records/:record_type/:id', '/crm/records/task/t1', { data: { n: null, m: 'x' } }],
   [
     'PATCH /:base_id/records/:record_type/:id',
@@ -142,6 +197,17 @@ const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string
     'GET /:base_id/records/:record_type',
     '/crm/records/task?fields=id,data.n&filter={"field":"data","op":"search","value":"x"}',
   ],
+  ['GET /:base_id/wait/:record_type', '/crm/wait/task?limit=1&fields=id'],
+  ['POST /:base_id/records/:record_type/claim', '/crm/records/task/claim', { limit: 2, max_attempts: 3 }],
+  ['POST /:base_id/records/:record_type/claim', '/crm/records/task/claim?dry_run=true'],
+  ['GET /:base_id/claims', '/crm/claims?include_total=true'],
+  ...['heartbeat', 'complete', 'release'].map(
+    (act): Step => [
+      `POST /:base_id/claims/:id/${act}`,
+      `/crm/claims/${act === 'release' ? 'second' : 'first'}/${act}`,
+    ],
+  ),
+  ['GET /:base_id/claims/:id', '/crm/claims/first'],
   ['POST /:base_id/records/:record_type/query', '/crm/records/task/query', { sort: 'data.n', limit: 1 }],
   [
     'POST /:base_id/records/:record_type/aggregate',
@@ -162,6 +228,11 @@ const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string
     '/accounts/default/query',
     { bases: ['crm'], record_type: 'task', aggregations: [{ fn: 'count' }], group_by: ['base_id'] },
   ],
+  [
+    'POST /:base_id/batch',
+    '/crm/batch',
+    { operations: [{ type: 'create_record', record_type: 'task', data: { q: 1 } }] },
+  ],
   ['POST /:base_id/sql', '/crm/sql', { query: 'SELECT id, created_at, data FROM task ORDER BY id' }],
   ['GET /:base_id/record-types/:id/profile', '/crm/record-types/task/profile'],
   ['GET /:base_id/records/:record_type/:id', '/crm/records/task/t1'],
@@ -170,6 +241,9 @@ const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string
   ['POST /:base_id/records/:record_type/:id/restore', '/crm/records/task/t1/restore'],
   ['DELETE /:base_id/records/:record_type/:id', '/crm/records/task/t1?dry_run=true'],
   ['DELETE /:base_id/records/:record_type/:id', '/crm/records/task/t1'],
+  ['GET /:base_id/records/:record_type/:id', '/crm/records/task/t1?version=1'],
+  ['GET /:base_id/records/:record_type/:id/history', '/crm/records/task/t1/history?limit=2'],
+  ['GET /:base_id/trash', '/crm/trash?include_total=true'],
   [
     'POST /:base_id/providers/:provider/import',
     '/crm/providers/anthropic/import',
@@ -177,6 +251,7 @@ const STEPS: [row: string, path: string, body?: unknown, headers?: Record<string
   ],
   ['POST /:base_id/providers/:provider/import', '/crm/providers/anthropic/import', { tools: [TOOL] }],
   ['GET /:base_id/providers/:provider/export', '/crm/providers/google/export'],
+  ['GET /:base_id/mcp/tools', '/crm/mcp/tools?types=task'],
   [
     'POST /:base_id/providers/:provider/records/:record_type',
     '/crm/providers/anthropic/records/log_call',
@@ -226,18 +301,31 @@ test('every success of a walk through the API is as the description says', async
     expect(valid(answer.body), `${row} ${answer.text} ${JSON.stringify(valid.errors)}`).toBe(true)
     seen.add(row)
   }
-  for (const [row, path, body, headers] of STEPS)
-    check(
-      row,
-      await server.call(
-        row.split(' ')[0] ?? '',
-        `/v1${path}`,
-        typeof headers === 'object' ? JSON.stringify(body) : body,
-        headers,
-      ),
+  for (const [row, path, body, headers] of STEPS) {
+    const answer = await server.call(
+      row.split(' ')[0] ?? '',
+      `/v1${path}`,
+      typeof headers === 'object' ? JSON.stringify(body) : body,
+      headers,
     )
+    check(row, answer)
+    // Claims are called what the later steps call them.
+    if (path.endsWith('/claim'))
+      for (const [n, { claim }] of answer.body.data.entries())
+        await server.database.query('UPDATE plinth.claim SET id = $1 WHERE id = $2', [
+          ['first', 'second'][n],
+          claim.id,
+        ])
+  }
   const [token] = (await server.call('GET', '/v1/tokens')).body.data
   check('DELETE /tokens/:id', await server.call('DELETE', `/v1/tokens/${token.id}`))
+  await server.call('PUT', '/v1/bases/undo', {})
+  await server.call('PUT', '/v1/undo/record-types/task', {})
+  await server.call('PUT', '/v1/undo/records/task/t1', { data: {} })
+  const [made] = (await server.call('GET', '/v1/undo/records/task/t1/history')).body.data
+  const revert = `/v1/undo/changes/${made.seq}/revert`
+  for (const path of [`${revert}?dry_run=true`, revert])
+    check('POST /:base_id/changes/:seq/revert', await server.call('POST', path))
   expect([...seen].sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 

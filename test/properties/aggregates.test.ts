@@ -6,11 +6,12 @@ import { decimal, equals } from '../support/decimals.ts'
 import type { Json, JsonObject } from '../support/paths.ts'
 import { keyOf, order, type Read, reader, term } from '../support/reference.ts'
 import { type Aggregation, aggregate, keysOf, nameOf, rowOrder } from '../support/reference-aggregates.ts'
+import { SEED } from '../support/seed.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { type AggregateCase, aggregateCases } from './aggregate-queries.ts'
 import { loadCountries, loadOdd, type Sample } from './atlas.ts'
-import { forAll, SEED, TIMEOUT } from './lanes.ts'
+import { forAll, TIMEOUT } from './lanes.ts'
 
 let world: World
 beforeAll(async () => {

@@ -40,6 +40,8 @@ const tool =
       { name, arguments: args(asked) },
       { token },
     )
+/** Hostile names that are no ids do not get as far as a path. */
+const inPath = (text: unknown) => encodeURIComponent(String(text ?? ''))
 const at = ({ base, type }: Asked) => `/v1/${encodeURIComponent(base)}/records/${encodeURIComponent(type)}`
 
 /** Every way to read records, each of them shown to find the canary when it is granted. */
@@ -86,10 +88,69 @@ const DOORS: Record<string, Door> = {
     sort,
     ...more,
   })),
+  related: ({ call }, { base, type, filter, sort, fields, more }) => {
+    const asked = { direction: 'both', depth: 5, filter, sort, fields, ...more }
+    return call('GET', `${at({ base, type })}/first/related?${inSearch(asked)}`)
+  },
+  expand: ({ call }, { base, type, filter, sort }) =>
+    call('GET', `${at({ base, type })}?${inSearch({ expand: 'near.~near.near,~near', filter, sort })}`),
+  relationships: ({ call }, { base, more }) =>
+    call('GET', `/v1/${inPath(base)}/relationships?${inSearch({ limit: 1000, ...more })}`),
+  history: ({ call }, { base, type, more }) =>
+    call('GET', `${at({ base, type })}/first/history?${inSearch({ limit: 1000, ...more })}`),
+  'as of a moment': ({ call }, { base, type, filter, sort }) =>
+    call('GET', `${at({ base, type })}?${inSearch({ as_of: new Date().toISOString(), filter, sort })}`),
+  changes: ({ call }, { base, more }) =>
+    call('GET', `/v1/${inPath(base)}/changes?${inSearch({ limit: 1000, ...more })}`),
+  trash: ({ call }, { base, more }) =>
+    call('GET', `/v1/${inPath(base)}/trash?${inSearch({ limit: 1000, ...more })}`),
+  claim: ({ call }, { base, type, filter, sort }) =>
+    call('POST', `${at({ base, type })}/claim`, { filter, sort, limit: 100, lease_seconds: 1 }),
+  sql: ({ call }, { base, type }) =>
+    call('POST', `/v1/${inPath(base)}/sql`, {
+      query: `SELECT * FROM "${String(type).replaceAll('"', '""')}"`,
+    }),
+  get_related: tool('get_related', ({ type, filter }) => ({
+    record_type: type,
+    id: 'first',
+    direction: 'both',
+    depth: 5,
+    filter,
+  })),
+  record_history: tool('record_history', ({ type }) => ({ record_type: type, id: 'first' })),
+  resource: ({ token }, { base, type, filter }) => {
+    const search = filter === undefined ? '' : `?filter=${encodeURIComponent(JSON.stringify(filter))}`
+    const uri = `plinth://${encodeURIComponent(base)}/records/${encodeURIComponent(type)}${search}`
+    return rpc(world, '/mcp', 'resources/read', { uri }, { token })
+  },
   describe_type: tool('describe_type', ({ type }) => ({ record_type: type })),
 }
 const NAMES = Object.keys(DOORS)
 const through = (name: string): Door => DOORS[name] as Door
+
+/** Links every record of the types with every other, both ways; only those between granted records are in sight. */
+async function link(base: string, types: string[], note: string): Promise<void> {
+  succeed(await world.call('PUT', `/v1/${base}/relationship-types/near`, {}), 201)
+  const ends: { type: string; id: string }[] = []
+  for (const type of types) {
+    const { data } = succeed(await world.call('GET', `/v1/${base}/records/${type}?limit=10`))
+    for (const { id } of data) ends.push({ type, id })
+  }
+  for (const source of ends)
+    for (const target of ends) {
+      if (source === target) continue
+      const plain = base === 'crm' && source.type === 'granted' && target.type === 'granted'
+      succeed(
+        await world.call('POST', `/v1/${base}/relationships`, {
+          rel_type: 'near',
+          ...{ source_record_type: source.type, source_id: source.id },
+          ...{ target_record_type: target.type, target_id: target.id },
+          data: { note: plain ? OPEN : note },
+        }),
+        201,
+      )
+    }
+}
 
 let admin: Asking
 let limited: Asking
@@ -115,6 +176,14 @@ beforeAll(async () => {
   await plant('crm', 'granted', OPEN)
   await plant('crm', 'sibling', CANARIES.sibling)
   await plant('other', 'granted', CANARIES.neighbour)
+  await link('crm', ['granted', 'sibling'], CANARIES.sibling)
+  await link('other', ['granted'], CANARIES.neighbour)
+  for (const type of ['granted', 'sibling']) {
+    const gone = `/v1/crm/records/${type}/gone`
+    const note = type === 'granted' ? OPEN : CANARIES.sibling
+    succeed(await world.call('PUT', gone, { data: { note } }), 201)
+    succeed(await world.call('DELETE', gone))
+  }
   limited = await world.newToken([{ record_type: 'granted', permission: 'write' }], { name: CANARIES.token })
   await world.newToken([{ permission: 'admin' }], { name: `${CANARIES.token}-2` })
   const [row] = await world.database.query<{ hash: string }>(

@@ -2,9 +2,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { select } from '../support/reference.ts'
+import { SEED } from '../support/seed.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { ask, idsOf, loadCountries, loadOdd, type Sample } from './atlas.ts'
-import { forAll, runs, SEED, TIMEOUT } from './lanes.ts'
+import { forAll, runs, TIMEOUT } from './lanes.ts'
 import { door, filters } from './queries.ts'
 
 const BY_ID = [{ field: 'id', direction: 'asc' as const }]

@@ -1,10 +1,7 @@
 /** How generated properties are run: several at a time, as many as asked for, and so that a failure can be repeated. */
 import fc from 'fast-check'
 import { LONG, times } from '../support/answers.ts'
-
-/** Printed by every run; `PLINTH_TEST_SEED` repeats one. */
-export const SEED = Number(process.env['PLINTH_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-console.info(`PLINTH_TEST_SEED=${SEED}`)
+import { SEED } from '../support/seed.ts'
 
 const LANES = 4
 /** The long runs ask ten times as much. */

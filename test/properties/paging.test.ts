@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import type { Json } from '../support/paths.ts'
 import { type Row, type Sort, select } from '../support/reference.ts'
+import { SEED } from '../support/seed.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import {
@@ -16,7 +17,7 @@ import {
   type Query,
   type Sample,
 } from './atlas.ts'
-import { forAll, SEED, TIMEOUT } from './lanes.ts'
+import { forAll, TIMEOUT } from './lanes.ts'
 import { door, filters, sorts } from './queries.ts'
 
 let world: World

@@ -2,9 +2,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { project, type Sort, select } from '../support/reference.ts'
+import { SEED } from '../support/seed.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { ask, idsOf, loadCountries, loadOdd, type Sample } from './atlas.ts'
-import { forAll, SEED, TIMEOUT } from './lanes.ts'
+import { forAll, TIMEOUT } from './lanes.ts'
 import { door, filters, sorts } from './queries.ts'
 
 let world: World

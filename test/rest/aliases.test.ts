@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { succeed } from '../support/answers.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
 let spareToken: string
+let seq: string
 beforeAll(async () => {
   world = await openWorld()
   // A type called like a noun: the alias is decided by path segment alone.
@@ -14,6 +15,14 @@ beforeAll(async () => {
   for (const id of ['a', 'records'])
     succeed(await world.call('PUT', `/v1/crm/records/task/${id}`, id === 'a' ? body : { data: {} }), 201)
   succeed(await world.call('PUT', '/v1/crm/records/collections/documents', { data: {} }), 201)
+  for (const type of ['near', 'far'])
+    succeed(await world.call('PUT', `/v1/crm/relationship-types/${type}`, {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
+  const { data } = succeed(await world.call('GET', '/v1/crm/records/task/a/history'))
+  seq = String(data[0].seq)
+  await claimAs(world, 'held', 'task')
+  for (const noun of ['endpoints', 'toolsets'])
+    succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
 })
 afterAll(() => world.close())
@@ -21,6 +30,14 @@ afterAll(() => world.close())
 const GRANT = { base: 'crm', record_type: '*', environment: '*', permission: 'read' }
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } }
 const CALL = { id: 'c1', type: 'function', function: { name: 'task', arguments: '{"n":1}' } }
+
+const LINK = {
+  rel_type: 'near',
+  source_record_type: 'collections',
+  source_id: 'documents',
+  target_record_type: 'collections',
+  target_id: 'documents',
+}
 
 /** A request that succeeds for every row there is; `:id` of a row below `records` is a record. */
 const SAMPLES: Record<string, { status?: number; query?: string; body?: unknown }> = {
@@ -36,6 +53,26 @@ const SAMPLES: Record<string, { status?: number; query?: string; body?: unknown 
   'DELETE /:base_id/record-types/:id': { query: 'confirm=task' },
   'GET /:base_id/records/:record_type': { query: 'sort=id' },
   'POST /:base_id/records/:record_type/query': { body: { sort: 'id' } },
+  'GET /:base_id/relationship-types': {},
+  'PUT /:base_id/relationship-types/:id': { body: { name: 'New' } },
+  'GET /:base_id/relationship-types/:id': {},
+  'PATCH /:base_id/relationship-types/:id': { body: { name: 'New' } },
+  'DELETE /:base_id/relationship-types/:id': { query: 'confirm=near' },
+  'GET /:base_id/endpoints': {},
+  'PUT /:base_id/endpoints/:id': { body: { name: 'New' } },
+  'GET /:base_id/endpoints/:id': {},
+  'GET /:base_id/endpoints/:id/resolved': {},
+  'DELETE /:base_id/endpoints/:id': {},
+  'GET /:base_id/toolsets': {},
+  'PUT /:base_id/toolsets/:id': { body: { name: 'New' } },
+  'GET /:base_id/toolsets/:id': {},
+  'DELETE /:base_id/toolsets/:id': {},
+  'GET /:base_id/relationships': { query: 'sort=id' },
+  'PUT /:base_id/relationships': { body: { ...LINK, data: { n: 1 } } },
+  'POST /:base_id/relationships': { body: { ...LINK, rel_type: 'far' }, status: 201 },
+  'PUT /:base_id/relationships/:id': { body: { ...LINK, data: { n: 1 } } },
+  'GET /:base_id/relationships/:id': {},
+  'DELETE /:base_id/relationships/:id': {},
   'POST /:base_id/sql': { body: { query: 'SELECT count(*) AS n FROM task' } },
   'POST /:base_id/records/:record_type/aggregate': { body: { aggregations: [{ fn: 'count' }] } },
   'POST /accounts/:account_id/query': { body: { bases: ['crm'], record_type: 'task' } },
@@ -43,16 +80,32 @@ const SAMPLES: Record<string, { status?: number; query?: string; body?: unknown 
   'POST /:base_id/records/:record_type': { body: { data: {} }, status: 201 },
   'PUT /:base_id/records/:record_type/:id': { body: { data: {} } },
   'GET /:base_id/records/:record_type/:id': {},
+  'GET /:base_id/records/:record_type/:id/related': {},
   'PATCH /:base_id/records/:record_type/:id': { body: { data: { n: 2 } } },
   'DELETE /:base_id/records/:record_type/:id': {},
   'POST /:base_id/records/:record_type/:id/cancel': {},
   'POST /:base_id/records/:record_type/:id/restore': {},
+  'POST /:base_id/changes/:seq/revert': {},
+  'GET /:base_id/trash': { query: 'record_type=task' },
+  'GET /:base_id/records/:record_type/:id/history': { query: 'limit=1' },
+  'POST /:base_id/records/:record_type/claim': { body: { limit: 2 } },
+  'GET /:base_id/claims': { query: 'status=active' },
+  'GET /:base_id/claims/:id': {},
+  'POST /:base_id/claims/:id/heartbeat': { body: { lease_seconds: 60 } },
+  'POST /:base_id/claims/:id/release': {},
+  'POST /:base_id/claims/:id/complete': {},
+  'GET /:base_id/wait/:record_type': { query: 'timeout=0' },
+  'POST /:base_id/batch': {
+    body: { operations: [{ type: 'create_record', record_type: 'task', data: {} }] },
+  },
   'POST /:base_id/providers/:provider/import': { body: { tools: [TOOL] } },
   'GET /:base_id/providers/:provider/export': {},
+  'GET /:base_id/mcp/tools': { query: 'readonly=1' },
   'POST /:base_id/providers/:provider/records/:record_type': { body: CALL, status: 201 },
   'POST /tokens': { body: { name: 't', grants: [GRANT] }, status: 201 },
   'GET /tokens': {},
   'DELETE /tokens/:id': {},
+  'GET /:base_id/changes': { query: 'limit=1' },
 }
 
 /** Written out here again on purpose: the product's own table is what is under test. */
@@ -64,14 +117,17 @@ const NOUNS: Record<string, string[]> = {
 
 /** The values of a row's parameters: an `:id` is that of what the row is about. */
 function valuesOf(pattern: string): Record<string, string> {
-  const id = pattern.includes('/records/:record_type')
-    ? 'a'
-    : pattern.startsWith('/bases')
-      ? 'crm'
-      : pattern.startsWith('/tokens')
-        ? spareToken
-        : 'task'
-  return { base_id: 'crm', record_type: 'task', provider: 'openai', account_id: 'default', id }
+  const ids: [RegExp, string][] = [
+    [/\/records\/:record_type/, 'a'],
+    [/^\/bases/, 'crm'],
+    [/^\/tokens/, spareToken],
+    [/relationship-types/, 'near'],
+    [/relationships/, 'l'],
+    [/claims/, 'held'],
+    [/endpoints|toolsets/, 'desk'],
+  ]
+  const id = ids.find(([about]) => about.test(pattern))?.[1] ?? 'task'
+  return { base_id: 'crm', record_type: 'task', provider: 'openai', account_id: 'default', id, seq }
 }
 
 /** Every spelling of the pattern, filled; the canonical one is the first. */
@@ -117,7 +173,10 @@ describe.each(ROUTES.map((row) => [row.id, row] as const))('%s', (id, row) => {
     const [canonical = '', ...others] = spellings(row.path)
     const first = await normalized(row.method, `${canonical}?${query}`, sample.body)
     expect(first.status, first.text ?? '').toBe(sample.status ?? 200)
-    if (first.location) expect(first.location).toMatch(/^\/v1\/(bases|tokens|crm\/(records|record-types))\//)
+    if (first.location)
+      expect(first.location).toMatch(
+        /^\/v1\/(bases|tokens|crm\/(records|record-types|relationships|relationship-types))\//,
+      )
     for (const path of others)
       expect(await normalized(row.method, `${path}?${query}`, sample.body), path).toEqual(first)
   })

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
-import { openWorld, type World } from '../support/world.ts'
+import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
 let spare: { id: string; token: string }
+/** Stands in a path for the seq of a change that can be reverted. */
+const SEQ = '<seq>'
+let seq: string
 const at = '/v1/crm/records/task'
 beforeAll(async () => {
   world = await openWorld()
@@ -14,13 +17,35 @@ beforeAll(async () => {
   succeed(await world.call('PUT', `${at}/a`, { data: { n: 1 } }), 201)
   succeed(await world.call('PUT', `${at}/c`, { data: { n: 1 } }), 201)
   succeed(await world.call('POST', `${at}/c/cancel`))
+  await claimAs(world, 'held', 'task')
+  succeed(await world.call('PUT', `${at}/free`, { data: { n: 1 } }), 201)
+  succeed(await world.call('PUT', '/v1/crm/record-types/node', {}), 201)
+  for (const id of ['a', 'b'])
+    succeed(await world.call('PUT', `/v1/crm/records/node/${id}`, { data: {} }), 201)
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/near', {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
+  for (const noun of ['endpoints', 'toolsets'])
+    succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
+  const { data } = succeed(await world.call('GET', `${at}/a/history`))
+  seq = String(data[0].seq)
   spare = await world.newToken([{ permission: 'write' }])
 })
 afterAll(() => world.close())
 
 /** Everything that is stored, but for when tokens were last used. */
 async function everything(): Promise<string> {
-  const tables = ['base', 'record_type', 'record', 'change', 'idempotency']
+  const tables = [
+    'base',
+    'record_type',
+    'record',
+    'relationship_type',
+    'relationship',
+    'endpoint',
+    'toolset',
+    'change',
+    'idempotency',
+    'claim',
+  ]
   const parts = tables.map(
     (name) =>
       `SELECT '${name}' AS name, coalesce(string_agg(t::text, '|' ORDER BY t::text), '') AS all_of FROM plinth.${name} t`,
@@ -32,6 +57,14 @@ async function everything(): Promise<string> {
 const TOOL = { name: 'look_up', input_schema: { type: 'object', properties: {} } }
 const CALL = { type: 'tool_use', id: 'call-1', name: 'task', input: { n: 1 } }
 const GRANT = { base: 'crm', record_type: '*', environment: '*', permission: 'read' }
+
+const LINK = {
+  rel_type: 'near',
+  source_record_type: 'node',
+  source_id: 'a',
+  target_record_type: 'node',
+  target_id: 'b',
+}
 
 /** Every write: its row, its request, its status, and what its answer shows. */
 const WRITES: [string, string, unknown, number, Body][] = [
@@ -100,6 +133,48 @@ const WRITES: [string, string, unknown, number, Body][] = [
   ],
   ['DELETE /:base_id/records/:record_type/:id', `${at}/a`, undefined, 200, { id: 'a', deleted: true }],
   [
+    'POST /:base_id/changes/:seq/revert',
+    `/v1/crm/changes/${SEQ}/revert`,
+    undefined,
+    200,
+    { id: 'a', operation: 'delete', version: 2 },
+  ],
+  [
+    'POST /:base_id/records/:record_type/claim',
+    `${at}/claim`,
+    {},
+    200,
+    { data: [{ record: { id: 'free' }, claim: { attempts: 1 } }], meta: { count: 1, limit: 1 } },
+  ],
+  [
+    'POST /:base_id/claims/:id/heartbeat',
+    '/v1/crm/claims/held/heartbeat',
+    { lease_seconds: 5 },
+    200,
+    { status: 'active' },
+  ],
+  [
+    'POST /:base_id/claims/:id/release',
+    '/v1/crm/claims/held/release',
+    undefined,
+    200,
+    { status: 'released' },
+  ],
+  [
+    'POST /:base_id/claims/:id/complete',
+    '/v1/crm/claims/held/complete',
+    undefined,
+    200,
+    { status: 'completed' },
+  ],
+  [
+    'POST /:base_id/batch',
+    '/v1/crm/batch',
+    { operations: [{ type: 'delete_record', record_type: 'task', id: 'a' }] },
+    200,
+    { data: [{ operation: 'deleted', id: 'a', version: 2 }], meta: { count: 1 } },
+  ],
+  [
     'POST /:base_id/providers/:provider/import',
     '/v1/crm/providers/anthropic/import',
     { tools: [TOOL] },
@@ -112,6 +187,59 @@ const WRITES: [string, string, unknown, number, Body][] = [
     CALL,
     201,
     { external_id: 'call-1', external_source: 'anthropic' },
+  ],
+  [
+    'PUT /:base_id/relationship-types/:id',
+    '/v1/crm/relationship-types/new',
+    {},
+    201,
+    { id: 'new', version: 1 },
+  ],
+  [
+    'PATCH /:base_id/relationship-types/:id',
+    '/v1/crm/relationship-types/near',
+    { cardinality: 'one_to_one' },
+    200,
+    { version: 2, cardinality: 'one_to_one' },
+  ],
+  [
+    'DELETE /:base_id/relationship-types/:id',
+    '/v1/crm/relationship-types/near?confirm=near',
+    undefined,
+    200,
+    { deleted: true },
+  ],
+  ['PUT /:base_id/endpoints/:id', '/v1/crm/endpoints/new', {}, 201, { id: 'new', version: 1 }],
+  ['DELETE /:base_id/endpoints/:id', '/v1/crm/endpoints/desk', undefined, 200, { deleted: true }],
+  ['PUT /:base_id/toolsets/:id', '/v1/crm/toolsets/new', {}, 201, { id: 'new', version: 1 }],
+  ['DELETE /:base_id/toolsets/:id', '/v1/crm/toolsets/desk', undefined, 200, { deleted: true }],
+  [
+    'PUT /:base_id/relationships/:id',
+    '/v1/crm/relationships/other',
+    { ...LINK, data: { n: 1 } },
+    200,
+    { id: 'l', operation: 'updated', version: 2 },
+  ],
+  [
+    'PUT /:base_id/relationships',
+    '/v1/crm/relationships',
+    { ...LINK, source_id: 'b' },
+    201,
+    { operation: 'created' },
+  ],
+  [
+    'POST /:base_id/relationships',
+    '/v1/crm/relationships',
+    { ...LINK, id: 'm', target_id: 'a' },
+    201,
+    { id: 'm', version: 1 },
+  ],
+  [
+    'DELETE /:base_id/relationships/:id',
+    '/v1/crm/relationships/l',
+    undefined,
+    200,
+    { id: 'l', deleted: true },
   ],
   ['POST /tokens', '/v1/tokens', { name: 't', grants: [GRANT] }, 201, { name: 't', token: null }],
 ]
@@ -126,7 +254,7 @@ describe.each(WRITES)('%s at %s', (row, path, body, status, shown) => {
     const before = await everything()
     const dry = await world.call(
       row.split(' ')[0] ?? '',
-      `${path}${path.includes('?') ? '&' : '?'}dry_run=true`,
+      `${path.replace(SEQ, seq)}${path.includes('?') ? '&' : '?'}dry_run=true`,
       body,
     )
     expect(succeed(dry, status)).toMatchObject({ ...shown, dry_run: true })

@@ -138,9 +138,7 @@ describe('A process that is told to end', () => {
     setTimeout(() => child.kill('SIGTERM'), 200)
     setTimeout(() => socket.write(body.slice(5)), 600)
     const hungUp = new Promise((resolve) => socket.on('close', resolve))
-    const asked = Date.now()
     expect(await ended).toBe(0)
-    expect(Date.now() - asked).toBeLessThan(15_000)
     await hungUp
     expect(answer).toMatch(/^HTTP\/1\.1 201 /)
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()

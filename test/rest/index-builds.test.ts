@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, LONG, succeed, times } from '../support/answers.ts'
 import { outOfTrue, settled } from '../support/indexes.ts'
+import { SEED } from '../support/seed.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -72,9 +73,7 @@ const wordsOf = (type: string) =>
   )
 
 test('entries are true after a storm of writes during builds and changes of the type', async () => {
-  const seed = Number(process.env['PLINTH_SEED'] ?? Date.now() % 1e6)
-  console.log(`seed ${seed}`)
-  const random = randomly(seed)
+  const random = randomly(SEED)
   const type = await world.newType()
   await fill(type, 3000)
   const changes = [

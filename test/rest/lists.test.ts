@@ -84,14 +84,6 @@ describe('A parameter', () => {
     if (hint) expect(fault.hint).toBe(hint)
   })
 
-  test.each(['as_of=2026-01-01T00:00:00Z', 'version=1'])(
-    'that is not served yet is refused, never ignored: %s',
-    async (query) => {
-      expectFault(await world.call('GET', `${at}?${query}`), `query/${query.split('=')[0]}`)
-      expectFault(await world.call('GET', `${at}/r00?${query}`), `query/${query.split('=')[0]}`)
-    },
-  )
-
   test.each(['filter', 'sort'])('%s given twice is refused', async (name) => {
     expectFault(await world.call('GET', `${at}?${name}=id&${name}=id`), `query/${name}`)
   })

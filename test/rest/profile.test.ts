@@ -482,9 +482,61 @@ test('the tool is cheap to list, says that it reads, and is refused outside the 
   const { body } = await rpc(world, '/mcp/crm', 'tools/list')
   const tool = body.result.tools.find(({ name }: Body) => name === 'describe_type')
   expect(estimateTokens(tool)).toBeLessThanOrEqual(110)
-  expect(tool.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false, idempotentHint: true })
+  expect(tool.annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false })
   const { token } = await world.newToken([{ record_type: 'elsewhere', permission: 'read' }])
   const { error } = await callTool(world, '/mcp/crm', 'describe_type', { record_type: type }, { token })
   expect(error.code).toBe('FORBIDDEN')
   expect(JSON.stringify(error)).not.toContain('secret')
+})
+
+test('a profile tells how records of the type are linked, as far as the token reads both ends', async () => {
+  const [own, near, far] = await Promise.all([typeWith([{}, {}]), typeWith([{}]), typeWith([{}])])
+  const ids = async (type: string): Promise<string[]> =>
+    succeed(await world.call('GET', `/v1/crm/records/${type}?sort=id`)).data.map(({ id }: Body) => id)
+  const put = async (id: string, source_record_types: string[], target_record_types: string[]) =>
+    succeed(
+      await world.call('PUT', `/v1/crm/relationship-types/${id}`, {
+        source_record_types,
+        target_record_types,
+      }),
+      201,
+    )
+  await put('profiled-to', [own], [near, far])
+  await put('profiled-any', ['*'], ['*'])
+  await put('profiled-hidden', [own], [far])
+  const [[first = '', second = ''], [nearId = ''], [farId = '']] = await Promise.all([
+    ids(own),
+    ids(near),
+    ids(far),
+  ])
+  const link = async (rel_type: string, source: [string, string], target: [string, string]) =>
+    succeed(
+      await world.call('POST', '/v1/crm/relationships', {
+        rel_type,
+        ...{ source_record_type: source[0], source_id: source[1] },
+        ...{ target_record_type: target[0], target_id: target[1] },
+      }),
+      201,
+    )
+  await link('profiled-to', [own, first], [near, nearId])
+  await link('profiled-to', [own, second], [far, farId])
+  await link('profiled-any', [far, farId], [own, first])
+  await link('profiled-any', [own, first], [own, second])
+  const along = (rel_type: string, direction: string, count: number, record_types: string[]) => ({
+    ...{ rel_type, direction, record_types, count },
+  })
+  const mentioned = ({ relationships }: Body) =>
+    relationships.filter(({ rel_type }: Body) => rel_type.startsWith('profiled-'))
+  expect(mentioned(await profileOf(own))).toEqual([
+    along('profiled-any', 'outgoing', 1, [own]),
+    along('profiled-any', 'incoming', 2, [own, far].sort()),
+    along('profiled-hidden', 'outgoing', 0, [far]),
+    along('profiled-to', 'outgoing', 2, [near, far]),
+  ])
+  const { call } = await world.newToken([{ record_type: [own, near], permission: 'read' }])
+  expect(mentioned(succeed(await call('GET', `/v1/crm/record-types/${own}/profile`)))).toEqual([
+    along('profiled-any', 'outgoing', 1, [own]),
+    along('profiled-any', 'incoming', 1, [own]),
+    along('profiled-to', 'outgoing', 1, [near]),
+  ])
 })

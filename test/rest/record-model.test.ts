@@ -12,7 +12,12 @@ afterAll(() => world.close())
 
 type Held = { data: object; pair: string | null; version: number; cancelled: boolean }
 /** The record type as it should be: what exists, and the last version of every id that ever was. */
-type Model = { records: Map<string, Held>; versions: Map<string, number> }
+type Model = {
+  records: Map<string, Held>
+  versions: Map<string, number>
+  /** What was deleted last under an id. */
+  trash: Map<string, Held>
+}
 /** Holds the write to the current version, to another one, or to none. */
 type Condition = 'none' | 'current' | 'stale' | 'absent'
 type Command =
@@ -67,7 +72,7 @@ type Expected =
   | { id: string; done: 'created' | 'updated' | 'unchanged' | 'deleted' }
 
 /** Applies the command to the model. `made` is the id that the server gave, where it gives one. */
-function apply({ records, versions }: Model, command: Command, made: string): Expected {
+function apply({ records, versions, trash }: Model, command: Command, made: string): Expected {
   const owner =
     'pair' in command && command.pair
       ? [...records].find(([, held]) => held.pair === command.pair)?.[0]
@@ -87,6 +92,13 @@ function apply({ records, versions }: Model, command: Command, made: string): Ex
   }
   if (command.op === 'put' && owner && owner !== command.id && records.has(command.id))
     return { code: 'CONFLICT' }
+  const gone = trash.get(target)
+  if (!held && gone && command.op === 'restore') {
+    const taken = [...records.values()].some(({ pair }) => pair !== null && pair === gone.pair)
+    if (taken || command.condition === 'stale') return { code: 'CONFLICT' }
+    store(gone)
+    return { id: target, done: 'updated' }
+  }
   if (!held) {
     const creates =
       (command.op === 'put' || command.op === 'putPair') && ['none', 'absent'].includes(command.condition)
@@ -98,6 +110,7 @@ function apply({ records, versions }: Model, command: Command, made: string): Ex
   if (!('data' in command)) {
     if (command.op === 'delete') {
       versions.set(target, held.version + 1)
+      trash.set(target, held)
       records.delete(target)
       return { id: target, done: 'deleted' }
     }
@@ -139,7 +152,8 @@ function headersOf(command: Command, model: Model): Record<string, string> {
     'pair' in command && command.op !== 'patch' && command.pair
       ? [...model.records].find(([, held]) => held.pair === command.pair)?.[0]
       : undefined
-  const found = model.records.get(owner ?? ('id' in command ? command.id : ''))
+  const target = owner ?? ('id' in command ? command.id : '')
+  const found = model.records.get(target) ?? model.trash.get(target)
   const version = found?.version ?? 1
   return { 'if-match': `"${command.condition === 'current' ? version : version + 1}"` }
 }
@@ -188,7 +202,7 @@ test(
       fc.asyncProperty(fc.array(command, { minLength: 3, maxLength: 14 }), async (commands) => {
         const type = await world.newType()
         const at = `/v1/crm/records/${type}`
-        const model: Model = { records: new Map(), versions: new Map() }
+        const model: Model = { records: new Map(), versions: new Map(), trash: new Map() }
         for (const each of commands) {
           const answer = await send(at, each, headersOf(each, model))
           expectAnswer(answer, apply(model, each, answer.body.id), model)

@@ -226,7 +226,6 @@ describe('What a record may be', () => {
     [{ data: {}, record_type: 'x' }, '/record_type'],
     [{ data: {}, expected_version: 0 }, '/expected_version'],
     [{ data: {}, expected_version: '1' }, '/expected_version'],
-    [{ data: {}, relationships: [] }, '/relationships'],
   ])('not the body %j', async (body, path) => {
     expectFault(await world.call('PUT', `${at}/refused`, body), path)
     expectFailure(await world.call('GET', `${at}/refused`), 'NOT_FOUND')

@@ -8,6 +8,12 @@ import { openCluster } from '../../src/postgres/cluster.ts'
 
 const quiet = { info: () => {}, warn: () => {} }
 
+/** What generated tests begin with, printed so that a failure can be repeated. */
+function seedOfRun(): number {
+  const given = process.env['PLINTH_TEST_SEED'] ?? (process.env['PLINTH_TEST_LONG'] ? undefined : '20261121')
+  return Number(given ?? Math.floor(Math.random() * 2 ** 31))
+}
+
 /** One PostgreSQL for the run, with a migrated template that each file clones. `DATABASE_URL` names another one to use. */
 export default async function setup(project: TestProject) {
   const given = process.env['DATABASE_URL']
@@ -17,6 +23,9 @@ export default async function setup(project: TestProject) {
   const template = `plinth_template_${process.pid}`
   await onServer(server, async (client) => void (await client.query(`CREATE DATABASE ${template}`)))
   await migrate(databaseUrl(server, template))
+  const seed = seedOfRun()
+  console.info(`PLINTH_TEST_SEED=${seed}`)
+  project.provide('seed', seed)
   project.provide('server', server)
   project.provide('template', template)
   return async () => {
@@ -51,5 +60,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     server: string
     template: string
+    seed: number
   }
 }

@@ -11,6 +11,12 @@ import type { Answer, Body, TestServer } from './server.ts'
 export type McpClient = {
   listTools(): Promise<{ tools: Body[] }>
   callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<Body>
+  listResources(page?: { cursor: string }): Promise<Body>
+  listResourceTemplates(): Promise<Body>
+  readResource(params: { uri: string }): Promise<Body>
+  listPrompts(): Promise<Body>
+  getPrompt(params: { name: string; arguments?: Record<string, string> }): Promise<Body>
+  complete(params: Body): Promise<Body>
   getInstructions(): string | undefined
   close(): Promise<void>
 }

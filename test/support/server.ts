@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { readConfig } from '../../src/config.ts'
 import { startServer } from '../../src/main.ts'
+import type { Provider } from '../../src/mcp/provider.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into freely; that is what tests are for.
@@ -29,10 +30,11 @@ export type TestServer = {
   close(): Promise<void>
 }
 
-/** A whole server on a database of its own, listening on loopback. `env` are settings. */
+/** A whole server on a database of its own, listening on loopback. `env` are settings, `provider` what `/mcp` serves. */
 export async function openServer(
   env: Record<string, string> = {},
   shared?: TestDatabase,
+  provider?: Provider,
 ): Promise<TestServer> {
   const database = shared ?? (await cloneDatabase())
   const dataDir = await mkdtemp(join(tmpdir(), 'plinth-data-'))
@@ -49,6 +51,7 @@ export async function openServer(
   const server = await startServer(
     config,
     pino({ level: config.logLevel, base: null }, { write: (line: string) => void log.push(line) }),
+    provider,
   )
   const as = (token: string | null): Call => caller(server.url, token)
   return {

@@ -7,23 +7,16 @@ type Tool = {
   annotations?: Readonly<Record<string, unknown>> | undefined
 }
 
-const BANNED = [
-  ...[
-    '$ref',
-    '$dynamicRef',
-    '$defs',
-    'definitions',
-    '$schema',
-    '$id',
-    '$anchor',
-    '$dynamicAnchor',
-    '$comment',
-  ],
-  ...['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else', 'const', 'prefixItems', 'additionalItems'],
-  ...['patternProperties', 'propertyNames', 'dependentSchemas', 'dependentRequired', 'dependencies'],
-  ...['unevaluatedProperties', 'unevaluatedItems', 'contains', 'nullable'],
-]
-const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean']
+/** All that any client is known to take, by the type it belongs to; whatever is not here is refused somewhere. */
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  any: ['type', 'description', 'enum', 'default', 'examples'],
+  object: ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
+  array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  boolean: [],
+}
 const ANNOTATIONS = {
   title: 'string',
   readOnlyHint: 'boolean',
@@ -44,12 +37,27 @@ export function lintTool(tool: Tool): string[] {
   if ((description?.length ?? 0) > 1024) faults.push('description is longer than 1024 characters')
   if (HIDDEN.test((description ?? '').replaceAll('\n', ' ')))
     faults.push('description holds hidden characters')
+  if (HIDDEN.test(String(annotations['title']))) faults.push('title holds hidden characters')
   for (const [hint, type] of Object.entries(ANNOTATIONS)) {
+    // What only reads destroys nothing, and twice is once.
+    if (annotations['readOnlyHint'] === true && /^(destructive|idempotent)/.test(hint)) continue
     if (typeof annotations[hint] !== type) faults.push(`annotation ${hint} is missing`)
   }
   faults.push(...lintSchema(inputSchema, 'inputSchema'))
   if (outputSchema !== undefined) faults.push(...lintSchema(outputSchema, 'outputSchema'))
   return faults
+}
+
+/** What is wrong with a whole list: what each tool has, and what only shows beside the others. */
+export function lintTools(tools: readonly Tool[]): string[] {
+  const folded = tools.map(({ name }) => name.toLowerCase().replaceAll('-', '_'))
+  // Some clients make one of the two.
+  const twins = tools.filter((_, i) => folded.indexOf(folded[i] ?? '') !== i).map(({ name }) => name)
+  return [
+    ...tools.flatMap((tool) => lintTool(tool).map((fault) => `${tool.name}: ${fault}`)),
+    ...twins.map((name) => `${name} differs from another name only in case or hyphens`),
+    ...(tools.length > 128 ? [`${tools.length} tools are more than providers take`] : []),
+  ]
 }
 
 /** What is wrong with one root schema. */
@@ -62,12 +70,11 @@ export function lintSchema(schema: unknown, at: string): string[] {
 function lintNode(schema: unknown, at: string, depth: number): string[] {
   if (!isObject(schema)) return [`${at}: a schema must be an object, not ${JSON.stringify(schema)}`]
   if (depth > MAX_DEPTH) return [`${at}: deeper than ${MAX_DEPTH} levels`]
-  const faults = BANNED.filter((keyword) => Object.hasOwn(schema, keyword)).map(
-    (keyword) => `${at}: has ${keyword}`,
-  )
   const { type, description, items } = schema
+  const faults = lintKeywords(schema, at)
   if (Array.isArray(type)) faults.push(`${at}: type is a list`)
-  else if (type !== undefined && !TYPES.includes(type as string)) faults.push(`${at}: type ${String(type)}`)
+  else if (type !== undefined && !Object.hasOwn(KEYWORDS, String(type)))
+    faults.push(`${at}: type ${String(type)}`)
   // An any-value has no type; this keyword then says so to clients that refuse a schema without a rule.
   if (type === undefined && !('enum' in schema) && !('additionalProperties' in schema)) {
     faults.push(`${at}: has neither type, enum nor additionalProperties`)
@@ -76,7 +83,8 @@ function lintNode(schema: unknown, at: string, depth: number): string[] {
   if (description !== undefined && (typeof description !== 'string' || HIDDEN.test(description))) {
     faults.push(`${at}: description is no text, or hides characters`)
   }
-  faults.push(...lintValues(schema['enum'], at), ...lintNames(schema, at))
+  faults.push(...lintValues(schema, at), ...lintSamples(schema, at), ...lintRules(schema, at))
+  faults.push(...lintNames(schema, at))
   for (const [name, part] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
     faults.push(...lintNode(part, `${at}.properties.${name}`, depth + 1))
   }
@@ -88,17 +96,72 @@ function lintNode(schema: unknown, at: string, depth: number): string[] {
   return faults
 }
 
-function lintValues(values: unknown, at: string): string[] {
+/** A keyword of another type is noise to some clients and an error to others. What has no type may say what it holds. */
+function lintKeywords(schema: Record<string, unknown>, at: string): string[] {
+  const { type } = schema
+  const own = typeof type === 'string' ? (KEYWORDS[type] ?? []) : Object.values(KEYWORDS).flat()
+  const taken = [...(KEYWORDS['any'] ?? []), ...own]
+  return Object.keys(schema)
+    .filter((keyword) => !taken.includes(keyword))
+    .map((keyword) => `${at}: has ${keyword}${typeof type === 'string' ? ` beside type ${type}` : ''}`)
+}
+
+function lintValues({ enum: values, type }: Record<string, unknown>, at: string): string[] {
   if (values === undefined) return []
   if (!Array.isArray(values) || values.length === 0) return [`${at}: enum is empty`]
-  const scalar = values.every((value) => ['string', 'number', 'boolean'].includes(typeof value))
-  return scalar ? [] : [`${at}: enum holds more than scalars`]
+  const faults = values.every(isShown) ? [] : [`${at}: enum holds more than plain scalars`]
+  if (new Set(values).size !== values.length) faults.push(`${at}: enum repeats itself`)
+  if (!values.every((value) => fits(value, type)))
+    faults.push(`${at}: enum does not fit type ${String(type)}`)
+  return faults
+}
+
+function lintSamples(schema: Record<string, unknown>, at: string): string[] {
+  const { examples = [], type } = schema
+  if (!Array.isArray(examples)) return [`${at}: examples is no list`]
+  const samples = 'default' in schema ? [schema['default'], ...examples] : examples
+  return samples
+    .filter((sample) => ![sample].flat().every(isShown) || !fits(sample, type))
+    .map(
+      (sample) => `${at}: the sample ${JSON.stringify(sample)} is not plain, or not of type ${String(type)}`,
+    )
+}
+
+/** Rules a client compiles before it calls anything. */
+function lintRules(schema: Record<string, unknown>, at: string): string[] {
+  const faults = []
+  const { pattern, format } = schema
+  if (pattern !== undefined && !isPattern(pattern)) faults.push(`${at}: pattern ${String(pattern)}`)
+  if (format !== undefined && typeof format !== 'string') faults.push(`${at}: format is no text`)
+  for (const [keyword, value] of Object.entries(schema))
+    if (/^(min|max|exclusive|multiple)/.test(keyword) && !Number.isFinite(value))
+      faults.push(`${at}: ${keyword} is no number`)
+  return faults
+}
+
+/** A scalar whose text is what it seems to be. */
+const isShown = (value: unknown): boolean =>
+  typeof value === 'string' ? !HIDDEN.test(value) : ['number', 'boolean'].includes(typeof value)
+
+function fits(value: unknown, type: unknown): boolean {
+  if (type === undefined) return true
+  if (type === 'array') return Array.isArray(value)
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type
+}
+
+function isPattern(pattern: unknown): boolean {
+  try {
+    return typeof pattern === 'string' && new RegExp(pattern, 'u') !== undefined
+  } catch {
+    return false
+  }
 }
 
 function lintNames(schema: Record<string, unknown>, at: string): string[] {
   const names = Object.keys(isObject(schema['properties']) ? schema['properties'] : {})
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   return [
+    ...(new Set(required).size === required.length ? [] : [`${at}: required repeats itself`]),
     ...names
       .filter((name) => !/^[A-Za-z0-9_.-]{1,64}$/.test(name))
       .map((name) => `${at}: property name ${JSON.stringify(name)} is not portable`),

@@ -22,6 +22,7 @@ export type LogRow = {
   actor_name: string
   via: string
   request_id: string
+  cause: string | null
 }
 
 /** A server with the base `crm`, and short ways to what most tests need. */
@@ -72,3 +73,9 @@ export const patchJson = (
     'content-type': 'application/json-patch+json',
     ...headers,
   })
+
+/** Claims the oldest free record of a type in `crm`, under an id that the test chose. */
+export async function claimAs(server: TestServer, id: string, recordType: string): Promise<void> {
+  const { data } = succeed(await server.call('POST', `/v1/crm/records/${recordType}/claim`))
+  await server.database.query('UPDATE plinth.claim SET id = $1 WHERE id = $2', [id, data[0].claim.id])
+}

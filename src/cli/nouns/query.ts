@@ -34,12 +34,17 @@ export const query: Row = {
   ],
   show: ({ body }) => {
     const { data, meta } = body as Page
-    const rows = data.map(flat)
-    showRows(rows, columnsOf(rows))
+    showRecords(data)
     if (meta.total !== undefined) note(`${data.length} of ${meta.total}\n`)
     if (meta.hint) note(`${meta.hint}\n`)
     if (meta.has_more) note(`There are more: --cursor ${meta.next_cursor}\n`)
   },
+}
+
+/** Records as a table, with what stands beside each before its own fields. */
+export function showRecords(data: readonly Found[], beside: readonly string[] = []): void {
+  const rows = data.map(flat)
+  showRows(rows, [...beside, ...columnsOf(rows)])
 }
 
 /** A record with the properties of its data beside its own fields. */

@@ -1,6 +1,7 @@
 import { readJson } from '../input.ts'
-import { createOnly, ifMatch, json, type Option, paging, query, text, writing } from '../options.ts'
+import { createOnly, cursor, ifMatch, json, type Option, paging, query, text, writing } from '../options.ts'
 import type { Noun, Row } from '../row.ts'
+import { related } from './related.ts'
 
 const ALL = '/:base_id/records/:record_type'
 const ONE = '/:base_id/records/:record_type/:id'
@@ -10,12 +11,20 @@ const external: readonly Option[] = [
   text('--external-id <id>', 'external_id', 'its id in the system it comes from'),
   text('--external-source <name>', 'external_source', 'that system; "default" when left out'),
 ]
+const links = json(
+  '--relationships <json>',
+  'relationships',
+  'relationships to add: [{"rel_type","record_type","id"}]',
+)
 const operations: Option = {
   flags: '--operations <json>',
   about: 'a JSON Patch instead (JSON, @file, or - for standard input)',
   to: { content: 'application/json-patch+json' },
   read: readJson,
 }
+
+const expand = query('--expand <types>', 'expand', 'relationship types to follow, such as owner.company')
+const asOf = query('--as-of <time>', 'as_of', 'as it was then, such as 2026-01-31T09:30:00Z')
 
 const act = (name: string, summary: string): Row => ({
   name,
@@ -39,17 +48,33 @@ export const record: Noun = {
         query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
         query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
         query('--fields <names>', 'fields', 'what to show, such as id,data.name'),
-        query('--cursor <cursor>', 'cursor', 'where the page starts'),
+        asOf,
+        cursor,
         ...paging,
       ],
     },
-    { name: 'get', summary: 'Show a record', method: 'GET', path: ONE, options: [] },
+    {
+      name: 'get',
+      summary: 'Show a record as it is, or as it was',
+      method: 'GET',
+      path: ONE,
+      options: [query('--version <number>', 'version', 'as that version was'), asOf, expand],
+    },
+    related,
+    {
+      name: 'history',
+      summary: "List a record's versions, the newest first",
+      method: 'GET',
+      path: `${ONE}/history`,
+      options: [cursor, ...paging],
+      columns: ['version', 'operation', 'at', 'actor', 'diff'],
+    },
     {
       name: 'put',
       summary: 'Create a record or replace its content; without an id by its external id',
       method: 'PUT',
       path: `${ONE}?`,
-      options: [content, ...external, ifMatch, createOnly, ...writing],
+      options: [content, ...external, links, ifMatch, createOnly, ...writing],
     },
     {
       name: 'create',
@@ -60,6 +85,7 @@ export const record: Noun = {
         content,
         text('--id <id>', 'id', 'its id; the server makes one when left out'),
         ...external,
+        links,
         ...writing,
       ],
     },

@@ -1,6 +1,6 @@
 import { parseJson } from '../../json/index.ts'
 import { misused } from '../failure.ts'
-import { json, type Option } from '../options.ts'
+import { count, json, type Option } from '../options.ts'
 import { note, showRows } from '../print.ts'
 import type { Row } from '../row.ts'
 
@@ -30,11 +30,6 @@ const param: Option = {
   conflicts: 'params',
 }
 
-const readCount = (text: string, flag: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw misused(`${flag} is a whole number.`)
-  return Number(text)
-}
-
 /** `plinth sql 'SELECT …'`. */
 export const sql: Row = {
   name: 'sql',
@@ -45,7 +40,7 @@ export const sql: Row = {
   options: [
     param,
     json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),
-    { flags: '--limit <count>', about: 'rows to answer', to: { body: 'limit' }, read: readCount },
+    count('--limit <count>', 'limit', 'rows to answer'),
   ],
   show: ({ body }) => {
     const { data, meta } = body as Result

@@ -1,10 +1,10 @@
-import { demand } from '../access.ts'
 import { shaped } from '../db.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { Parameters } from '../filter/parameters.ts'
 import type { Filter } from '../filter/parse.ts'
 import { recordTarget } from '../filter/record-target.ts'
 import { searchIn } from '../filter/search-condition.ts'
+import { demandWithin, filterThrough, typeThrough } from '../lens/look.ts'
 import { type PageArgs, readPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { chooseAccessPath } from '../records/access-path.ts'
@@ -28,18 +28,18 @@ export async function aggregateRecords(
   recordType: string,
   args: AggregateArgs & PageArgs,
 ): Promise<AggregatePage> {
-  demand(scope.access, 'read', baseId, recordType)
+  const lens = demandWithin(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const query = readAggregate(args, false)
-  const type = await demandType(scope, baseId, recordType)
+  const type = typeThrough(lens, await demandType(scope, baseId, recordType))
   const parameters = new Parameters()
   const plan = planAggregate(query, [type])
-  const branch = branchOf(type, query.filter, parameters)
+  const branch = branchOf(type, filterThrough(lens, query.filter), parameters)
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
   return toGroups(await scope.db.query<GroupRow>(shaped(text), values), plan, page)
 }
 
-type Type = Awaited<ReturnType<typeof demandType>>
+type Type = ReturnType<typeof typeThrough>
 
 /** The records of the type that match, found through a declared index where one helps. */
 function branchOf(type: Type, filter: Filter | null, parameters: Parameters): Branch {
@@ -52,6 +52,6 @@ function branchOf(type: Type, filter: Filter | null, parameters: Parameters): Br
     path && entryConditions(path, baseId, parameters),
     rest && compileFilter(rest, recordTarget(type, parameters, search)),
   ]
-  const from = path ? 'plinth.record_index i JOIN plinth.record r ON r.id = i.id' : 'plinth.record r'
+  const from = path ? 'plinth.record_index i JOIN plinth.record r ON r.row_no = i.row_no' : 'plinth.record r'
   return { from, where: conditions.filter(Boolean).join(' AND '), type }
 }

@@ -1,6 +1,7 @@
 import { Aggregations, GroupBy } from '../../aggregate-shapes.ts'
 import { check, inBody } from '../../check.ts'
 import { invalid } from '../../errors.ts'
+import { COLUMN_TYPES } from '../../record-columns.ts'
 import { type Field, parseField } from '../filter/field.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { readSort } from '../records/sort.ts'
@@ -22,7 +23,9 @@ export function readAggregate(args: AggregateArgs, acrossBases: boolean): Aggreg
     filter: isGiven(args.filter) ? parseFilter(args.filter, '/filter') : null,
     aggregations,
     groups,
-    having: isGiven(args.having) ? parseFilter(args.having, '/having', readName) : null,
+    having: isGiven(args.having)
+      ? parseFilter(args.having, '/having', { read: readName, types: COLUMN_TYPES })
+      : null,
     sort: isGiven(args.sort) ? readSort(args.sort, '/sort', readName) : [],
   }
 }

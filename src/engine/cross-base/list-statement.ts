@@ -2,7 +2,7 @@ import { compileFilter } from '../filter/compile.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import type { Filter } from '../filter/parse.ts'
 import { recordTarget } from '../filter/record-target.ts'
-import { searchIn } from '../filter/search-condition.ts'
+import { searchIn, sumOfScores } from '../filter/search-condition.ts'
 import { type OrderTerm, orderBy, orderTerms, tieDescending } from '../records/order.ts'
 import { RECORD_COLUMNS } from '../records/record.ts'
 import type { SortTerm } from '../records/sort.ts'
@@ -79,7 +79,7 @@ export function conditions(
   const ofType = `r.record_type = ${parameters.add(recordType)}`
   if (filter === null) return { where: ofType, score: null }
   const scores: string[] = []
-  const search = searchIn('', type, parameters, (score) => void scores.push(`coalesce(${score}, 0)`))
+  const search = searchIn('', type, parameters, (score) => void scores.push(score))
   const matches = compileFilter(filter, recordTarget(type, parameters, search))
-  return { where: `${ofType} AND ${matches}`, score: scores.length > 0 ? `(${scores.join(' + ')})` : null }
+  return { where: `${ofType} AND ${matches}`, score: sumOfScores(scores) }
 }

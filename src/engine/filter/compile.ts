@@ -1,19 +1,20 @@
+import type { Column } from '../../record-columns.ts'
 import { compare, type Test } from './compare.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition, Filter } from './parse.ts'
 
 /** What a filter is compiled against. */
-export type Target = {
+export type Target<C extends string = Column> = {
   /** Calls the test with what the condition's field holds: once, or on some element for a path with `[]`. */
-  reach(condition: Condition, test: (operand: Operand) => string): string
+  reach(condition: Condition<C>, test: (operand: Operand) => string): string
   /** The condition of a search. */
-  search(condition: Condition): string
+  search(condition: Condition<C>): string
   parameters: Parameters
 }
 
 /** The filter as SQL: true for what matches, false or null for the rest. Every value is bound. */
-export function compileFilter(filter: Filter, target: Target): string {
+export function compileFilter<C extends string>(filter: Filter<C>, target: Target<C>): string {
   switch (filter.kind) {
     case 'and':
     case 'or': {
@@ -28,7 +29,7 @@ export function compileFilter(filter: Filter, target: Target): string {
 }
 
 /** `neq`, `not_in` and `is_null` are the exact negations of `eq`, `in` and `is_not_null`; null is what is missing. */
-function compileCondition(condition: Condition, target: Target): string {
+function compileCondition<C extends string>(condition: Condition<C>, target: Target<C>): string {
   const { op, value } = condition
   const test = (how: Test, against: unknown = value) =>
     target.reach(condition, (operand) => compare(operand, how, against, target.parameters))
@@ -62,7 +63,7 @@ function compileCondition(condition: Condition, target: Target): string {
 const negated = (condition: string): string => `NOT coalesce(${condition}, false)`
 
 /** Is there a search anywhere in it? */
-export function holdsSearch(filter: Filter): boolean {
+export function holdsSearch(filter: Filter<string>): boolean {
   if (filter.kind === 'condition') return filter.op === 'search'
   return filter.kind === 'not' ? holdsSearch(filter.of) : filter.of.some(holdsSearch)
 }

@@ -6,17 +6,23 @@ import { COLUMNS, type Column } from '../../record-columns.ts'
 
 /** A step into data: a property, an array position, or (null) any element of an array. */
 export type FieldPath = readonly (string | number | null)[]
-export type Field = { kind: 'column'; column: Column } | { kind: 'data'; path: FieldPath }
+/** A field of what has the columns `C` beside its data; without other word, of a record. */
+export type Field<C extends string = Column> =
+  | { kind: 'column'; column: C }
+  | { kind: 'data'; path: FieldPath }
 
 // One segment after `data`: .name, [0], [] or ["any key"].
 const SEGMENT = /\.([^.[\]"]+)|\[(\d{1,9})\]|\[(\])|\[("(?:[^"\\]|\\.)*")\]/y
 
 /** Reads `status`, `data.a.b`, `data.items[0].sku`, `data.items[].sku` or `data["odd.key"]`. @throws VALIDATION_ERROR at `at` */
-export function parseField(text: unknown, at: string): Field {
+export const parseField = (text: unknown, at: string): Field => readField(text, at, COLUMNS)
+
+/** The same of what has other columns beside its data. @throws VALIDATION_ERROR at `at` */
+export function readField<C extends string>(text: unknown, at: string, columns: readonly C[]): Field<C> {
   if (typeof text !== 'string' || text.length > LIMITS.fieldChars)
     throw badField(at, 'A field is written like "status" or "data.amount".')
-  if (COLUMNS.includes(text as Column)) return { kind: 'column', column: text as Column }
-  if (text !== 'data' && !/^data[.[]/.test(text)) throw unknownField(text, at)
+  if (columns.includes(text as C)) return { kind: 'column', column: text as C }
+  if (text !== 'data' && !/^data[.[]/.test(text)) throw unknownField(text, at, columns)
   const path: (string | number | null)[] = []
   for (let from = 'data'.length; from < text.length; from = SEGMENT.lastIndex) {
     SEGMENT.lastIndex = from
@@ -44,16 +50,15 @@ function readSegment([, name, index, any, quoted]: RegExpExecArray, at: string):
   }
 }
 
-function unknownField(text: string, at: string) {
-  const candidates = [...COLUMNS, `data.${text}`]
-  const close = nearest(text, COLUMNS)
+function unknownField(text: string, at: string, columns: readonly string[]) {
+  const close = nearest(text, columns)
   return invalid({
     path: at,
     code: 'unknown_field',
-    message: `There is no field "${text.slice(0, 64)}". A property of the record is written "data.<name>".`,
+    message: `There is no field "${text.slice(0, 64)}". A property of its data is written "data.<name>".`,
     received: text.slice(0, 64),
-    allowed: [...COLUMNS, 'data.<name>'],
-    hint: close && close !== text && text.length > 2 ? close : (candidates.at(-1) ?? ''),
+    allowed: [...columns, 'data.<name>'],
+    hint: close && close !== text && text.length > 2 ? close : `data.${text}`,
   })
 }
 

@@ -16,7 +16,10 @@ export type Operand =
   | { kind: 'instant'; sql: string; zone: string }
 
 /** What filters, sorts and aggregates need of a record type. */
-export type FieldContext = Pick<CompiledType, 'jsonSchema' | 'timezone'>
+export type FieldContext = Pick<CompiledType, 'jsonSchema' | 'timezone'> & {
+  /** The properties of `data` that a caller may name; all where there are no bounds. */
+  readonly shown?: readonly string[] | null
+}
 
 /** A column of `plinth.record AS r`. */
 export function columnOperand(column: Column, { timezone }: FieldContext): Operand {
@@ -63,6 +66,17 @@ export function singleOperand(
   what: string,
 ): Operand {
   if (field.kind === 'column') return columnOperand(field.column, type)
+  return dataOperand(field, type, parameters, at, what)
+}
+
+/** The same for a field in `data`. */
+export function dataOperand(
+  field: Extract<Field, { kind: 'data' }>,
+  type: FieldContext,
+  parameters: Parameters,
+  at: string,
+  what: string,
+): Extract<Operand, { kind: 'json' }> {
   demandField(field, type, at)
   if (field.path.includes(null))
     throw invalid({
@@ -76,10 +90,12 @@ export function singleOperand(
 /** @throws VALIDATION_ERROR for a property that a closed schema does not have */
 export function demandField(
   field: Extract<Field, { kind: 'data' }>,
-  { jsonSchema }: FieldContext,
+  { jsonSchema, shown }: FieldContext,
   at: string,
 ): void {
-  const { exists, allowed } = fieldExists(jsonSchema, field.path)
+  const { exists, allowed } = shown
+    ? within(shown, jsonSchema, field.path)
+    : fieldExists(jsonSchema, field.path)
   if (exists) return
   const names = field.path.filter((segment) => typeof segment === 'string')
   const close = names.map((name) => nearest(name, allowed)).find(Boolean)
@@ -90,4 +106,11 @@ export function demandField(
     allowed: allowed.slice(0, 50),
     ...(close && { hint: close }),
   })
+}
+
+/** Where some properties are hidden, the others are all that a closed schema would have; `data` whole holds hidden ones. */
+function within(shown: readonly string[], jsonSchema: unknown, path: FieldPath) {
+  const [first] = path
+  const isShown = typeof first === 'string' && shown.includes(first)
+  return isShown ? fieldExists(jsonSchema, path) : { exists: false, allowed: [...shown] }
 }

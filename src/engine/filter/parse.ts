@@ -2,41 +2,57 @@ import { correctFilter } from '../../dialects/index.ts'
 import { type Detail, DomainError, invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
-import { isOperator, OPERATOR_NAMES, type Operator, operatorsFor } from '../../operators.ts'
-import { COLUMN_TYPES } from '../../record-columns.ts'
+import { isOperator, OPERATOR_NAMES, type Operator, operatorsFor, type ValueType } from '../../operators.ts'
+import { COLUMN_TYPES, type Column } from '../../record-columns.ts'
 import { type Field, parseField } from './field.ts'
 import { checkValue } from './value.ts'
 
 /** A test of one field; `at` is where it stands in the request, and its value is one that the operator takes. */
-export type Condition = {
+export type Condition<C extends string = Column> = {
   kind: 'condition'
   /** The field as it is written. */
   name: string
-  field: Field
+  field: Field<C>
   op: Operator
   value: unknown
   at: string
+  /** Not the caller's own: it may name what the caller may not, and its search does not rank. */
+  trusted?: true
 }
 /** A filter as a closed syntax tree. */
-export type Filter = { kind: 'and' | 'or'; of: readonly Filter[] } | { kind: 'not'; of: Filter } | Condition
+export type Filter<C extends string = Column> =
+  | { kind: 'and' | 'or'; of: readonly Filter<C>[] }
+  | { kind: 'not'; of: Filter<C> }
+  | Condition<C>
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** How a field is read: of a record, or of whatever else is filtered. */
-type ReadField = (name: unknown, at: string) => Field
+/** How a field is read: of a record, or of whatever else is filtered; and what the columns beside its data hold. */
+export type Fields<C extends string> = {
+  read: (name: unknown, at: string) => Field<C>
+  types: Readonly<Record<C, ValueType>>
+}
+
+const RECORD_FIELDS: Fields<Column> = { read: parseField, types: COLUMN_TYPES }
 
 /**
  * Reads a filter: a condition `{ field, op, value }`, or a group `{ and: [] }`, `{ or: [] }`, `{ not: {} }`.
  * @throws VALIDATION_ERROR at the JSON Pointer of the fault, below `at`; with a corrected filter where one can be told
  */
-export function parseFilter(raw: unknown, at: string, readField: ReadField = parseField): Filter {
+export function parseFilter(raw: unknown, at: string): Filter
+export function parseFilter<C extends string>(raw: unknown, at: string, fields: Fields<C>): Filter<C>
+export function parseFilter(
+  raw: unknown,
+  at: string,
+  fields: Fields<string> = RECORD_FIELDS,
+): Filter<string> {
   const budget = { conditions: 0 }
-  const read = (node: unknown, here: string, depth: number): Filter => {
+  const read = (node: unknown, here: string, depth: number): Filter<string> => {
     if (!isObject(node) || Object.keys(node).length === 0)
       throw fault(here, 'type', 'A filter is {"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.')
     const group = (['and', 'or', 'not'] as const).find((name) => Object.hasOwn(node, name))
-    if (!group) return readCondition(node, here, budget, readField)
+    if (!group) return readCondition(node, here, budget, fields)
     demandOnly(node, [group], here)
     if (depth >= LIMITS.filterDepth)
       throw fault(here, 'too_deep', `Groups nest at most ${LIMITS.filterDepth} deep.`)
@@ -50,7 +66,7 @@ export function parseFilter(raw: unknown, at: string, readField: ReadField = par
     return read(raw, at, 0)
   } catch (thrown) {
     // Other fields than a record's are not told apart there.
-    throw readField === parseField ? corrected(thrown, raw) : thrown
+    throw fields === RECORD_FIELDS ? corrected(thrown, raw) : thrown
   }
 }
 
@@ -67,8 +83,8 @@ function readCondition(
   node: Record<string, unknown>,
   at: string,
   budget: { conditions: number },
-  readField: ReadField,
-): Condition {
+  fields: Fields<string>,
+): Condition<string> {
   if (++budget.conditions > LIMITS.filterConditions)
     throw fault(at, 'too_many', `A filter has at most ${LIMITS.filterConditions} conditions.`)
   demandOnly(node, ['field', 'op', 'value'], at)
@@ -76,17 +92,23 @@ function readCondition(
     if (!Object.hasOwn(node, key)) throw fault(`${at}/${key}`, 'required', `A condition needs "${key}".`)
   const { op } = node
   if (!isOperator(op)) throw unknownOperator(op, at)
-  const field = readField(node['field'], `${at}/field`)
-  demandOperator(field, op, node['field'], at)
+  const field = fields.read(node['field'], `${at}/field`)
+  demandOperator(field, op, fields, node['field'], at)
   const value = checkValue(op, node, at)
   return { kind: 'condition', name: String(node['field']), field, op, value, at }
 }
 
 /** A column has one type, so an operator that can never hold for it is a mistake. */
-function demandOperator(field: Field, op: Operator, name: unknown, at: string): void {
-  if (field.kind !== 'column') return
-  const allowed = operatorsFor(COLUMN_TYPES[field.column])
-  if (allowed.includes(op)) return
+function demandOperator(
+  field: Field<string>,
+  op: Operator,
+  { types }: Fields<string>,
+  name: unknown,
+  at: string,
+): void {
+  const type = field.kind === 'column' ? types[field.column] : undefined
+  const allowed = type && operatorsFor(type)
+  if (!allowed || allowed.includes(op)) return
   throw fault(`${at}/op`, 'operator_mismatch', `"${op}" does not go with "${String(name)}".`, {
     received: op,
     allowed,

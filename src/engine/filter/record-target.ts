@@ -1,3 +1,4 @@
+import type { Column } from '../../record-columns.ts'
 import type { Target } from './compile.ts'
 import type { FieldPath } from './field.ts'
 import { columnOperand, demandField, type FieldContext, type Operand, step, zoneOf } from './operand.ts'
@@ -5,17 +6,25 @@ import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'
 
 /** Filters over `plinth.record AS r`. @throws VALIDATION_ERROR for a field that a closed schema does not have */
-export function recordTarget(
+export const recordTarget = (
   type: FieldContext,
   parameters: Parameters,
   search: (condition: Condition) => string,
-): Target {
+): Target => targetOver<Column>(type, parameters, search, (column) => columnOperand(column, type))
+
+/** The same over other rows `r` that have `data`, whose columns are the operands that `operandOf` makes. */
+export function targetOver<C extends string>(
+  type: FieldContext,
+  parameters: Parameters,
+  search: (condition: Condition<C>) => string,
+  operandOf: (column: C) => Operand,
+): Target<C> {
   return {
     parameters,
     search,
-    reach({ field, at }, test) {
-      if (field.kind === 'column') return test(columnOperand(field.column, type))
-      demandField(field, type, `${at}/field`)
+    reach({ field, at, trusted }, test) {
+      if (field.kind === 'column') return test(operandOf(field.column))
+      if (!trusted) demandField(field, type, `${at}/field`)
       return onElements(field.path, zoneOf(field.path, type), parameters, test)
     },
   }

@@ -5,6 +5,13 @@ export {
 } from './compiled.ts'
 export { type ResolvedIndex, readIndexes } from './declaration.ts'
 export { declaredIndex, resolvedIndex, type ShownIndex, shownIndex } from './declared.ts'
-export { entriesOf, LEAVING, variantFor, type WriteStatement, writeStatement } from './entries.ts'
+export {
+  entriesGone,
+  entriesOf,
+  LEAVING,
+  variantFor,
+  type WriteStatement,
+  writeStatement,
+} from './entries.ts'
 export { dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique } from './unique.ts'

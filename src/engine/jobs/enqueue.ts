@@ -4,6 +4,8 @@ import { type Db, statement } from '../db.ts'
 export type Jobs = {
   build_index: IndexKey
   drop_index_entries: { base: string; index: string }
+  purge_history: { base: string }
+  purge_histories: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

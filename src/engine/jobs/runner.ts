@@ -19,6 +19,8 @@ const CONCURRENCY = 2
 const POOL_SIZE = CONCURRENCY + 1
 /** New jobs are announced; this is for those whose time comes later. */
 const POLL_MS = 2000
+/** What is done at its time by one of the processes on the database: each hour, at seven past. */
+const CRONTAB = '7 * * * * purge_histories'
 const RESTART_MS = 1000
 const RESUME_MS = 60_000
 
@@ -83,7 +85,7 @@ async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Prom
     concurrency: CONCURRENCY,
     pollInterval: POLL_MS,
     noHandleSignals: true,
-    crontab: '',
+    crontab: CRONTAB,
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts'
+import { purgeHistories, purgeHistory } from '../history/purge.ts'
 import { buildIndex } from '../indexes/build.ts'
 import { dropIndexEntries } from '../indexes/drop.ts'
 import type { JobName, Jobs } from './enqueue.ts'
@@ -10,4 +11,6 @@ type Task<Name extends JobName> = (db: Db, payload: Jobs[Name], signal: AbortSig
 export const TASKS: { [Name in JobName]: Task<Name> } = {
   build_index: buildIndex,
   drop_index_entries: dropIndexEntries,
+  purge_history: purgeHistory,
+  purge_histories: purgeHistories,
 }

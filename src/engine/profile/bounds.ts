@@ -16,6 +16,8 @@ export const BOUNDS = {
   fieldChars: 1024,
   /** Segments of a path after `data`. */
   depth: 6,
+  /** Links that are counted of one relationship type in one direction. */
+  countedLinks: 10_000,
   topValues: 5,
   /** The longest value that is shown, as JSON. */
   valueChars: 64,

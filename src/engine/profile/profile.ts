@@ -11,6 +11,7 @@ import { candidatesDeclared, candidatesFrom } from './candidates.ts'
 import { declaredPlaces } from './declared.ts'
 import { type Example, exampleQueries } from './examples.ts'
 import { readInstants } from './instants.ts'
+import { profileRelationships, type RelationshipProfile } from './relationships.ts'
 import { readSample } from './sample.ts'
 import { type FieldProfile, type Summary, summarize } from './summary.ts'
 import { type Place, Tally } from './tally.ts'
@@ -25,27 +26,38 @@ export type TypeProfile = {
   fields: FieldProfile[]
   /** Fields there are beside those shown, as far as they were told apart. */
   omittedFields: number
-  /** None: no relationship types exist. */
-  relationships: never[]
+  /** At the time of asking, as the token sees them. */
+  relationships: RelationshipProfile[]
   examples: Example[]
 }
+
+/** What is the same whoever asks. */
+type Kept = Omit<TypeProfile, 'relationships'>
 
 /**
  * Keyed by the compiled type itself: one that has changed is another, and one of another base or database too. What is
  * kept says nothing of who asked, only what `read` on the type shows.
  */
-const known = new LRUCache<CompiledType, Promise<TypeProfile>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
+const known = new LRUCache<CompiledType, Promise<Kept>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
 
 /**
- * What the records of a type look like, at most 30 seconds old.
+ * What the records of a type look like, at most 30 seconds old, and how they are linked.
  * @throws FORBIDDEN outside the grants; NOT_FOUND without base or type
  */
 export async function profileRecordType(scope: Scope, baseId: string, id: string): Promise<TypeProfile> {
   demand(scope.access, 'read', baseId, id)
   const type = await demandType(scope, baseId, id)
+  const [kept, relationships] = await Promise.all([
+    keptProfile(scope.db, type),
+    profileRelationships(scope, baseId, id),
+  ])
+  return { ...kept, relationships }
+}
+
+async function keptProfile(db: Db, type: CompiledType): Promise<Kept> {
   const held = known.get(type)
   if (held) return held
-  const made = makeProfile(scope.db, type)
+  const made = makeProfile(db, type)
   known.set(type, made)
   try {
     return await made
@@ -55,7 +67,7 @@ export async function profileRecordType(scope: Scope, baseId: string, id: string
   }
 }
 
-async function makeProfile(db: Db, type: CompiledType): Promise<TypeProfile> {
+async function makeProfile(db: Db, type: CompiledType): Promise<Kept> {
   const key = [type.baseId, type.id] as const
   const declared = declaredPlaces(type.jsonSchema).filter(
     ({ path }) => fieldExists(type.jsonSchema, path).exists,
@@ -75,7 +87,6 @@ async function makeProfile(db: Db, type: CompiledType): Promise<TypeProfile> {
     sampled: tally.records < count,
     fields: summaries.map(({ profile }) => profile),
     omittedFields: tally.places.length - places.length + tally.leftOut.size,
-    relationships: [],
     examples: exampleQueries(candidates),
   }
 }

@@ -1,4 +1,5 @@
 export { patchRecordType, putRecordType } from './change.ts'
+export { followTypes, type TypeChange } from './follow.ts'
 export {
   demandType,
   getRecordType,

@@ -1,6 +1,6 @@
 import type { DomainError } from '../../errors.ts'
 import { demand, demandSight } from '../access.ts'
-import { baseNotFound } from '../bases.ts'
+import { baseNotFound, demandBase } from '../bases.ts'
 import { statement } from '../db.ts'
 import { readNewest } from '../newest.ts'
 import type { Page, PageArgs } from '../page.ts'
@@ -52,10 +52,6 @@ export async function typesVersion(scope: Scope, baseId: string): Promise<number
   const [row] = await scope.db.query<{ types_version: number }>(TYPES_VERSION, [baseId])
   if (!row) throw baseNotFound(baseId)
   return row.types_version
-}
-
-async function demandBase(scope: Scope, baseId: string): Promise<void> {
-  if ((await scope.db.query(TYPES_VERSION, [baseId])).length === 0) throw baseNotFound(baseId)
 }
 
 /** The 404 for a type that was not found: of its base, when that is what is missing. */

@@ -29,7 +29,7 @@ const REWRITE = statement(
      WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = n.id RETURNING r.*),
    ${entriesOf('w')}
    INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-   SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at,
+   SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at, created_at,
      $4, $5, $6, $7 FROM w`,
 )
 

@@ -1,13 +1,16 @@
-import { DomainError } from '../../errors.ts'
 import { demand } from '../access.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import { lockConfiguration } from '../configuration.ts'
+import { confirmFirst } from '../confirm.ts'
 import { statement } from '../db.ts'
+import { clearLinksOfType } from '../deletion/index.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'
 import { dropIndexes } from '../indexes/index.ts'
+import { planned, takeNamed } from '../plans/index.ts'
 import { authorship } from '../scope.ts'
 import { lockType } from '../type-lock.ts'
 import type { WriteScope } from '../write.ts'
-import { finishChange, lockConfiguration } from './configuration.ts'
+import { finishChange } from './configuration.ts'
 import { typeNotFound, WITH_INDEXES } from './record-type.ts'
 
 const HOLDS_RECORDS = statement(
@@ -20,10 +23,13 @@ const DELETE_RECORDS = statement(
   `WITH gone AS (DELETE FROM plinth.record WHERE base_id = $1 AND record_type = $2 RETURNING *)
    INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
    SELECT base_id, 'record', record_type, id, 'delete', version + 1, data, external_source, external_id,
-     cancelled_at, $3, $4, $5, $6 FROM gone`,
+     cancelled_at, created_at, $3, $4, $5, $6 FROM gone`,
 )
 
-/** Deletes the type. One with records wants `confirm` equal to its id; they are deleted first, each with its entry. */
+/**
+ * Deletes the type. One with records wants `confirm` equal to its id; they are deleted first, each with its entry, and
+ * with them what the types of their links say. @throws CONFLICT when a link from a record of another type restricts it
+ */
 export async function deleteRecordType(
   scope: WriteScope,
   baseId: string,
@@ -32,8 +38,8 @@ export async function deleteRecordType(
   expected: Expectation,
 ) {
   demand(scope.access, 'manage', baseId, id)
-  return scope.db.transaction(async (tx) => {
-    const within: WriteScope = { ...scope, db: tx }
+  return planned(scope, async (within, told) => {
+    const { db: tx, taken } = within
     await lockConfiguration(within, baseId)
     const held = await tx.orm.recordType.findUnique({
       where: { baseId_id: { baseId, id } },
@@ -42,7 +48,10 @@ export async function deleteRecordType(
     if (!held) throw typeNotFound(id)
     checkVersion(expected, held.version, `record type "${id}"`)
     await lockType(tx, baseId, id)
-    if (confirm !== id && (await tx.query(HOLDS_RECORDS, [baseId, id])).length > 0) throw confirmFirst(id)
+    if (!scope.planning && confirm !== id && (await tx.query(HOLDS_RECORDS, [baseId, id])).length > 0)
+      throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
+    if (taken) takeNamed(taken, 'recordTypes', held)
+    await clearLinksOfType(within, baseId, id, told)
     await dropIndexes(tx, baseId, id)
     await tx.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
     await tx.orm.recordType.delete({ where: { baseId_id: { baseId, id } } })
@@ -50,20 +59,3 @@ export async function deleteRecordType(
     return { id, deleted: true }
   })
 }
-
-const confirmFirst = (id: string) =>
-  new DomainError(
-    'CONFLICT',
-    `Record type "${id}" has records. Send confirm=${id} to delete it with all of them.`,
-    {
-      details: [
-        {
-          path: '/confirm',
-          code: 'confirm_required',
-          message: "Repeat the type's id in confirm.",
-          expected: id,
-          hint: `confirm=${id}`,
-        },
-      ],
-    },
-  )

@@ -14,7 +14,7 @@ export type AccessPath = {
   /** What the entries cannot tell; null when they tell all. */
   residual: Filter | null
   /** Do the entries come in the order of the sort: as declared, the other way round, or not at all? */
-  order: 'declared' | 'reversed' | 'newest' | null
+  order: 'declared' | 'reversed' | 'newest' | 'oldest' | null
 }
 
 /** A longer string may meet entries that are cut, which do not say whether they lie above or below it. */
@@ -40,10 +40,11 @@ export function chooseAccessPath(
 
 /** Order saves reading what is not shown; each fixed field divides what is read. */
 function meritOf({ fixed, range, order, residual }: AccessPath): number {
-  const found = fixed.length * 4 + (range.length > 0 ? 2 : 0)
-  // By default the newest come first, and the records themselves are at hand in that order.
-  if (found === 0) return order === 'declared' || order === 'reversed' ? 1 : 0
-  return found + (order === null ? 0 : 3) + (residual === null ? 1 : 0)
+  const found = fixed.length * 8 + (range.length > 0 ? 4 : 0)
+  const inOrder = order === 'declared' || order === 'reversed'
+  // The records themselves are at hand in the order of their creation, and newest first is the default.
+  if (found === 0) return inOrder ? 1 : 0
+  return found + (order === null ? 0 : inOrder ? 6 : 5) + (residual === null ? 2 : 0)
 }
 
 const flatten = (filter: Filter): readonly Filter[] =>
@@ -69,7 +70,7 @@ function pathThrough(
   const rest = conjuncts.filter((each) => !used.has(each))
   const residual: Filter | null = rest.length > 0 ? { kind: 'and', of: rest } : null
   const isFound = residual === null && used.size > 0
-  const order = orderThrough(index, fixed, sort, isFound)
+  const order = orderThrough(index, fixed, sort) ?? (isFound ? orderOfCreation(sort) : null)
   return fixed.length + range.length > 0 || order ? { index, fixed, range, residual, order } : null
 }
 
@@ -78,10 +79,7 @@ function orderThrough(
   index: CompiledIndex,
   fixed: readonly Condition[],
   sort: readonly SortTerm[],
-  isFound: boolean,
 ): AccessPath['order'] {
-  // Entries know when their record was created: those found are sorted without reading the records.
-  if (isFound && sort.length === 1 && isColumn(sort[0], 'created_at') && sort[0]?.descending) return 'newest'
   // A list of values makes several runs of entries, each in order.
   if (index.hasCut || fixed.some(({ op }) => op === 'in')) return null
   const last = sort.at(-1)
@@ -99,6 +97,12 @@ function orderThrough(
   if (same && ties === isDescending) return 'declared'
   const turned = terms.every(({ descending }, i) => descending !== (rest[i]?.direction === 'desc'))
   return turned && ties !== isDescending && terms.length <= 1 ? 'reversed' : null
+}
+
+/** Entries know when their record was created: those found are sorted without reading the records. */
+function orderOfCreation([first, ...more]: readonly SortTerm[]): AccessPath['order'] {
+  if (more.length > 0 || !isColumn(first, 'created_at')) return null
+  return first?.descending ? 'newest' : 'oldest'
 }
 
 const isColumn = (term: SortTerm | undefined, column: Column): boolean =>

@@ -3,7 +3,7 @@ import type { Target } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { recordTarget } from '../filter/record-target.ts'
-import { searchIn } from '../filter/search-condition.ts'
+import { searchIn, sumOfScores } from '../filter/search-condition.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { type OrderTerm, orderTerms } from './order.ts'
 import { type RecordRow, written } from './record.ts'
@@ -27,12 +27,10 @@ type About = {
   sort: readonly SortTerm[]
 }
 
-export function compileFor({ baseId, type, sort }: About): Compiled {
-  const parameters = new Parameters()
+export function compileFor({ baseId, type, sort }: About, parameters = new Parameters()): Compiled {
   const scores: string[] = []
   const search = searchIn(baseId, type, parameters, (score) => void scores.push(score))
-  const score = () =>
-    scores.length > 0 ? `(${scores.map((each) => `coalesce(${each}, 0)`).join(' + ')})` : null
+  const score = () => sumOfScores(scores)
   let terms: readonly OrderTerm[] | undefined
   const compileTerms = () => {
     terms ??= orderTerms(sort, type, score(), parameters)

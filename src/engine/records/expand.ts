@@ -5,6 +5,13 @@ import { LIMITS } from '../../limits.ts'
 /** One step along a relationship type: to what it points at, or, incoming, to what points here. */
 export type ExpandStep = { relType: string; incoming: boolean }
 
+/** What a record is linked with, by the step: `owner`, `~member`. */
+export type Expansion = {
+  _expanded: Record<string, { relationship: object; record: object }[]>
+  /** The steps of which there is more than is shown. */
+  _expanded_truncated?: string[]
+}
+
 /** Reads `owner.company` or `~member`: at most 3 levels each. @throws VALIDATION_ERROR */
 export function parseExpand(raw: readonly string[], at: string): readonly (readonly ExpandStep[])[] {
   if (raw.length === 0 || raw.length > LIMITS.expandPaths)
@@ -39,19 +46,9 @@ function readStep(step: string, at: string): ExpandStep {
   })
 }
 
-/** @throws VALIDATION_ERROR for a relationship type that the base does not have */
-export function demandRelationshipTypes(
-  paths: readonly (readonly ExpandStep[])[],
-  known: ReadonlySet<string>,
-  at: string,
-): void {
-  const unknown = paths.flat().find(({ relType }) => !known.has(relType))
-  if (!unknown) return
-  throw invalid({
-    path: at,
-    code: 'unknown_relationship_type',
-    message: `The base has no relationship type "${unknown.relType}".`,
-    received: unknown.relType,
-    allowed: [...known],
+export const expandsPast = () =>
+  invalid({
+    path: '/expand',
+    code: 'exclusive',
+    message: 'expand follows the relationships of the present. Leave it out of a question about the past.',
   })
-}

@@ -12,13 +12,22 @@ const COLUMNS = ['i.k1', 'i.k2', 'i.k3'] as const
 /** What an entry holds for a missing value: it comes last in the direction of the scan. */
 const missing = (index: CompiledIndex): string => (scansDown(index) ? "''" : "'~'")
 
+/**
+ * What is compared with is given by subqueries: seeing the values, the database would plan each of these statements anew,
+ * which takes longer than most of them run.
+ */
+const unseen = (sql: string): string => `(SELECT ${sql})`
+
 /** The conditions on `plinth.record_index AS i` that find what the path finds. */
 export function entryConditions(
   { index, fixed, range }: AccessPath,
   baseId: string,
   parameters: Parameters,
 ): string {
-  const all = [`i.base_id = ${parameters.add(baseId)}`, `i.index_id = ${parameters.add(index.id)}::bigint`]
+  const all = [
+    `i.base_id = ${unseen(`${parameters.add(baseId)}::text`)}`,
+    `i.index_id = ${unseen(`${parameters.add(index.id)}::bigint`)}`,
+  ]
   for (const [n, condition] of fixed.entries()) all.push(fixedKey(index, n, condition, parameters))
   for (const condition of range) all.push(rangeOfKeys(index, fixed.length, condition, parameters))
   return all.join(' AND ')
@@ -33,7 +42,8 @@ function fixedKey(index: CompiledIndex, n: number, { op, value }: Condition, par
     const json = `${parameters.add(JSON.stringify(each))}::jsonb`
     return `plinth.entry_key(${json}, ${zoneOf(field, parameters)}, ${isDown})`
   })
-  return op === 'in' ? `${COLUMNS[n]} = ANY (ARRAY[${keys.join(', ')}])` : `${COLUMNS[n]} = ${keys[0]}`
+  if (op !== 'in') return `${COLUMNS[n]} = ${unseen(keys.join())}`
+  return `${COLUMNS[n]} = ANY (${unseen(`ARRAY[${keys.join(', ')}]`)}::text[])`
 }
 
 /** Bounds on both sides, so that values of other types stay out. */
@@ -47,8 +57,8 @@ function rangeOfKeys(
   const column = COLUMNS[n]
   if (op === 'starts_with') {
     const next = successor(value as string)
-    const upper = next === undefined ? "'b'" : `'a' || ${parameters.add(next)}::text`
-    return `${column} >= 'a' || ${parameters.add(value)}::text AND ${column} < ${upper}`
+    const upper = next === undefined ? "'b'" : unseen(`'a' || ${parameters.add(next)}::text`)
+    return `${column} >= ${unseen(`'a' || ${parameters.add(value)}::text`)} AND ${column} < ${upper}`
   }
   const json = `${parameters.add(JSON.stringify(value))}::jsonb`
   const key = isTimeField(field) ? `plinth.key(${json}, ${zoneOf(field, parameters)})` : `plinth.key(${json})`
@@ -56,7 +66,7 @@ function rangeOfKeys(
     typeof value === 'number' ? ['b', 'c'] : isTimeField(field) ? ['A', 'B'] : ['a', 'b']
   const sign = { gt: '>', gte: '>=', lt: '<', lte: '<=' }[op as 'gt' | 'gte' | 'lt' | 'lte']
   const other = op.startsWith('g') ? `${column} < '${ceiling}'` : `${column} >= '${floor}'`
-  return `${column} ${sign} ${key} AND ${other}`
+  return `${column} ${sign} ${unseen(key)} AND ${other}`
 }
 
 /** The zone that a value a caller wrote is read in, as SQL. */
@@ -69,6 +79,7 @@ const storedKey = (index: CompiledIndex, field: IndexField, key: string): string
 /** The order of the entries: as they lie, or the other way round. */
 export function entryOrder({ index, fixed, order }: AccessPath): string {
   if (order === 'newest') return 'i.created_at DESC, i.id DESC'
+  if (order === 'oldest') return 'i.created_at, i.id'
   const descending = scansDown(index) !== (order === 'reversed')
   return [...COLUMNS.slice(fixed.length), 'i.id']
     .map((column) => `${column}${descending ? ' DESC' : ''}`)
@@ -95,8 +106,10 @@ export function entriesAfter(
 ): string | null {
   const { index, fixed, order } = path
   const id = parameters.add(position.id)
-  if (order === 'newest')
-    return `(i.created_at, i.id) < (${parameters.add(position.values[0])}::timestamptz, ${id})`
+  if (order === 'newest' || order === 'oldest') {
+    const sign = order === 'newest' ? '<' : '>'
+    return `(i.created_at, i.id) ${sign} (${parameters.add(position.values[0])}::timestamptz, ${id})`
+  }
   const rest = index.fields.slice(fixed.length)
   const values = rest.map(
     (field) => position.values[sort.findIndex((term) => isField(term.field, field))] ?? null,
@@ -116,7 +129,7 @@ export function entriesAfter(
 export function entryKey({ index, order }: AccessPath, term: SortTerm | undefined): string | null {
   const n = index.fields.findIndex((field) => term && isField(term.field, field))
   const field = index.fields[n]
-  if (!field || order === 'newest' || isTurned(index, field)) return null
+  if (!field || order === 'newest' || order === 'oldest' || isTurned(index, field)) return null
   return `nullif(${COLUMNS[n]}, ${missing(index)})`
 }
 

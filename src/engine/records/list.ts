@@ -1,18 +1,23 @@
+import type { JsonRows } from '../../json/rows.ts'
 import { LIMITS } from '../../limits.ts'
-import { demand } from '../access.ts'
-import { openCursor, sealCursor } from '../cursor.ts'
+import { cursorsOf, openCursor } from '../cursor.ts'
 import { shaped } from '../db.ts'
 import type { Filter } from '../filter/parse.ts'
+import { readMoment } from '../history/moment.ts'
+import { demandKept } from '../history/past.ts'
+import { demandWithin, filterThrough, refuseThrough, typeThrough } from '../lens/look.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
+import { expandRecords } from '../related/index.ts'
 import type { Scope } from '../scope.ts'
 import { compileFor } from './compile-for.ts'
-import { demandRelationshipTypes, parseExpand } from './expand.ts'
+import { expandsPast, parseExpand } from './expand.ts'
 import { adviseIndex } from './index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from './list-statement.ts'
-import { type Projection, parseFields, project, projectData, showsData } from './projection.ts'
+import { asItem, asRows, type ListedRow } from './listed.ts'
+import { parseFields, showsData } from './projection.ts'
 import { readQuestion } from './question.ts'
-import { type RecordItem, type RecordRow, toRecord, toView } from './record.ts'
+import type { RecordItem } from './record.ts'
 import type { SortTerm } from './sort.ts'
 
 /** What is asked of a list of records. `filter` and `sort` are JSON as the caller wrote it. */
@@ -21,17 +26,19 @@ export type ListArgs = PageArgs & {
   sort?: unknown
   fields?: readonly string[] | null | undefined
   expand?: readonly string[] | null | undefined
+  /** The records as they were at this moment. */
+  asOf?: string | null | undefined
 }
 
-type FoundRecord = RecordItem & { searchScore: number | null }
 /** A page of records, in either form: each is made when it is asked for. */
-export type RecordPage = Omit<Page<FoundRecord>, 'data'> & {
-  data(): FoundRecord[]
+export type RecordPage = Omit<Page<RecordItem>, 'data'> & {
+  data(): RecordItem[]
   /** The records as REST and MCP show them, narrowed to the fields that were asked for. */
-  rows(): object[]
+  rows(): object[] | JsonRows
+  isEmpty: boolean
 }
 
-type Row = RecordRow & { score?: number }
+type Row = ListedRow & { total?: number }
 
 /**
  * The records of a type that match, sorted, one page of them.
@@ -43,55 +50,61 @@ export async function listRecords(
   recordType: string,
   args: ListArgs,
 ): Promise<RecordPage> {
-  demand(scope.access, 'read', baseId, recordType)
+  const lens = demandWithin(scope, 'read', baseId, recordType)
   const page = readPage(args)
-  const { filter, sort, projection, expand } = readArgs(args)
-  const type = await demandType(scope, baseId, recordType)
-  if (expand) demandRelationshipTypes(expand, new Set(), '/expand')
+  const { filter: asked, sort, projection, expand } = readArgs(args)
+  if (args.asOf != null) refuseThrough(lens, recordType, 'A list as of a moment')
+  const type = typeThrough(lens, await demandType(scope, baseId, recordType))
+  const filter = filterThrough(lens, asked)
+  const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
 
   const terms = sort.map(({ name, descending }) => [name, descending])
-  const boundTo = [baseId, recordType, args.filter ?? null, terms, scope.access.grants]
+  const boundTo = [baseId, recordType, args.filter ?? null, terms, moment, scope.access.grants]
+  if (lens) boundTo.push(scope.lens?.name ?? '')
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const withData = projection === null || showsData(projection)
-  const query: ListQuery = { ...page, baseId, recordType, type, filter, sort, position, withData }
+  // Declared indexes know the present only.
+  const known = moment ? { ...type, indexes: [] } : type
+  const query = { ...page, baseId, recordType, type: known, filter, sort, position, withData, moment }
   const compiled = compileFor(query)
   const statement = listStatement(query, compiled)
-  const counting = page.includeTotal ? countStatement(query, compileFor(query)) : null
 
   const started = performance.now()
-  const [rows, total] = await Promise.all([
-    scope.db.query<Row>(shaped(statement.text), statement.values),
-    counting && scope.db.query<{ total: number }>(shaped(counting.text), counting.values),
-  ])
+  const rows = await scope.db.query<Row>(shaped(statement.text, { jsonAsText: true }), statement.values)
+  const total = page.includeTotal ? (rows[0]?.total ?? (await countAll(scope, query))) : null
   const took = performance.now() - started
-  const last = rows.length > page.limit ? rows[page.limit - 1] : undefined
-  const found = toPage(rows, page, total?.[0]?.total ?? null)
+  if (moment) await demandKept(scope, baseId, moment)
+  const found = toPage(rows, page, total)
+  const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
+  const keys = found.data.map(({ id }) => ({ recordType, id }))
+  const expansions = expand ? await expandRecords(scope, baseId, expand, keys) : []
   return {
     ...found,
-    data: () => found.data.map((row) => asItem(recordType, row, projection)),
-    rows: () => found.data.map((row) => asRow(recordType, row, projection)),
-    nextCursor: last
-      ? sealCursor(scope.keys.cursor, boundTo, { id: last.id, values: compiled.valuesOf(last) })
-      : null,
-    hint: took > LIMITS.slowListMs ? slowHint(took, filter, sort) : null,
+    isEmpty: rows.length === 0,
+    data: () => found.data.map((row, i) => asItem(recordType, row, projection, expansions[i])),
+    rows: () => asRows(recordType, found.data, projection, expansions),
+    ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
+    // What an index would have to be on may be hidden.
+    hint: took > LIMITS.slowListMs && !moment && !lens ? slowHint(took, filter, sort) : null,
   }
 }
 
-const readArgs = ({ fields, expand, ...question }: ListArgs) => ({
-  ...readQuestion(question),
-  projection: fields ? parseFields(fields, '/fields') : null,
-  expand: expand ? parseExpand(expand, '/expand') : null,
-})
-
-function asRow(recordType: string, row: Row, projection: Projection | null): object {
-  const view = toView(recordType, row)
-  return projection ? project(view, projection) : view
+/** How many match when the page shows none: it may lie beyond them. */
+async function countAll(scope: Scope, query: ListQuery): Promise<number> {
+  if (query.offset === 0 && query.position === null) return 0
+  const { text, values } = countStatement(query)
+  const [counted] = await scope.db.query<{ total: number }>(shaped(text), values)
+  return counted?.total ?? 0
 }
 
-function asItem(recordType: string, row: Row, projection: Projection | null): FoundRecord {
-  const record = { ...toRecord(recordType, row), searchScore: row.score ?? null }
-  if (!projection || projection.names.has('data')) return record
-  return { ...record, data: projectData(record.data, projection.paths) ?? {} }
+function readArgs({ fields, expand, asOf, ...question }: ListArgs) {
+  if (asOf != null) readMoment(asOf, 'UTC')
+  if (asOf != null && expand) throw expandsPast()
+  return {
+    ...readQuestion(question),
+    projection: fields ? parseFields(fields, '/fields') : null,
+    expand: expand ? parseExpand(expand, '/expand') : null,
+  }
 }
 
 function slowHint(took: number, filter: Filter | null, sort: readonly SortTerm[]): string | null {

@@ -1,30 +1,26 @@
 import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
 import { DomainError, invalid } from '../../errors.ts'
 import { checkJson } from '../../json/index.ts'
-import { demand } from '../access.ts'
-import { statement } from '../db.ts'
-import { type Expectation, versionMismatch } from '../expectation.ts'
+import { underClaim } from '../claims/hold.ts'
+import { type Expectation, NO_EXPECTATION, versionMismatch } from '../expectation.ts'
+import { demandShown } from '../lens/data.ts'
+import type { TypeLens } from '../lens/lens.ts'
+import { demandWithin } from '../lens/look.ts'
 import { demandType } from '../record-types/index.ts'
 import type { WriteScope } from '../write.ts'
+import { boundedWrite, isWithin, seenRow, wholeContent } from './bounded-write.ts'
 import { mergePatch } from './merge-patch.ts'
-import { upsert } from './put.ts'
+import { LOCK } from './read-statements.ts'
 import {
   dataText,
   type PairInput,
-  RECORD_COLUMNS,
   type RecordItem,
   type RecordRow,
   readPair,
   recordNotFound,
 } from './record.ts'
-
-// The type before the record, as every writer locks them, so that two never wait for each other.
-const LOCK = statement(
-  'lock_record',
-  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
-   SELECT ${RECORD_COLUMNS} FROM plinth.record
-   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE`,
-)
+import { demandStated } from './stated.ts'
+import { upsert } from './upsert.ts'
 
 /** A merge-patch (RFC 7396) of data and pair, or operations (RFC 6902) on `/data`, `/external_id`, `/external_source`. */
 export type RecordPatch = { merge: { data?: unknown } & PairInput } | { operations: unknown }
@@ -38,31 +34,54 @@ export async function patchRecord(
   patch: RecordPatch,
   expected: Expectation,
 ): Promise<RecordItem> {
-  demand(scope.access, 'write', baseId, recordType)
+  const lens = demandWithin(scope, 'write', baseId, recordType)
   const operations = 'operations' in patch ? readOperations(patch.operations) : null
-  await demandType(scope, baseId, recordType)
+  const type = await demandType(scope, baseId, recordType)
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
-    if (!row) throw recordNotFound(recordType, id)
+    if (!row || !(await isWithin(within, lens, type, id))) throw recordNotFound(recordType, id)
     if (expected.versions && !expected.versions.includes(row.version))
       throw versionMismatch(row.version, expected.versions)
-    const next =
-      'merge' in patch ? merged(row, patch.merge) : operated(row, operations ?? [], scope.limits.recordBytes)
-    const pair = readPair(next)
-    if (!pair && row.external_id !== null)
-      throw invalid({
-        path: '/external_id',
-        code: 'cannot_clear',
-        message: 'A pair can be changed but not taken away.',
-      })
-    const text = dataText(next.data, scope.limits.recordBytes)
-    const held = { versions: [row.version], exists: true, absent: false }
-    return upsert(within, baseId, recordType, { id, pair, data: next.data, text, expected: held })
+    if (expected.stated) demandStated(recordType, row, expected.stated)
+    const { recordBytes } = scope.limits
+    const seen = seenRow(lens, row)
+    const content =
+      'merge' in patch
+        ? mergeInto(seen, patch.merge, recordBytes, lens)
+        : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
+    const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
+    const target = { id, ...wholeContent(lens, row, content, recordBytes), expected: held }
+    return underClaim(within, baseId, expected.claim, (under) =>
+      boundedWrite(under, lens, type, () => upsert(under, baseId, recordType, target)),
+    )
   })
 }
 
+/** What a merge-patch makes of a record as it is seen, not yet held to its schema. @throws VALIDATION_ERROR */
+export function mergeInto(
+  row: RecordRow,
+  merge: { data?: unknown } & PairInput,
+  maxBytes: number,
+  lens?: TypeLens,
+) {
+  demandShown(lens, merge.data)
+  return contentOf(row, merged(row, merge), maxBytes)
+}
+
 type State = { data: unknown } & PairInput
+
+function contentOf(row: RecordRow, next: State, maxBytes: number) {
+  const pair = readPair(next)
+  if (!pair && row.external_id !== null)
+    throw invalid({
+      path: '/external_id',
+      code: 'cannot_clear',
+      message: 'A pair can be changed but not taken away.',
+    })
+  return { pair, data: next.data, text: dataText(next.data, maxBytes) }
+}
+
 const stateOf = (row: RecordRow): State => ({
   data: row.data,
   externalId: row.external_id,

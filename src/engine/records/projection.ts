@@ -46,7 +46,7 @@ function unknown(name: string, at: string) {
   return invalid({
     path: at,
     code: 'unknown_field',
-    message: `There is no field "${name.slice(0, 64)}". A property of the record is written "data.<name>".`,
+    message: `There is no field "${name.slice(0, 64)}". A property of its data is written "data.<name>".`,
     received: name.slice(0, 64),
     allowed: [...SHOWN, 'data.<name>'],
     hint,

@@ -1,48 +1,21 @@
-import { DomainError, invalid } from '../../errors.ts'
-import { demand } from '../access.ts'
-import type { CompiledType } from '../compiled-type.ts'
-import { alreadyExists, type Expectation, versionMismatch } from '../expectation.ts'
-import { guardUnique, variantFor } from '../indexes/index.ts'
-import { demandType, refreshType } from '../record-types/index.ts'
-import { authorship } from '../scope.ts'
-import { tooManyWriters } from '../sql-errors.ts'
+import { invalid } from '../../errors.ts'
+import { underClaim } from '../claims/hold.ts'
+import { type Expectation, NO_EXPECTATION, versionMismatch } from '../expectation.ts'
+import { demandWithin, lensOn } from '../lens/look.ts'
+import { demandType } from '../record-types/index.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { WriteScope } from '../write.ts'
-import { CREATE, PUT, type WrittenRow } from './put-statements.ts'
-import {
-  dataText,
-  demandRecordId,
-  type Pair,
-  type PairInput,
-  type RecordItem,
-  readPair,
-  recordNotFound,
-  toRecord,
-} from './record.ts'
+import { type RecordLink, withLinks } from './links.ts'
+import { putBounded } from './put-bounded.ts'
+import { dataText, demandRecordId, type PairInput, readPair } from './record.ts'
+import { lockAsStated } from './stated.ts'
+import { type Target, upsert } from './upsert.ts'
 
-type Kind =
-  | 'created'
-  | 'updated'
-  | 'unchanged'
-  | 'pair_taken'
-  | 'exists'
-  | 'version_mismatch'
-  | 'not_found'
-  | 'stale_type'
-  | 'retry'
-type Row = WrittenRow & { kind: Kind }
-
-export type PutInput = PairInput & { data: unknown }
-type Target = {
-  id: string
-  /** The id was made for this write, so no record has or had it. */
-  isNewId?: boolean
-  pair: Pair | null
+export type PutInput = PairInput & {
   data: unknown
-  text: string
-  expected: Expectation
+  /** Links that are added with it. */
+  relationships?: readonly RecordLink[] | null | undefined
 }
-
 /** Upserts the record the pair belongs to, else the one with the id; creates it if absent. Replaces `data` whole. */
 export async function putRecord(
   scope: WriteScope,
@@ -52,9 +25,10 @@ export async function putRecord(
   input: PutInput,
   expected: Expectation,
 ) {
-  demand(scope.access, 'write', baseId, recordType)
+  demandWithin(scope, 'write', baseId, recordType)
   demandRecordId(id)
-  return upsert(scope, baseId, recordType, { id, pair: readPair(input), ...content(scope, input), expected })
+  const target = { id, pair: readPair(input), ...content(scope, input), expected }
+  return upsertLinked(scope, baseId, recordType, target, input)
 }
 
 /** Upserts by the pair alone, under a server-made id on create. */
@@ -65,7 +39,7 @@ export async function putRecordByPair(
   input: PutInput,
   expected: Expectation,
 ) {
-  demand(scope.access, 'write', baseId, recordType)
+  demandWithin(scope, 'write', baseId, recordType)
   const pair = readPair(input)
   if (!pair)
     throw invalid({
@@ -73,7 +47,8 @@ export async function putRecordByPair(
       code: 'required',
       message: 'Without an id in the path, external_id says which record is meant.',
     })
-  return upsert(scope, baseId, recordType, { id: uuidv7(), pair, ...content(scope, input), expected })
+  const target = { id: uuidv7(), pair, ...content(scope, input), expected }
+  return upsertLinked(scope, baseId, recordType, target, input)
 }
 
 /** Creates a record. @throws CONFLICT when its id or its pair is taken. */
@@ -83,104 +58,47 @@ export async function createRecord(
   recordType: string,
   input: PutInput & { id?: string | null | undefined },
 ) {
-  demand(scope.access, 'write', baseId, recordType)
+  demandWithin(scope, 'write', baseId, recordType)
   const id = input.id ?? uuidv7()
   demandRecordId(id)
-  const expected = { versions: null, exists: false, absent: true }
+  const expected = { ...NO_EXPECTATION, absent: true }
   const isNewId = input.id === undefined || input.id === null
   const target = { id, isNewId, pair: readPair(input), ...content(scope, input), expected }
-  return upsert(scope, baseId, recordType, target)
+  return upsertLinked(scope, baseId, recordType, target, input)
+}
+
+/** The write with its links, under the claim its writer names. */
+const upsertLinked = (
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  target: Target,
+  { relationships }: PutInput,
+) =>
+  underClaim(scope, baseId, target.expected.claim, (held) =>
+    withLinks(held, [baseId, recordType], relationships, (within) => {
+      const lens = lensOn(within, baseId, recordType)
+      return lens
+        ? putBounded(within, lens, baseId, recordType, target)
+        : upsertStated(within, baseId, recordType, target)
+    }),
+  )
+
+/** The write; of a record that its writer says something of, under its lock. */
+function upsertStated(scope: WriteScope, baseId: string, recordType: string, target: Target) {
+  const { stated, versions } = target.expected
+  if (!stated) return upsert(scope, baseId, recordType, target)
+  return scope.db.transaction(async (tx) => {
+    const within = { ...scope, db: tx }
+    await demandType(within, baseId, recordType)
+    const version = await lockAsStated(within, [baseId, recordType], target, stated)
+    if (versions && !versions.includes(version)) throw versionMismatch(version, versions)
+    const expected = { ...NO_EXPECTATION, versions: [version], exists: true }
+    return upsert(within, baseId, recordType, { ...target, expected })
+  })
 }
 
 const content = (scope: WriteScope, { data }: PutInput) => ({
   data,
   text: dataText(data, scope.limits.recordBytes),
 })
-
-/** Validates against the type and writes; again when the schema changed meanwhile or a race was lost. */
-export async function upsert(
-  scope: WriteScope,
-  baseId: string,
-  recordType: string,
-  target: Target,
-): Promise<RecordItem> {
-  let type = await demandType(scope, baseId, recordType)
-  return scope.db.retry(async () => {
-    for (let tries = 0; tries < 50; tries++) {
-      validate(type, target.data)
-      const row = await guardUnique(type, () => attempt(scope, type, target))
-      if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
-      else if (row.kind !== 'retry') return settle(row, recordType, target)
-    }
-    throw tooManyWriters()
-  })
-}
-
-function validate(type: CompiledType, data: unknown): void {
-  const [first, ...rest] = type.schema.validate(data, '/data')
-  if (first) throw invalid(first, ...rest)
-}
-
-async function attempt(scope: WriteScope, type: CompiledType, target: Target): Promise<Row> {
-  const { id, pair, text, expected, isNewId } = target
-  const author = authorship(scope)
-  if (!pair && !expected.versions && scope.together.db === scope.db) {
-    const write = { type, id, text, author }
-    const created = isNewId ? await scope.together.createRecord(write) : undefined
-    if (created) return { ...created, kind: 'created' }
-    const updated = expected.absent ? undefined : await scope.together.updateRecord(write)
-    if (updated) return { ...updated, kind: 'updated' }
-  }
-  const source = pair?.externalSource ?? null
-  const externalId = pair?.externalId ?? null
-  if (expected.absent) {
-    const values = [type.baseId, type.id, id, text, source, externalId, type.revision, ...author]
-    const [row] = await scope.db.query<WrittenRow>(variantFor(CREATE, type), values)
-    if (row) return { ...row, kind: 'created' }
-  }
-  const [row] = await scope.db.query<Row>(variantFor(PUT, type), [
-    type.baseId,
-    type.id,
-    id,
-    text,
-    source,
-    externalId,
-    expected.versions && [...expected.versions],
-    expected.exists,
-    expected.absent,
-    type.revision,
-    ...author,
-  ])
-  if (!row) throw new Error('put_record answered nothing')
-  return row
-}
-
-function settle(row: Row, recordType: string, { id, pair, data, expected }: Target): RecordItem {
-  switch (row.kind) {
-    case 'created':
-    case 'updated':
-    case 'unchanged':
-      return { ...toRecord(recordType, { ...row, data }), operation: row.kind }
-    case 'pair_taken':
-      throw pairTaken(pair)
-    case 'version_mismatch':
-      throw versionMismatch(row.version, expected.versions ?? [])
-    case 'not_found':
-      throw recordNotFound(recordType, id)
-    default:
-      throw alreadyExists(`record "${id}"`)
-  }
-}
-
-const pairTaken = (pair: Pair | null) =>
-  new DomainError('CONFLICT', 'The external_id belongs to another record.', {
-    details: [
-      {
-        path: '/external_id',
-        code: 'duplicate_external_id',
-        message:
-          'This external_id with this external_source belongs to another record. Write to that one, or use another pair.',
-        ...(pair && { received: pair.externalId }),
-      },
-    ],
-  })

@@ -1,23 +1,47 @@
-import { demand } from '../access.ts'
+import { asksPast, getPastRecord, type PastArgs, readPast } from '../history/past.ts'
+import { demandWithin, refuseThrough, typeThrough } from '../lens/look.ts'
 import { demandType } from '../record-types/index.ts'
+import { expandRecords } from '../related/index.ts'
 import type { Scope } from '../scope.ts'
+import { readBounded } from './bounded.ts'
+import { expandsPast, parseExpand } from './expand.ts'
 import { GET } from './read-statements.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord } from './record.ts'
 
-/** @throws FORBIDDEN outside the grants; NOT_FOUND when base, type or record is absent. */
+/**
+ * The record as it is, or as it was in the past that is asked for.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND when base, type or record is absent; VALIDATION_ERROR for `expand`
+ */
 export async function getRecord(
   scope: Scope,
   baseId: string,
   recordType: string,
   id: string,
+  { expand, ...past }: PastArgs & { expand?: readonly string[] | null | undefined } = {},
 ): Promise<RecordItem> {
-  demand(scope.access, 'read', baseId, recordType)
-  const { db, together } = scope
-  const row =
-    together.db === db
-      ? await together.readRecord({ baseId, recordType, id })
-      : (await db.query<RecordRow>(GET, [baseId, recordType, id]))[0]
-  if (row) return toRecord(recordType, row)
-  await demandType(scope, baseId, recordType)
-  throw recordNotFound(recordType, id)
+  const lens = demandWithin(scope, 'read', baseId, recordType)
+  const paths = expand ? parseExpand(expand, '/expand') : null
+  if (asksPast(past)) {
+    if (paths) throw expandsPast()
+    // What is wrong with the question is said before what is missing.
+    readPast(past, 'UTC')
+    refuseThrough(lens, recordType, 'The past of a record')
+    const type = await demandType(scope, baseId, recordType)
+    return getPastRecord(scope, [baseId, recordType, id], readPast(past, type.timezone))
+  }
+  const row = lens
+    ? await readBounded(scope, lens, typeThrough(lens, await demandType(scope, baseId, recordType)), id)
+    : await readPlain(scope, baseId, recordType, id)
+  if (!row) {
+    await demandType(scope, baseId, recordType)
+    throw recordNotFound(recordType, id)
+  }
+  if (!paths) return toRecord(recordType, row)
+  const [expansion] = await expandRecords(scope, baseId, paths, [{ recordType, id }])
+  return { ...toRecord(recordType, row), expansion }
 }
+
+const readPlain = async ({ db, together }: Scope, baseId: string, recordType: string, id: string) =>
+  together.db === db
+    ? together.readRecord({ baseId, recordType, id })
+    : (await db.query<RecordRow>(GET, [baseId, recordType, id]))[0]

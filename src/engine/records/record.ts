@@ -1,6 +1,7 @@
 import { DomainError, invalid } from '../../errors.ts'
 import { hasControlCharacters, ID_RULES, isRecordId } from '../../ids.ts'
 import { LIMITS } from '../../limits.ts'
+import type { Expansion } from './expand.ts'
 
 /** A record as every surface shows it. */
 export type RecordItem = {
@@ -17,6 +18,10 @@ export type RecordItem = {
   createdAt: string
   updatedAt: string
   operation?: 'created' | 'updated' | 'unchanged'
+  /** How well it matches the search of a list; null without one. */
+  searchScore?: number | null
+  /** What it is linked with, where that was asked for. */
+  expansion?: Expansion | undefined
 }
 
 /** A record as REST and MCP show it. */
@@ -88,6 +93,33 @@ export function toView(recordType: string, row: RecordRow & { score?: number }):
   if (!row.valid) view.valid = false
   if (row.score !== undefined) view._search_score = row.score
   return view
+}
+
+/** A record as REST shows it, from what every surface shows. */
+export function viewOf(record: RecordItem): RecordRowView {
+  const view: RecordRowView = {
+    id: record.id,
+    record_type: record.recordType,
+    data: record.data,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    external_id: record.externalId,
+    external_source: record.externalSource,
+    version: record.version,
+    status: record.status,
+    cancelled_at: record.cancelledAt,
+  }
+  if (record.valid === false) view.valid = false
+  return view
+}
+
+/** The same as JSON text, from a row whose data is JSON text. Ids and types need no escapes. */
+export function toViewText(recordType: string, row: RecordRow & { score?: number }): string {
+  const { cancelled_at } = row
+  const cancelled = cancelled_at
+    ? `"cancelled","cancelled_at":"${written(cancelled_at)}"`
+    : '"active","cancelled_at":null'
+  return `{"id":"${row.id}","record_type":"${recordType}","data":${row.data},"created_at":"${written(row.created_at)}","updated_at":"${written(row.updated_at)}","external_id":${JSON.stringify(row.external_id)},"external_source":${JSON.stringify(row.external_source)},"version":${row.version},"status":${cancelled}${row.valid ? '' : ',"valid":false'}${row.score === undefined ? '' : `,"_search_score":${row.score}`}}`
 }
 
 export type Pair = { externalId: string; externalSource: string }

@@ -9,14 +9,24 @@ import type { Filter } from '../filter/parse.ts'
 /** A field of the record, or how well it matches the search. */
 type SortField = Field | { kind: 'score' }
 /** One term of a sort; `name` is the field as it was written, `at` where the term stands. */
-export type SortTerm = { name: string; field: SortField; descending: boolean; at: string }
+export type SortTerm<F = SortField> = {
+  name: string
+  field: F
+  descending: boolean
+  at: string
+}
 
-type ReadField = (name: unknown, at: string) => SortField
+type ReadField<F> = (name: unknown, at: string) => F
 
 const SCORE = '_search_score'
 
 const DEFAULT: readonly SortTerm[] = [
   { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: true, at: '/sort' },
+]
+
+/** The order of a queue. */
+export const OLDEST_FIRST: readonly SortTerm[] = [
+  { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: false, at: '/sort' },
 ]
 
 /** The order of a search that is not sorted otherwise. */
@@ -28,13 +38,13 @@ export const BEST_FIRST: readonly SortTerm[] = [
 export function parseSort(raw: unknown, at: string, filter: Filter | null): readonly SortTerm[] {
   if (raw === undefined || raw === null) return DEFAULT
   const searches = filter !== null && holdsSearch(filter)
-  return readSort(raw, at, (name, here) =>
+  return readSort<SortField>(raw, at, (name, here) =>
     name === SCORE && searches ? { kind: 'score' } : parseField(name, here),
   )
 }
 
 /** Reads `[{ field, direction }]` or the shorthand `-data.amount,created_at`. @throws VALIDATION_ERROR */
-export function readSort(raw: unknown, at: string, readField: ReadField): readonly SortTerm[] {
+export function readSort<F>(raw: unknown, at: string, readField: ReadField<F>): readonly SortTerm<F>[] {
   const terms =
     typeof raw === 'string'
       ? splitNames(raw, at).map((term) => shorthand(term, at, readField))
@@ -57,13 +67,13 @@ export function readSort(raw: unknown, at: string, readField: ReadField): readon
   return terms
 }
 
-function shorthand(term: string, at: string, readField: ReadField): SortTerm {
+function shorthand<F>(term: string, at: string, readField: ReadField<F>): SortTerm<F> {
   const descending = term.startsWith('-')
   const name = descending ? term.slice(1) : term
   return { name, field: readField(name, at), descending, at }
 }
 
-function readTerm(term: unknown, at: string, readField: ReadField): SortTerm {
+function readTerm<F>(term: unknown, at: string, readField: ReadField<F>): SortTerm<F> {
   if (typeof term !== 'object' || term === null || Array.isArray(term))
     throw invalid({ path: at, code: 'type', message: 'A sort term is {"field","direction"}.' })
   const unknown = Object.keys(term).find((key) => key !== 'field' && key !== 'direction')

@@ -24,8 +24,12 @@ export const textEntries = (from: string, which = "d.status <> 'failed'"): strin
             WHERE v.base_id = used.base_id AND v.index_id = used.index_id AND v.field = used.field AND v.word = used.word
             LIMIT 1) IS NULL)`
 
-/** The CTE that takes out the entries of the rows of `from`, which are gone. `$1` is the base, `$2` the type. */
+const OF_TEXT = `plinth.record_type_index d WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text'`
+
+/** The CTE that takes out the entries of the rows of `from`, which are gone. By values, as joins may read all entries. `$1` is the base, `$2` the type. */
 export const textEntriesGone = (from: string): string => `text_gone AS (
-     DELETE FROM plinth.record_text x USING plinth.record_type_index d, jsonb_array_elements(d.fields) WITH ORDINALITY AS f (field, position), ${from} w
-     WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text'
-       AND x.base_id = $1 AND x.index_id = d.id AND x.field = f.position - 1 AND x.id = w.id)`
+     DELETE FROM plinth.record_text x
+     WHERE x.base_id = $1 AND x.id = ANY (ARRAY(SELECT id FROM ${from}))
+       AND x.index_id = ANY (ARRAY(SELECT d.id FROM ${OF_TEXT}))
+       AND x.field = ANY (ARRAY(
+         SELECT generate_series(0, max(jsonb_array_length(d.fields)) - 1) FROM ${OF_TEXT})))`

@@ -1,7 +1,18 @@
 /** The two ways shapes meet: both hold (`allOf`, references), or one of them does (`anyOf`, `oneOf`). */
 
 import type { Bound, Kind, ObjectShape, Shape, Traits } from './shape.ts'
-import { ANY, BOUND_NAMES, BOUNDS, type Budget, isNever, isObject, kindOf, NEVER, TRAITS } from './shape.ts'
+import {
+  ANY,
+  BOUND_NAMES,
+  BOUNDS,
+  type Budget,
+  isNever,
+  isObject,
+  isOf,
+  kindOf,
+  NEVER,
+  TRAITS,
+} from './shape.ts'
 import { phrase } from './words.ts'
 
 type Combine = (a: Shape, b: Shape, budget: Budget) => Shape
@@ -19,9 +30,7 @@ export function intersect(a: Shape, b: Shape, budget: Budget): Shape {
   if (a === ANY) return b
   if (b === ANY) return a
   budget.spend(1 + ((a.values?.length ?? 0) >> 4) + ((b.values?.length ?? 0) >> 4))
-  const values = commonValues(a.values, b.values)?.filter(
-    (value) => a.kinds.has(kindOf(value)) && b.kinds.has(kindOf(value)),
-  )
+  const values = commonValues(a.values, b.values)?.filter((value) => isOf(a, value) && isOf(b, value))
   const present = values && new Set(values.map(kindOf))
   const kinds = [...a.kinds].filter((kind) => b.kinds.has(kind) && (present?.has(kind) ?? true))
   if (kinds.length === 0) return NEVER

@@ -34,6 +34,40 @@ export function createInput(projection: Projection): ToolInput {
   return { schema: required ? { ...schema, required } : schema, reserved, projection }
 }
 
+/** The same for a record that may be there already, named by its id or by that of another system. */
+export function upsertInput(projection: Projection): ToolInput {
+  const created = createInput(projection)
+  const reserved = freeNames(['id', 'expected_version', ...created.reserved.keys()], projection)
+  const schema = {
+    ...created.schema,
+    properties: { ...published(reserved), ...projection.schema.properties },
+  }
+  return { schema, reserved, projection }
+}
+
+/** The projection with these properties only, by the record's own names; `preset` ones need not be sent. */
+export function partOf(
+  projection: Projection,
+  shown: readonly string[] | null,
+  preset: readonly string[],
+): Projection {
+  if (shown === null && preset.length === 0) return projection
+  const { properties = {}, required = [], ...rest } = projection.schema
+  const own = (name: string) => projection.properties.get(name) ?? name
+  const isShown = (name: string) => shown === null || shown.includes(own(name))
+  const needed = required.filter((name) => isShown(name) && !preset.includes(own(name)))
+  return {
+    ...projection,
+    schema: {
+      ...rest,
+      properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),
+      ...(needed.length > 0 && { required: needed }),
+      ...(shown !== null && { additionalProperties: false }),
+    },
+    properties: new Map([...projection.properties].filter(([name]) => isShown(name))),
+  }
+}
+
 /** Flat arguments that change a record by merge-patch: any of its properties, at any depth. */
 export function updateInput(projection: Projection): ToolInput {
   const patch = patchable(projection.schema)

@@ -2,7 +2,18 @@
 import { combineAll, union } from './combine.ts'
 import type { Reading } from './reading.ts'
 import type { ObjectShape, Shape, Traits } from './shape.ts'
-import { ANY, BOUND_NAMES, BOUNDS, type Bound, isObject, KINDS, type Kind, kindOf, NEVER } from './shape.ts'
+import {
+  ANY,
+  BOUND_NAMES,
+  BOUNDS,
+  type Bound,
+  isObject,
+  isOf,
+  KINDS,
+  type Kind,
+  kindOf,
+  NEVER,
+} from './shape.ts'
 import { listed, phrase, sentence } from './words.ts'
 
 type Schema = Record<string, unknown>
@@ -24,14 +35,15 @@ const UNSAID = [
 export function readOwn(schema: Schema, reading: Reading, below: ReadBelow): Shape {
   const values = valuesOf(schema, reading)
   const kinds = kindsOf(schema)
-  const fitting = values?.filter((value) => kinds.has(kindOf(value)))
+  const traits = traitsOf(schema)
+  const fitting = values?.filter((value) => isOf({ kinds, traits }, value))
   const notes = UNSAID.some((keyword) => keyword in schema) ? ['More rules apply than shown.'] : []
   const shape: Shape = {
     ...ANY,
     kinds: fitting ? new Set(fitting.map(kindOf)) : kinds,
     values: fitting,
     bounds: boundsOf(schema),
-    traits: traitsOf(schema),
+    traits,
     notes: schema['deprecated'] === true ? [...notes, 'Deprecated.'] : notes,
     ...annotationsOf(schema),
   }

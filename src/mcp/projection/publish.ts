@@ -43,7 +43,7 @@ export function publish(shape: Shape, names: Names, lean: boolean): PortableSche
     ...(lean ? {} : describe(shape, kinds, values !== undefined)),
     ...(values && { enum: values }),
     ...(kind && keywordsOf(kind, shape)),
-    ...(lean ? {} : samplesOf(shape)),
+    ...(lean ? {} : samplesOf(shape, kind && typeOf(kind, shape))),
     ...(listed ? itemsOf(shape, names, lean) : {}),
     ...(open || kind === 'object' ? propertiesOf(shape, names, lean, !open) : {}),
   }
@@ -119,9 +119,17 @@ function propertiesOf({ object, kinds }: Shape, names: Names, lean: boolean, typ
 }
 
 /** A default or example helps where it is a short scalar or a list of them; an object would carry raw names. */
-function samplesOf({ default: preset, examples }: Shape): PortableSchema {
-  const shown = examples.filter(isSample)
-  return { ...(isSample(preset) && { default: preset }), ...(shown.length > 0 && { examples: shown }) }
+function samplesOf({ default: preset, examples }: Shape, type: PortableSchema['type']): PortableSchema {
+  const helps = (value: unknown) => isSample(value) && isOfType(value, type)
+  const shown = examples.filter(helps)
+  return { ...(helps(preset) && { default: preset }), ...(shown.length > 0 && { examples: shown }) }
+}
+
+/** A schema may give a default that it refuses itself; a client that checks it would refuse the tool. */
+function isOfType(value: unknown, type: PortableSchema['type']): boolean {
+  if (type === undefined) return true
+  if (type === 'array') return Array.isArray(value)
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }
 
 function isSample(value: unknown): boolean {

@@ -92,6 +92,13 @@ export const UNKNOWN: Shape = { ...ANY, object: { ...NO_OBJECT, more: true } }
 /** True where no value fits. */
 export const isNever = (shape: Shape | undefined) => shape?.kinds.size === 0
 
+/** Whether a listed value is of what its shape holds; 2.5 in the list of an integer is none. */
+export function isOf({ kinds, traits }: Pick<Shape, 'kinds' | 'traits'>, value: unknown): boolean {
+  return (
+    kinds.has(kindOf(value)) && !(traits.integer && typeof value === 'number' && !Number.isInteger(value))
+  )
+}
+
 export function kindOf(value: unknown): Kind {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

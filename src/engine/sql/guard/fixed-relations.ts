@@ -4,12 +4,19 @@ import { quoteText } from './names.ts'
 
 type Fixed = {
   view: string
-  columns: readonly SqlColumn[]
+  /** Its columns, where the grants narrow what they hold. */
+  columns(catalog: Catalog): readonly SqlColumn[]
   /** What narrows the view to the grants, beside the base; empty where the base alone does. */
   filter(catalog: Catalog): string
 }
 
-const plain = (names: string): SqlColumn[] => names.split(' ').map((name) => ({ name, expression: name }))
+const named = (names: string): SqlColumn[] => names.split(' ').map((name) => ({ name, expression: name }))
+
+/** The columns of the view as they are. */
+const plain = (names: string) => {
+  const columns = named(names)
+  return () => columns
+}
 
 /** `column` holds one of the granted types. */
 function granted(catalog: Catalog, column: string): string {
@@ -17,13 +24,23 @@ function granted(catalog: Catalog, column: string): string {
   return `${column} = ANY (ARRAY[${list(catalog)}]::text[])`
 }
 
-/** `column`, a jsonb list of types, names granted ones and nothing else; an empty list would mean every type. */
-function onlyGranted(catalog: Catalog, column: string): string {
-  return `(${column} <@ jsonb_build_array(${list(catalog)}) AND ${column} <> '[]'::jsonb)`
+/** `column`, a jsonb list of types, names a granted one, or every type. */
+function couldRead(catalog: Catalog, column: string): string {
+  return catalog.readsAll
+    ? ''
+    : `${column} ?| ARRAY[${[quoteText('*'), list(catalog)].filter(Boolean).join(', ')}]::text[]`
 }
+
+/** `column`, a jsonb list of types, with none but the granted ones. */
+const onlyGranted = (catalog: Catalog, column: string): string =>
+  `(SELECT jsonb_agg(n.value) FROM jsonb_array_elements(${column}) AS n WHERE n.value IN (${['*', ...catalog.types.map(({ id }) => id)].map((id) => `${quoteText(JSON.stringify(id))}::jsonb`).join(', ')}))`
 
 const list = ({ types }: Catalog) => types.map(({ id }) => quoteText(id)).join(', ')
 const both = (first: string, second: string) => [first, second].filter(Boolean).join(' AND ')
+
+const RELATIONSHIP_TYPE = named(
+  'id name description data_schema source_record_types target_record_types cardinality on_delete version created_at updated_at',
+)
 
 /** The relations that every base has, by name. */
 export const FIXED: ReadonlyMap<string, Fixed> = new Map([
@@ -73,13 +90,14 @@ export const FIXED: ReadonlyMap<string, Fixed> = new Map([
     'relationship_types',
     {
       view: 'relationship_type',
-      columns: plain(
-        'id name description data_schema source_record_types target_record_types cardinality on_delete version created_at updated_at',
-      ),
+      columns: (catalog) =>
+        RELATIONSHIP_TYPE.map(({ name, expression }) => ({
+          name,
+          expression:
+            name.endsWith('_record_types') && !catalog.readsAll ? onlyGranted(catalog, name) : expression,
+        })),
       filter: (catalog) =>
-        catalog.readsAll
-          ? ''
-          : both(onlyGranted(catalog, 'source_record_types'), onlyGranted(catalog, 'target_record_types')),
+        both(couldRead(catalog, 'source_record_types'), couldRead(catalog, 'target_record_types')),
     },
   ],
 ])

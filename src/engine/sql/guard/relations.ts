@@ -27,7 +27,7 @@ export function relationsOf(catalog: Catalog): Relations {
     const fixed = FIXED.get(name)
     if (fixed) {
       const condition = [`base_id = ${quoteText(catalog.baseId)}`, fixed.filter(catalog)]
-      return relation(name, fixed.columns, fixed.view, condition.filter(Boolean).join(' AND '))
+      return relation(name, fixed.columns(catalog), fixed.view, condition.filter(Boolean).join(' AND '))
     }
     const [type, another] = types.get(name) ?? []
     if (!type) return undefined

@@ -1,0 +1,60 @@
+/** Makes the bundle for desktop clients: the relay as plain JavaScript, for any Node they bring, and its manifest. */
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { packExtension } from '@anthropic-ai/mcpb'
+import ts from 'typescript'
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const SOURCES = at('../src/cli')
+const ENTRY = 'mcp-bundle.ts'
+
+/** Writes the files of the bundle into a directory, which is emptied first. */
+export async function buildBundle(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
+  const server = join(directory, 'server')
+  await mkdir(server, { recursive: true })
+  await cp(at('manifest.json'), join(directory, 'manifest.json'))
+  await cp(at('../LICENSE'), join(directory, 'LICENSE'))
+  await writeFile(join(server, 'package.json'), '{ "type": "module" }\n')
+  const done = new Set<string>()
+  for (let open = [ENTRY], name = open.pop(); name !== undefined; name = open.pop()) {
+    if (done.has(name)) continue
+    done.add(name)
+    const script = translate(await readFile(join(SOURCES, name), 'utf8'), name)
+    await writeFile(join(server, name.replace(/ts$/, 'js')), script)
+    open.push(...importsOf(script))
+  }
+}
+
+/** Packs it. @returns where the file is */
+async function pack(): Promise<string> {
+  const { version } = JSON.parse(await readFile(at('../package.json'), 'utf8')) as { version: string }
+  const directory = at('../dist/mcpb')
+  const outputPath = at(`../dist/plinth-${version}.mcpb`)
+  await buildBundle(directory)
+  if (!(await packExtension({ extensionPath: directory, outputPath, silent: true })))
+    throw new Error('The bundle is not valid: run "mcpb validate dist/mcpb/manifest.json".')
+  return outputPath
+}
+
+function translate(source: string, fileName: string): string {
+  const compilerOptions: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    verbatimModuleSyntax: true,
+    rewriteRelativeImportExtensions: true,
+  }
+  return ts.transpileModule(source, { fileName, compilerOptions }).outputText
+}
+
+/** The files of ours that a script imports; they all lie in one folder. */
+function importsOf(script: string): string[] {
+  const names = ts.preProcessFile(script).importedFiles.map(({ fileName }) => fileName)
+  const foreign = names.find((name) => !name.startsWith('node:') && !/^\.\/[\w-]+\.js$/.test(name))
+  if (foreign !== undefined) throw new Error(`The relay imports ${foreign}, which the bundle does not hold.`)
+  return names.filter((name) => name.startsWith('./')).map((name) => basename(name).replace(/js$/, 'ts'))
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url))
+  process.stdout.write(`${await pack()}\n`)

@@ -1,0 +1,54 @@
+export type Server = { url: string; token: string | undefined }
+
+type Sent = { text?: string; signal: AbortSignal; headers?: Record<string, string> }
+
+/** One MCP address, at whatever server serves it now. */
+export class Http {
+  readonly #find: () => Promise<Server>
+  readonly #path: string
+  #server: Promise<Server> | undefined
+
+  /** @param find the server to ask now; asked again after it was lost */
+  constructor(find: () => Promise<Server>, path: string) {
+    this.#find = find
+    this.#path = path
+  }
+
+  connect(): Promise<Server> {
+    this.#server ??= this.#find().catch((error: unknown) => {
+      this.#server = undefined
+      throw error
+    })
+    return this.#server
+  }
+
+  async send(method: string, request: Sent, mayFind = true): Promise<Response> {
+    const { url, token } = await this.connect()
+    const { text, signal, headers } = request
+    try {
+      return await fetch(url + this.#path, {
+        method,
+        headers: {
+          accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+          ...(text !== undefined && { 'content-type': 'application/json' }),
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...headers,
+        },
+        body: text ?? null,
+        signal,
+        redirect: 'manual',
+      })
+    } catch (error) {
+      if (!mayFind || !isRefused(error)) throw error
+      // Nothing listens there any more, so nothing was taken: another server may have come in its place.
+      this.#server = undefined
+      return this.send(method, request, false)
+    }
+  }
+}
+
+export const isEventStream = ({ headers }: Response): boolean =>
+  /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED'

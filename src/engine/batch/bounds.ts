@@ -1,0 +1,71 @@
+import type { DomainError } from '../../errors.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { showData, withDefaults } from '../lens/data.ts'
+import type { TypeLens } from '../lens/lens.ts'
+import { lensOn } from '../lens/look.ts'
+import { mask } from '../lens/mask.ts'
+import { idsWithin } from '../records/bounded.ts'
+import { outOfBounds, wholeContent } from '../records/bounded-write.ts'
+import { dataText, type RecordRow } from '../records/record.ts'
+import type { Scope } from '../scope.ts'
+import { refuse } from './failures.ts'
+import type { Held } from './held.ts'
+import type { Content } from './operation.ts'
+import type { Outcome } from './outcome.ts'
+import { faultsOf } from './prepare.ts'
+
+/** Marks those of the records that lie out of the bounds of their type, if it has any. */
+export async function markOutside(
+  scope: Scope,
+  baseId: string,
+  type: CompiledType | undefined,
+  held: Held,
+): Promise<void> {
+  const lens = type && lensOn(scope, baseId, type.id)
+  if (!lens) return
+  const ids = held.all().flatMap(([recordType, row]) => (recordType === type.id ? [row.id] : []))
+  const within = new Set(await idsWithin(scope, lens.filter, type, ids))
+  for (const id of ids) if (!within.has(id)) held.hide(type.id, id)
+}
+
+type Known = { lens: TypeLens | undefined; type: CompiledType; recordBytes: number }
+
+/** What a whole write makes of a row, or of none: what is hidden stays, and what is left out has its default. @throws VALIDATION_ERROR */
+export function wholeWrite(write: Content, row: RecordRow | undefined, known: Known): Content {
+  const { lens, type, recordBytes } = known
+  if (!lens) return write
+  const data = row ? null : withDefaults(lens, write.data)
+  const whole = row
+    ? wholeContent(lens, row, write, recordBytes)
+    : { pair: write.pair, data, text: dataText(data, recordBytes) }
+  const faults = faultsWithin(lens, type, whole.data)
+  if (faults) throw faults
+  return whole
+}
+
+/** What the schema says against the data, as far as it may be told. */
+export function faultsWithin(
+  lens: TypeLens | undefined,
+  type: CompiledType,
+  data: unknown,
+): DomainError | undefined {
+  const faults = faultsOf(type, data)
+  return faults && lens?.shown ? mask(faults, lens.shown) : faults
+}
+
+/** What was written, as it is shown. @throws FORBIDDEN for what lies out of its bounds now */
+export async function boundedOutcomes(
+  scope: Scope,
+  type: CompiledType,
+  outcomes: readonly Outcome[],
+): Promise<readonly Outcome[]> {
+  const lens = lensOn(scope, type.baseId, type.id)
+  if (!lens) return outcomes
+  const ids = [...new Set(outcomes.map(({ id }) => id))]
+  const within = new Set(await idsWithin(scope, lens.filter, type, ids))
+  refuse(outcomes.flatMap(({ index, id }) => (within.has(id) ? [] : [{ index, error: outOfBounds() }])))
+  return outcomes.map(({ record, ...outcome }) => ({
+    ...outcome,
+    record: record && { ...record, data: showData(lens, record.data) },
+  }))
+}

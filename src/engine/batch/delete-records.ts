@@ -1,0 +1,40 @@
+import { DomainError } from '../../errors.ts'
+import { deleteRecords } from '../deletion/index.ts'
+import { NO_EXPECTATION } from '../expectation.ts'
+import type { WriteScope } from '../write.ts'
+import type { Decided, Of } from './decide.ts'
+import { placeOf } from './failures.ts'
+import type { Held } from './held.ts'
+import type { Outcome } from './outcome.ts'
+
+/** Deletes records together, of whatever types, with what their links take along. */
+export async function removeRecords(
+  scope: WriteScope,
+  baseId: string,
+  all: readonly Decided<Of<'delete'>>[],
+  held: Held,
+): Promise<Outcome[]> {
+  const targets = all.map(({ operation, decision }) => ({
+    recordType: operation.recordType,
+    id: decision.row.id,
+    expected: NO_EXPECTATION,
+  }))
+  const indexes = all.map(({ operation }) => operation.index)
+  const gone = await deleteRecords(scope, baseId, targets).catch((thrown: unknown) => {
+    throw thrown instanceof DomainError ? placed(thrown, indexes) : thrown
+  })
+  for (const { recordType, id } of gone) held.remove(recordType, id)
+  return all.map(({ operation: { index, type } }, n) => {
+    const { id = '', version = 0 } = gone[n] ?? {}
+    return { index, type, operation: 'deleted', id, version, record: null }
+  })
+}
+
+/** The failure with its details, each under the place of a target, moved to the target's operation. */
+function placed(thrown: DomainError, indexes: readonly number[]): DomainError {
+  const details = thrown.details.map((detail) => {
+    const [, target = '', below = ''] = /^\/(\d+)(.*)$/s.exec(detail.path) ?? []
+    return { ...detail, path: placeOf(indexes[Number(target)] ?? 0) + below }
+  })
+  return new DomainError(thrown.code, thrown.message, { details, cause: thrown })
+}

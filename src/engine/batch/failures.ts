@@ -1,0 +1,57 @@
+import { type Detail, DomainError, withPaths } from '../../errors.ts'
+
+/** What keeps one operation from being done. */
+export type Failure = { readonly index: number; readonly error: DomainError }
+
+/** Where the details of an operation point. */
+export const placeOf = (index: number): string => `/operations/${index}`
+
+/** What the work throws, told of the operation it was for. */
+export async function ofOperation<T>(index: number, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw thrown instanceof DomainError ? together([{ index, error: thrown }]) : thrown
+  }
+}
+
+/** The details of a failure, below its operation. */
+function detailsOf({ index, error }: Failure): Detail[] {
+  const at = placeOf(index)
+  const moved = withPaths(error, (path) => at + path) as DomainError
+  if (moved.details.length > 0) return [...moved.details]
+  return [{ path: at, code: error.code.toLowerCase(), message: error.message }]
+}
+
+/** One failure of several: the code and the words of the first, the details of all. */
+function together(failures: readonly [Failure, ...Failure[]]): DomainError {
+  const sorted = [...failures].sort((a, b) => a.index - b.index)
+  const [{ index, error }] = sorted as [Failure]
+  const count = new Set(sorted.map((failure) => failure.index)).size
+  const others = count > 1 ? ` ${count} operations fail; nothing was written.` : ' Nothing was written.'
+  return new DomainError(error.code, `Operation ${index}: ${error.message}${others}`, {
+    details: sorted.flatMap(detailsOf),
+    cause: error.cause,
+  })
+}
+
+/** @throws DomainError when there are failures */
+export function refuse(failures: readonly Failure[]): void {
+  const [first, ...rest] = failures
+  if (first) throw together([first, ...rest])
+}
+
+/** Runs the work and keeps what it refuses in `failures`; undefined then. */
+export function collect<T>(failures: Failure[], index: number, work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError)) throw thrown
+    failures.push({ index, error: thrown })
+    return undefined
+  }
+}
+
+/** The place before which everything has gone well so far. */
+export const firstOf = (failures: readonly Failure[]): number =>
+  failures.reduce((first, { index }) => Math.min(first, index), Number.POSITIVE_INFINITY)

@@ -1,0 +1,108 @@
+import type { Expectation } from '../expectation.ts'
+import type { RecordTypeInput } from '../record-types/input.ts'
+import type { OnInvalid } from '../record-types/migration.ts'
+import type { RecordLink } from '../records/index.ts'
+import type { Pair, PairInput } from '../records/record.ts'
+import type { RelationshipTypeInput } from '../relationship-types/input.ts'
+import type { LinkEnd, LinkWrite } from '../relationships/index.ts'
+
+/** An id: as it was written, or that of what an earlier operation wrote. */
+export type Id = string | { readonly ref: number }
+
+type Common = {
+  /** Its place in the batch, from 0. */
+  readonly index: number
+  /** Does a later operation refer to it? */
+  isNamed: boolean
+}
+
+export type RecordOperation = Common & { readonly recordType: string } & (
+    | {
+        readonly type: 'upsert_record'
+        readonly id: Id | null
+        readonly write: Content
+        readonly links: readonly OwnLink[]
+        readonly expected: Expectation
+      }
+    | {
+        readonly type: 'create_record'
+        readonly id: string
+        readonly isNewId: boolean
+        readonly write: Content
+        readonly links: readonly OwnLink[]
+      }
+    | {
+        readonly type: 'patch_record'
+        readonly id: Id
+        readonly merge: Merge
+        readonly expected: Expectation
+      }
+    | { readonly type: 'delete_record'; readonly id: Id; readonly expected: Expectation }
+    | { readonly type: 'cancel_record'; readonly id: Id; readonly expected: Expectation }
+  )
+
+/** What a write gives a record; `text` is `data` as JSON. */
+export type Content = { readonly data: unknown; readonly text: string; readonly pair: Pair | null }
+/** A relationship that a record is written with, and its other end. */
+export type OwnLink = {
+  readonly link: RecordLink
+  readonly end: LinkEnd
+  /** Its id, where the end has one. */
+  readonly id: Id | null
+}
+type Merge = { readonly data?: unknown } & PairInput
+
+export type LinkOperation = Common &
+  (
+    | {
+        readonly type: 'upsert_relationship'
+        readonly id: Id | null
+        /** As it is to be; where an end is a reference, its id is to be put in. */
+        readonly link: LinkWrite
+        readonly source: { readonly recordType: string; readonly id: Id }
+        readonly target: { readonly recordType: string; readonly id: Id }
+      }
+    | { readonly type: 'delete_relationship'; readonly id: Id; readonly expected: Expectation }
+  )
+
+/** An operation on what the base holds, and not on how it is made. */
+export type DataOperation = RecordOperation | LinkOperation
+
+export type ConfigurationOperation = Common & { readonly id: string; readonly expected: Expectation } & (
+    | {
+        readonly type: 'upsert_record_type'
+        readonly input: RecordTypeInput
+        readonly migration: unknown
+        readonly onInvalid: OnInvalid
+      }
+    | {
+        readonly type: 'upsert_relationship_type'
+        readonly input: RelationshipTypeInput
+        readonly onInvalid: 'refuse' | 'allow'
+      }
+    | {
+        readonly type: 'delete_record_type' | 'delete_relationship_type'
+        readonly confirm: string | null
+      }
+  )
+
+export type Operation = DataOperation | ConfigurationOperation
+
+/** An operation as it is read, before it has its place. */
+export type Unplaced<T> = T extends unknown ? Omit<T, 'index' | 'isNamed'> : never
+
+const CONFIGURATION: readonly string[] = [
+  'upsert_record_type',
+  'delete_record_type',
+  'upsert_relationship_type',
+  'delete_relationship_type',
+]
+
+export const isConfiguration = (operation: Operation): operation is ConfigurationOperation =>
+  CONFIGURATION.includes(operation.type)
+
+/** Is it meant for the configuration, even when it cannot be read? */
+export const asksConfiguration = (raw: unknown): boolean =>
+  CONFIGURATION.includes(String((raw as { type?: unknown } | null)?.type))
+
+export const isOfRecord = (operation: Operation): operation is RecordOperation => 'recordType' in operation

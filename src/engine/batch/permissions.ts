@@ -1,0 +1,55 @@
+import { DomainError } from '../../errors.ts'
+import { type Access, demand, type Permission } from '../access.ts'
+import { rightsOf } from '../lens/look.ts'
+import type { Scope } from '../scope.ts'
+import { collect, type Failure, refuse } from './failures.ts'
+
+type Need = { permission: Permission; recordType: string; path: string }
+
+/** What an operation, read or not, needs of the token: said before anything else of it is. */
+function needsOf(raw: unknown): Need[] {
+  const { type, ...fields } = (raw ?? {}) as Record<string, unknown>
+  if (type === 'upsert_relationship_type' || type === 'delete_relationship_type')
+    return [{ permission: 'manage', recordType: '*', path: '' }]
+  if (type === 'upsert_record_type' || type === 'delete_record_type')
+    return typeof fields['id'] === 'string'
+      ? [{ permission: 'manage', recordType: fields['id'], path: '/id' }]
+      : []
+  const links = Array.isArray(fields['relationships']) ? (fields['relationships'] as unknown[]) : []
+  const ends = links.flatMap((link, n) => needsAt(link, ['record_type'], `/relationships/${n}`))
+  return [...needsAt(fields, ['record_type', 'source_record_type', 'target_record_type'], ''), ...ends]
+}
+
+function needsAt(fields: unknown, names: readonly string[], at: string): Need[] {
+  return names.flatMap((name): Need[] => {
+    const recordType = ((fields ?? {}) as Record<string, unknown>)[name]
+    return typeof recordType === 'string' ? [{ permission: 'write', recordType, path: `${at}/${name}` }] : []
+  })
+}
+
+/** Asks for all that the operations need. @throws FORBIDDEN with each operation that the grants do not reach */
+export function demandAll(scope: Scope, baseId: string, raw: readonly unknown[]): void {
+  const failures: Failure[] = []
+  const access = rightsOf(scope)
+  for (const [index, each] of raw.entries())
+    for (const { permission, recordType, path } of needsOf(each)) {
+      if (access.allows(permission, baseId, recordType)) continue
+      collect(failures, index, () => demandAt(access, permission, baseId, recordType, path))
+    }
+  refuse(failures)
+}
+
+function demandAt(
+  access: Access,
+  permission: Permission,
+  baseId: string,
+  recordType: string,
+  path: string,
+): void {
+  try {
+    demand(access, permission, baseId, recordType)
+  } catch (thrown) {
+    const { code, message, details } = thrown as DomainError
+    throw new DomainError(code, message, { details: details.map((detail) => ({ ...detail, path })) })
+  }
+}

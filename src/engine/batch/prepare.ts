@@ -1,0 +1,96 @@
+import { type Detail, DomainError, invalid } from '../../errors.ts'
+import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { hiddenNames } from '../lens/data.ts'
+import { lensOn } from '../lens/look.ts'
+import { demandType } from '../record-types/index.ts'
+import { relationshipTypesOf, reloadRelationshipTypes } from '../relationship-types/index.ts'
+import { demandLink, linkText } from '../relationships/index.ts'
+import type { Scope } from '../scope.ts'
+import { collect, type Failure } from './failures.ts'
+import { type DataOperation, isOfRecord, type RecordOperation } from './operation.ts'
+import { hasOwnLinks, validateOwnLinks } from './own-links.ts'
+
+/** The record types of the operations, compiled. */
+export type Types = Map<string, CompiledType>
+
+/** The types of operations, and what is wrong with these: types that are missing, faults of what they carry. */
+export type Prepared = { types: Types; missing: Failure[]; faults: Failure[] }
+
+/** Holds the operations to their types, before anything is written. @throws NOT_FOUND when there is no such base */
+export async function prepare(
+  scope: Scope,
+  baseId: string,
+  operations: readonly DataOperation[],
+): Promise<Prepared> {
+  const records = operations.filter(isOfRecord)
+  // Into memory, from where the transaction takes them: what it reads itself is not kept.
+  await relationshipTypesOf(scope, baseId)
+  const { types, missing } = await loadTypes(scope, baseId, records)
+  const faults = [
+    ...validateRecords(scope, records, types),
+    ...(await validateLinks(scope, baseId, operations)),
+  ]
+  return { types, missing, faults }
+}
+
+async function loadTypes(scope: Scope, baseId: string, operations: readonly RecordOperation[]) {
+  const types: Types = new Map()
+  const missing: Failure[] = []
+  for (const [recordType, ofType] of Map.groupBy(operations, (operation) => operation.recordType)) {
+    const type = await demandType(scope, baseId, recordType).catch(typeNotFound)
+    if (type instanceof DomainError) missing.push(...ofType.map(({ index }) => ({ index, error: type })))
+    else types.set(recordType, type)
+  }
+  return { types, missing }
+}
+
+function typeNotFound(thrown: unknown): DomainError {
+  const isType = thrown instanceof DomainError && thrown.details[0]?.code === 'record_type_not_found'
+  if (isType) return thrown
+  throw thrown
+}
+
+/** What the schemas say of the operations that carry whole data; a patch is held to its schema when it is applied. */
+export const validateRecords = (
+  scope: Scope,
+  operations: readonly RecordOperation[],
+  types: Types,
+): Failure[] =>
+  operations.flatMap((operation) => {
+    const type = types.get(operation.recordType)
+    if (!type || !('write' in operation)) return []
+    const lens = lensOn(scope, type.baseId, type.id)
+    const { data } = operation.write
+    // Within bounds it is whole only with what is hidden: until then, no more than that is named may be wrong.
+    const error = lens ? hiddenNames(lens, data) : faultsOf(type, data)
+    return error ? [{ index: operation.index, error }] : []
+  })
+
+/** What the schema of the type says against the data, if anything. */
+export function faultsOf(type: CompiledType, data: unknown): DomainError | undefined {
+  const [first, ...rest]: Detail[] = type.schema.validate(data, '/data')
+  return first && invalid(first, ...rest)
+}
+
+/** Whether the ends are there is seen when they are: an earlier operation may make them. */
+async function validateLinks(
+  scope: Scope,
+  baseId: string,
+  operations: readonly DataOperation[],
+): Promise<Failure[]> {
+  const upserts = operations.filter((operation) => operation.type === 'upsert_relationship')
+  const linking = operations.filter(hasOwnLinks)
+  if (upserts.length + linking.length === 0) return []
+  const named = [
+    ...upserts.map(({ link }) => link.relType),
+    ...linking.flatMap(({ links }) => links.map(({ link }) => link.relType)),
+  ]
+  let types: ReadonlyMap<string, CompiledRelationshipType> = await relationshipTypesOf(scope, baseId)
+  // One that was made elsewhere a moment ago is not in memory yet.
+  if (named.some((relType) => !types.has(relType))) types = await reloadRelationshipTypes(scope, baseId)
+  const failures: Failure[] = validateOwnLinks(scope, baseId, linking, types)
+  for (const { index, link } of upserts)
+    collect(failures, index, () => linkText(scope, demandLink(scope, baseId, link, types), link.data))
+  return failures
+}

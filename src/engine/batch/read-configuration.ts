@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import type { OPERATION_SHAPES } from '../../batch-shapes.ts'
+import { invalid } from '../../errors.ts'
+import { type Expectation, NO_EXPECTATION } from '../expectation.ts'
+import type { ConfigurationOperation, Unplaced } from './operation.ts'
+
+type Shapes = typeof OPERATION_SHAPES
+type Raw<K extends keyof Shapes> = z.output<Shapes[K]>
+type RawConfiguration = Raw<
+  'upsert_record_type' | 'delete_record_type' | 'upsert_relationship_type' | 'delete_relationship_type'
+>
+
+/** An operation on the base's configuration, as it is meant. @throws VALIDATION_ERROR */
+export function readConfiguration(raw: RawConfiguration): Unplaced<ConfigurationOperation> {
+  if (raw.type === 'upsert_record_type') return readRecordType(raw)
+  if (raw.type === 'upsert_relationship_type') return readRelationshipType(raw)
+  const { type, id, confirm = null, expected_version } = raw
+  return { type, id, confirm, expected: expectedOf(expected_version) }
+}
+
+function readRecordType(raw: Raw<'upsert_record_type'>): Unplaced<ConfigurationOperation> {
+  const { type, id, body = {}, on_invalid, migrate = false } = raw
+  demandSameId(id, body.id)
+  if (migrate && on_invalid) throw bothRepairs()
+  const { json_schema, migration, expected_version, id: _id, sources: _sources, ...texts } = body
+  const input = { ...texts, jsonSchema: json_schema }
+  const onInvalid = migrate ? 'migrate' : (on_invalid ?? 'refuse')
+  return { type, id, input, migration, onInvalid, expected: expectedOf(expected_version) }
+}
+
+function readRelationshipType(raw: Raw<'upsert_relationship_type'>): Unplaced<ConfigurationOperation> {
+  const { type, id, body = {}, on_invalid = 'refuse' } = raw
+  demandSameId(id, body.id)
+  const input = {
+    name: body.name,
+    description: body.description,
+    dataSchema: body.data_schema,
+    sourceRecordTypes: body.source_record_types,
+    targetRecordTypes: body.target_record_types,
+    cardinality: body.cardinality,
+    onDelete: body.on_delete,
+  }
+  return { type, id, input, onInvalid: on_invalid, expected: expectedOf(body.expected_version) }
+}
+
+/** What `expected_version` and `claim_id` ask for. */
+export const expectedOf = (version: number | undefined, claim: string | null = null): Expectation =>
+  version === undefined
+    ? { ...NO_EXPECTATION, claim }
+    : { versions: [version], exists: true, absent: false, claim }
+
+function demandSameId(id: string, received: string | undefined): void {
+  if (received === undefined || received === id) return
+  throw invalid({
+    path: '/body/id',
+    code: 'disagrees',
+    message: 'The id in the body is another one than that of the operation. Leave it out, or repeat it.',
+    expected: id,
+    received,
+  })
+}
+
+const bothRepairs = () =>
+  invalid({
+    path: '/on_invalid',
+    code: 'disagrees',
+    message: 'Records that a schema refuses are allowed or migrated: send one of the two.',
+  })

@@ -1,0 +1,163 @@
+import type { z } from 'zod'
+import { OPERATION_NAMES, OPERATION_SHAPES, type OperationName } from '../../batch-shapes.ts'
+import { check, inBody } from '../../check.ts'
+import { invalid } from '../../errors.ts'
+import { ID_RULES, isTypeId } from '../../ids.ts'
+import { LIMITS } from '../../limits.ts'
+import { nearest } from '../../nearest.ts'
+import { dataText, demandRecordId, readPair } from '../records/record.ts'
+import { uuidv7 } from '../uuid.ts'
+import { collect, type Failure } from './failures.ts'
+import type { Operation, RecordOperation, Unplaced } from './operation.ts'
+import { readOwnLinks } from './own-links.ts'
+import { expectedOf, readConfiguration } from './read-configuration.ts'
+import { readLinkOperation } from './read-link.ts'
+import { LINK, type Names, openNames, recordOf } from './refs.ts'
+
+type Limits = { readonly recordBytes: number }
+type Shapes = typeof OPERATION_SHAPES
+type Raw<K extends OperationName> = z.output<Shapes[K]>
+
+/** The operations as they are meant, and what is wrong with the others. @throws VALIDATION_ERROR for no list or its length */
+export function readOperations(
+  raw: unknown,
+  limits: Limits,
+): { operations: Operation[]; failures: Failure[] } {
+  const list = demandList(raw)
+  const names = openNames()
+  const failures: Failure[] = []
+  const operations = list.flatMap((each, index) => {
+    const operation = collect(failures, index, () => readOperation(each, index, names, limits))
+    // Also of one that cannot be read: what refers to it is no fault of its own.
+    collect(failures, index, () => nameOperation(each, index, names))
+    return operation ? [operation] : []
+  })
+  for (const operation of operations) operation.isNamed = names.isReferred(operation.index)
+  return { operations, failures }
+}
+
+function demandList(raw: unknown): readonly unknown[] {
+  if (Array.isArray(raw) && raw.length >= 1 && raw.length <= LIMITS.batchOperations) return raw
+  throw invalid({
+    path: '/operations',
+    code: Array.isArray(raw) ? (raw.length === 0 ? 'too_small' : 'too_big') : 'type',
+    message: `operations is a list of 1 to ${LIMITS.batchOperations.toLocaleString('en')} operations. Send more in several batches.`,
+    ...(Array.isArray(raw) && { received: raw.length }),
+  })
+}
+
+function readOperation(raw: unknown, index: number, names: Names, limits: Limits): Operation {
+  const type = demandType(raw)
+  const shaped = check(OPERATION_SHAPES[type], raw, inBody())
+  return { ...readOne(shaped, names, limits), index, isNamed: false } as Operation
+}
+
+function nameOperation(raw: unknown, index: number, names: Names): void {
+  const { name, record_type, rel_type } = (raw ?? {}) as Record<string, unknown>
+  if (typeof name !== 'string') return
+  if (typeof record_type === 'string') names.define(name, index, recordOf(record_type))
+  else if (typeof rel_type === 'string') names.define(name, index, LINK)
+}
+
+function demandType(raw: unknown): OperationName {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    throw invalid({ path: '', code: 'type', message: 'An operation is an object.', expected: 'object' })
+  const { type } = raw as { type?: unknown }
+  if (OPERATION_NAMES.some((name) => name === type)) return type as OperationName
+  const hint = typeof type === 'string' ? nearest(type, OPERATION_NAMES) : undefined
+  throw invalid({
+    path: '/type',
+    code: type === undefined ? 'required' : 'enum',
+    message: `"type" is one of ${OPERATION_NAMES.join(', ')}.`,
+    allowed: OPERATION_NAMES,
+    ...(typeof type === 'string' && { received: type.slice(0, 64) }),
+    ...(hint !== undefined && { hint }),
+  })
+}
+
+function readOne(raw: Raw<OperationName>, names: Names, limits: Limits): Unplaced<Operation> {
+  if ('record_type' in raw) return readRecordOperation(raw, names, limits)
+  if (raw.type === 'upsert_relationship' || raw.type === 'delete_relationship')
+    return readLinkOperation(raw, names)
+  return readConfiguration(raw)
+}
+
+type RawRecord = Extract<Raw<OperationName>, { record_type: string }>
+
+function readRecordOperation(raw: RawRecord, names: Names, limits: Limits): Unplaced<RecordOperation> {
+  const { record_type: recordType } = raw
+  if (!isTypeId(recordType))
+    throw invalid({
+      path: '/record_type',
+      code: 'invalid_id',
+      message: `A record type id is ${ID_RULES.type}.`,
+      received: recordType.slice(0, 70),
+    })
+  const idOf = (id: string | { $ref: string }) => {
+    if (typeof id === 'string') demandRecordId(id)
+    return names.resolve(id, '/id', recordOf(recordType))
+  }
+  switch (raw.type) {
+    case 'upsert_record': {
+      const { type, id } = raw
+      const write = contentOf(raw, limits)
+      if (id === undefined && !write.pair) throw nothingNamed()
+      return {
+        type,
+        recordType,
+        id: id === undefined ? null : idOf(id),
+        write,
+        links: readOwnLinks(raw.relationships, names),
+        expected: expectedOf(raw.expected_version, claimOf(raw)),
+      }
+    }
+    case 'create_record': {
+      const { type, id } = raw
+      if (id !== undefined) demandRecordId(id)
+      return {
+        type,
+        recordType,
+        id: id ?? uuidv7(),
+        isNewId: id === undefined,
+        write: contentOf(raw, limits),
+        links: readOwnLinks(raw.relationships, names),
+      }
+    }
+    case 'patch_record': {
+      const { type, data, external_id: externalId, external_source: externalSource } = raw
+      const merge = { data, externalId, externalSource }
+      return {
+        type,
+        recordType,
+        id: idOf(raw.id),
+        merge,
+        expected: expectedOf(raw.expected_version, claimOf(raw)),
+      }
+    }
+    default:
+      return {
+        type: raw.type,
+        recordType,
+        id: idOf(raw.id),
+        expected: expectedOf(raw.expected_version, claimOf(raw)),
+      }
+  }
+}
+
+const claimOf = (raw: object): string | null => (raw as { claim_id?: string }).claim_id ?? null
+
+type RawContent = { data: unknown; external_id?: string | undefined; external_source?: string | undefined }
+
+const contentOf = ({ data, external_id, external_source }: RawContent, { recordBytes }: Limits) => ({
+  data,
+  text: dataText(data, recordBytes),
+  pair: readPair({ externalId: external_id, externalSource: external_source }),
+})
+
+const nothingNamed = () =>
+  invalid({
+    path: '/id',
+    code: 'required',
+    message:
+      'id or external_id says which record is meant. To create one under a new id, send create_record.',
+  })

@@ -1,0 +1,69 @@
+import { withPaths } from '../../errors.ts'
+import { deleteRecordType, demandType, putRecordType } from '../record-types/index.ts'
+import {
+  deleteRelationshipType,
+  demandRelationshipType,
+  putRelationshipType,
+} from '../relationship-types/index.ts'
+import type { WriteScope } from '../write.ts'
+import { ofOperation } from './failures.ts'
+import type { ConfigurationOperation } from './operation.ts'
+import type { Outcome } from './outcome.ts'
+
+/** Runs one operation on the base's configuration, in the caller's transaction. */
+export async function runConfiguration(
+  scope: WriteScope,
+  baseId: string,
+  operation: ConfigurationOperation,
+): Promise<Outcome> {
+  const { index, type, id } = operation
+  const done = await ofOperation(index, () =>
+    run(scope, baseId, operation).catch((thrown) => {
+      throw type.startsWith('upsert') ? belowBody(thrown) : thrown
+    }),
+  )
+  return { index, type, id, ...done, record: null }
+}
+
+type Done = Pick<Outcome, 'operation' | 'version'>
+
+async function run(scope: WriteScope, baseId: string, operation: ConfigurationOperation): Promise<Done> {
+  const { id, expected } = operation
+  switch (operation.type) {
+    case 'upsert_record_type': {
+      const { input, migration, onInvalid } = operation
+      return doneBy(await putRecordType(scope, baseId, id, input, { expected, migration, onInvalid }))
+    }
+    case 'upsert_relationship_type': {
+      const { input, onInvalid } = operation
+      return doneBy(await putRelationshipType(scope, baseId, id, input, { expected, onInvalid }))
+    }
+    case 'delete_record_type': {
+      const { version } = await demandType(scope, baseId, id)
+      await deleteRecordType(scope, baseId, id, operation.confirm, expected)
+      return { operation: 'deleted', version: version + 1 }
+    }
+    case 'delete_relationship_type': {
+      const { version } = await demandRelationshipType(scope, baseId, id)
+      await deleteRelationshipType(scope, baseId, id, operation.confirm, expected)
+      return { operation: 'deleted', version: version + 1 }
+    }
+  }
+}
+
+const doneBy = ({
+  operation = 'unchanged',
+  version,
+}: {
+  operation?: Done['operation']
+  version: number
+}): Done => ({
+  operation,
+  version,
+})
+
+/** Where the REST body has its fields, an operation has them below `body`. */
+function belowBody(thrown: unknown): unknown {
+  const isOwn = (path: string) => path === '' || /^\/(id|confirm)$/.test(path)
+  return withPaths(thrown, (path) => (isOwn(path) ? path : `/body${path}`))
+}

@@ -1,0 +1,122 @@
+import { DomainError } from '../../errors.ts'
+import { underClaim } from '../claims/hold.ts'
+import { lensOn } from '../lens/look.ts'
+import { relationshipTypesOf } from '../relationship-types/index.ts'
+import type { WriteScope } from '../write.ts'
+import { boundedOutcomes } from './bounds.ts'
+import { type Decided, decide, type Of } from './decide.ts'
+import { removeRecords } from './delete-records.ts'
+import { collect, type Failure, firstOf, refuse } from './failures.ts'
+import type { Held } from './held.ts'
+import { demandKnown, holdAll } from './hold.ts'
+import { type DataOperation, type Id, isOfRecord, type RecordOperation } from './operation.ts'
+import type { Outcome } from './outcome.ts'
+import { hasOwnLinks, writeOwnLinks } from './own-links.ts'
+import type { Types } from './prepare.ts'
+import { samesOf, touchesOf } from './touches.ts'
+import { planWaves } from './waves.ts'
+import { removeLinks, upsertLinks } from './write-links.ts'
+import { writeRecords } from './write-records.ts'
+
+type Run = {
+  scope: WriteScope
+  baseId: string
+  types: Types
+  held: Held
+  /** The id that an operation means. */
+  idOf: (id: Id) => string
+  /** What cannot be done, of all waves. */
+  failures: Failure[]
+}
+
+/** Runs operations that fit their types, wave by wave, in the caller's transaction; adds what they did to `outcomes`. */
+export async function runData(
+  scope: WriteScope,
+  baseId: string,
+  operations: readonly DataOperation[],
+  types: Types,
+  outcomes: Map<number, Outcome>,
+): Promise<void> {
+  const held = await holdAll(scope, baseId, operations.filter(isOfRecord), types)
+  const idOf = (id: Id) => (typeof id === 'string' ? id : demandKnown(outcomes.get(id.ref)).id)
+  const hasLinks = (await relationshipTypesOf(scope, baseId)).size > 0
+  const failures: Failure[] = []
+  const touches = operations.map((operation) => touchesOf(operation, hasLinks))
+  for (const wave of planWaves(touches, samesOf(held))) {
+    // After a failure goes on what stands before it: the first in the order of the batch is the one to tell.
+    const due = wave
+      .map((position) => demandKnown(operations[position]))
+      .filter(({ index }) => index < firstOf(failures))
+    for (const outcome of await runWave({ scope, baseId, types, held, idOf, failures }, due))
+      outcomes.set(outcome.index, outcome)
+  }
+  refuse(failures)
+}
+
+/** Operations that do not depend on each other: a statement for all of one kind and type. */
+async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcome[]> {
+  const { scope, baseId, types, held, idOf, failures } = run
+  const before = decideAll(run, wave.filter(isOfRecord))
+  const decided = before.filter(({ operation }) => operation.index < firstOf(failures))
+  const operations = wave.filter(({ index }) => index < firstOf(failures))
+  const outcomes: Outcome[] = []
+  const going = decided.filter((each): each is Decided<Of<'delete'>> => each.decision.kind === 'delete')
+  if (going.length > 0) outcomes.push(...(await removeRecords(scope, baseId, going, held)))
+  const staying = decided.filter((each): each is Staying => each.decision.kind !== 'delete')
+  for (const [recordType, ofType] of byType(staying)) {
+    const type = demandKnown(types.get(recordType))
+    const written = await writeRecords(scope, type, ofType, held)
+    outcomes.push(...(await boundedOutcomes(scope, type, written)))
+  }
+  await keepClaims(run, staying, outcomes)
+  const linking = operations.filter(hasOwnLinks)
+  if (linking.length > 0) {
+    const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
+    const outcomeOf = (index: number) => demandKnown(written.get(index))
+    await writeOwnLinks(scope, baseId, linking, { idOf, outcomeOf }, failures)
+  }
+  const upserts = operations.filter((operation) => operation.type === 'upsert_relationship')
+  if (upserts.length > 0) outcomes.push(...(await upsertLinks(scope, baseId, upserts, idOf, failures)))
+  const removals = operations.filter((operation) => operation.type === 'delete_relationship')
+  if (removals.length > 0) outcomes.push(...(await removeLinks(scope, baseId, removals, idOf, failures)))
+  return outcomes
+}
+
+type Staying = Decided<Of<'create' | 'update' | 'cancel' | 'keep'>>
+
+const byType = (decided: readonly Staying[]): [string, Staying[]][] =>
+  [...Map.groupBy(decided, ({ operation }) => operation.recordType)].sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** Holds what was written to the claims that the operations name; why one does not serve goes into the failures. */
+async function keepClaims(
+  { scope, baseId, failures }: Run,
+  decided: readonly Staying[],
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
+  for (const { operation } of decided) {
+    const claim = 'expected' in operation ? operation.expected.claim : null
+    if (claim === null) continue
+    const { index, recordType } = operation
+    const { id, version } = demandKnown(written.get(index))
+    const kept = await underClaim(scope, baseId, claim, async () => ({ id, recordType, version })).catch(
+      (thrown: unknown) => thrown,
+    )
+    if (kept instanceof DomainError) failures.push({ index, error: kept })
+    else if (kept instanceof Error) throw kept
+  }
+}
+
+/** What the operations of a wave come to; why some cannot be done goes into the failures. */
+function decideAll(
+  { scope, baseId, types, held, idOf, failures }: Run,
+  operations: readonly RecordOperation[],
+): readonly Decided[] {
+  return operations.flatMap((operation) => {
+    const type = demandKnown(types.get(operation.recordType))
+    const lens = lensOn(scope, baseId, operation.recordType)
+    const known = { held, type, lens, recordBytes: scope.limits.recordBytes, idOf }
+    const decision = collect(failures, operation.index, () => decide(operation, known))
+    return decision ? [{ operation, decision }] : []
+  })
+}

@@ -1,0 +1,100 @@
+import { DomainError } from '../../errors.ts'
+import { statement } from '../db.ts'
+import { checkVersion, type Expectation } from '../expectation.ts'
+import { demandWithin } from '../lens/look.ts'
+import { takeLink } from '../plans/index.ts'
+import {
+  deleteLinks,
+  isLinkWithin,
+  RELATIONSHIP_COLUMNS,
+  type RelationshipRow,
+  relationshipNotFound,
+  writeLinks,
+} from '../relationships/index.ts'
+import type { WriteScope } from '../write.ts'
+import { collect, type Failure } from './failures.ts'
+import type { Id, LinkOperation } from './operation.ts'
+import type { Outcome } from './outcome.ts'
+
+type Upsert = Extract<LinkOperation, { type: 'upsert_relationship' }>
+type Delete = Extract<LinkOperation, { type: 'delete_relationship' }>
+type IdOf = (id: Id) => string
+
+/** Upserts links together; why some cannot be written goes into `failures`. */
+export async function upsertLinks(
+  scope: WriteScope,
+  baseId: string,
+  operations: readonly Upsert[],
+  idOf: IdOf,
+  failures: Failure[],
+): Promise<Outcome[]> {
+  const links = operations.map(({ id, link, source, target }) => ({
+    ...link,
+    id: id === null ? null : idOf(id),
+    source: { recordType: source.recordType, id: idOf(source.id) },
+    target: { recordType: target.recordType, id: idOf(target.id) },
+  }))
+  const written = await writeLinks(scope, baseId, links)
+  return operations.flatMap(({ index, type }, n): Outcome[] => {
+    const link = written[n]
+    if (!link || link instanceof DomainError) {
+      if (link) failures.push({ index, error: link })
+      return []
+    }
+    const { id, version, operation = 'unchanged' } = link
+    return [{ index, type, operation, id, version, record: null }]
+  })
+}
+
+// In the order in which all who write links lock them.
+const LOCK_LINKS = statement(
+  'lock_links',
+  `SELECT ${RELATIONSHIP_COLUMNS} FROM plinth.relationship
+   WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY source_row, rel_type, target_row FOR UPDATE`,
+)
+
+/** Deletes links together, each named once; why some cannot be deleted goes into `failures`. */
+export async function removeLinks(
+  scope: WriteScope,
+  baseId: string,
+  operations: readonly Delete[],
+  idOf: IdOf,
+  failures: Failure[],
+): Promise<Outcome[]> {
+  const ids = operations.map(({ id }) => idOf(id))
+  const rows = await scope.db.query<RelationshipRow>(LOCK_LINKS, [baseId, ids])
+  const byId = new Map<string, RelationshipRow>()
+  for (const row of rows) if (await isLinkWithin(scope, baseId, row)) byId.set(row.id, row)
+  const due = operations.flatMap(({ index, type, expected }, n) => {
+    const id = ids[n] ?? ''
+    const row = byId.get(id)
+    const held = collect(failures, index, () => demandRemovable(scope, baseId, id, row, expected))
+    return held ? [{ index, type, id, held }] : []
+  })
+  const { taken } = scope
+  if (taken) for (const { held } of due) takeLink(taken, held)
+  const gone = await deleteLinks(
+    scope,
+    baseId,
+    due.map(({ id }) => id),
+  )
+  const versions = new Map(gone.map(({ id, version }) => [id, version]))
+  return due.map(({ index, type, id }) => {
+    const version = versions.get(id) ?? 0
+    return { index, type, operation: 'deleted', id, version, record: null }
+  })
+}
+
+function demandRemovable(
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  row: RelationshipRow | undefined,
+  expected: Expectation,
+): RelationshipRow {
+  if (!row) throw relationshipNotFound(id)
+  for (const recordType of [row.source_record_type, row.target_record_type])
+    demandWithin(scope, 'write', baseId, recordType)
+  checkVersion(expected, row.version, `relationship "${id}"`)
+  return row
+}

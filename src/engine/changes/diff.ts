@@ -1,0 +1,60 @@
+import { isDeepStrictEqual } from 'node:util'
+import { pointer } from '../../json/index.ts'
+
+/** One step of an RFC 6902 patch. */
+export type DiffStep =
+  | { op: 'add' | 'replace'; path: string; value: unknown }
+  | { op: 'remove'; path: string }
+
+/**
+ * The RFC 6902 patch that makes `next` of `previous`; null is what is not there, so a first state is added whole at `""`
+ * and a deletion removes `""`. In time linear to both: the shortest patch of two lists would cost their product, which
+ * a list of a hundred thousand numbers does not allow.
+ */
+export function diffOf(previous: object | null, next: object | null): DiffStep[] {
+  if (previous === null) return next === null ? [] : [{ op: 'add', path: '', value: next }]
+  if (next === null) return [{ op: 'remove', path: '' }]
+  const steps: DiffStep[] = []
+  compare(previous, next, '', steps)
+  return steps
+}
+
+type Json = Readonly<Record<string, unknown>>
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function compare(previous: unknown, next: unknown, at: string, steps: DiffStep[]): void {
+  if (Array.isArray(previous) && Array.isArray(next)) compareLists(previous, next, at, steps)
+  else if (isObject(previous) && isObject(next)) compareObjects(previous, next, at, steps)
+  else if (previous !== next) steps.push({ op: 'replace', path: at, value: next })
+}
+
+function compareObjects(previous: Json, next: Json, at: string, steps: DiffStep[]): void {
+  const below = (key: string) => `${at}${pointer(key)}`
+  for (const key of Object.keys(previous))
+    if (!Object.hasOwn(next, key)) steps.push({ op: 'remove', path: below(key) })
+  for (const [key, value] of Object.entries(next)) {
+    if (Object.hasOwn(previous, key)) compare(previous[key], value, below(key), steps)
+    else steps.push({ op: 'add', path: below(key), value })
+  }
+}
+
+/** What both lists begin and end with stays; what lies between is changed in place, then cut or filled up. */
+function compareLists(
+  previous: readonly unknown[],
+  next: readonly unknown[],
+  at: string,
+  steps: DiffStep[],
+): void {
+  const shorter = Math.min(previous.length, next.length)
+  const same = (i: number, j: number) => isDeepStrictEqual(previous[i], next[j])
+  let head = 0
+  while (head < shorter && same(head, head)) head++
+  let tail = 0
+  while (tail < shorter - head && same(previous.length - 1 - tail, next.length - 1 - tail)) tail++
+  const changed = shorter - tail
+  for (let i = head; i < changed; i++) compare(previous[i], next[i], `${at}/${i}`, steps)
+  for (let i = previous.length - tail - 1; i >= changed; i--) steps.push({ op: 'remove', path: `${at}/${i}` })
+  for (let i = changed; i < next.length - tail; i++)
+    steps.push({ op: 'add', path: `${at}/${i}`, value: next[i] })
+}

@@ -1,0 +1,85 @@
+import { type Detail, invalid } from '../../errors.ts'
+import { isTypeId } from '../../ids.ts'
+import { nearest } from '../../nearest.ts'
+import { type Change, KINDS, type Kind } from './entry.ts'
+
+/** What of the log is asked for, as a caller wrote it. */
+export type ChangeFilterArgs = {
+  recordType?: string | null | undefined
+  id?: string | null | undefined
+  kind?: string | null | undefined
+  actor?: string | null | undefined
+  since?: string | null | undefined
+  until?: string | null | undefined
+}
+
+/** What of the log is asked for; null does not narrow. Times are as entries write them. */
+export type ChangeFilter = {
+  readonly recordType: string | null
+  readonly id: string | null
+  readonly kind: Kind | null
+  /** A token's id or name. */
+  readonly actor: string | null
+  /** From this moment on. */
+  readonly since: string | null
+  /** Before this moment. */
+  readonly until: string | null
+}
+
+const MOST_CHARS = 1024
+
+/** @throws VALIDATION_ERROR */
+export function readChangeFilter(args: ChangeFilterArgs): ChangeFilter {
+  const faults: Detail[] = []
+  const { recordType = null, id = null, kind = null, actor = null } = args
+  if (recordType !== null && !isTypeId(recordType)) faults.push(badType(recordType))
+  if (kind !== null && !isKind(kind)) faults.push(badKind(kind))
+  for (const [name, text] of Object.entries({ id, actor }))
+    if (text !== null && (text === '' || text.length > MOST_CHARS)) faults.push(badText(name))
+  const [first, ...rest] = faults
+  if (first) throw invalid(first, ...rest)
+  const moment = (text: string | null | undefined) => (text == null ? null : new Date(text).toISOString())
+  return {
+    recordType,
+    id,
+    kind: kind as Kind | null,
+    actor,
+    since: moment(args.since),
+    until: moment(args.until),
+  }
+}
+
+/** Is the entry one of those asked for? The same as the conditions of `read.ts`. */
+export const matches = (filter: ChangeFilter, change: Change): boolean =>
+  (filter.recordType === null || change.recordType === filter.recordType) &&
+  (filter.id === null || change.id === filter.id) &&
+  (filter.kind === null || change.kind === filter.kind) &&
+  (filter.actor === null || change.actor.tokenId === filter.actor || change.actor.name === filter.actor) &&
+  (filter.since === null || change.at >= filter.since) &&
+  (filter.until === null || change.at < filter.until)
+
+const isKind = (text: string): text is Kind => (KINDS as readonly string[]).includes(text)
+
+function badKind(received: string): Detail {
+  const hint = nearest(received, KINDS)
+  return {
+    path: '/kind',
+    code: 'enum',
+    message: 'There is no such kind of thing. Leave kind out to follow all of them.',
+    received: received.slice(0, 64),
+    allowed: KINDS,
+    ...(hint && { hint }),
+  }
+}
+
+const badType = (received: string): Detail => ({
+  path: '/record_type',
+  code: 'invalid_id',
+  message: 'This is not the id of a record type.',
+  received: received.slice(0, 64),
+})
+const badText = (name: string): Detail => ({
+  path: `/${name}`,
+  code: 'out_of_range',
+  message: `${name} has 1 to ${MOST_CHARS} characters.`,
+})

@@ -1,0 +1,74 @@
+import { LIMITS } from '../../limits.ts'
+import { demandBase } from '../bases.ts'
+import type { Scope } from '../scope.ts'
+import type { Change } from './entry.ts'
+import { type ChangeArgs, openReader, readAfter } from './list.ts'
+import { isFor, type Reader, readFor } from './read.ts'
+import { holderOf, type Slot } from './streams.ts'
+
+/**
+ * The base's log as it grows, without end: every entry after `after` that is for the token, once and in order; without
+ * `after`, what happens from now on. It goes as fast as it is read: who falls behind costs no memory here.
+ * @throws FORBIDDEN, NOT_FOUND, VALIDATION_ERROR, RATE_LIMITED before the first
+ */
+export async function followChanges(
+  scope: Scope,
+  baseId: string,
+  args: ChangeArgs,
+): Promise<AsyncIterableIterator<Change>> {
+  const reader = openReader(scope, baseId, args)
+  const given = readAfter(args.after)
+  await demandBase(scope, baseId)
+  const slot = scope.feed.openStream(holderOf(scope), baseId, scope.closed?.())
+  try {
+    const from = given ?? (await scope.feed.settled())
+    return ending(follow(scope, baseId, reader, from, slot.signal), slot)
+  } catch (thrown) {
+    slot.end()
+    throw thrown
+  }
+}
+
+async function* follow(scope: Scope, baseId: string, reader: Reader, from: number, signal: AbortSignal) {
+  const tail = scope.feed.tailOf(baseId)
+  try {
+    for (let after = from; !signal.aborted; ) {
+      const next = tail.after(after)
+      if (next === null) await tail.more(signal)
+      else if (next) {
+        after = next.seq
+        if (isFor(reader, baseId, next)) yield next
+      } else {
+        const stretch = { baseId, after, upTo: tail.end(), limit: LIMITS.feedCatchUp }
+        const missed = await readFor(scope.db, stretch, reader)
+        for (const change of missed.changes) {
+          if (signal.aborted) return
+          yield change
+        }
+        after = missed.next
+      }
+    }
+  } finally {
+    tail.leave()
+  }
+}
+
+/** The iterator with its slot: a generator that waits can only be ended from outside. */
+function ending(changes: AsyncGenerator<Change>, slot: Slot): AsyncIterableIterator<Change> {
+  const end = () => {
+    slot.end()
+    return changes.return(undefined)
+  }
+  return {
+    next: async () => {
+      const next = await changes.next()
+      if (next.done) slot.end()
+      return next
+    },
+    return: end,
+    throw: end,
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}

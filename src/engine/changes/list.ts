@@ -1,0 +1,59 @@
+import { invalid } from '../../errors.ts'
+import { demand, demandSight } from '../access.ts'
+import { demandBase } from '../bases.ts'
+import { readPage } from '../page.ts'
+import type { Scope } from '../scope.ts'
+import type { Change } from './entry.ts'
+import { type ChangeFilterArgs, readChangeFilter } from './filter.ts'
+import { type Reader, readFor } from './read.ts'
+
+export type ChangeArgs = ChangeFilterArgs & {
+  /** The number of an entry; those after it are meant. The oldest kept when left out. */
+  after?: number | null | undefined
+}
+/** `nextAfter` is where the next page begins, whether or not there is one already. */
+export type ChangePage = { data: Change[]; hasMore: boolean; limit: number; nextAfter: number }
+
+/**
+ * A page of the base's log, in order. Whoever goes on from `nextAfter` sees every entry once, whatever is being written.
+ * @throws FORBIDDEN, NOT_FOUND, VALIDATION_ERROR
+ */
+export async function listChanges(
+  scope: Scope,
+  baseId: string,
+  args: ChangeArgs & { limit?: number | null | undefined },
+): Promise<ChangePage> {
+  const reader = openReader(scope, baseId, args)
+  const { limit } = readPage({ limit: args.limit })
+  const after = readAfter(args.after) ?? 0
+  const upTo = await scope.feed.settled()
+  const { changes, next, hasMore } = await readFor(scope.db, { baseId, after, upTo, limit }, reader)
+  if (changes.length === 0) await demandBase(scope, baseId)
+  return { data: changes, hasMore, limit, nextAfter: next }
+}
+
+/** The number after which all that is yet to happen in the base will stand. @throws FORBIDDEN, NOT_FOUND */
+export async function endOfChanges(scope: Scope, baseId: string): Promise<number> {
+  demandSight(scope.access, baseId)
+  await demandBase(scope, baseId)
+  return scope.feed.settled()
+}
+
+/** @throws FORBIDDEN without a grant on the base, or on the type that is asked for */
+export function openReader(scope: Scope, baseId: string, args: ChangeFilterArgs): Reader {
+  demandSight(scope.access, baseId)
+  if (args.recordType) demand(scope.access, 'read', baseId, args.recordType)
+  return { access: scope.access, filter: readChangeFilter(args) }
+}
+
+/** @throws VALIDATION_ERROR */
+export function readAfter(after: number | null | undefined): number | undefined {
+  if (after == null) return undefined
+  if (Number.isSafeInteger(after) && after >= 0) return after
+  throw invalid({
+    path: '/after',
+    code: 'out_of_range',
+    message: 'after is the seq of an entry: a whole number from 0.',
+    received: after,
+  })
+}

@@ -1,0 +1,124 @@
+import { LIMITS } from '../../limits.ts'
+import type { Access } from '../access.ts'
+import { type Db, shaped, statement } from '../db.ts'
+import { type Change, type ChangeRow, mayRead, toChange } from './entry.ts'
+import { type ChangeFilter, matches } from './filter.ts'
+
+/** A stretch of a base's log: the entries after one number, up to another, at most so many. */
+export type Stretch = { baseId: string; after: number; upTo: number; limit: number }
+
+/** Who asks for what of the log. */
+export type Reader = { access: Access; filter: ChangeFilter }
+
+/** The entries of the stretch in order, each with its diff. With a reader, those that may be meant for it. */
+export async function readStretch(db: Db, stretch: Stretch, reader?: Reader): Promise<Change[]> {
+  const values: unknown[] = [stretch.baseId, stretch.after, stretch.upTo, stretch.limit]
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const narrowed = reader ? narrowing(reader, stretch.baseId, bind) : []
+  return (await db.query<ChangeRow>(shaped(statementOf(narrowed)), values)).map(toChange)
+}
+
+/**
+ * What the reader may see of what it asks for, in order; `next` is up to where the log has been looked through, which is
+ * the end of the stretch unless there is more. Not more of the log is looked through than a page may cost, so there may
+ * be more though nothing was found.
+ */
+export async function readFor(
+  db: Db,
+  stretch: Stretch,
+  reader: Reader,
+): Promise<{ changes: Change[]; next: number; hasMore: boolean }> {
+  const changes: Change[] = []
+  const { baseId, limit } = stretch
+  const upTo = await reach(db, stretch, reader)
+  for (let after = stretch.after; changes.length <= limit; ) {
+    const wanted = limit + 1
+    const found = await readStretch(db, { baseId, after, upTo, limit: wanted }, reader)
+    changes.push(...found.filter((change) => isFor(reader, baseId, change)))
+    const last = found.at(-1)
+    if (!last || found.length < wanted) break
+    after = last.seq
+  }
+  const shown = changes.slice(0, limit)
+  const isFull = changes.length > limit
+  const next = (isFull && shown.at(-1)?.seq) || Math.max(stretch.after, upTo)
+  return { changes: shown, hasMore: isFull || upTo < stretch.upTo, next }
+}
+
+const FEED_REACH = statement(
+  'feed_reach',
+  `SELECT seq::float8 AS seq FROM plinth.change WHERE base_id = $1 AND seq > $2 AND seq <= $3
+   ORDER BY seq OFFSET $4 LIMIT 1`,
+)
+
+/** Up to where a reader that leaves entries out looks: what it finds none of would be looked for in all of the log. */
+async function reach(db: Db, { baseId, after, upTo }: Stretch, { access, filter }: Reader): Promise<number> {
+  const ofRecord = filter.recordType !== null && filter.id !== null
+  const takesAll =
+    access.types('read', baseId) === '*' && Object.values(filter).every((each) => each === null)
+  if (ofRecord || takesAll) return upTo
+  const [last] = await db.query<{ seq: number }>(FEED_REACH, [baseId, after, upTo, LIMITS.feedReach - 1])
+  return last?.seq ?? upTo
+}
+
+/** The one rule of who sees what; what a statement leaves out before is to spare the reading of it. */
+export const isFor = ({ access, filter }: Reader, baseId: string, change: Change): boolean =>
+  matches(filter, change) && mayRead(access, baseId, change)
+
+/** Conditions that lose nothing that is for the reader. */
+function narrowing({ access, filter }: Reader, baseId: string, bind: (value: unknown) => string): string[] {
+  const types = access.types('read', baseId)
+  const { recordType, id, kind, actor, since, until } = filter
+  const only = (condition: string, value: unknown) =>
+    value === null ? [] : [condition.replaceAll('?', bind(value))]
+  return [
+    ...(types === '*' ? [] : [ofTypes(bind([...types]))]),
+    // Only records' entries name a type; saying so opens their index.
+    ...only("kind = 'record' AND record_type = ?", recordType),
+    ...only('id = ?', id),
+    ...only('kind = ?', kind),
+    ...only('(token_id = ? OR actor_name = ?)', actor),
+    ...only('at >= ?', since),
+    ...only('at < ?', until),
+  ]
+}
+
+/** What needs no other type; what is rare enough to be looked at here is let through. */
+const ofTypes = (types: string): string => `CASE
+       WHEN record_type IS NOT NULL THEN record_type = ANY (${types}::text[])
+       WHEN kind = 'relationship' THEN data ->> 'source_record_type' = ANY (${types}::text[])
+         AND data ->> 'target_record_type' = ANY (${types}::text[])
+       ELSE true END`
+
+const STATE = `'operation', p.operation, 'data', p.data, 'external_id', p.external_id,
+       'external_source', p.external_source, 'cancelled_at', p.cancelled_at`
+
+/**
+ * The state before is looked up by an index for each row: of records and links by version, of all else by the entry
+ * before. What begins or ends with the entry has no need of it.
+ */
+const statementOf = (
+  narrowed: readonly string[],
+) => `SELECT c.seq::float8 AS seq, c.at, c.kind, c.record_type, c.id, c.operation, c.version, c.data,
+     c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.request_id, c.cause, p.before
+   FROM (
+     SELECT * FROM plinth.change
+     WHERE ${['base_id = $1', 'seq > $2', 'seq <= $3', ...narrowed].join(' AND ')}
+     ORDER BY seq LIMIT $4) c
+   LEFT JOIN LATERAL (
+     (SELECT jsonb_build_object(${STATE}) AS before FROM plinth.change p
+      WHERE c.kind = 'record' AND c.operation NOT IN ('create', 'delete')
+        AND p.kind = 'record' AND p.base_id = c.base_id AND p.record_type = c.record_type AND p.id = c.id
+        AND p.version < c.version ORDER BY p.version DESC LIMIT 1)
+     UNION ALL
+     (SELECT jsonb_build_object(${STATE}) FROM plinth.change p
+      WHERE c.kind = 'relationship' AND c.operation NOT IN ('create', 'delete')
+        AND p.kind = 'relationship' AND p.base_id = c.base_id AND p.id = c.id
+        AND p.version < c.version ORDER BY p.version DESC LIMIT 1)
+     UNION ALL
+     (SELECT jsonb_build_object(${STATE}) FROM plinth.change p
+      WHERE c.kind NOT IN ('record', 'relationship') AND c.operation NOT IN ('create', 'delete')
+        AND p.kind NOT IN ('record', 'relationship') AND p.base_id = c.base_id AND p.kind = c.kind AND p.id = c.id
+        AND p.seq < c.seq ORDER BY p.seq DESC LIMIT 1)
+   ) p ON true
+   ORDER BY c.seq`

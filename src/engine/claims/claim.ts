@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { demand } from '../access.ts'
+import { shaped } from '../db.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { demandType } from '../record-types/index.ts'
+import { type RecordItem, toRecord, written } from '../records/record.ts'
+import { OLDEST_FIRST, parseSort } from '../records/sort.ts'
+import { uuidv7 } from '../uuid.ts'
+import type { WriteScope } from '../write.ts'
+import { anyFreeStatement, type ClaimQuery, claimStatement, type PickedRow } from './claim-statement.ts'
+
+/** What a worker asks for. `filter` and `sort` are JSON as the caller wrote it; the rest has its standard when left out. */
+export type ClaimArgs = {
+  filter?: unknown
+  sort?: unknown
+  limit?: number | null | undefined
+  leaseSeconds?: number | null | undefined
+  maxAttempts?: number | null | undefined
+}
+type Claimed = { record: RecordItem; claim: { id: string; expiresAt: string; attempts: number } }
+/** The records that were handed out, at most `limit`. */
+export type ClaimedRecords = { data: Claimed[]; limit: number }
+
+/** How often others may come first before a caller is told that nothing was free. */
+const MAX_TRIES = 50
+const PAUSE_MS = 4
+/** How many of the first matches are looked at: more only while these are all taken. */
+const REACHES = [256, 4096, 65_536, null] as const
+
+/**
+ * Hands out records that match, are active and free, each to one caller; none free is an empty list. It makes no version.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN without `write`; NOT_FOUND without base or type
+ */
+export async function claimRecords(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  args: ClaimArgs,
+): Promise<ClaimedRecords> {
+  demand(scope.access, 'write', baseId, recordType)
+  const limit = within('limit', args.limit ?? 1, LIMITS.claimRecords)
+  const filter =
+    args.filter === undefined || args.filter === null ? null : parseFilter(args.filter, '/filter')
+  const isSorted = args.sort !== undefined && args.sort !== null
+  const asked = {
+    baseId,
+    recordType,
+    filter,
+    sort: isSorted ? parseSort(args.sort, '/sort', filter) : OLDEST_FIRST,
+    leaseSeconds: readLease(args.leaseSeconds) ?? LIMITS.leaseSeconds,
+    maxAttempts:
+      typeof args.maxAttempts === 'number'
+        ? within('max_attempts', args.maxAttempts, LIMITS.claimAttemptsMax)
+        : null,
+    tokenId: scope.actor.tokenId ?? '',
+  }
+  const type = await demandType(scope, baseId, recordType)
+  const data = await scope.db.retry(() => pick(scope, { ...asked, type }, limit))
+  return { data, limit }
+}
+
+/** Picks until it has enough or nothing is free. */
+async function pick(scope: WriteScope, query: ClaimQuery, limit: number): Promise<Claimed[]> {
+  const taken: Claimed[] = []
+  let reach = 0
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const most = REACHES[reach] ?? null
+    const ids = Array.from({ length: limit - taken.length }, uuidv7)
+    const { text, values } = claimStatement(query, ids, most)
+    const rows = await scope.db.query<PickedRow>(shaped(text), values)
+    taken.push(...rows.flatMap((row) => toClaimed(query.recordType, row)))
+    if (taken.length === limit) break
+    const othersCameFirst = rows.some((row) => row.id !== null && row.claim_id === null)
+    if (othersCameFirst) continue
+    if (rows[0]?.is_cut) reach++
+    // What was passed over because somebody was at it may be free in a moment; only nobody goes away with nothing.
+    else if (taken.length > 0 || !(await isAnyFree(scope, query, most))) break
+    else await pause(Math.random() * PAUSE_MS * (tries + 1))
+  }
+  return taken
+}
+
+async function isAnyFree(scope: WriteScope, query: ClaimQuery, most: number | null): Promise<boolean> {
+  const { text, values } = anyFreeStatement(query, most)
+  return (await scope.db.query(shaped(text), values)).length > 0
+}
+
+function toClaimed(recordType: string, row: PickedRow): Claimed[] {
+  if (row.id === null || row.claim_id === null) return []
+  const { claim_id: id, expires_at, attempts } = row
+  return [{ record: toRecord(recordType, row), claim: { id, expiresAt: written(expires_at), attempts } }]
+}
+
+/** The seconds of a lease; null when none are given. @throws VALIDATION_ERROR */
+export const readLease = (seconds: number | null | undefined): number | null =>
+  typeof seconds === 'number' ? within('lease_seconds', seconds, LIMITS.leaseSecondsMax) : null
+
+function within(name: string, value: number, most: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value
+  throw invalid({
+    path: `/${name}`,
+    code: 'out_of_range',
+    message: `${name} is a whole number from 1 to ${most}.`,
+    received: value,
+  })
+}

@@ -1,0 +1,2 @@
+export { clearLinksOfType } from './clear-type.ts'
+export { deleteRecords } from './delete-records.ts'

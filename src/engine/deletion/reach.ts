@@ -1,0 +1,34 @@
+import { DomainError } from '../../errors.ts'
+import { lensOn } from '../lens/look.ts'
+import { demandType } from '../record-types/read.ts'
+import { areWithin } from '../records/bounded.ts'
+import type { Scope } from '../scope.ts'
+import type { Going } from './going.ts'
+
+/** Where a scope is narrowed, holds a deletion to what it reaches. @throws FORBIDDEN when links would take other records along */
+export async function demandReach(scope: Scope, baseId: string, going: readonly Going[]): Promise<void> {
+  if (!scope.lens) return
+  for (const [recordType, records] of Map.groupBy(going, (each) => each.recordType)) {
+    if (scope.access.allows('write', baseId, recordType)) continue
+    const lens = lensOn(scope, baseId, recordType)
+    if (!lens || !scope.lens.access.allows('write', baseId, recordType)) throw takesOthers()
+    const type = await demandType(scope, baseId, recordType)
+    const ids = records.map(({ id }) => id)
+    if (!(await areWithin(scope, lens, type, ids))) throw takesOthers()
+  }
+}
+
+const takesOthers = () =>
+  new DomainError(
+    'FORBIDDEN',
+    'Links would take records along that this address does not reach. Nothing was deleted.',
+    {
+      details: [
+        {
+          path: '/id',
+          code: 'out_of_bounds',
+          message: 'Delete it at an address that reaches what goes along with it.',
+        },
+      ],
+    },
+  )

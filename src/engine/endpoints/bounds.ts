@@ -1,0 +1,91 @@
+import type { EndpointTool } from '../../endpoint-shapes.ts'
+import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { unknownName } from '../../nearest.ts'
+import { compileFilter, holdsSearch } from '../filter/compile.ts'
+import { parseField } from '../filter/field.ts'
+import { demandField, type FieldContext } from '../filter/operand.ts'
+import { Parameters } from '../filter/parameters.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { recordTarget } from '../filter/record-target.ts'
+
+/** The record types of a base, as selections of tools are held to them. */
+export type Types = ReadonlyMap<string, FieldContext>
+
+/** What is wrong with selections of tools: types that are not there, and bounds that their types do not have. */
+export function selectionFaults(selections: readonly EndpointTool[], types: Types): Detail[] {
+  return selections.flatMap((selection, i) => {
+    const at = `/tools/${i}`
+    const type = types.get(selection.record_type)
+    if (!type) return [unknownType(selection.record_type, at, [...types.keys()])]
+    return [
+      ...repeated(selection.operations, `${at}/operations`),
+      ...repeated(selection.fields ?? [], `${at}/fields`),
+      ...(selection.fields ?? []).flatMap((field, n) => fieldFaults(field, type, `${at}/fields/${n}`)),
+      ...(selection.filter ? filterFaults(selection.filter, type, `${at}/filter`) : []),
+      ...Object.keys(selection.defaults ?? {}).flatMap((name) => defaultFaults(name, type, `${at}/defaults`)),
+    ]
+  })
+}
+
+/** The faults of things that are named more than once. */
+export const repeated = (names: readonly string[], at: string): Detail[] =>
+  names.flatMap((name, i) =>
+    names.indexOf(name) === i
+      ? []
+      : [{ path: `${at}/${i}`, code: 'duplicate', message: `"${name}" is named twice.`, received: name }],
+  )
+
+const unknownType = (id: string, at: string, known: readonly string[]): Detail => ({
+  path: `${at}/record_type`,
+  code: 'unknown_record_type',
+  message: `There is no record type "${id.slice(0, 64)}". PUT it first.`,
+  ...unknownName(id, known),
+})
+
+function fieldFaults(name: string, type: FieldContext, at: string): readonly Detail[] {
+  return faultsOf(() => {
+    const field = parseField(name, at)
+    if (field.kind === 'data' && field.path.length === 1 && typeof field.path[0] === 'string')
+      return demandField(field, type, at)
+    throw invalid(notProperty(name, at))
+  })
+}
+
+const notProperty = (name: string, path: string): Detail => ({
+  path,
+  code: 'invalid_field',
+  message:
+    'Fields are properties of data, each whole: "data.name". What a record has beside its data is always seen.',
+  received: name.slice(0, 64),
+})
+
+function filterFaults(raw: object, type: FieldContext, at: string): readonly Detail[] {
+  return faultsOf(() => {
+    const filter = parseFilter(raw, at)
+    if (holdsSearch(filter)) throw invalid(noSearch(at))
+    compileFilter(
+      filter,
+      recordTarget(type, new Parameters(), () => 'true'),
+    )
+  })
+}
+
+const noSearch = (path: string): Detail => ({
+  path,
+  code: 'unsupported',
+  message: 'What words match is no bound to write against. Bound the tools by exact conditions.',
+})
+
+const defaultFaults = (name: string, type: FieldContext, at: string): readonly Detail[] =>
+  faultsOf(() => demandField({ kind: 'data', path: [name] }, type, `${at}/${name}`))
+
+/** The details of a refusal, to be told beside others. */
+function faultsOf(attempt: () => void): readonly Detail[] {
+  try {
+    attempt()
+    return []
+  } catch (thrown) {
+    if (thrown instanceof DomainError && thrown.code === 'VALIDATION_ERROR') return thrown.details
+    throw thrown
+  }
+}

@@ -1,0 +1,58 @@
+import { boundsOf, type CompiledEndpoint, type ServedTool } from '../compiled-endpoint.ts'
+import type { Endpoint as EndpointRow, Toolset as ToolsetRow } from '../prisma/client.ts'
+import type { Scope } from '../scope.ts'
+import { portableIdsOf } from './context-of.ts'
+import { toEndpoint } from './endpoint.ts'
+import type { FormerName } from './former-names.ts'
+import { typedToolsOf } from './members.ts'
+import { nameLinks, type PortableIds } from './named-tools.ts'
+import { toolsOf } from './toolset.ts'
+
+type Endpoints = ReadonlyMap<string, CompiledEndpoint>
+
+/** All endpoints of a base by id, from memory when they are known there; none when there is no such base. */
+export async function endpointsOf(scope: Scope, baseId: string): Promise<Endpoints> {
+  const known = scope.caches.live() ? scope.caches.endpoints.get(baseId) : undefined
+  return known ?? (await load(scope, baseId))
+}
+
+async function load(scope: Scope, baseId: string): Promise<Endpoints> {
+  const before = scope.caches.forgotten()
+  const { orm } = scope.db
+  const [rows, toolsets, portableIds] = await Promise.all([
+    orm.endpoint.findMany({ where: { baseId } }),
+    orm.toolset.findMany({ where: { baseId } }),
+    portableIdsOf(scope, baseId),
+  ])
+  const shared = new Map(toolsets.map((row) => [row.id, row]))
+  const endpoints = new Map(rows.map((row) => [row.id, compiled(row, shared, portableIds)]))
+  // What a transaction sees may never be committed.
+  const isSettled = scope.together.db === scope.db && scope.caches.forgotten() === before
+  if (isSettled) scope.caches.endpoints.set(baseId, endpoints)
+  return endpoints
+}
+
+function compiled(
+  row: EndpointRow,
+  shared: ReadonlyMap<string, ToolsetRow>,
+  portableIds: PortableIds,
+): CompiledEndpoint {
+  const { id, enabled, instructions, tools: own, relationships, batch, sqlQuery, resources } = toEndpoint(row)
+  const toolsets = row.toolsets.flatMap((name) => shared.get(name) ?? [])
+  const members = toolsets.map((toolset) => ({ id: toolset.id, tools: toolsOf(toolset) }))
+  const named = typedToolsOf(own, members, portableIds)
+  const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
+  return {
+    ...{ id, enabled, instructions, sqlQuery, resources },
+    // A row that is deleted and made again has another time.
+    stamp: JSON.stringify([row, ...toolsets].map((each) => [each.id, each.createdAt, each.version])),
+    tools: named.map(({ name, recordType, operation, selection }): ServedTool => {
+      const isOnly = selection.operations.length === 1
+      const text = selection.description_override ?? null
+      return { name, recordType, operation, description: { text, isOnly }, bounds: boundsOf(selection) }
+    }),
+    links: nameLinks(relationships).map(({ name, relType, operation }) => ({ name, relType, operation })),
+    batch: batch.enabled ? { operations: batch.operations ?? null } : null,
+    formerNames: new Map(former.map(({ name, now }) => [name, now])),
+  }
+}

@@ -1,0 +1,7 @@
+export type { Endpoint } from './endpoint.ts'
+export { putEndpoint } from './put-endpoint.ts'
+export { putToolset } from './put-toolset.ts'
+export { getEndpoint, getToolset, listEndpoints, listToolsets } from './read.ts'
+export { deleteEndpoint, deleteToolset } from './remove.ts'
+export { endpointReach, type Served, servedEndpoint } from './served.ts'
+export type { Toolset } from './toolset.ts'

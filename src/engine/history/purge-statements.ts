@@ -1,0 +1,72 @@
+import { statement } from '../db.ts'
+
+/** How many entries a batch of a purge reads; each batch is one short transaction. */
+export const BATCH = 500
+
+/**
+ * Moves the moment from which on the history is whole, before anything is purged: who reads an older one is told so. No
+ * row for a base that keeps its history for ever. `trash_from`: deletions before it are past being restored, too.
+ */
+export const BEGIN_PURGE = statement(
+  'begin_purge',
+  `INSERT INTO plinth.retention AS t (base_id, history_from)
+   SELECT id, now() - make_interval(days => (settings ->> 'history_days')::int) FROM plinth.base
+   WHERE id = $1 AND settings ->> 'history_days' IS NOT NULL
+   ON CONFLICT (base_id) DO UPDATE SET history_from = greatest(t.history_from, excluded.history_from)
+   RETURNING history_from, purged_to::text, least(history_from, (
+     SELECT now() - make_interval(days => (settings ->> 'trash_days')::int) FROM plinth.base WHERE id = $1)) AS trash_from`,
+)
+
+/**
+ * Deletes what the next entries after `$2` superseded, as far as these are from before `$3`. An entry is what a thing was
+ * until its successor, so it goes once that is old enough; the last of each thing has none and stays. Lateral, so that
+ * each is an index look-up in any plan.
+ */
+export const PURGE_BATCH = statement(
+  'purge_batch',
+  `WITH batch AS MATERIALIZED (
+     SELECT seq, kind, record_type, id, version, at FROM plinth.change WHERE base_id = $1 AND seq > $2::bigint ORDER BY seq LIMIT ${BATCH}),
+   reach AS MATERIALIZED (
+     SELECT coalesce(min(seq) FILTER (WHERE at > $3) - 1, max(seq)) AS reached, count(*) = ${BATCH} AND bool_and(at <= $3) AS more FROM batch),
+   due AS MATERIALIZED (
+     SELECT DISTINCT ON (kind, record_type, id) * FROM batch WHERE seq <= (SELECT reached FROM reach)
+     ORDER BY kind, record_type, id, seq DESC),
+   gone AS (
+     DELETE FROM plinth.change WHERE base_id = $1 AND seq = ANY (ARRAY(
+       SELECT old.seq FROM due d CROSS JOIN LATERAL (
+         (SELECT p.seq FROM plinth.change p
+          WHERE d.kind = 'record' AND p.kind = 'record' AND p.base_id = $1 AND p.record_type = d.record_type AND p.id = d.id
+            AND p.version < d.version LIMIT 10000)
+         UNION ALL
+         (SELECT p.seq FROM plinth.change p
+          WHERE d.kind = 'relationship' AND p.kind = 'relationship' AND p.base_id = $1 AND p.id = d.id
+            AND p.version < d.version LIMIT 10000)
+         UNION ALL
+         (SELECT p.seq FROM plinth.change p
+          WHERE d.kind NOT IN ('record', 'relationship') AND p.kind NOT IN ('record', 'relationship') AND p.base_id = $1
+            AND p.kind = d.kind AND p.id = d.id AND p.seq < d.seq LIMIT 10000)) old))),
+   progress AS (
+     UPDATE plinth.retention SET purged_to = greatest(purged_to, (SELECT reached FROM reach))
+     WHERE base_id = $1 AND (SELECT reached FROM reach) IS NOT NULL)
+   SELECT reached::text, coalesce(more, false) AS more FROM reach`,
+)
+
+/** Empties some deletions of the kinds `$2` from before `$3`: that it was deleted stays, and the number of that version. */
+export const EMPTY_DELETIONS = statement(
+  'empty_deletions',
+  `WITH emptied AS (
+     UPDATE plinth.change SET data = NULL, external_source = NULL, external_id = NULL
+     WHERE base_id = $1 AND seq = ANY (ARRAY(
+       SELECT seq FROM plinth.change
+       WHERE base_id = $1 AND kind = ANY ($2::text[]) AND operation = 'delete' AND data IS NOT NULL AND at <= $3
+       LIMIT ${BATCH}))
+     RETURNING 1)
+   SELECT count(*)::int AS emptied FROM emptied`,
+)
+
+/** Asks for a purge of every base that keeps its history for some days. */
+export const ENQUEUE_PURGES = statement(
+  'enqueue_purges',
+  `SELECT graphile_worker.add_job('purge_history', json_build_object('base', id), job_key => 'purge:' || id)::text
+   FROM plinth.base WHERE settings ->> 'history_days' IS NOT NULL`,
+)

@@ -1,0 +1,47 @@
+import { KINDS } from '../changes/entry.ts'
+import type { Db } from '../db.ts'
+import type { Jobs } from '../jobs/enqueue.ts'
+import { BATCH, BEGIN_PURGE, EMPTY_DELETIONS, ENQUEUE_PURGES, PURGE_BATCH } from './purge-statements.ts'
+
+type Begun = { history_from: Date; trash_from: Date; purged_to: string }
+const OTHERS = KINDS.filter((kind) => kind !== 'record')
+
+/**
+ * Purges what a base keeps no longer, some at a time; what is done stays done. The last entry of a thing is never deleted:
+ * of one that exists it is what it is, of one that is gone it holds the version number that goes on.
+ * @throws when asked to stop
+ */
+export async function purgeHistory(
+  db: Db,
+  { base }: Jobs['purge_history'],
+  signal: AbortSignal,
+): Promise<void> {
+  const [begun] = await db.query<Begun>(BEGIN_PURGE, [base])
+  if (!begun) return
+  let after = begun.purged_to
+  for (let more = true; more; ) {
+    signal.throwIfAborted()
+    const values = [base, after, begun.history_from]
+    const [done] = await db.query<{ reached: string | null; more: boolean }>(PURGE_BATCH, values)
+    after = done?.reached ?? after
+    more = done?.more ?? false
+  }
+  await emptyDeletions(db, base, ['record'], begun.trash_from, signal)
+  await emptyDeletions(db, base, OTHERS, begun.history_from, signal)
+}
+
+async function emptyDeletions(
+  db: Db,
+  base: string,
+  kinds: readonly string[],
+  before: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let emptied: number = BATCH; emptied === BATCH; ) {
+    signal.throwIfAborted()
+    emptied = (await db.query<{ emptied: number }>(EMPTY_DELETIONS, [base, kinds, before]))[0]?.emptied ?? 0
+  }
+}
+
+/** Asks for a purge of every base that has something to purge by its settings; of two asked for at once one is done. */
+export const purgeHistories = async (db: Db): Promise<void> => void (await db.query(ENQUEUE_PURGES, []))

@@ -1,0 +1,120 @@
+import { DomainError, invalid } from '../../errors.ts'
+import { demand } from '../access.ts'
+import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import type { Change } from '../changes/entry.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { statement } from '../db.ts'
+import { NO_EXPECTATION } from '../expectation.ts'
+import { guardUnique, variantFor, writeStatement } from '../indexes/index.ts'
+import { refreshType } from '../record-types/index.ts'
+import { bringBack } from '../records/bring-back.ts'
+import { deleteRecord } from '../records/delete.ts'
+import { pairTaken } from '../records/upsert.ts'
+import { authorship } from '../scope.ts'
+import { tooManyWriters, violatedConstraint } from '../sql-errors.ts'
+import type { WriteScope } from '../write.ts'
+
+type Target = readonly [baseId: string, recordType: string, id: string]
+
+// The type before the record, as every writer locks them.
+const LOCK = statement(
+  'lock_record_to_revert',
+  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+   SELECT r.data FROM plinth.record r
+   WHERE EXISTS (SELECT FROM ty) AND r.base_id = $1 AND r.record_type = $2 AND r.id = $3 FOR UPDATE`,
+)
+
+/** What the record was before version `$4`: the version that holds it, and its data. */
+const BEFORE = statement(
+  'state_before',
+  `SELECT version, operation = 'delete' AS is_gone, data, external_source, external_id FROM plinth.change
+   WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND version < $4 ORDER BY version DESC LIMIT 1`,
+)
+type Before = {
+  version: number
+  is_gone: boolean
+  data: unknown
+  external_source: string | null
+  external_id: string | null
+}
+
+/** Makes the record, which is locked, what it was as version `$4`: data, pair and status. No row when it is that already. */
+const SET_BACK = writeStatement(
+  'set_back_record',
+  (entries) => `WITH w AS (
+     UPDATE plinth.record r SET data = c.data, external_source = c.external_source, external_id = c.external_id,
+       cancelled_at = c.cancelled_at, version = r.version + 1, updated_at = now(), valid = $5
+     FROM plinth.change c
+     WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3 AND c.version = $4
+       AND r.base_id = $1 AND r.record_type = $2 AND r.id = $3
+       AND (r.data, r.external_source, r.external_id, r.cancelled_at IS NULL)
+         IS DISTINCT FROM (c.data, c.external_source, c.external_id, c.cancelled_at IS NULL)
+     RETURNING r.*),
+   before AS (SELECT cancelled_at FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT $1, 'record', $2, w.id, CASE
+         WHEN (w.cancelled_at IS NULL) = (before.cancelled_at IS NULL) THEN 'update'
+         WHEN w.cancelled_at IS NULL THEN 'restore' ELSE 'cancel' END,
+       w.version, w.data, w.external_source, w.external_id, w.cancelled_at, w.created_at, $6, $7, $8, $9 FROM w, before)${entries}
+   SELECT 1 AS one FROM w`,
+)
+
+/**
+ * Makes the record what it was before the change: away, back, or in another state. `demandLast` is asked once nobody else
+ * can change it.
+ */
+export async function revertRecord(
+  scope: WriteScope,
+  baseId: string,
+  { recordType, id, operation, version }: Change,
+  demandLast: () => Promise<void>,
+): Promise<void> {
+  const target: Target = [baseId, recordType ?? '', id]
+  demand(scope.access, 'write', target[0], target[1])
+  const type = await refreshType(scope, target[0], target[1])
+  const [held] = await scope.db.query<{ data: unknown }>(LOCK, [...target])
+  await demandLast()
+  // A deletion's entry holds what was deleted.
+  const upTo = operation === 'delete' ? version + 1 : version
+  const [before] = operation === 'create' ? [] : await scope.db.query<Before>(BEFORE, [...target, upTo])
+  if (operation !== 'create' && !before) throw nothingKept(version)
+  const isAway = !before || (before.is_gone && operation !== 'delete')
+  if (isAway) return held && void (await deleteRecord(scope, target, NO_EXPECTATION))
+  if (held) return setBack(scope, type, target, before, held.data)
+  if (!(await bringBack(scope, type, target, NO_EXPECTATION, before.version))) throw tooManyWriters()
+}
+
+async function setBack(
+  scope: WriteScope,
+  type: CompiledType,
+  target: Target,
+  before: Before,
+  data: unknown,
+): Promise<void> {
+  if (before.data === null) throw nothingKept(before.version)
+  const [fault, ...more] = type.schema.validate(before.data, '/data')
+  // A change of status alone brings no data: what the schema refuses is there already.
+  if (fault && JSON.stringify(data) !== JSON.stringify(before.data)) throw invalid(fault, ...more)
+  const values = [...target, before.version, fault === undefined, ...authorship(scope)]
+  try {
+    await guardUnique(type, () => scope.db.query(variantFor(SET_BACK, type), values))
+  } catch (thrown) {
+    if (violatedConstraint(thrown) !== 'record_external') throw thrown
+    throw pairTaken({
+      externalId: before.external_id ?? '',
+      externalSource: before.external_source ?? 'default',
+    })
+  }
+}
+
+const nothingKept = (version: number) =>
+  new DomainError('NOT_FOUND', 'What it was before that change is purged.', {
+    details: [
+      {
+        path: '/seq',
+        code: 'history_purged',
+        message: `The base keeps its history for some days only ("history_days"), and nothing from before version ${version} is left.`,
+      },
+    ],
+  })

@@ -1,0 +1,78 @@
+import { DomainError } from '../../errors.ts'
+import { demand } from '../access.ts'
+import type { Change } from '../changes/entry.ts'
+import { statement } from '../db.ts'
+import { NO_EXPECTATION } from '../expectation.ts'
+import { deleteRelationship, putRelationship, type RelationshipRow } from '../relationships/index.ts'
+import type { WriteScope } from '../write.ts'
+
+const LOCK = statement(
+  'lock_link_to_revert',
+  'SELECT external_id FROM plinth.relationship WHERE base_id = $1 AND id = $2 FOR UPDATE',
+)
+const BEFORE = statement(
+  'link_before',
+  `SELECT data FROM plinth.change
+   WHERE kind = 'relationship' AND base_id = $1 AND id = $2 AND version < $3 ORDER BY version DESC LIMIT 1`,
+)
+
+/** A link as its entry in the log has it. */
+type State = Omit<RelationshipRow, 'id' | 'version' | 'valid' | 'created_at' | 'updated_at'>
+
+/** Makes the link what it was before the change. `demandLast` is asked once nobody else can change it. */
+export async function revertRelationship(
+  scope: WriteScope,
+  baseId: string,
+  { id, operation, version, needs }: Change,
+  demandLast: () => Promise<void>,
+): Promise<void> {
+  for (const end of needs) demand(scope.access, 'write', baseId, end)
+  const [held] = await scope.db.query<{ external_id: string | null }>(LOCK, [baseId, id])
+  await demandLast()
+  if (operation === 'create')
+    return held && void (await deleteRelationship(scope, baseId, id, NO_EXPECTATION))
+  // A deletion's entry holds what was deleted.
+  const upTo = operation === 'delete' ? version + 1 : version
+  const [before] = await scope.db.query<{ data: State | null }>(BEFORE, [baseId, id, upTo])
+  if (!before?.data) throw nothingKept()
+  const state = before.data
+  if (held && held.external_id !== null && state.external_id === null) throw keepsPair()
+  await putRelationship(
+    scope,
+    baseId,
+    id,
+    {
+      relType: state.rel_type,
+      sourceRecordType: state.source_record_type,
+      sourceId: state.source_id,
+      targetRecordType: state.target_record_type,
+      targetId: state.target_id,
+      data: state.data,
+      externalId: state.external_id,
+      externalSource: state.external_source,
+    },
+    NO_EXPECTATION,
+  )
+}
+
+const nothingKept = () =>
+  new DomainError('NOT_FOUND', 'What the relationship was before that change is purged.', {
+    details: [
+      {
+        path: '/seq',
+        code: 'history_purged',
+        message: 'The base keeps its history for some days only ("history_days").',
+      },
+    ],
+  })
+
+const keepsPair = () =>
+  new DomainError('CONFLICT', 'That change gave the relationship its external_id, which it now keeps.', {
+    details: [
+      {
+        path: '/seq',
+        code: 'cannot_clear',
+        message: 'A pair can be changed but not taken away. Delete the relationship and create it again.',
+      },
+    ],
+  })

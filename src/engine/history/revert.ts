@@ -1,0 +1,108 @@
+import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { demandSight } from '../access.ts'
+import { demandBase } from '../bases.ts'
+import { setCause } from '../changes/cause.ts'
+import { type Change, mayRead } from '../changes/entry.ts'
+import { readStretch } from '../changes/read.ts'
+import { type Db, statement } from '../db.ts'
+import type { WriteScope } from '../write.ts'
+import { revertRecord } from './revert-record.ts'
+import { revertRelationship } from './revert-relationship.ts'
+
+/** The last entry of what an entry is about. */
+const LAST_OF_RECORD = statement(
+  'last_of_record',
+  `SELECT seq::float8 AS seq FROM plinth.change
+   WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 ORDER BY version DESC LIMIT 1`,
+)
+const LAST_OF_LINK = statement(
+  'last_of_link',
+  `SELECT seq::float8 AS seq FROM plinth.change
+   WHERE kind = 'relationship' AND base_id = $1 AND id = $2 ORDER BY version DESC LIMIT 1`,
+)
+
+/**
+ * Writes the inverse of a change, as one more change, and answers that: a record or a relationship becomes what it was
+ * before it, whole.
+ * @throws FORBIDDEN without the right to write what it is about; NOT_FOUND for no such change, or one whose past is purged;
+ *   VALIDATION_ERROR for a change of anything else; CONFLICT when later changes stand on it, unless it is forced
+ */
+export async function revertChange(
+  scope: WriteScope,
+  baseId: string,
+  seq: number,
+  force: boolean,
+): Promise<Change> {
+  demandSight(scope.access, baseId)
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    const change = await findChange(within, baseId, seq)
+    await setCause(tx, String(seq))
+    let last = 0
+    const demandLast = async () => {
+      last = await lastOf(tx, baseId, change)
+      if (last !== seq && !force) throw overtaken(seq, last)
+    }
+    if (change.kind === 'record') await revertRecord(within, baseId, change, demandLast)
+    else if (change.kind === 'relationship') await revertRelationship(within, baseId, change, demandLast)
+    else throw notRevertible(change)
+    const written = await lastOf(tx, baseId, change)
+    const [inverse] = await readStretch(tx, { baseId, after: written - 1, upTo: written, limit: 1 })
+    if (!inverse || written === last) throw nothingToRevert(seq)
+    return inverse
+  })
+}
+
+/** The change, where the token may see it: what it may not see is as if it had not happened. */
+async function findChange(scope: WriteScope, baseId: string, seq: number): Promise<Change> {
+  const isSeq = Number.isSafeInteger(seq) && seq >= 1
+  const [change] = isSeq ? await readStretch(scope.db, { baseId, after: seq - 1, upTo: seq, limit: 1 }) : []
+  if (change && mayRead(scope.access, baseId, change)) return change
+  await demandBase(scope, baseId)
+  throw new DomainError('NOT_FOUND', `There is no change ${seq} in base "${baseId}".`, {
+    details: [
+      {
+        path: '/seq',
+        code: 'change_not_found',
+        message: `GET /v1/${baseId}/changes lists the changes that are kept.`,
+      },
+    ],
+  })
+}
+
+async function lastOf(tx: Db, baseId: string, { kind, recordType, id }: Change): Promise<number> {
+  const [last] =
+    kind === 'record'
+      ? await tx.query<{ seq: number }>(LAST_OF_RECORD, [baseId, recordType, id])
+      : await tx.query<{ seq: number }>(LAST_OF_LINK, [baseId, id])
+  return last?.seq ?? 0
+}
+
+const conflict = (message: string, detail: Detail) =>
+  new DomainError('CONFLICT', message, { details: [detail] })
+
+const overtaken = (seq: number, last: number) =>
+  conflict(`Change ${seq} is not the last one of what it changed.`, {
+    path: '/seq',
+    code: 'overtaken',
+    message: `Change ${last} came after it. Revert that first, or send force=true to take what followed back with it.`,
+    expected: last,
+    received: seq,
+  })
+
+const nothingToRevert = (seq: number) =>
+  conflict(`It already is what it was before change ${seq}.`, {
+    path: '/seq',
+    code: 'nothing_to_revert',
+    message: 'Nothing is left to be done.',
+    received: seq,
+  })
+
+const notRevertible = ({ kind }: Change) =>
+  invalid({
+    path: '/seq',
+    code: 'not_revertible',
+    message: `A change of a ${kind.replaceAll('_', ' ')} is not reverted here: put back what it was with a PUT.`,
+    received: kind,
+    allowed: ['record', 'relationship'],
+  })

@@ -1,0 +1,94 @@
+import { demand, demandSight, namedTypes } from '../access.ts'
+import { demandBase } from '../bases.ts'
+import type { Change } from '../changes/entry.ts'
+import { cursorsOf, openCursor } from '../cursor.ts'
+import { statement, timed } from '../db.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
+import { demandType } from '../record-types/index.ts'
+import { type RecordItem, type RecordRow, toRecord, written } from '../records/record.ts'
+import type { Scope } from '../scope.ts'
+
+/** A deleted record that can be restored, as it was. */
+export type TrashedRecord = {
+  record: RecordItem
+  deletedAt: string
+  deletedBy: Change['actor']
+  /** From then on it can no longer be restored. */
+  expiresAt: string
+}
+export type TrashArgs = PageArgs & { recordType?: string | null | undefined }
+
+type Row = RecordRow & {
+  seq: string
+  record_type: string
+  deleted_at: Date | string
+  expires_at: Date | string
+  token_id: string | null
+  actor_name: string
+  via: string
+}
+
+const KEPT = `make_interval(days => ((SELECT settings ->> 'trash_days' FROM plinth.base WHERE id = $1))::int)`
+
+/**
+ * The deletions `c` that the trash of base `$1` holds, of the types `$2`, or of all: not too old, the last of their
+ * record, and of a type that is there. By look-ups: as joins the plan might read the log of everybody.
+ */
+const IN_TRASH = `FROM plinth.change c
+   WHERE c.kind = 'record' AND c.operation = 'delete' AND c.data IS NOT NULL AND c.base_id = $1 AND c.at > now() - ${KEPT}
+     AND ($2::text[] IS NULL OR c.record_type = ANY ($2::text[]))
+     AND (SELECT n.version FROM plinth.change n
+          WHERE n.kind = 'record' AND n.base_id = $1 AND n.record_type = c.record_type AND n.id = c.id
+          ORDER BY n.version DESC LIMIT 1) = c.version
+     AND (SELECT true FROM plinth.record_type t WHERE t.base_id = $1 AND t.id = c.record_type)`
+
+const LIST_TRASH = timed(
+  statement(
+    'list_trash',
+    `SELECT c.seq::text, c.record_type, c.id, c.external_source, c.external_id, c.data, c.version - 1 AS version,
+       c.cancelled_at, true AS valid, coalesce(c.created_at, c.at) AS created_at, coalesce((
+         SELECT p.at FROM plinth.change p
+         WHERE p.kind = 'record' AND p.base_id = $1 AND p.record_type = c.record_type AND p.id = c.id
+           AND p.version = c.version - 1), c.at) AS updated_at,
+       c.at AS deleted_at, c.at + ${KEPT} AS expires_at, c.token_id, c.actor_name, c.via
+     ${IN_TRASH} AND ($3::timestamptz IS NULL OR (c.at, c.seq) < ($3, $4::bigint))
+     ORDER BY c.at DESC, c.seq DESC LIMIT $5 OFFSET $6`,
+  ),
+)
+const COUNT_TRASH = statement('count_trash', `SELECT count(*)::int AS total ${IN_TRASH}`)
+
+/**
+ * The deleted records that can be restored, of the types that the token may read, the last deleted first.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND without base or type
+ */
+export async function listTrash(scope: Scope, baseId: string, args: TrashArgs): Promise<Page<TrashedRecord>> {
+  const { recordType = null } = args
+  if (recordType === null) demandSight(scope.access, baseId)
+  else demand(scope.access, 'read', baseId, recordType)
+  const page = readPage(args)
+  if (recordType === null) await demandBase(scope, baseId)
+  else await demandType(scope, baseId, recordType)
+  const types = recordType === null ? namedTypes(scope.access, 'read', baseId) : [recordType]
+  const boundTo = ['trash', baseId, recordType, scope.access.grants]
+  const start = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
+  const position = start ? [start.values[0], start.id] : [null, null]
+  const asked = [baseId, types, ...position, page.limit + 1, page.offset]
+  const rows = await scope.db.query<Row>(LIST_TRASH, asked)
+  const [counted] = page.includeTotal
+    ? await scope.db.query<{ total: number }>(COUNT_TRASH, [baseId, types])
+    : []
+  const found = toPage(rows, page, counted?.total ?? null)
+  const positionOf = (row: Row) => ({ id: row.seq, values: [written(row.deleted_at)] })
+  return {
+    ...found,
+    data: found.data.map(toTrashed),
+    ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
+  }
+}
+
+const toTrashed = (row: Row): TrashedRecord => ({
+  record: toRecord(row.record_type, row),
+  deletedAt: written(row.deleted_at),
+  deletedBy: { tokenId: row.token_id, name: row.actor_name, via: row.via },
+  expiresAt: written(row.expires_at),
+})

@@ -1,0 +1,97 @@
+import { demand } from '../access.ts'
+import { type DiffStep, diffOf } from '../changes/diff.ts'
+import type { Change } from '../changes/entry.ts'
+import { type LoggedState, recordDocument } from '../changes/record-document.ts'
+import { cursorsOf, openCursor } from '../cursor.ts'
+import { statement, timed } from '../db.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
+import { demandType } from '../record-types/index.ts'
+import { recordNotFound, written } from '../records/record.ts'
+import type { Scope } from '../scope.ts'
+
+/** One version of a record, and what made it. */
+export type RecordVersion = {
+  version: number
+  operation: string
+  at: string
+  actor: Change['actor']
+  requestId: string
+  /** The place of the change in the base's log. */
+  seq: number
+  /** The id of the change, delivery or run behind it. */
+  cause: string | null
+  /** RFC 6902, from the version before. */
+  diff: DiffStep[]
+}
+
+type Row = LoggedState & {
+  seq: string
+  version: number
+  at: Date | string
+  token_id: string | null
+  actor_name: string
+  via: string
+  request_id: string
+  cause: string | null
+}
+
+/** The versions before `$4`, newest first: a page, and the one that the page's last is told apart from. */
+const LIST_VERSIONS = timed(
+  statement(
+    'list_versions',
+    `SELECT seq::text, version, operation, at, token_id, actor_name, via, request_id, cause,
+       data, external_id, external_source, cancelled_at
+     FROM plinth.change
+     WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND ($4::int IS NULL OR version < $4)
+     ORDER BY version DESC LIMIT $5 OFFSET $6`,
+  ),
+)
+const COUNT_VERSIONS = statement(
+  'count_versions',
+  `SELECT count(*)::int AS total FROM plinth.change WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3`,
+)
+
+/**
+ * The versions of a record that are kept, newest first; of one that is deleted too.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND when base or type is absent, or there never was such a record
+ */
+export async function listVersions(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  id: string,
+  args: PageArgs,
+): Promise<Page<RecordVersion>> {
+  demand(scope.access, 'read', baseId, recordType)
+  const page = readPage(args)
+  await demandType(scope, baseId, recordType)
+  const target = [baseId, recordType, id]
+  const boundTo = ['history', ...target, scope.access.grants]
+  const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
+  const asked = [...target, before, page.limit + 1, page.offset]
+  const rows = await scope.db.query<Row>(LIST_VERSIONS, asked)
+  const needsCount = page.includeTotal || rows.length === 0
+  const [counted] = needsCount ? await scope.db.query<{ total: number }>(COUNT_VERSIONS, target) : []
+  if (counted?.total === 0) throw recordNotFound(recordType, id)
+  const found = toPage(rows, page, page.includeTotal ? (counted?.total ?? null) : null)
+  return {
+    ...found,
+    data: found.data.map((row, i) => toVersion(row, rows[i + 1])),
+    ...cursorsOf(scope.keys.cursor, boundTo, found, ({ version }) => ({ id, values: [version] })),
+  }
+}
+
+const toVersion = (row: Row, previous: Row | undefined): RecordVersion => ({
+  version: row.version,
+  operation: row.operation,
+  at: written(row.at),
+  actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
+  requestId: row.request_id,
+  seq: Number(row.seq),
+  cause: row.cause,
+  // What was before a deletion may be purged.
+  diff:
+    row.operation === 'delete'
+      ? [{ op: 'remove', path: '' }]
+      : diffOf(recordDocument(previous), recordDocument(row)),
+})

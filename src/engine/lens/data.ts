@@ -1,0 +1,52 @@
+import { type Detail, type DomainError, invalid } from '../../errors.ts'
+import { pointer } from '../../json/index.ts'
+import { unknownName } from '../../nearest.ts'
+import type { TypeLens } from './lens.ts'
+
+type Data = Record<string, unknown>
+type Shown = Pick<TypeLens, 'shown'>
+
+const split = ({ shown }: Shown, data: unknown, isWanted: boolean): Data =>
+  Object.fromEntries(
+    Object.entries(data as Data).filter(([name]) => (shown === null || shown.includes(name)) === isWanted),
+  )
+
+/** What is shown of a record's data. */
+export const showData = (lens: Shown, data: unknown): Data => split(lens, data, true)
+
+/** What a writer who does not see all of a record makes of it: what is hidden stays. */
+export const keepHidden = (lens: Shown, held: unknown, written: unknown): Data => ({
+  ...split(lens, held, false),
+  ...(written as Data),
+})
+
+/** The data of a new record, with what its writer left out. */
+export const withDefaults = ({ defaults }: TypeLens, written: unknown): Data => ({
+  ...defaults,
+  ...(written as Data),
+})
+
+/** Holds what a writer names to what is shown. @throws VALIDATION_ERROR alike for what is hidden and what there is not */
+export function demandShown(lens: Shown | undefined, data: unknown): void {
+  const fault = lens && hiddenNames(lens, data)
+  if (fault) throw fault
+}
+
+/** The refusal of names that are not shown, if there are any. */
+export function hiddenNames({ shown }: Shown, data: unknown): DomainError | undefined {
+  if (!shown || typeof data !== 'object' || data === null) return undefined
+  const faults = Object.keys(data).flatMap((name): Detail[] =>
+    shown.includes(name)
+      ? []
+      : [
+          {
+            path: `/data${pointer(name)}`,
+            code: 'unknown_field',
+            message: `There is no property "${name.slice(0, 64)}" here. Leave it out.`,
+            ...unknownName(name, shown),
+          },
+        ],
+  )
+  const [first, ...rest] = faults.slice(0, 20)
+  return first && invalid(first, ...rest)
+}

@@ -1,0 +1,50 @@
+import { DomainError } from '../../errors.ts'
+import { type Access, demand, type Permission } from '../access.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import type { Filter } from '../filter/parse.ts'
+import type { Scope } from '../scope.ts'
+import type { TypeLens } from './lens.ts'
+
+/** The rights on all that a scope reaches, for what honours the bounds of types. */
+export const rightsOf = ({ lens, access }: Scope): Access => lens?.access ?? access
+
+/** The bounds of a type; undefined for all that ask without any. */
+export const lensOn = ({ lens }: Scope, baseId: string, recordType: string): TypeLens | undefined =>
+  lens?.baseId === baseId ? lens.types.get(recordType) : undefined
+
+/** Asks for a permission on a type for what honours its bounds, and answers these. @throws FORBIDDEN */
+export function demandWithin(
+  scope: Scope,
+  permission: Permission,
+  baseId: string,
+  recordType: string,
+): TypeLens | undefined {
+  demand(rightsOf(scope), permission, baseId, recordType)
+  return lensOn(scope, baseId, recordType)
+}
+
+/** The type as a caller through the lens may speak of it. */
+export const typeThrough = (lens: TypeLens | undefined, type: CompiledType) =>
+  lens ? { ...type, shown: lens.shown } : type
+
+/** What a caller asks for, among the records there are for it. */
+export const filterThrough = (lens: TypeLens | undefined, filter: Filter | null): Filter | null =>
+  lens?.filter && filter ? { kind: 'and', of: [lens.filter, filter] } : (lens?.filter ?? filter)
+
+/** Refuses what cannot be bounded, by name. @throws FORBIDDEN */
+export function refuseThrough(lens: TypeLens | undefined, recordType: string, what: string): void {
+  if (!lens) return
+  throw new DomainError(
+    'FORBIDDEN',
+    `${what} is not to be had of type "${recordType}" here: its bounds do not hold for it.`,
+    {
+      details: [
+        {
+          path: '',
+          code: 'out_of_bounds',
+          message: 'Ask for the records as they are now, or at an address that does not bound the type.',
+        },
+      ],
+    },
+  )
+}

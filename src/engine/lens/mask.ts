@@ -1,0 +1,39 @@
+import { type Detail, DomainError } from '../../errors.ts'
+import { pointer } from '../../json/index.ts'
+import type { TypeLens } from './lens.ts'
+
+/** Runs a write; what it refuses tells of the properties that are shown, and of the others only that they are at fault. */
+export async function masked<T>(lens: TypeLens | undefined, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (thrown) {
+    throw lens?.shown && thrown instanceof DomainError ? mask(thrown, lens.shown) : thrown
+  }
+}
+
+/** The refusal without what it says of hidden properties. */
+export function mask(error: DomainError, shown: readonly string[]): DomainError {
+  const open = error.details.filter((detail) => isOpen(detail, shown))
+  if (open.length === error.details.length) return error
+  const details = [...open, hidden(error.code)]
+  return new DomainError(error.code, details[0]?.message ?? error.message, { details })
+}
+
+/** What concerns data as a whole may rest on what is hidden of it, and so may what must be unique. */
+function isOpen({ path, code }: Detail, shown: readonly string[]): boolean {
+  if (code === 'duplicate_value') return false
+  if (code === 'too_large' || !/^\/data(\/|$)/.test(path)) return true
+  return shown.some((name) => {
+    const at = `/data${pointer(name)}`
+    return path === at || path.startsWith(`${at}/`)
+  })
+}
+
+const hidden = (code: DomainError['code']): Detail => ({
+  path: '/data',
+  code: 'hidden_properties',
+  message:
+    code === 'CONFLICT'
+      ? 'Another record has what only one may have. Write to that record, or send other values.'
+      : 'The type asks for more than is shown here: properties that are hidden do not fit, or are missing. Whoever keeps this address gives new records theirs by its defaults.',
+})

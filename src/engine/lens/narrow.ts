@@ -1,0 +1,60 @@
+import { digest } from '../../digest.ts'
+import { accessToTypes } from '../access.ts'
+import { type Filter, parseFilter } from '../filter/parse.ts'
+import type { Scope } from '../scope.ts'
+import type { LensInput, TypeLens } from './lens.ts'
+import { parseShown } from './shown.ts'
+
+/**
+ * The scope narrowed to some types of one base, each within its bounds; one that is named twice within both. Bounded types
+ * are out of reach of whatever does not ask for its lens by name, so what knows nothing of bounds refuses them.
+ * @throws VALIDATION_ERROR for a filter or fields that are not well formed
+ */
+export function withLens(scope: Scope, baseId: string, inputs: readonly LensInput[]): Scope {
+  if (scope.lens) throw new Error('A scope is narrowed once')
+  const types = new Map<string, TypeLens>()
+  for (const input of inputs) {
+    const lens = readLens(input)
+    const known = types.get(input.recordType)
+    types.set(input.recordType, known ? both(known, lens) : lens)
+  }
+  const named = new Set(types.keys())
+  const bounded = new Map([...types].filter(([, lens]) => bounds(lens)))
+  const whole = new Set([...named].filter((id) => !bounded.has(id)))
+  return {
+    ...scope,
+    access: accessToTypes(scope.access, baseId, whole),
+    lens: {
+      baseId,
+      types: bounded,
+      access: accessToTypes(scope.access, baseId, named),
+      name: digest(['lens', baseId, inputs]),
+    },
+  }
+}
+
+const readLens = ({ filter, fields, defaults }: LensInput): TypeLens => ({
+  filter: filter === undefined || filter === null ? null : trusted(parseFilter(filter, '/filter')),
+  shown: fields ? parseShown(fields, '/fields') : null,
+  defaults: defaults ?? {},
+})
+
+const bounds = ({ filter, shown, defaults }: TypeLens): boolean =>
+  filter !== null || shown !== null || Object.keys(defaults).length > 0
+
+const both = (one: TypeLens, other: TypeLens): TypeLens => ({
+  filter:
+    one.filter && other.filter ? { kind: 'and', of: [one.filter, other.filter] } : one.filter || other.filter,
+  shown:
+    one.shown && other.shown
+      ? one.shown.filter((name) => other.shown?.includes(name))
+      : one.shown || other.shown,
+  defaults: { ...one.defaults, ...other.defaults },
+})
+
+/** The filter as one whose fields are not the caller's to name. */
+function trusted(filter: Filter): Filter {
+  if (filter.kind === 'condition') return { ...filter, trusted: true }
+  if (filter.kind === 'not') return { kind: 'not', of: trusted(filter.of) }
+  return { kind: filter.kind, of: filter.of.map(trusted) }
+}

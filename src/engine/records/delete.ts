@@ -1,0 +1,78 @@
+import { DomainError, withPaths } from '../../errors.ts'
+import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { type Db, statement } from '../db.ts'
+import { deleteRecords } from '../deletion/index.ts'
+import type { Expectation } from '../expectation.ts'
+import { LEAVING, type WriteStatement, writeStatement } from '../indexes/index.ts'
+import { planned } from '../plans/index.ts'
+import type { WriteScope } from '../write.ts'
+import { whereBounded } from './bounded-write.ts'
+import { HOLD_TYPE, once, run, STALE, type Target } from './lifecycle.ts'
+import { RECORD_COLUMNS, recordNotFound } from './record.ts'
+
+/** A record without links goes in one statement; of one with links it says so, and leaves it. */
+const DELETE = writeStatement(
+  'delete_record',
+  (entries) => `WITH ${HOLD_TYPE},
+   s AS MATERIALIZED (
+     SELECT * FROM plinth.record
+     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE),
+   w AS (
+     DELETE FROM plinth.record r USING s WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3
+       AND ($4::int[] IS NULL OR s.version = ANY ($4))
+       AND (SELECT true FROM plinth.relationship l WHERE l.source_row = s.row_no LIMIT 1) IS NULL
+       AND (SELECT true FROM plinth.relationship l WHERE l.target_row = s.row_no LIMIT 1) IS NULL RETURNING r.*),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT $1, 'record', $2, id, 'delete', version + 1, data, external_source, external_id, cancelled_at, created_at, $6, $7, $8, $9 FROM w)${entries}
+   SELECT 'updated' AS kind, ${RECORD_COLUMNS} FROM w
+   UNION ALL
+   SELECT CASE WHEN $4::int[] IS NULL OR version = ANY ($4) THEN 'linked' ELSE 'version_mismatch' END, ${RECORD_COLUMNS}
+   FROM s WHERE NOT EXISTS (SELECT FROM w)
+   UNION ALL ${STALE}`,
+  LEAVING,
+)
+
+const LOCK = statement(
+  'lock_record_to_delete',
+  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+   SELECT 1 AS one FROM plinth.record
+   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR UPDATE`,
+)
+
+/**
+ * Takes the record out of every present read, with what the types of its links say; its id and pair are free at once.
+ * @throws NOT_FOUND; CONFLICT when its version is another one, or a link restricts its deletion
+ */
+export async function deleteRecord(
+  scope: WriteScope,
+  target: Target,
+  expected: Expectation,
+): Promise<{ id: string; deleted: boolean }> {
+  await whereBounded(scope, target, async (held) => {
+    // What was approved of is looked at whole, links or not.
+    if (held.planning?.isApproved) return deleteLinked(held, target, expected)
+    const row = await run(held, DELETE, target, expected, afterBuilds)
+    if (!row) throw recordNotFound(target[1], target[2])
+    if (row.kind === 'linked') await deleteLinked(held, target, expected)
+  })
+  return { id: target[2], deleted: true }
+}
+
+async function deleteLinked(scope: WriteScope, [baseId, recordType, id]: Target, expected: Expectation) {
+  try {
+    await planned(scope, (within) => deleteRecords(within, baseId, [{ recordType, id, expected }]))
+  } catch (thrown) {
+    throw thrown instanceof DomainError ? withPaths(thrown, (path) => path.replace(/^\/0/, '')) : thrown
+  }
+}
+
+/** A build may have just entered the record: a statement that begins after it sees that entry, and takes it out. */
+async function afterBuilds(db: Db, type: CompiledType, how: WriteStatement, values: readonly unknown[]) {
+  if (!type.indexes.some(({ status }) => status === 'building')) return once(db, type, how, values)
+  return db.transaction(async (tx) => {
+    await tx.query(LOCK, values.slice(0, 3))
+    return once(tx, type, how, values)
+  })
+}

@@ -1,0 +1,41 @@
+import { JsonRows } from '../../json/rows.ts'
+import type { Expansion } from './expand.ts'
+import { type Projection, project, projectData } from './projection.ts'
+import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from './record.ts'
+
+/** A row of a list: with the score of a search, and its data as JSON text where it was read outside a transaction. */
+export type ListedRow = RecordRow & { score?: number }
+
+/**
+ * The rows as REST and MCP show them. Those that are shown whole are never made objects: that would be half the work of a
+ * list.
+ */
+export function asRows(
+  recordType: string,
+  rows: readonly ListedRow[],
+  projection: Projection | null,
+  expansions: readonly Expansion[],
+): object[] | JsonRows {
+  const areText = rows.every(({ data }) => typeof data === 'string')
+  if (areText && projection === null && expansions.length === 0)
+    return new JsonRows(rows.map((row) => toViewText(recordType, row)))
+  return rows.map((row, i) => {
+    const view = toView(recordType, parsed(row))
+    return Object.assign(projection ? project(view, projection) : view, expansions[i])
+  })
+}
+
+/** A row as GraphQL shows it. */
+export function asItem(
+  recordType: string,
+  row: ListedRow,
+  projection: Projection | null,
+  expansion?: Expansion,
+): RecordItem {
+  const record = { ...toRecord(recordType, parsed(row)), searchScore: row.score ?? null, expansion }
+  if (!projection || projection.names.has('data')) return record
+  return { ...record, data: projectData(record.data, projection.paths) ?? {} }
+}
+
+const parsed = (row: ListedRow): ListedRow =>
+  typeof row.data === 'string' ? { ...row, data: JSON.parse(row.data) } : row

@@ -1,0 +1,124 @@
+import { DomainError } from '../../errors.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { statement } from '../db.ts'
+import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../expectation.ts'
+import { demandShown, withDefaults } from '../lens/data.ts'
+import type { TypeLens } from '../lens/lens.ts'
+import { demandType } from '../record-types/index.ts'
+import { tooManyWriters } from '../sql-errors.ts'
+import type { WriteScope } from '../write.ts'
+import { boundedWrite, isWithin, wholeContent } from './bounded-write.ts'
+import { dataText, RECORD_COLUMNS, type RecordItem, type RecordRow, recordNotFound } from './record.ts'
+import { demandStated } from './stated.ts'
+import { pairTaken, type Target, upsert } from './upsert.ts'
+
+// The type before the records, as every writer locks them, and these in the order of their ids.
+const LOCK = statement(
+  'lock_put_targets',
+  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+   SELECT ${RECORD_COLUMNS}, (external_source = $4 AND external_id = $5) IS TRUE AS by_pair FROM plinth.record
+   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(
+     SELECT $3::text COLLATE "C" UNION
+     SELECT id FROM plinth.record
+     WHERE base_id = $1 AND record_type = $2 AND external_source = $4 AND external_id = $5))
+   ORDER BY id FOR NO KEY UPDATE`,
+)
+
+/** How often a write may find that what it meant to make was made meanwhile. */
+const MAX_TRIES = 50
+
+/**
+ * Writes a record within bounds: replaces what is shown of the one that is meant, and keeps the rest; or makes it, with the
+ * defaults. @throws NOT_FOUND for one that lies outside, FORBIDDEN when it would, CONFLICT and VALIDATION_ERROR as a put
+ */
+export async function putBounded(
+  scope: WriteScope,
+  lens: TypeLens,
+  baseId: string,
+  recordType: string,
+  target: Target,
+): Promise<RecordItem> {
+  demandShown(lens, target.data)
+  return scope.db.statements(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const type = await demandType(within, baseId, recordType)
+      const row = await holdTarget(within, type, target)
+      const write = row ? replaced(within, lens, type, target, row) : made(within, lens, type, target)
+      const done = await write
+      if (done) return done
+    }
+    throw tooManyWriters()
+  })
+}
+
+/** The record that is meant, held. @throws CONFLICT when pair and id are those of two records, or none was to be there */
+async function holdTarget(scope: WriteScope, type: CompiledType, { id, pair, expected }: Target) {
+  const keys = [type.baseId, type.id, id, pair?.externalSource ?? null, pair?.externalId ?? null]
+  const rows = await scope.db.query<RecordRow & { by_pair: boolean }>(LOCK, keys)
+  const owner = rows.find((row) => row.by_pair)
+  if (owner && (rows.length > 1 || expected.absent)) throw pairTaken(pair)
+  const [row] = rows
+  if (row && expected.absent) throw alreadyExists(`record "${id}"`)
+  return row
+}
+
+async function replaced(
+  scope: WriteScope,
+  lens: TypeLens,
+  type: CompiledType,
+  { pair, data, text, expected, id }: Target,
+  row: RecordRow,
+): Promise<RecordItem> {
+  const isConditional = expected.exists || expected.versions !== null
+  if (!(await isWithin(scope, lens, type, row.id)))
+    throw isConditional ? recordNotFound(type.id, id) : notReached(type.id)
+  if (expected.versions && !expected.versions.includes(row.version))
+    throw versionMismatch(row.version, expected.versions)
+  if (expected.stated) demandStated(type.id, row, expected.stated)
+  const content = wholeContent(lens, row, { pair, data, text }, scope.limits.recordBytes)
+  const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
+  const whole = { id: row.id, ...content, expected: held }
+  return boundedWrite(scope, lens, type, () => upsert(scope, type.baseId, type.id, whole))
+}
+
+/** Undefined when another writer made it first. */
+async function made(
+  scope: WriteScope,
+  lens: TypeLens,
+  type: CompiledType,
+  target: Target,
+): Promise<RecordItem | undefined> {
+  const { expected, id } = target
+  if (expected.exists || expected.versions) throw recordNotFound(type.id, id)
+  if (expected.stated) demandStated(type.id, undefined, expected.stated)
+  const data = withDefaults(lens, target.data)
+  const text = dataText(data, scope.limits.recordBytes)
+  const whole = { ...target, data, text, expected: { ...NO_EXPECTATION, absent: true } }
+  try {
+    return await boundedWrite(scope, lens, type, () => upsert(scope, type.baseId, type.id, whole))
+  } catch (thrown) {
+    if (!expected.absent && isTaken(thrown)) return undefined
+    throw thrown
+  }
+}
+
+const TAKEN = ['exists', 'duplicate_external_id']
+const isTaken = (thrown: unknown): boolean =>
+  thrown instanceof DomainError && TAKEN.includes(thrown.details[0]?.code ?? '')
+
+/** What a name means that is taken by a record out of bounds: none that can be written, nor made. */
+export const notReached = (recordType: string) =>
+  new DomainError(
+    'NOT_FOUND',
+    `There is no such record of type "${recordType}" here, and none can be made under this name.`,
+    {
+      details: [
+        {
+          path: '/id',
+          code: 'record_not_found',
+          message: 'Use another id or external_id, or leave them to the server.',
+        },
+      ],
+    },
+  )

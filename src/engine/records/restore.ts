@@ -1,0 +1,43 @@
+import { underClaim } from '../claims/hold.ts'
+import type { Expectation } from '../expectation.ts'
+import { demandWithin } from '../lens/look.ts'
+import { demandType, refreshType } from '../record-types/index.ts'
+import { tooManyWriters } from '../sql-errors.ts'
+import type { WriteScope } from '../write.ts'
+import { onBounded } from './bounded-write.ts'
+import { bringBack } from './bring-back.ts'
+import { type Target, uncancel } from './lifecycle.ts'
+import { type RecordItem, toRecord } from './record.ts'
+
+const MAX_TRIES = 50
+
+/**
+ * Undoes a cancel, or brings a deleted record back; where the id is in use, the record in use is meant, and on an active
+ * one it changes nothing.
+ */
+export async function restoreRecord(
+  scope: WriteScope,
+  target: Target,
+  expected: Expectation,
+): Promise<RecordItem> {
+  const [baseId, recordType] = target
+  demandWithin(scope, 'write', baseId, recordType)
+  return underClaim(scope, baseId, expected.claim, (within) =>
+    // What is bounded is held first, so the trash is not asked for it.
+    onBounded(within, target, (held) => restore(held, target, expected)),
+  )
+}
+
+async function restore(scope: WriteScope, target: Target, expected: Expectation): Promise<RecordItem> {
+  const [baseId, recordType] = target
+  let type = await demandType(scope, baseId, recordType)
+  return scope.db.retry(async () => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const row =
+        (await uncancel(scope, target, expected)) ?? (await bringBack(scope, type, target, expected))
+      if (row) return toRecord(recordType, row)
+      type = await refreshType(scope, baseId, recordType)
+    }
+    throw tooManyWriters()
+  })
+}

@@ -1,0 +1,122 @@
+import { DomainError, invalid } from '../../errors.ts'
+import type { CompiledType } from '../compiled-type.ts'
+import { alreadyExists, type Expectation, versionMismatch } from '../expectation.ts'
+import { guardUnique, variantFor } from '../indexes/index.ts'
+import { demandType, refreshType } from '../record-types/index.ts'
+import { authorship } from '../scope.ts'
+import { tooManyWriters } from '../sql-errors.ts'
+import type { WriteScope } from '../write.ts'
+import { CREATE, PUT, type WrittenRow } from './put-statements.ts'
+import { type Pair, type RecordItem, recordNotFound, toRecord } from './record.ts'
+
+type Kind =
+  | 'created'
+  | 'updated'
+  | 'unchanged'
+  | 'pair_taken'
+  | 'exists'
+  | 'version_mismatch'
+  | 'not_found'
+  | 'stale_type'
+  | 'retry'
+type Row = WrittenRow & { kind: Kind }
+
+/** A record as it is to be; `text` is `data` as JSON. */
+export type Target = {
+  id: string
+  /** The id was made for this write, so no record has or had it. */
+  isNewId?: boolean
+  pair: Pair | null
+  data: unknown
+  text: string
+  expected: Expectation
+}
+
+/** Validates against the type and writes; again when the schema changed meanwhile or a race was lost. */
+export async function upsert(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  target: Target,
+): Promise<RecordItem> {
+  let type = await demandType(scope, baseId, recordType)
+  return scope.db.retry(async () => {
+    for (let tries = 0; tries < 50; tries++) {
+      validate(type, target.data)
+      const row = await guardUnique(type, () => attempt(scope, type, target))
+      if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
+      else if (row.kind !== 'retry') return settle(row, recordType, target)
+    }
+    throw tooManyWriters()
+  })
+}
+
+function validate(type: CompiledType, data: unknown): void {
+  const [first, ...rest] = type.schema.validate(data, '/data')
+  if (first) throw invalid(first, ...rest)
+}
+
+async function attempt(scope: WriteScope, type: CompiledType, target: Target): Promise<Row> {
+  const { id, pair, text, expected, isNewId } = target
+  const author = authorship(scope)
+  if (!pair && !expected.versions && scope.together.db === scope.db) {
+    const write = { type, id, text, author }
+    const created = isNewId ? await scope.together.createRecord(write) : undefined
+    if (created) return { ...created, kind: 'created' }
+    const updated = expected.absent ? undefined : await scope.together.updateRecord(write)
+    if (updated) return { ...updated, kind: 'updated' }
+  }
+  const source = pair?.externalSource ?? null
+  const externalId = pair?.externalId ?? null
+  if (expected.absent) {
+    const values = [type.baseId, type.id, id, text, source, externalId, type.revision, ...author]
+    const [row] = await scope.db.query<WrittenRow>(variantFor(CREATE, type), values)
+    if (row) return { ...row, kind: 'created' }
+  }
+  const [row] = await scope.db.query<Row>(variantFor(PUT, type), [
+    type.baseId,
+    type.id,
+    id,
+    text,
+    source,
+    externalId,
+    expected.versions && [...expected.versions],
+    expected.exists,
+    expected.absent,
+    type.revision,
+    ...author,
+  ])
+  if (!row) throw new Error('put_record answered nothing')
+  return row
+}
+
+function settle(row: Row, recordType: string, { id, pair, data, expected }: Target): RecordItem {
+  switch (row.kind) {
+    case 'created':
+    case 'updated':
+    case 'unchanged':
+      return { ...toRecord(recordType, { ...row, data }), operation: row.kind }
+    case 'pair_taken':
+      throw pairTaken(pair)
+    case 'version_mismatch':
+      throw versionMismatch(row.version, expected.versions ?? [])
+    case 'not_found':
+      throw recordNotFound(recordType, id)
+    default:
+      throw alreadyExists(`record "${id}"`)
+  }
+}
+
+/** The pair that a write brings is another record's. */
+export const pairTaken = (pair: Pair | null) =>
+  new DomainError('CONFLICT', 'The external_id belongs to another record.', {
+    details: [
+      {
+        path: '/external_id',
+        code: 'duplicate_external_id',
+        message:
+          'This external_id with this external_source belongs to another record. Write to that one, or use another pair.',
+        ...(pair && { received: pair.externalId }),
+      },
+    ],
+  })

@@ -1,0 +1,50 @@
+import { digest } from '../../digest.ts'
+import { invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { holderOf } from '../changes/streams.ts'
+import { demandWithin } from '../lens/look.ts'
+import type { Scope } from '../scope.ts'
+import { type ListArgs, listRecords, type RecordPage } from './list.ts'
+
+/** What is waited for: a page with a row. `timeout` is in seconds. */
+export type WaitArgs = Pick<ListArgs, 'filter' | 'sort' | 'fields' | 'limit'> & {
+  timeout?: number | null | undefined
+}
+
+/**
+ * The first page of records that match, as soon as there is one; the empty page when the time is over or the server
+ * stops. Rights that are taken away meanwhile end it too.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type;
+ * RATE_LIMITED when the token has as many open as it may
+ */
+export async function waitForRecords(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  { timeout, ...args }: WaitArgs,
+): Promise<RecordPage> {
+  const { grants } = scope.access
+  demandWithin(scope, 'read', baseId, recordType)
+  const seconds = readTimeout(timeout)
+  const slot = scope.feed.openStream(holderOf(scope), baseId, scope.closed?.())
+  const late = setTimeout(slot.end, seconds * 1000)
+  try {
+    const name = digest([baseId, recordType, args, grants, scope.lens?.name ?? null])
+    const ask = () => listRecords(scope, baseId, recordType, args)
+    return await scope.waits.first({ baseId, name, ask }, slot.signal)
+  } finally {
+    clearTimeout(late)
+    slot.end()
+  }
+}
+
+function readTimeout(seconds: number | null | undefined): number {
+  const timeout = seconds ?? LIMITS.waitSeconds
+  if (Number.isInteger(timeout) && timeout >= 0 && timeout <= LIMITS.waitSecondsMax) return timeout
+  throw invalid({
+    path: '/timeout',
+    code: 'out_of_range',
+    message: `timeout is a whole number of seconds from 0 to ${LIMITS.waitSecondsMax}.`,
+    received: timeout,
+  })
+}

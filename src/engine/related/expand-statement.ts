@@ -1,0 +1,40 @@
+import { LIMITS } from '../../limits.ts'
+import { statement, timed } from '../db.ts'
+import { type BoundStatement, Parameters } from '../filter/parameters.ts'
+import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'
+import { LINK_PREFIX, prefixed, recordColumns } from './columns.ts'
+import { type Reach, reached } from './reach.ts'
+
+/** The links of many records, with the records at their other ends. `n` counts the records asked for, from 1. */
+const columns = (near: string, far: string, within: string | null): string =>
+  `SELECT ${RELATIONSHIP_COLUMNS}, ${far}_row AS far FROM plinth.relationship
+   WHERE ${near}_row = o.row_no AND rel_type = k.rel_type COLLATE "C"${reached(`${far}_row`, within)}`
+
+/**
+ * One level of an expansion: $1 the base; $2 to $5, as long as each other, what to expand: record types, ids, relationship
+ * types, and whether to go against their direction; $6 the record types that may be read, null for all. Lateral, so that
+ * each record is a few look-ups in any plan. Of each list one link more than is shown, which tells that there is more.
+ */
+const expansion = (within: string | null, data: string): string => `
+  SELECT k.n::int AS n, l.far, r.record_type, ${recordColumns(data)}, ${prefixed(RELATIONSHIP_COLUMNS, 'l', LINK_PREFIX)}
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::bool[]) WITH ORDINALITY AS k (record_type, id, rel_type, incoming, n),
+    LATERAL (SELECT row_no FROM plinth.record
+      WHERE base_id = $1 AND record_type = k.record_type COLLATE "C" AND id = k.id COLLATE "C" LIMIT 1) o,
+    LATERAL (
+      (${columns('source', 'target', within)} AND NOT k.incoming AND ($6::text[] IS NULL OR target_record_type = ANY ($6::text[]))
+       ORDER BY target_row LIMIT ${LIMITS.expandedOfOne + 1})
+      UNION ALL
+      (${columns('target', 'source', within)} AND k.incoming AND ($6::text[] IS NULL OR source_record_type = ANY ($6::text[]))
+       ORDER BY source_row LIMIT ${LIMITS.expandedOfOne + 1})) l,
+    LATERAL (SELECT * FROM plinth.record WHERE row_no = l.far LIMIT 1) r
+  LIMIT ${LIMITS.expandedInAll + 1}`
+
+export const EXPAND = timed(statement('expand', expansion(null, 'r.data')))
+
+/** The same of what a narrowed scope reaches; `values` are those of `$1` to `$6`. */
+export function expandWithin(reach: Reach, values: readonly unknown[]): BoundStatement {
+  const parameters = new Parameters()
+  for (const value of values) parameters.add(value)
+  const { within, data } = reach(parameters)
+  return parameters.bind(expansion(within, data))
+}

@@ -1,0 +1,134 @@
+import { invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { namedTypes } from '../access.ts'
+import { shaped } from '../db.ts'
+import { rightsOf } from '../lens/look.ts'
+import type { ExpandStep, Expansion } from '../records/expand.ts'
+import { type RecordRow, type RecordRowView, toView } from '../records/record.ts'
+import { toRelationshipView } from '../relationships/index.ts'
+import type { Scope } from '../scope.ts'
+import { linkOf } from './columns.ts'
+import { EXPAND, expandWithin } from './expand-statement.ts'
+import { demandRelationshipTypes } from './followed.ts'
+import { type Reach, reachOf } from './reach.ts'
+
+/** The steps from a record on; those of several paths that begin alike are one. */
+type Tree = Map<string, { step: ExpandStep; below: Tree }>
+/** One list to be filled: the links of a record along a step. `times` counts where in the answer the record stands. */
+type List = {
+  recordType: string
+  id: string
+  name: string
+  step: ExpandStep
+  below: Tree
+  of: Expansion
+  times: number
+}
+type Row = RecordRow & { n: number; far: string; record_type: string }
+type Key = { recordType: string; id: string }
+
+/**
+ * What the records are linked with along the paths, in their order: one statement a level. A list shows the records that
+ * were made first, so many of them, and says of itself when there are more.
+ * @throws VALIDATION_ERROR at `/expand` for an unknown relationship type, and when all of it together is too much
+ */
+export async function expandRecords(
+  scope: Scope,
+  baseId: string,
+  paths: readonly (readonly ExpandStep[])[],
+  records: readonly Key[],
+): Promise<Expansion[]> {
+  const names = [...new Set(paths.flat().map(({ relType }) => relType))]
+  await demandRelationshipTypes(scope, baseId, names, '/expand')
+  const reach = await reachOf(scope, baseId)
+  const tree = treeOf(paths)
+  const roots = records.map((key) => openLists(key, tree, 1))
+  let level = roots.flatMap(({ lists }) => lists)
+  let total = 0
+  while (level.length > 0) {
+    const rows = await readLevel(scope, baseId, level, reach)
+    total += rows.reduce((sum, { n }) => sum + (level[n - 1]?.times ?? 0), 0)
+    if (total > LIMITS.expandedInAll) throw tooMuch()
+    level = fill(level, rows)
+  }
+  return roots.map(({ expansion }) => expansion)
+}
+
+function treeOf(paths: readonly (readonly ExpandStep[])[]): Tree {
+  const tree: Tree = new Map()
+  for (const path of paths) {
+    let at = tree
+    for (const step of path) {
+      const name = `${step.incoming ? '~' : ''}${step.relType}`
+      const known = at.get(name) ?? { step, below: new Map() }
+      at.set(name, known)
+      at = known.below
+    }
+  }
+  return tree
+}
+
+/** The empty lists of a record, one for each step of the tree. */
+function openLists(key: Key, tree: Tree, times: number): { expansion: Expansion; lists: List[] } {
+  const expansion: Expansion = { _expanded: {} }
+  const lists = [...tree].map(([name, { step, below }]) => {
+    expansion._expanded[name] = []
+    return { ...key, name, step, below, of: expansion, times }
+  })
+  return { expansion, lists }
+}
+
+async function readLevel(
+  scope: Scope,
+  baseId: string,
+  lists: readonly List[],
+  reach: Reach | null,
+): Promise<Row[]> {
+  const values = [
+    baseId,
+    lists.map(({ recordType }) => recordType),
+    lists.map(({ id }) => id),
+    lists.map(({ step }) => step.relType),
+    lists.map(({ step }) => step.incoming),
+    namedTypes(rightsOf(scope), 'read', baseId),
+  ]
+  if (!reach) return scope.db.query<Row>(EXPAND, values)
+  const within = expandWithin(reach, values)
+  return scope.db.query<Row>(shaped(within.text), within.values)
+}
+
+/** Puts what was read into its lists, and answers the lists of the next level. A record of several lists is read on once. */
+function fill(lists: readonly List[], rows: readonly Row[]): List[] {
+  const found = new Map<Tree, Map<string, { record: RecordRowView & Partial<Expansion>; lists: List[] }>>()
+  const byList = Map.groupBy(rows, ({ n }) => n)
+  for (const [i, list] of lists.entries()) {
+    const all = (byList.get(i + 1) ?? []).sort((a, b) => Number(a.far) - Number(b.far))
+    const shown = all.slice(0, LIMITS.expandedOfOne)
+    if (all.length > shown.length)
+      list.of._expanded_truncated = [...(list.of._expanded_truncated ?? []), list.name]
+    const known = found.get(list.below) ?? new Map()
+    found.set(list.below, known)
+    list.of._expanded[list.name] = shown.map((row) => {
+      const held = known.get(row.far) ?? openRecord(row, list.below)
+      known.set(row.far, held)
+      for (const below of held.lists) below.times += list.times
+      return { relationship: toRelationshipView(linkOf(row)), record: held.record }
+    })
+  }
+  return [...found.values()].flatMap((known) => [...known.values()].flatMap((held) => held.lists))
+}
+
+function openRecord(row: Row, below: Tree) {
+  const record = toView(row.record_type, row)
+  if (below.size === 0) return { record, lists: [] }
+  const { expansion, lists } = openLists({ recordType: row.record_type, id: row.id }, below, 0)
+  return { record: Object.assign(record, expansion), lists }
+}
+
+const tooMuch = () =>
+  invalid({
+    path: '/expand',
+    code: 'too_large',
+    message: `expand shows at most ${LIMITS.expandedInAll} related records in one answer. Ask for a smaller page or fewer levels.`,
+    expected: LIMITS.expandedInAll,
+  })

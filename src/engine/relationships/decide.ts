@@ -1,0 +1,114 @@
+import { DomainError, invalid } from '../../errors.ts'
+import { type CompiledRelationshipType, hasOneSource, hasOneTarget } from '../compiled-relationship-type.ts'
+import { checkVersion, NO_EXPECTATION } from '../expectation.ts'
+import type { Scope } from '../scope.ts'
+import type { LinkWrite } from './link.ts'
+import { maySeeLink } from './relationship.ts'
+import type { FoundLink, NamedLink } from './statements.ts'
+
+/** A look-up that found both ends. */
+export type PlacedLink = FoundLink & {
+  source_row: string
+  source_id: string
+  target_row: string
+  target_id: string
+}
+
+/** What no two links have in common: one that shares a key with an earlier link of the same write comes after it. */
+export function keysOf(link: LinkWrite, type: CompiledRelationshipType, found: PlacedLink): string[] {
+  const { id: typeId, cardinality } = type
+  const id = found.held_id ?? link.id
+  return [
+    `ends ${typeId} ${found.source_row} ${found.target_row}`,
+    ...(id === null ? [] : [`id ${id}`]),
+    ...(link.pair ? [`pair ${typeId} ${JSON.stringify(link.pair)}`] : []),
+    ...(hasOneTarget(cardinality) ? [`source ${typeId} ${found.source_row}`] : []),
+    ...(hasOneSource(cardinality) ? [`target ${typeId} ${found.target_row}`] : []),
+  ]
+}
+
+/**
+ * Holds a link to what stands there already.
+ * @throws VALIDATION_ERROR when it would change the ends of a link; NOT_FOUND and CONFLICT as `expected` has it; CONFLICT
+ *   when its id or pair is taken, or its type's cardinality leaves no room
+ */
+export function demandRoom(
+  scope: Scope,
+  baseId: string,
+  link: LinkWrite,
+  type: CompiledRelationshipType,
+  found: PlacedLink,
+): void {
+  const { held_id, same_id, same_pair } = found
+  const sees = (other: NamedLink) => maySeeLink(scope.access, baseId, endsOf(other))
+  if (same_id && same_id[0] !== held_id) throw sees(same_id) ? endsFixed(same_id) : idTaken(same_id[0])
+  if (same_pair && same_pair[0] !== held_id)
+    throw held_id === null && sees(same_pair) ? endsFixed(same_pair) : pairTaken(link)
+  checkVersion(link.expected ?? NO_EXPECTATION, found.held_version ?? undefined, 'relationship between these')
+  if (held_id !== null) return
+  if (found.other_target && hasOneTarget(type.cardinality))
+    throw noRoom(type, 'source', sees(found.other_target) ? found.other_target : null)
+  if (found.other_source && hasOneSource(type.cardinality))
+    throw noRoom(type, 'target', sees(found.other_source) ? found.other_source : null)
+}
+
+const endsOf = ([, , source, , target]: NamedLink) => ({
+  source_record_type: source,
+  target_record_type: target,
+})
+
+const shown = ([id, rel_type, source_record_type, source_id, target_record_type, target_id]: NamedLink) => ({
+  id,
+  rel_type,
+  source_record_type,
+  source_id,
+  target_record_type,
+  target_id,
+})
+
+function endsFixed(other: NamedLink): DomainError {
+  const { id, ...ends } = shown(other)
+  return invalid({
+    path: '',
+    code: 'ends_fixed',
+    message: `Relationship "${id}" has another type or other ends, which do not change. Delete it, or use another id.`,
+    expected: ends,
+  })
+}
+
+const idTaken = (id: string) =>
+  new DomainError('CONFLICT', `The id "${id}" is taken.`, {
+    details: [{ path: '/id', code: 'exists', message: 'Use another id, or leave it to the server.' }],
+  })
+
+const pairTaken = ({ pair }: LinkWrite) =>
+  new DomainError('CONFLICT', 'The external_id belongs to another relationship of this type.', {
+    details: [
+      {
+        path: '/external_id',
+        code: 'duplicate_external_id',
+        message: 'Write to that relationship, or use another pair.',
+        ...(pair && { received: pair.externalId }),
+      },
+    ],
+  })
+
+function noRoom(
+  { id, cardinality }: CompiledRelationshipType,
+  side: 'source' | 'target',
+  other: NamedLink | null,
+) {
+  const opposite = side === 'source' ? 'target' : 'source'
+  const message = `"${id}" is ${cardinality}: a ${side} has one ${opposite}, and this one has it already. Delete that relationship first, or link another ${side}.`
+  return new DomainError('CONFLICT', message, {
+    details: [
+      {
+        path: `/${side}_id`,
+        code: 'cardinality',
+        message,
+        expected: cardinality,
+        ...(other && { samples: [shown(other)] }),
+      },
+    ],
+  })
+}

@@ -1,0 +1,52 @@
+import { lensOn, rightsOf } from '../lens/look.ts'
+import { idsWithin } from '../records/bounded.ts'
+import type { Scope } from '../scope.ts'
+import { findType } from '../types-cache.ts'
+import type { LinkWrite } from './link.ts'
+import { maySeeLink, type RelationshipRow } from './relationship.ts'
+import type { FoundLink } from './statements.ts'
+
+type Ends = Pick<RelationshipRow, 'source_record_type' | 'source_id' | 'target_record_type' | 'target_id'>
+type Side = 'source' | 'target'
+const SIDES: readonly Side[] = ['source', 'target']
+
+/** May a link be seen: both its ends readable, and each within the bounds of its type? */
+export async function isLinkWithin(scope: Scope, baseId: string, ends: Ends): Promise<boolean> {
+  if (!maySeeLink(rightsOf(scope), baseId, ends)) return false
+  for (const side of SIDES) {
+    const id = ends[`${side}_id`]
+    if (!(await within(scope, baseId, ends[`${side}_record_type`], [id])).has(id)) return false
+  }
+  return true
+}
+
+/** What was found for links, with the ends that are out of bounds as if they were not there. */
+export async function hideEnds(
+  scope: Scope,
+  baseId: string,
+  links: readonly LinkWrite[],
+  found: FoundLink[],
+): Promise<FoundLink[]> {
+  if (!scope.lens) return found
+  for (const side of SIDES) {
+    const byType = Map.groupBy(found, (_, n) => links[n]?.[side].recordType ?? '')
+    for (const [recordType, rows] of byType) {
+      const ids = rows.flatMap((row) => row[`${side}_id`] ?? [])
+      const known = await within(scope, baseId, recordType, ids)
+      for (const row of rows) if (!known.has(row[`${side}_id`] ?? '')) row[`${side}_row`] = null
+    }
+  }
+  return found
+}
+
+/** The ids of those that lie within the bounds of their type: all of them where it has none. */
+async function within(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const lens = lensOn(scope, baseId, recordType)
+  const type = lens && (await findType(scope, baseId, recordType))
+  return new Set(lens && type ? await idsWithin(scope, lens.filter, type, ids) : ids)
+}

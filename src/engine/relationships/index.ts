@@ -1,0 +1,16 @@
+export { isLinkWithin } from './ends-within.ts'
+export { demandLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
+export { listRelationships } from './list.ts'
+export { createRelationship, putRelationship, readLink } from './put.ts'
+export { getRelationship } from './read.ts'
+export {
+  RELATIONSHIP_COLUMNS,
+  type Relationship,
+  type RelationshipRow,
+  relationshipNotFound,
+  toRelationship,
+  toRelationshipView,
+} from './relationship.ts'
+export { deleteLinkBetween, deleteLinks, deleteRelationship } from './remove.ts'
+export { logLinks } from './statements.ts'
+export { writeLinks } from './write-links.ts'

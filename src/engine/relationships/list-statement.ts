@@ -1,0 +1,119 @@
+import type { Position } from '../cursor.ts'
+import { compileFilter } from '../filter/compile.ts'
+import type { Field } from '../filter/field.ts'
+import { keyOf } from '../filter/keys.ts'
+import { dataOperand, type FieldContext } from '../filter/operand.ts'
+import { type BoundStatement, Parameters } from '../filter/parameters.ts'
+import type { Condition, Filter } from '../filter/parse.ts'
+import { targetOver } from '../filter/record-target.ts'
+import { searchOver } from '../filter/search-condition.ts'
+import { after, type OrderTerm, orderBy } from '../records/order.ts'
+import type { SortTerm } from '../records/sort.ts'
+import { type LinkColumn, linkOperand } from './columns.ts'
+import { RELATIONSHIP_COLUMNS } from './relationship.ts'
+
+/** Which links of a base, in which order, and which of them. */
+export type LinkQuery = {
+  baseId: string
+  /** The record types whose links may be seen. */
+  readable: '*' | ReadonlySet<string>
+  /** What the data of the links that match may hold. */
+  type: FieldContext
+  filter: Filter<LinkColumn> | null
+  sort: readonly SortTerm<Field<LinkColumn>>[]
+  limit: number
+  offset: number
+  position: Position | null
+}
+
+/** The statement of a page and one link beyond it; beside each stand what each sort term is for it, as `s0`, `s1`, … */
+export function listStatement(query: LinkQuery): BoundStatement {
+  const parameters = new Parameters()
+  const terms = termsOf(query, parameters)
+  const conditions = conditionsOf(query, parameters)
+  if (query.position) conditions.push(after(terms, query.position, parameters))
+  const own = RELATIONSHIP_COLUMNS.split(', ').map((column) => `r.${column}`)
+  const keys = terms.map(({ sql }, n) => `${sql} AS s${n}`)
+  const offset = query.offset > 0 ? ` OFFSET ${parameters.add(query.offset)}::bigint` : ''
+  return parameters.bind(
+    `SELECT ${[...own, ...keys].join(', ')} FROM plinth.relationship r WHERE ${conditions.join(' AND ')}
+     ORDER BY ${orderBy(terms)} LIMIT ${query.limit + 1}${offset}`,
+  )
+}
+
+/** The statement that counts all that match. */
+export function countStatement(query: LinkQuery): BoundStatement {
+  const parameters = new Parameters()
+  const conditions = conditionsOf(query, parameters)
+  return parameters.bind(
+    `SELECT count(*)::float8 AS total FROM plinth.relationship r WHERE ${conditions.join(' AND ')}`,
+  )
+}
+
+function conditionsOf({ baseId, readable, type, filter }: LinkQuery, parameters: Parameters): string[] {
+  const base = parameters.add(baseId)
+  const conditions = [`r.base_id = ${base}`]
+  if (readable !== '*') {
+    const types = parameters.add([...readable])
+    conditions.push(
+      `r.source_record_type = ANY (${types}::text[])`,
+      `r.target_record_type = ANY (${types}::text[])`,
+    )
+  }
+  if (!filter) return conditions
+  const search = searchOver<LinkColumn>(baseId, { ...type, indexes: [] }, parameters, () => {}, linkOperand)
+  return [
+    ...conditions,
+    ...endNumbers(filter, base, parameters),
+    compileFilter(filter, targetOver(type, parameters, search, linkOperand)),
+  ]
+}
+
+/** The conditions of a filter that all must hold. */
+const conjunctsOf = (filter: Filter<LinkColumn>): readonly Filter<LinkColumn>[] =>
+  filter.kind === 'and' ? filter.of.flatMap(conjunctsOf) : [filter]
+
+/** The value that a filter asks of a column by `eq`; null when it leaves the column open. */
+export function fixedText(filter: Filter<LinkColumn> | null, column: LinkColumn): string | null {
+  const found = (filter ? conjunctsOf(filter) : []).find(
+    (each): each is Condition<LinkColumn> =>
+      each.kind === 'condition' &&
+      each.op === 'eq' &&
+      each.field.kind === 'column' &&
+      each.field.column === column &&
+      typeof each.value === 'string' &&
+      each.value.isWellFormed(),
+  )
+  return found ? (found.value as string) : null
+}
+
+// Links are found by the numbers of their ends: said as well, a filter by the id of an end is served by the index.
+function endNumbers(filter: Filter<LinkColumn>, base: string, parameters: Parameters): string[] {
+  return (['source', 'target'] as const).flatMap((side) => {
+    const id = fixedText(filter, `${side}_id`)
+    if (id === null) return []
+    const type = fixedText(filter, `${side}_record_type`)
+    const types =
+      type === null
+        ? `ANY (ARRAY(SELECT t.id FROM plinth.record_type t WHERE t.base_id = ${base}))`
+        : parameters.add(type)
+    return [
+      `r.${side}_row = ANY (ARRAY(SELECT e.row_no FROM plinth.record e
+         WHERE e.base_id = ${base} AND e.record_type = ${types} AND e.id = ${parameters.add(id)}))`,
+    ]
+  })
+}
+
+function termsOf({ sort, type }: LinkQuery, parameters: Parameters): OrderTerm[] {
+  return sort.map(({ field, descending, at }) => {
+    if (field.kind === 'data') {
+      const operand = dataOperand(field, type, parameters, at, 'sort by')
+      return { sql: keyOf(operand, parameters), column: null, type: 'text', nullable: true, descending }
+    }
+    const { column } = field
+    const { sql, kind } = linkOperand(column)
+    const as = kind === 'instant' ? 'timestamptz' : kind === 'number' ? 'int' : 'text'
+    const nullable = column === 'external_id' || column === 'external_source'
+    return { sql, column: null, type: as, nullable, descending }
+  })
+}

@@ -1,0 +1,66 @@
+import { demandSight } from '../access.ts'
+import { demandBase } from '../bases.ts'
+import { cursorsOf, openCursor } from '../cursor.ts'
+import { shaped } from '../db.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
+import { readSort } from '../records/sort.ts'
+import { readableRelationshipTypes } from '../relationship-types/index.ts'
+import type { Scope } from '../scope.ts'
+import { LINK_FIELDS, parseLinkField } from './columns.ts'
+import { countStatement, fixedText, type LinkQuery, listStatement } from './list-statement.ts'
+import { type Relationship, type RelationshipRow, toRelationship } from './relationship.ts'
+
+/** What is asked of a list of links. `filter` and `sort` are JSON as the caller wrote it. */
+export type RelationshipListArgs = PageArgs & { filter?: unknown; sort?: unknown }
+
+const NEWEST = '-created_at'
+
+/**
+ * The links of a base of which the token may read both ends, that match, newest first unless sorted; one page of them.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN without sight of the base; NOT_FOUND without base
+ */
+export async function listRelationships(
+  scope: Scope,
+  baseId: string,
+  args: RelationshipListArgs,
+): Promise<Page<Relationship>> {
+  demandSight(scope.access, baseId)
+  const page = readPage(args)
+  const filter = args.filter == null ? null : parseFilter(args.filter, '/filter', LINK_FIELDS)
+  const sort = readSort(args.sort ?? NEWEST, '/sort', parseLinkField)
+  const terms = sort.map(({ name, descending }) => [name, descending])
+  const boundTo = ['relationships', baseId, args.filter ?? null, terms, scope.access.grants]
+  const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
+  const relType = fixedText(filter, 'rel_type')
+  const type = relType === null ? null : (await readableRelationshipTypes(scope, baseId)).get(relType)
+  const query: LinkQuery = {
+    ...page,
+    baseId,
+    readable: scope.access.types('read', baseId),
+    // Only of links that are all of one type it is known what their data may be.
+    type: { jsonSchema: type?.dataSchema ?? {}, timezone: 'UTC' },
+    filter,
+    sort,
+    position,
+  }
+  const statement = listStatement(query)
+  const rows = await scope.db.query<Row>(shaped(statement.text), statement.values)
+  if (rows.length === 0) await demandBase(scope, baseId)
+  const total = page.includeTotal ? await count(scope, query) : null
+  const found = toPage(rows, page, total)
+  const positionOf = (row: Row) => ({ id: row.id, values: sort.map((_, n) => row[`s${n}`] ?? null) })
+  return {
+    ...found,
+    data: found.data.map(toRelationship),
+    ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
+  }
+}
+
+type Row = RelationshipRow & { [key: `s${number}`]: string | number | null }
+
+async function count(scope: Scope, query: LinkQuery): Promise<number> {
+  const { text, values } = countStatement(query)
+  const [row] = await scope.db.query<{ total: number }>(shaped(text), values)
+  return row?.total ?? 0
+}

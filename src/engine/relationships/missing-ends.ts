@@ -1,0 +1,67 @@
+import { type Detail, type DomainError, invalid } from '../../errors.ts'
+import { unknownName } from '../../nearest.ts'
+import { namedTypes } from '../access.ts'
+import { statement } from '../db.ts'
+import { rightsOf } from '../lens/look.ts'
+import type { Scope } from '../scope.ts'
+import { findType } from '../types-cache.ts'
+import type { LinkEnd, LinkWrite } from './link.ts'
+import type { FoundLink } from './statements.ts'
+
+/** The refusal of a link with an end that is not there. */
+export async function missingEnds(
+  scope: Scope,
+  baseId: string,
+  link: LinkWrite,
+  found: FoundLink,
+): Promise<DomainError> {
+  const faults: Detail[] = []
+  if (found.source_row === null) faults.push(await missingEnd(scope, baseId, link.source, 'source'))
+  if (found.target_row === null) faults.push(await missingEnd(scope, baseId, link.target, 'target'))
+  return invalid(...(faults as [Detail, ...Detail[]]))
+}
+
+async function missingEnd(
+  scope: Scope,
+  baseId: string,
+  end: LinkEnd,
+  side: 'source' | 'target',
+): Promise<Detail> {
+  const { recordType } = end
+  if (!(await findType(scope, baseId, recordType))) return unknownRecordType(scope, baseId, recordType, side)
+  const id = 'id' in end ? end.id : end.externalId
+  const name = 'id' in end ? `"${id}"` : `with external_id "${id}" of source "${end.externalSource}"`
+  return {
+    path: `/${side}_id`,
+    code: 'unknown_record',
+    message: `There is no record ${name} of type "${recordType}" to be the ${side}. Create it first.`,
+    received: id,
+  }
+}
+
+const TYPE_IDS = statement(
+  'record_type_ids',
+  `SELECT id FROM plinth.record_type
+   WHERE base_id = $1 AND ($2::text[] IS NULL OR id = ANY ($2)) ORDER BY id LIMIT 1000`,
+)
+
+async function unknownRecordType(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  side: 'source' | 'target',
+): Promise<Detail> {
+  const rows = await scope.db.query<{ id: string }>(TYPE_IDS, [
+    baseId,
+    namedTypes(rightsOf(scope), 'write', baseId),
+  ])
+  return {
+    path: `/${side}_record_type`,
+    code: 'unknown_record_type',
+    message: `There is no record type "${recordType.slice(0, 64)}".`,
+    ...unknownName(
+      recordType,
+      rows.map(({ id }) => id),
+    ),
+  }
+}

@@ -1,0 +1,75 @@
+import { DomainError } from '../../errors.ts'
+import { isRecordId, isTypeId } from '../../ids.ts'
+import { demandBase } from '../bases.ts'
+import { type Expectation, NO_EXPECTATION } from '../expectation.ts'
+import { demandWithin } from '../lens/look.ts'
+import { type PairInput, readPair } from '../records/record.ts'
+import { relationshipTypesOf } from '../relationship-types/index.ts'
+import type { WriteScope } from '../write.ts'
+import { invalidId, type LinkWrite } from './link.ts'
+import type { Relationship } from './relationship.ts'
+import { writeLinks } from './write-links.ts'
+
+/** Which link is meant: its type and ends. */
+export type LinkEnds = {
+  relType: string
+  sourceRecordType: string
+  sourceId: string
+  targetRecordType: string
+  targetId: string
+}
+
+/** A link as it is put. Without `data` it is empty. */
+export type RelationshipInput = LinkEnds & PairInput & { data?: unknown }
+
+/**
+ * Upserts the link between two records in a type, under `id` (or the server's, for null) when it is created. Replaces
+ * `data` whole.
+ * @throws FORBIDDEN without `write` on both ends; NOT_FOUND without the base; VALIDATION_ERROR when the type or an end is
+ *   absent or the ends of a link would change; CONFLICT by version, id, pair or cardinality
+ */
+export async function putRelationship(
+  scope: WriteScope,
+  baseId: string,
+  id: string | null,
+  input: RelationshipInput,
+  expected: Expectation,
+): Promise<Relationship> {
+  const link = readLink(id, input)
+  for (const { recordType } of [link.source, link.target]) demandWithin(scope, 'write', baseId, recordType)
+  if ((await relationshipTypesOf(scope, baseId)).size === 0) await demandBase(scope, baseId)
+  return scope.db.retry(async () => {
+    const [outcome] = await writeLinks(scope, baseId, [{ ...link, expected }])
+    if (outcome === undefined || outcome instanceof DomainError) throw outcome
+    return outcome
+  })
+}
+
+/** Creates a link. @throws CONFLICT when its id, its pair or its place between the two records is taken */
+export const createRelationship = (
+  scope: WriteScope,
+  baseId: string,
+  id: string | null,
+  input: RelationshipInput,
+): Promise<Relationship> => putRelationship(scope, baseId, id, input, { ...NO_EXPECTATION, absent: true })
+
+/** The link as the engine writes it. @throws VALIDATION_ERROR for a name that could be none */
+export function readLink(id: string | null, input: RelationshipInput): LinkWrite {
+  const { relType, sourceRecordType, sourceId, targetRecordType, targetId, data = {} } = input
+  const named = {
+    rel_type: relType,
+    source_record_type: sourceRecordType,
+    target_record_type: targetRecordType,
+  }
+  for (const [key, name] of Object.entries(named)) if (!isTypeId(name)) throw invalidId(key, name)
+  for (const [key, name] of Object.entries({ source_id: sourceId, target_id: targetId }))
+    if (!isRecordId(name)) throw invalidId(key, name)
+  return {
+    id,
+    relType,
+    source: { recordType: sourceRecordType, id: sourceId },
+    target: { recordType: targetRecordType, id: targetId },
+    data: data ?? {},
+    pair: readPair(input),
+  }
+}

@@ -1,0 +1,32 @@
+import { demandSight } from '../access.ts'
+import { demandBase } from '../bases.ts'
+import { statement } from '../db.ts'
+import { rightsOf } from '../lens/look.ts'
+import type { Scope } from '../scope.ts'
+import { isLinkWithin } from './ends-within.ts'
+import {
+  RELATIONSHIP_COLUMNS,
+  type Relationship,
+  type RelationshipRow,
+  relationshipNotFound,
+  toRelationship,
+} from './relationship.ts'
+
+const GET_LINK = statement(
+  'get_relationship',
+  `SELECT ${RELATIONSHIP_COLUMNS} FROM plinth.relationship WHERE base_id = $1 AND id = $2`,
+)
+
+/** @throws FORBIDDEN without sight of the base; NOT_FOUND when base or link is absent, or an end is out of the grants */
+export async function getRelationship(scope: Scope, baseId: string, id: string): Promise<Relationship> {
+  return toRelationship(await demandLinkRow(scope, baseId, id))
+}
+
+/** The row of a link that the token may see. @throws as getRelationship */
+export async function demandLinkRow(scope: Scope, baseId: string, id: string): Promise<RelationshipRow> {
+  demandSight(rightsOf(scope), baseId)
+  const [row] = await scope.db.query<RelationshipRow>(GET_LINK, [baseId, id])
+  if (row && (await isLinkWithin(scope, baseId, row))) return row
+  await demandBase(scope, baseId)
+  throw relationshipNotFound(id)
+}

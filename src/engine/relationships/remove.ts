@@ -1,0 +1,93 @@
+import { DomainError } from '../../errors.ts'
+import { demandBase } from '../bases.ts'
+import { statement } from '../db.ts'
+import { checkVersion, type Expectation, NO_EXPECTATION } from '../expectation.ts'
+import { demandWithin } from '../lens/look.ts'
+import { authorship } from '../scope.ts'
+import { tooManyWriters } from '../sql-errors.ts'
+import type { WriteScope } from '../write.ts'
+import { isLinkWithin } from './ends-within.ts'
+import type { LinkEnds } from './put.ts'
+import { demandLinkRow } from './read.ts'
+import { DELETE_LINKS } from './statements.ts'
+
+/** Deletes a link. @throws as getRelationship; FORBIDDEN without `write` on both ends; CONFLICT by version */
+export async function deleteRelationship(
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  expected: Expectation,
+): Promise<{ id: string; deleted: boolean }> {
+  for (let tries = 0; tries < 50; tries++) {
+    const row = await demandLinkRow(scope, baseId, id)
+    for (const recordType of [row.source_record_type, row.target_record_type])
+      demandWithin(scope, 'write', baseId, recordType)
+    checkVersion(expected, row.version, `relationship "${id}"`)
+    const [gone] = await remove(scope, baseId, [id], row.version)
+    if (gone) return { id, deleted: true }
+  }
+  throw tooManyWriters()
+}
+
+const FIND_BETWEEN = statement(
+  'find_link_between',
+  `SELECT l.id FROM plinth.record s
+   CROSS JOIN LATERAL (SELECT row_no FROM plinth.record t WHERE t.base_id = $1 AND t.record_type = $5 AND t.id = $6 LIMIT 1) t
+   CROSS JOIN LATERAL (
+     SELECT id FROM plinth.relationship l WHERE l.source_row = s.row_no AND l.rel_type = $2 AND l.target_row = t.row_no LIMIT 1) l
+   WHERE s.base_id = $1 AND s.record_type = $3 AND s.id = $4`,
+)
+
+/** Deletes the link that two records have in a type. @throws FORBIDDEN without `write` on both ends; NOT_FOUND */
+export async function deleteLinkBetween(
+  scope: WriteScope,
+  baseId: string,
+  { relType, sourceRecordType, sourceId, targetRecordType, targetId }: LinkEnds,
+): Promise<{ id: string; deleted: boolean }> {
+  for (const type of [sourceRecordType, targetRecordType]) demandWithin(scope, 'write', baseId, type)
+  const ends = [relType, sourceRecordType, sourceId, targetRecordType, targetId]
+  const [link] = await scope.db.query<{ id: string }>(FIND_BETWEEN, [baseId, ...ends])
+  const named = {
+    source_record_type: sourceRecordType,
+    source_id: sourceId,
+    target_record_type: targetRecordType,
+    target_id: targetId,
+  }
+  if (link && (await isLinkWithin(scope, baseId, named)))
+    return deleteRelationship(scope, baseId, link.id, NO_EXPECTATION)
+  await demandBase(scope, baseId)
+  throw notLinked(relType)
+}
+
+const notLinked = (relType: string) =>
+  new DomainError(
+    'NOT_FOUND',
+    `The records have no relationship of type "${relType.slice(0, 64)}" this way round.`,
+    {
+      details: [
+        {
+          path: '/rel_type',
+          code: 'relationship_not_found',
+          message: 'Look at what they are related by, and which of them is the source.',
+        },
+      ],
+    },
+  )
+
+/**
+ * Deletes links, each with its entry in the log, whoever may see them: for what takes links along. Answers those that were
+ * there, with the version that their deletion is.
+ */
+export const deleteLinks = (
+  scope: WriteScope,
+  baseId: string,
+  ids: readonly string[],
+): Promise<{ id: string; version: number }[]> => remove(scope, baseId, ids, null)
+
+const remove = (scope: WriteScope, baseId: string, ids: readonly string[], version: number | null) =>
+  scope.db.query<{ id: string; version: number }>(DELETE_LINKS, [
+    baseId,
+    [...ids],
+    version,
+    ...authorship(scope),
+  ])

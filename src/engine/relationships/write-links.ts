@@ -1,0 +1,132 @@
+import { DomainError } from '../../errors.ts'
+import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
+import { NO_EXPECTATION } from '../expectation.ts'
+import { relationshipTypesOf, reloadRelationshipTypes } from '../relationship-types/index.ts'
+import { tooManyWriters } from '../sql-errors.ts'
+import type { WriteScope } from '../write.ts'
+import { demandRoom, keysOf, type PlacedLink } from './decide.ts'
+import { hideEnds } from './ends-within.ts'
+import { demandLink, type LinkWrite, linkText } from './link.ts'
+import { missingEnds } from './missing-ends.ts'
+import type { Relationship } from './relationship.ts'
+import { FIND_LINKS, type FoundLink } from './statements.ts'
+import { type DueLink, storeLinks } from './store-links.ts'
+
+/** What became of a link: it is there, or why it is not. */
+export type LinkOutcome = Relationship | DomainError
+
+/** How often a write may meet another one before it gives up. */
+const MAX_RACES = 50
+
+/**
+ * Upserts links, a statement or two for all of one type: each is the link that its ends have in its type already, or a new
+ * one. Outcomes come in the order of the links; faults name places below a link as the REST body has it. Of links that
+ * share an id, ends, a pair or a cardinality the later sees the earlier written. Asks `write` on both ends.
+ */
+export async function writeLinks(
+  scope: WriteScope,
+  baseId: string,
+  links: readonly LinkWrite[],
+): Promise<LinkOutcome[]> {
+  const outcomes = new Map<number, LinkOutcome>()
+  let types = await relationshipTypesOf(scope, baseId)
+  // One that was made a moment ago, elsewhere or in this transaction, is not in memory yet.
+  if (links.some(({ relType }) => !types.has(relType))) types = await reloadRelationshipTypes(scope, baseId)
+  for (let races = 0; outcomes.size < links.length; ) {
+    const before = outcomes.size
+    const open = [...links.keys()].filter((index) => !outcomes.has(index))
+    const due = await decideAll(scope, baseId, links, open, types, outcomes)
+    const stored = await storeLinks(scope, baseId, due)
+    for (const [index, link] of stored.written) outcomes.set(index, link)
+    if (stored.isStale) types = await reloadRelationshipTypes(scope, baseId)
+    if (outcomes.size === before && ++races === MAX_RACES) throw tooManyWriters()
+  }
+  return links.map((_, index) => outcomes.get(index) as LinkOutcome)
+}
+
+/** The links that can be written now; why others cannot be goes into `outcomes`, and the rest wait for these. */
+async function decideAll(
+  scope: WriteScope,
+  baseId: string,
+  links: readonly LinkWrite[],
+  open: readonly number[],
+  types: ReadonlyMap<string, CompiledRelationshipType>,
+  outcomes: Map<number, LinkOutcome>,
+): Promise<DueLink[]> {
+  const asked: { index: number; link: LinkWrite; type: CompiledRelationshipType }[] = []
+  for (const index of open) {
+    const link = links[index] as LinkWrite
+    const type = attempt(() => demandLink(scope, baseId, link, types))
+    if (type instanceof DomainError) outcomes.set(index, type)
+    else asked.push({ index, link, type })
+  }
+  const named = asked.map(({ link }) => link)
+  const rows = await hideEnds(scope, baseId, named, await find(scope, baseId, named))
+  const due: DueLink[] = []
+  const claimed = new Set<string>()
+  for (const [n, { index, link, type }] of asked.entries()) {
+    const found = rows[n] as FoundLink
+    if (!isPlaced(found)) {
+      outcomes.set(index, await missingEnds(scope, baseId, link, found))
+      continue
+    }
+    const keys = keysOf(link, type, found)
+    const isFirst = !keys.some((key) => claimed.has(key))
+    for (const key of keys) claimed.add(key)
+    if (!isFirst) continue
+    const next = attempt(() => decide(scope, baseId, index, link, type, found))
+    if (next instanceof DomainError) outcomes.set(index, next)
+    else due.push(next)
+  }
+  return due
+}
+
+function decide(
+  scope: WriteScope,
+  baseId: string,
+  index: number,
+  link: LinkWrite,
+  type: CompiledRelationshipType,
+  found: PlacedLink,
+): DueLink {
+  const isKept = link.data === undefined && found.held_id !== null
+  const data = link.data !== undefined ? link.data : isKept ? found.held_data : {}
+  const text = linkText(scope, type, data)
+  demandRoom(scope, baseId, link, type, found)
+  const { versions } = link.expected ?? NO_EXPECTATION
+  const version = isKept || versions ? found.held_version : null
+  return { index, link, type, found, data, text, version }
+}
+
+const isPlaced = (found: FoundLink): found is PlacedLink =>
+  found.source_row !== null && found.target_row !== null
+
+function attempt<T>(work: () => T): T | DomainError {
+  try {
+    return work()
+  } catch (thrown) {
+    if (thrown instanceof DomainError) return thrown
+    throw thrown
+  }
+}
+
+async function find(scope: WriteScope, baseId: string, links: readonly LinkWrite[]): Promise<FoundLink[]> {
+  if (links.length === 0) return []
+  const end = (side: 'source' | 'target') => [
+    links.map((link) => link[side].recordType),
+    links.map(({ [side]: end }) => ('id' in end ? end.id : null)),
+    links.map(({ [side]: end }) => ('id' in end ? null : end.externalSource)),
+    links.map(({ [side]: end }) => ('id' in end ? null : end.externalId)),
+  ]
+  const rows = await scope.db.query<FoundLink>(FIND_LINKS, [
+    baseId,
+    links.map(({ relType }) => relType),
+    ...end('source'),
+    ...end('target'),
+    links.map(({ id }) => id),
+    links.map(({ pair }) => pair?.externalSource ?? null),
+    links.map(({ pair }) => pair?.externalId ?? null),
+    links.map(({ data }) => data === undefined),
+  ])
+  return rows.sort((a, b) => a.n - b.n)
+}

@@ -1,0 +1,66 @@
+import { type Outcome, outcomeView, runBatch } from '../engine/batch/index.ts'
+import type { DeletionPlan } from '../engine/plans/index.ts'
+import { builder } from './builder.ts'
+import { DeletionPlanRef } from './deletion-plan.ts'
+import { mutation } from './mutation.ts'
+import { RecordRef } from './records.ts'
+
+const Did = builder.enumType('BatchOperation', {
+  description: 'What an operation of a batch did.',
+  values: ['created', 'updated', 'unchanged', 'deleted'] as const,
+})
+
+const Item = builder.objectRef<Outcome>('BatchItem').implement({
+  description: 'What one operation of a batch did.',
+  fields: (t) => ({
+    index: t.exposeInt('index', { description: 'Its place in the batch, from 0.' }),
+    type: t.exposeString('type'),
+    operation: t.field({ type: Did, resolve: ({ operation }) => operation }),
+    id: t.exposeString('id'),
+    version: t.exposeInt('version'),
+    record: t.field({
+      type: RecordRef,
+      nullable: true,
+      description: 'The record after the operation; null for what leaves none.',
+      resolve: ({ record }) => record,
+    }),
+  }),
+})
+
+type Answer = Awaited<ReturnType<typeof runBatch>> & { dryRun?: boolean; plan?: DeletionPlan }
+
+const Batch = builder.objectRef<Answer>('Batch').implement({
+  fields: (t) => ({
+    data: t.field({ type: [Item], resolve: ({ data }) => data }),
+    rows: t.field({
+      type: 'JSON',
+      description: 'The same as REST shows it.',
+      args: { records: t.arg.boolean({ description: 'Show the records too; true when left out.' }) },
+      resolve: ({ data }, { records }) => data.map((outcome) => outcomeView(outcome, records ?? true)),
+    }),
+    count: t.int({ resolve: ({ data }) => data.length }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    plan: t.field({
+      type: DeletionPlanRef,
+      nullable: true,
+      description: 'Set where only a plan was made, and nothing was run.',
+      resolve: ({ plan }) => plan,
+    }),
+  }),
+})
+
+mutation('batch', {
+  description:
+    'Runs 1 to 1,000 operations in one transaction, all of them or none, in their order where they touch the same thing.',
+  type: Batch,
+  planned: (plan) => ({ data: [], plan }),
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    operations: t.field({
+      type: 'JSON',
+      required: true,
+      description: 'A list of operations as REST takes them: {"type":"upsert_record","record_type":…}.',
+    }),
+  })),
+  resolve: (scope, { base, operations }) => runBatch(scope, base, operations),
+})

@@ -1,0 +1,69 @@
+import { DIRECTIONS, type Related, type RelatedPage, relatedRecords } from '../engine/related/index.ts'
+import { builder } from './builder.ts'
+import { pageArgs, pageFields } from './page.ts'
+import { RecordRef } from './records.ts'
+import { RelationshipRef } from './relationships.ts'
+
+const RelatedRef = builder.objectRef<Related>('Related').implement({
+  description: 'A record that relationships lead to.',
+  fields: (t) => ({
+    relationship: t.expose('relationship', {
+      type: RelationshipRef,
+      description: 'The relationship that led to the record: the last of the path.',
+    }),
+    record: t.expose('record', { type: RecordRef }),
+    depth: t.exposeInt('depth', { description: 'How many relationships away it is.' }),
+    path: t.exposeStringList('path', { description: 'Ids of the relationships from the start to it.' }),
+  }),
+})
+
+const RelatedPageRef = builder.objectRef<RelatedPage>('RelatedPage').implement({
+  fields: (t) => {
+    const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
+    return {
+      data: t.field({ type: [RelatedRef], resolve: (page) => page.data() }),
+      rows: t.field({
+        type: 'JSON',
+        description:
+          'As REST shows them: `{ relationship, record, depth, path }`, each record narrowed to `fields`.',
+        resolve: (page) => page.rows(),
+      }),
+      ...fields,
+    }
+  },
+})
+
+const RelatedDirection = builder.enumType('RelatedDirection', { values: DIRECTIONS })
+
+const relatedArgs = () => {
+  const { cursor: _, ...window } = pageArgs()
+  return {
+    ...builder.args((t) => ({
+      base: t.string({ required: true }),
+      recordType: t.string({ required: true }),
+      id: t.string({ required: true }),
+      relType: t.string({ description: 'Follow relationships of this type only.' }),
+      direction: t.field({ type: RelatedDirection, description: '`outgoing` when left out.' }),
+      depth: t.int({ description: 'How many relationships away, 1 to 5. 1 when left out.' }),
+      relatedType: t.string({ description: 'Show records of this type only; the walk goes through all.' }),
+      filter: t.field({
+        type: 'JSON',
+        description: 'Which of the records found are shown: {"field","op","value"}, {"and":[…]} ….',
+      }),
+      sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+      fields: t.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+    })),
+    ...window,
+  }
+}
+
+builder.queryFields((t) => ({
+  related: t.field({
+    type: RelatedPageRef,
+    description:
+      'The records that relationships lead to from one record: each once, by a shortest way, the nearest first unless sorted.',
+    args: relatedArgs(),
+    resolve: (_root, { base, recordType, id, ...args }, { scope }) =>
+      relatedRecords(scope, base, recordType, id, args),
+  }),
+}))

@@ -1,0 +1,123 @@
+import { expectation } from '../engine/expectation.ts'
+import * as relationships from '../engine/relationships/index.ts'
+import { builder } from './builder.ts'
+import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+
+type Relationship = relationships.Relationship & { dryRun?: boolean }
+
+export const RelationshipRef = builder.objectRef<Relationship>('Relationship').implement({
+  description: 'A link from one record to another, with what it holds.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    relType: t.exposeString('relType'),
+    sourceRecordType: t.exposeString('sourceRecordType'),
+    sourceId: t.exposeString('sourceId'),
+    targetRecordType: t.exposeString('targetRecordType'),
+    targetId: t.exposeString('targetId'),
+    data: t.expose('data', { type: 'JSON' }),
+    externalId: t.exposeString('externalId', { nullable: true }),
+    externalSource: t.exposeString('externalSource', { nullable: true }),
+    version: t.exposeInt('version'),
+    valid: t.field({
+      type: 'Boolean',
+      nullable: true,
+      description: 'False when the schema, changed since, refuses what the link holds; otherwise null.',
+      resolve: (relationship) => relationship.valid,
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const RelationshipPage = pageType('RelationshipPage', RelationshipRef)
+
+builder.queryFields((t) => ({
+  relationships: t.field({
+    type: RelationshipPage,
+    description: 'The links of a base that match, newest first unless sorted.',
+    args: {
+      base: t.arg.string({ required: true }),
+      filter: t.arg({
+        type: 'JSON',
+        description:
+          '{"field","op","value"} over "rel_type", "source_id", "data.since" and so on, or groups.',
+      }),
+      sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+      ...pageArgs(),
+    },
+    resolve: (_root, { base, ...args }, { scope }) => relationships.listRelationships(scope, base, args),
+  }),
+  relationship: t.field({
+    type: RelationshipRef,
+    args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
+    resolve: (_root, { base, id }, { scope }) => relationships.getRelationship(scope, base, id),
+  }),
+}))
+
+const endArgs = () =>
+  builder.args((t) => ({
+    relType: t.string({ required: true }),
+    sourceRecordType: t.string({ required: true }),
+    sourceId: t.string({ required: true }),
+    targetRecordType: t.string({ required: true }),
+    targetId: t.string({ required: true }),
+  }))
+const RelationshipInput = builder.inputType('RelationshipInput', {
+  fields: (t) => ({
+    relType: t.string({ required: true }),
+    sourceRecordType: t.string({ required: true }),
+    sourceId: t.string({ required: true }),
+    targetRecordType: t.string({ required: true }),
+    targetId: t.string({ required: true }),
+    data: t.field({
+      type: 'JSON',
+      description: 'An object, by the schema of the type; empty when left out.',
+    }),
+    externalId: t.string({ description: 'Identifies the link in its type, together with the source.' }),
+    externalSource: t.string({ description: '"default" when only an id is given.' }),
+  }),
+})
+const writeArgs = () =>
+  builder.args((t) => ({
+    base: t.string({ required: true }),
+    id: t.string({ description: 'What a new link is called; the server names it when left out.' }),
+    input: t.field({ type: RelationshipInput, required: true }),
+  }))
+
+mutation('putRelationship', {
+  description:
+    'Upserts the link that two records have in a type. Replaces `data` whole; the ends of a link never change.',
+  type: RelationshipRef,
+  args: { ...writeArgs(), ...expectationArgs() },
+  resolve: (scope, { base, id, input, ...expected }) =>
+    relationships.putRelationship(scope, base, id ?? null, input, expectation(expected)),
+})
+
+mutation('createRelationship', {
+  description: 'Creates a link. A taken id or pair, and a link that is there already, are a CONFLICT.',
+  type: RelationshipRef,
+  args: writeArgs(),
+  resolve: (scope, { base, id, input }) => relationships.createRelationship(scope, base, id ?? null, input),
+})
+
+mutation('deleteRelationship', {
+  description: 'Deletes a link; its ends stay.',
+  type: Deleted,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    id: t.string({ required: true }),
+    ...versionArgs(),
+  })),
+  resolve: (scope, { base, id, ...expected }) =>
+    relationships.deleteRelationship(scope, base, id, expectation(expected)),
+})
+
+mutation('unlinkRecords', {
+  description: 'Deletes the link that two records have in a type; they stay.',
+  type: Deleted,
+  args: { ...builder.args((t) => ({ base: t.string({ required: true }) })), ...endArgs() },
+  resolve: (scope, { base, ...ends }) => relationships.deleteLinkBetween(scope, base, ends),
+})

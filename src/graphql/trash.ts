@@ -1,0 +1,37 @@
+import { listTrash, type TrashedRecord } from '../engine/history/index.ts'
+import { builder } from './builder.ts'
+import { Actor } from './changes.ts'
+import { pageArgs, pageType } from './page.ts'
+import { RecordRef } from './records.ts'
+
+const TrashedRecordRef = builder.objectRef<TrashedRecord>('TrashedRecord').implement({
+  description: 'A deleted record that can be restored.',
+  fields: (t) => ({
+    record: t.field({
+      type: RecordRef,
+      description: 'The record as it was.',
+      resolve: (trashed) => trashed.record,
+    }),
+    deletedAt: t.expose('deletedAt', { type: 'DateTime' }),
+    deletedBy: t.field({ type: Actor, resolve: (trashed) => trashed.deletedBy }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'From then on it can no longer be restored.',
+    }),
+  }),
+})
+
+const TrashPage = pageType('TrashPage', TrashedRecordRef)
+
+builder.queryField('trash', (t) =>
+  t.field({
+    type: TrashPage,
+    description: 'The deleted records that can be restored, the last deleted first.',
+    args: {
+      base: t.arg.string({ required: true }),
+      recordType: t.arg.string({ description: 'Those of one type.' }),
+      ...pageArgs(),
+    },
+    resolve: (_root, { base, ...args }, { scope }) => listTrash(scope, base, args),
+  }),
+)

@@ -1,0 +1,112 @@
+import type { Context } from '../graphql/context.ts'
+import { graphql } from '../graphql/document.ts'
+import { compile } from '../graphql/execute.ts'
+import { valuesOf } from '../json/rows.ts'
+import { LIMITS } from '../limits.ts'
+import { findPrompt } from './prompts.ts'
+import type { CompletionOf } from './provider.ts'
+import { templatesOf } from './resource-uri.ts'
+import { isOutOfSight, isServed } from './resources.ts'
+import type { Session } from './session.ts'
+
+const listBases = compile(
+  graphql(`query CompleteBases($limit: Int) { bases(limit: $limit) { data { id } hasMore } }`),
+)
+const listTypes = compile(
+  graphql(
+    `query CompleteTypes($base: String!, $limit: Int) {
+      recordTypes(base: $base, limit: $limit) { data { id } hasMore }
+    }`,
+  ),
+)
+const listIds = compile(
+  graphql(
+    `query CompleteIds($base: String!, $type: String!, $filter: JSON, $limit: Int) {
+      records(base: $base, recordType: $type, filter: $filter, sort: "id", fields: ["id"], limit: $limit) { rows hasMore }
+    }`,
+  ),
+)
+
+type Completed = { values: string[]; total?: number; hasMore: boolean }
+const NOTHING: Completed = { values: [], hasMore: false }
+
+/**
+ * What may stand for a variable of a template or an argument of a prompt, as far as it is typed. Nothing for what is not
+ * known and for what the token may not read, in the same words.
+ */
+export async function complete(session: Session, asked: CompletionOf): Promise<Completed> {
+  const { ref } = asked
+  try {
+    if (ref['type'] === 'ref/prompt') return await ofPrompt(session, String(ref['name']), asked)
+    return ref['type'] === 'ref/resource' ? await ofTemplate(session, String(ref['uri']), asked) : NOTHING
+  } catch (thrown) {
+    if (isOutOfSight(thrown)) return NOTHING
+    throw thrown
+  }
+}
+
+/** The variables of both forms of a template are the same: on the address of a base the base is known. */
+async function ofTemplate(session: Session, uri: string, asked: CompletionOf): Promise<Completed> {
+  const { context } = session
+  const { name, value } = asked.argument
+  const isTemplate = [templatesOf(session.base), templatesOf(null)].some((each) =>
+    Object.values(each).includes(uri),
+  )
+  if (!isTemplate || !uri.includes(name === 'base' || name === 'type' || name === 'id' ? `{${name}}` : '\n'))
+    return NOTHING
+  if (name === 'base') return bases(session, value)
+  const given = argumentsOf(asked)
+  const base = session.base ?? given['base']
+  if (base === undefined || !isServed(session, base)) return NOTHING
+  if (name === 'type') return types(base, value, context)
+  return given['type'] === undefined ? NOTHING : ids(base, given['type'], value, context)
+}
+
+/** Values of an argument that has a list of them, or ids of the records that it may name. */
+async function ofPrompt(session: Session, name: string, { argument }: CompletionOf): Promise<Completed> {
+  const found = await findPrompt(session, name)
+  const known = found?.prompt.arguments.find((each) => each.name === argument.name)
+  if (!found || !known) return NOTHING
+  if (known.enum && known.enum.length > 0) return startingWith(argument.value, known.enum, false)
+  return known.record_type ? ids(found.base, known.record_type, argument.value, session.context) : NOTHING
+}
+
+const argumentsOf = ({ context }: CompletionOf): Readonly<Record<string, string | undefined>> =>
+  (context?.['arguments'] ?? {}) as Record<string, string>
+
+async function bases({ base, context }: Session, value: string): Promise<Completed> {
+  if (base !== null) return startingWith(value, [base], false)
+  const { data, hasMore } = (await listBases({ limit: LIMITS.pageMax }, context)).bases
+  return startingWith(value, sortedIds(data), hasMore)
+}
+
+async function types(base: string, value: string, context: Context): Promise<Completed> {
+  const { data, hasMore } = (await listTypes({ base, limit: LIMITS.pageMax }, context)).recordTypes
+  return startingWith(value, sortedIds(data), hasMore)
+}
+
+/** Above every sign that an id may have. */
+const ABOVE = '~'
+
+/** Found along the primary key: what is read is what is answered. */
+async function ids(base: string, type: string, value: string, context: Context): Promise<Completed> {
+  const from = { field: 'id', op: 'gte', value }
+  const to = { field: 'id', op: 'lt', value: `${value}${ABOVE}` }
+  const asked = { base, type, filter: { and: [from, to] }, limit: LIMITS.completions }
+  const { rows, hasMore } = (await listIds(asked, context)).records
+  return { values: valuesOf(rows).map((row) => (row as { id: string }).id), hasMore }
+}
+
+const sortedIds = (data: readonly { id: string }[]): string[] => data.map(({ id }) => id).sort()
+
+/** Those that begin with the text, in capitals or not. */
+function startingWith(text: string, values: readonly string[], areMore: boolean): Completed {
+  const wanted = text.toLowerCase()
+  const found = values.filter((each) => each.toLowerCase().startsWith(wanted))
+  const shown = found.slice(0, LIMITS.completions)
+  return {
+    values: shown,
+    ...(!areMore && { total: found.length }),
+    hasMore: areMore || found.length > shown.length,
+  }
+}

@@ -1,0 +1,140 @@
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { Exchange } from './exchange.ts'
+
+type Running = { exchange: Exchange; id: RequestId }
+
+/**
+ * The transport of all clients to one server. A request runs under a number of ours and is answered under its own, in
+ * the exchange it came with; a client's answer is taken only for a question that its own session was asked.
+ */
+export class Mux implements Transport {
+  onmessage?: NonNullable<Transport['onmessage']>
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  readonly #running = new Map<RequestId, Running>()
+  #last = 0
+  #asksNoMore = false
+
+  async start(): Promise<void> {}
+  async close(): Promise<void> {
+    this.onclose?.()
+  }
+
+  /** The exchange that a request came with, by its number here. */
+  exchangeOf(number: RequestId): Exchange {
+    const running = this.#running.get(number)
+    if (!running) throw new Error('The request is no longer running')
+    return running.exchange
+  }
+
+  /** Takes a message of a client. */
+  take(message: JSONRPCMessage, exchange: Exchange): void {
+    if (isJSONRPCRequest(message)) this.#run(message, exchange)
+    else if (!isJSONRPCNotification(message)) this.#answer(message, exchange)
+    else if (message.method === 'notifications/cancelled') this.#cancelOf(message.params, exchange)
+  }
+
+  #answer(message: JSONRPCResponse, exchange: Exchange): void {
+    const { kept } = exchange
+    const asked = message.id === undefined ? undefined : kept?.questions.get(message.id)
+    if (!kept || !asked || message.id === undefined) return
+    kept.questions.delete(message.id)
+    this.onmessage?.({ ...message, id: asked.number })
+  }
+
+  /** Ends what still runs for somebody who has gone. */
+  abandon(exchange: Exchange): void {
+    for (const [number, running] of this.#running) if (running.exchange === exchange) this.#cancel(number)
+  }
+
+  /** Takes every open question for unanswered, and each that is yet to come: no call waits for a person any more. */
+  endQuestions(): void {
+    this.#asksNoMore = true
+    for (const { exchange } of [...this.#running.values()])
+      for (const [id, { number }] of exchange.kept?.questions ?? []) {
+        exchange.kept?.questions.delete(id)
+        this.#fail(number)
+      }
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if ('method' in message) return this.#say(message, options?.relatedRequestId)
+    const running = message.id === undefined ? undefined : this.#running.get(message.id)
+    if (!running || message.id === undefined) return
+    this.#forget(message.id)
+    running.exchange.answer(running.id, { ...message, id: running.id })
+  }
+
+  #run(message: JSONRPCRequest, exchange: Exchange): void {
+    const number = ++this.#last
+    this.#running.set(number, { exchange, id: message.id })
+    exchange.kept?.running.set(message.id, number)
+    this.onmessage?.({ ...message, id: number })
+  }
+
+  #fail(id: RequestId): void {
+    const error = { code: -32000, message: 'The question cannot be answered.' }
+    this.onmessage?.({ jsonrpc: '2.0', id, error })
+  }
+
+  #cancelOf(params: unknown, { kept }: Exchange): void {
+    const { requestId } = (params ?? {}) as { requestId?: RequestId }
+    const number = requestId === undefined ? undefined : kept?.running.get(requestId)
+    if (number !== undefined) this.#cancel(number)
+  }
+
+  #cancel(number: RequestId): void {
+    const running = this.#running.get(number)
+    if (!running) return
+    this.#forget(number)
+    running.exchange.settle(running.id)
+    this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: number } })
+  }
+
+  #forget(number: RequestId): void {
+    const running = this.#running.get(number)
+    this.#running.delete(number)
+    const { kept } = running?.exchange ?? {}
+    if (!running || !kept) return
+    if (kept.running.get(running.id) === number) kept.running.delete(running.id)
+    for (const [id, question] of kept.questions) if (question.of === number) kept.questions.delete(id)
+  }
+
+  #say(message: JSONRPCMessage & { method: string }, related: RequestId | undefined): void {
+    const running = related === undefined ? undefined : this.#running.get(related)
+    if (!running || related === undefined) return
+    const { exchange } = running
+    if (isJSONRPCRequest(message)) this.#ask(message, exchange, related)
+    else if (message.method === 'notifications/cancelled') this.#withdraw(message, exchange)
+    else exchange.say(message)
+  }
+
+  #ask(message: JSONRPCRequest, exchange: Exchange, of: RequestId): void {
+    const { kept } = exchange
+    if (!kept || this.#asksNoMore) {
+      queueMicrotask(() => this.#fail(message.id))
+      return
+    }
+    const id = ++kept.asked
+    kept.questions.set(id, { number: message.id as number, of })
+    exchange.say({ ...message, id })
+  }
+
+  /** A question that is no longer waited for. */
+  #withdraw(message: JSONRPCMessage & { method: string }, exchange: Exchange): void {
+    const { params } = message as { params?: { requestId?: RequestId } }
+    for (const [id, question] of exchange.kept?.questions ?? [])
+      if (question.number === params?.requestId) {
+        exchange.kept?.questions.delete(id)
+        exchange.say({ jsonrpc: '2.0', method: message.method, params: { ...params, requestId: id } })
+      }
+  }
+}

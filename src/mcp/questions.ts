@@ -1,0 +1,50 @@
+import {
+  type Answers,
+  type Elicited,
+  MissingCapability,
+  type Questions,
+  Unanswered,
+  type Wire,
+} from './provider.ts'
+
+const CAPABILITY = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+} as const
+
+/** @throws MissingCapability naming all that the client would have to declare */
+export function demandCapabilities(questions: Questions, declared: Wire): void {
+  const needed = Object.values(questions).map(({ method }) => CAPABILITY[method])
+  const missing = needed.filter((name) => !isDeclared(name, declared[name]))
+  if (missing.length > 0) throw new MissingCapability(Object.fromEntries(missing.map((name) => [name, {}])))
+}
+
+/** A client that names modes of elicitation has those; one that names none has forms. */
+function isDeclared(name: string, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return name !== 'elicitation' || Object.keys(value).length === 0 || 'form' in value
+}
+
+/** `elicit` of a caller that can be asked, or that says that it cannot. Each question of a call has a name of its own. */
+export function eliciting(ask: (questions: Questions) => Promise<Answers>) {
+  let asked = 0
+  return async (message: string, schema: Wire): Promise<Elicited> => {
+    const key = `question_${++asked}`
+    try {
+      const params = { message, requestedSchema: schema }
+      const answers = await ask({ [key]: { method: 'elicitation/create', params } })
+      return toElicited(answers[key])
+    } catch (thrown) {
+      if (thrown instanceof MissingCapability || thrown instanceof Unanswered)
+        return { outcome: 'unavailable' }
+      throw thrown
+    }
+  }
+}
+
+function toElicited(answer: Wire | undefined): Elicited {
+  if (answer?.['action'] === 'accept')
+    return { outcome: 'accepted', content: (answer['content'] ?? {}) as Wire }
+  return { outcome: answer?.['action'] === 'decline' ? 'declined' : 'cancelled' }
+}

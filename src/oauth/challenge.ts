@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { OAuth } from '../config.ts'
+import type { DomainError } from '../errors.ts'
+import { notFound } from '../http/errors.ts'
+import { isBaseId, isTypeId } from '../ids.ts'
+
+/** What `WWW-Authenticate` says of a refusal on `/mcp`; undefined where it has nothing to say. */
+export type Challenge = (request: FastifyRequest, error: DomainError) => string | undefined
+type Names = { base_id?: string; endpoint_id?: string }
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+
+/** Without an issuer there is nothing to be found out: a client that looked for one would look in vain. */
+export const plainChallenge: Challenge = (_request, { code }) =>
+  code === 'UNAUTHORIZED' ? 'Bearer realm="plinth", error="invalid_token"' : undefined
+
+/** RFC 6750, section 3, and RFC 9728, section 5.1: what is wrong, and where to read whom to ask for a token. */
+export function issuerChallenge({ scopes }: OAuth, publicUrl: string | undefined): Challenge {
+  return (request, error) => {
+    const fault = faultOf(request, error)
+    if (fault === undefined) return undefined
+    const path = pathOf(request.params as Names) ?? '/mcp'
+    return [
+      'Bearer realm="plinth"',
+      ...fault,
+      `resource_metadata="${originOf(request, publicUrl)}${WELL_KNOWN}${path}"`,
+      ...(scopes.length > 0 ? [`scope="${scopes.join(' ')}"`] : []),
+    ].join(', ')
+  }
+}
+
+/** A request without a token has made no mistake yet; a token of ours gains nothing by asking the issuer. */
+function faultOf({ headers, caller }: FastifyRequest, { code, message, details }: DomainError) {
+  const isAboutToken = details[0]?.path.startsWith('header/Authorization') ?? false
+  if (code === 'UNAUTHORIZED')
+    return headers.authorization === undefined
+      ? []
+      : ['error="invalid_token"', `error_description="${quotable(message)}"`]
+  if (code === 'FORBIDDEN' && (caller ? caller.scope.actor.vouchedUntil !== undefined : isAboutToken))
+    return ['error="insufficient_scope"', `error_description="${quotable(message)}"`]
+  return undefined
+}
+
+/** RFC 6750 allows no quotes and no backslash in it. */
+const quotable = (text: string) => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '')
+
+/** Serves the metadata of the protected resource (RFC 9728) for every address of `/mcp`. */
+export function protectedResource(app: FastifyInstance, oauth: OAuth, publicUrl: string | undefined): void {
+  for (const suffix of ['', '/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id'])
+    app.get(`${WELL_KNOWN}${suffix}`, async (request) => {
+      const path = pathOf(request.params as Names)
+      if (path === undefined) throw notFound()
+      return {
+        resource: `${originOf(request, publicUrl)}${path}`,
+        resource_name: 'Plinth',
+        authorization_servers: [oauth.issuer],
+        ...(oauth.scopes.length > 0 && { scopes_supported: oauth.scopes }),
+        bearer_methods_supported: ['header'],
+      }
+    })
+}
+
+/** The address that parameters name, whether or not anything is there; undefined for what can be no address. */
+function pathOf({ base_id: base, endpoint_id: endpoint }: Names): string | undefined {
+  if (base === undefined) return '/mcp'
+  if (!isBaseId(base) || (endpoint !== undefined && !isTypeId(endpoint))) return undefined
+  return endpoint === undefined ? `/mcp/${base}` : `/mcp/${base}/e/${endpoint}`
+}
+
+/** Where clients find this server; the Host has been looked at before. */
+const originOf = ({ headers }: FastifyRequest, publicUrl: string | undefined) =>
+  publicUrl ?? `http://${headers.host ?? 'localhost'}`

@@ -1,0 +1,64 @@
+import type { JSONWebKeySet } from 'jose'
+import { LIMITS } from '../limits.ts'
+
+/**
+ * The keys of an issuer, found by its metadata. Nothing but the issuer's own origin is ever asked, redirects are not
+ * followed, and time and size are bounded.
+ * @throws an Error that says what is wrong with the answers
+ */
+export async function discoverKeys(issuer: string): Promise<JSONWebKeySet> {
+  const signal = AbortSignal.timeout(LIMITS.issuerTimeoutMs)
+  const { origin } = new URL(issuer)
+  const jwksUri = await findKeys(issuer, signal)
+  if (!URL.canParse(jwksUri) || new URL(jwksUri).origin !== origin)
+    throw new Error(`The keys of the issuer do not lie at ${origin}`)
+  return (await fetchJson(jwksUri, signal)) as JSONWebKeySet
+}
+
+async function findKeys(issuer: string, signal: AbortSignal): Promise<string> {
+  const faults: string[] = []
+  for (const url of metadataOf(issuer)) {
+    try {
+      const { issuer: named, jwks_uri: found } = (await fetchJson(url, signal)) as Record<string, unknown>
+      if (named !== issuer) faults.push(`${url} is the metadata of another issuer`)
+      else if (typeof found !== 'string') faults.push(`${url} names no jwks_uri`)
+      else return found
+    } catch (error) {
+      faults.push(error instanceof Error ? error.message : String(error))
+      if (signal.aborted) break
+    }
+  }
+  throw new Error(`The issuer's metadata cannot be read: ${faults.join('; ')}`)
+}
+
+/** Where an issuer may keep its metadata: RFC 8414, section 3.1; OpenID Connect Discovery 1.0, section 4. */
+function metadataOf(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  return [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ]
+}
+
+async function fetchJson(url: string, signal: AbortSignal): Promise<object> {
+  const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } })
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`${url} answers ${response.status}`)
+  }
+  const value: unknown = JSON.parse(await boundedText(response, url))
+  if (typeof value !== 'object' || value === null) throw new Error(`${url} holds no object`)
+  return value
+}
+
+async function boundedText({ body }: Response, url: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > LIMITS.issuerAnswerBytes) throw new Error(`${url} answers too much`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

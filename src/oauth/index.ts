@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../config.ts'
+import type { Engine, Session } from '../engine/engine.ts'
+import { openContext } from '../graphql/context.ts'
+import type { Door } from '../http/caller.ts'
+import { LIMITS } from '../limits.ts'
+import { type Challenge, issuerChallenge, plainChallenge, protectedResource } from './challenge.ts'
+import { openIssuer } from './issuer.ts'
+
+const MAX_KNOWN = 1000
+
+type Hook = (request: FastifyRequest) => Promise<void>
+/** How `/mcp` takes its callers in. */
+export type Entrance = {
+  door: Door
+  tokenChars: number
+  challenge: Challenge
+  /** Serves what a client reads to find the issuer. */
+  metadata(addressCheck: Hook): (app: FastifyInstance) => Promise<void>
+}
+
+/** Our own tokens, and where an issuer is set its tokens beside them. */
+export function openEntrance({ oauth, publicUrl }: Config, engine: Engine, door: Door): Entrance {
+  if (!oauth)
+    return {
+      door,
+      tokenChars: LIMITS.tokenChars,
+      challenge: plainChallenge,
+      metadata: () => async () => {},
+    }
+  const issuer = openIssuer(oauth)
+  // To check a token costs as much as to serve a request: what was found out is good for a while.
+  const known = new LRUCache<string, Session>({ max: MAX_KNOWN, ttl: LIMITS.issuedTokenCacheMs })
+  const sessionOf = async (token: string): Promise<Session | undefined> => {
+    const name = createHash('sha256').update(token).digest('base64')
+    const found = known.get(name)
+    if (found?.expiresAt && found.expiresAt > new Date()) return found
+    if (!issuer.isNamedBy(token)) return undefined
+    const session = engine.vouched(await issuer.principal(token))
+    known.set(name, session)
+    return session
+  }
+  return {
+    door: async (token, via, requestId, closed) => {
+      const session = await sessionOf(token)
+      if (!session) return door(token, via, requestId, closed)
+      return openContext(engine, session, via, requestId, closed)
+    },
+    tokenChars: LIMITS.issuedTokenChars,
+    challenge: issuerChallenge(oauth, publicUrl),
+    metadata: (addressCheck) => async (app) => {
+      app.addHook('onRequest', addressCheck)
+      protectedResource(app, oauth, publicUrl)
+    },
+  }
+}

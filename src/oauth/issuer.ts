@@ -1,0 +1,104 @@
+import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose'
+import type { OAuth } from '../config.ts'
+import type { Principal } from '../engine/engine.ts'
+import { DomainError } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+import { discoverKeys } from './discover.ts'
+import { grantsOf } from './grants.ts'
+import { keyRing } from './keys.ts'
+
+/** Signatures that only the issuer can make: never one by a shared secret, never none. */
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+/** Access tokens: RFC 9068, or of an issuer that says no more than that it is a JWT, or nothing. */
+const TYPES = ['at+jwt', 'application/at+jwt', 'jwt']
+/** The last second of the year 9999; a time beyond is none. */
+const LAST_SECOND = 253_402_300_799
+
+/** The issuer whose tokens are taken beside our own. */
+export type Issuer = {
+  /** Does the token say that it is the issuer's? Whether it is, `principal` finds out. */
+  isNamedBy(token: string): boolean
+  /** @throws UNAUTHORIZED, FORBIDDEN without grants, INTERNAL_ERROR while the issuer cannot be asked for its keys */
+  principal(token: string): Promise<Principal>
+}
+
+export function openIssuer({ issuer, audience }: OAuth): Issuer {
+  const keys = keyRing(() => discoverKeys(issuer))
+  const options = {
+    issuer,
+    audience,
+    algorithms: ALGORITHMS,
+    clockTolerance: LIMITS.clockToleranceSeconds,
+    requiredClaims: ['exp', 'sub'],
+  }
+  return {
+    isNamedBy: (token) => {
+      try {
+        return decodeJwt(token).iss === issuer
+      } catch {
+        return false
+      }
+    },
+    principal: async (token) => {
+      try {
+        const { payload, protectedHeader } = await jwtVerify(token, keys, options)
+        return principalOf(issuer, payload, protectedHeader)
+      } catch (error) {
+        if (error instanceof errors.JOSEError) throw unauthorized(reasonOf(error, audience))
+        throw error
+      }
+    },
+  }
+}
+
+function principalOf(issuer: string, claims: JWTPayload, { typ }: JWTHeaderParameters): Principal {
+  const { sub: subject = '', exp = 0, client_id: client, azp } = claims
+  if (typ !== undefined && !TYPES.includes(typ.toLowerCase()))
+    throw unauthorized('The token is of another kind than an access token.')
+  if (typeof subject !== 'string' || subject === '') throw unauthorized('The token names no subject.')
+  const expiresAt = new Date((Math.min(exp, LAST_SECOND) + LIMITS.clockToleranceSeconds) * 1000)
+  return {
+    issuer,
+    subject,
+    name: nameOf(
+      subject,
+      [client, azp].find((each) => typeof each === 'string'),
+    ),
+    grants: grantsOf(claims),
+    expiresAt,
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+/** Who the change log tells of: the subject, and the client it acts through. */
+function nameOf(subject: string, client: string | undefined): string {
+  const name = client === undefined || client === subject ? subject : `${subject} (${client})`
+  return [...name.replace(UNSEEN, '').toWellFormed()].slice(0, LIMITS.nameChars / 2).join('') || 'unnamed'
+}
+
+/** Why a token is not taken. What its claims say is told only of a token that the issuer did sign. */
+function reasonOf(error: errors.JOSEError, audience: string): string {
+  if (error instanceof errors.JWTExpired) return 'The token has expired.'
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'aud') return `The token is not for ${JSON.stringify(audience)}.`
+    if (error.claim === 'nbf') return 'The token is not valid yet.'
+    return `The token has no "${error.claim}" that can be used.`
+  }
+  return 'The token is not one that the issuer signed.'
+}
+
+const unauthorized = (message: string) =>
+  new DomainError('UNAUTHORIZED', message, {
+    details: [
+      {
+        path: 'header/Authorization',
+        code: 'invalid_token',
+        message: 'Ask the issuer for a new access token for this server.',
+      },
+    ],
+  })

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { OPERATION_SHAPES } from '../batch-shapes.ts'
+import { graphql } from '../graphql/document.ts'
+import { LIMITS } from '../limits.ts'
+import { Record } from './record-shapes.ts'
+import { route } from './route.ts'
+import { baseId } from './shapes.ts'
+
+const Operation = z.discriminatedUnion('type', [
+  OPERATION_SHAPES.upsert_record,
+  OPERATION_SHAPES.create_record,
+  OPERATION_SHAPES.patch_record,
+  OPERATION_SHAPES.delete_record,
+  OPERATION_SHAPES.cancel_record,
+  OPERATION_SHAPES.upsert_relationship,
+  OPERATION_SHAPES.delete_relationship,
+  OPERATION_SHAPES.upsert_record_type,
+  OPERATION_SHAPES.delete_record_type,
+  OPERATION_SHAPES.upsert_relationship_type,
+  OPERATION_SHAPES.delete_relationship_type,
+])
+
+const Body = z.strictObject({
+  operations: z.array(Operation).min(1).max(LIMITS.batchOperations).meta({
+    description:
+      'Done all or none, in their order where they touch the same thing. `{"$ref":"<name>"}` stands for the id of an earlier operation with that `name`.',
+  }),
+})
+/** The engine reads the operations, so that what is wrong with any of them is said at once. */
+const Unread = z.strictObject({ operations: z.custom<z.output<typeof Body>['operations']>() })
+
+const Answer = z.object({
+  data: z.array(
+    z.object({
+      index: z.int().meta({ description: 'Its place in the batch, from 0.' }),
+      type: z.string(),
+      operation: z.enum(['created', 'updated', 'unchanged', 'deleted']),
+      id: z.string(),
+      version: z.int(),
+      record: Record.omit({ operation: true, dry_run: true })
+        .optional()
+        .meta({ description: 'The record after the operation.' }),
+    }),
+  ),
+  meta: z.object({ count: z.int() }),
+  dry_run: z.literal(true).optional(),
+})
+
+export const batch = [
+  route('POST /:base_id/batch', {
+    tag: 'Batch',
+    summary: 'Run up to 1,000 operations in one transaction',
+    need: ({ base_id = '' }) => ({ sight: base_id }),
+    params: z.strictObject({ base_id: baseId() }),
+    body: Body,
+    bodyOf: () => Unread,
+    operation: graphql(
+      `mutation Batch($base: String!, $operations: JSON!) {
+        batch(base: $base, operations: $operations) { rows count dryRun }
+      }`,
+    ),
+    variables: ({ params, body }) => ({ base: params.base_id, operations: body.operations ?? null }),
+    reply: ({ batch: { rows, count, dryRun } }) => ({
+      body: { data: rows, meta: { count }, ...(dryRun && { dry_run: true }) },
+    }),
+    answers: Answer,
+  }),
+]

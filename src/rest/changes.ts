@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { graphql } from '../graphql/document.ts'
+import { Actor } from './history.ts'
+import { pageQuery } from './query.ts'
+import { route } from './route.ts'
+import { baseId, time } from './shapes.ts'
+import { streamRoute } from './stream-route.ts'
+
+/** An entry of the change log as it is answered. */
+export const Change = z
+  .object({
+    seq: z.int().meta({ description: 'Rises within a base, with gaps.' }),
+    at: time,
+    actor: Actor,
+    request_id: z.string(),
+    kind: z.string().meta({ description: 'What kind of thing changed: `record`, `record_type`, …' }),
+    record_type: z.string().nullable().meta({ description: 'Of a record; otherwise null.' }),
+    id: z.string(),
+    operation: z.enum(['create', 'update', 'cancel', 'delete', 'restore']),
+    version: z.int(),
+    diff: z.array(z.record(z.string(), z.unknown())).meta({
+      description:
+        'RFC 6902, from the state before. Of a record it compares `{ data, status, external_id, external_source }`, of all else the whole. What begins is added at `""`, what ends removes it.',
+    }),
+    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
+  })
+  .meta({ id: 'Change' })
+
+/** What of an entry is answered. */
+export const ChangeFields = graphql(`fragment ChangeFields on Change {
+  seq at actor { token_id: tokenId name via } request_id: requestId kind record_type: recordType id operation version diff cause
+}`)
+
+const moment = (description: string) =>
+  z.iso
+    .datetime({ offset: true, error: 'It is a time such as 2026-01-31T09:30:00Z; "+" is written %2B.' })
+    .optional()
+    .meta({ description, schema: { type: 'string', format: 'date-time' } })
+
+const filters = z.strictObject({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'It is the seq of an entry: a whole number from 0.')
+    .transform(Number)
+    .optional()
+    .meta({
+      description: 'The seq of an entry: those after it are meant.',
+      schema: { type: 'integer', minimum: 0 },
+    }),
+  record_type: z.string().optional().meta({ description: "Only this type's records." }),
+  id: z.string().optional().meta({ description: 'Only the thing with this id.' }),
+  kind: z.string().optional().meta({ description: 'Only this kind of thing: `record`, `relationship`, …' }),
+  actor: z.string().optional().meta({ description: 'Only what a token did: its id, or its name.' }),
+  since: moment('From this moment on.'),
+  until: moment('Before this moment.'),
+})
+
+const params = z.strictObject({ base_id: baseId() })
+const need = ({ base_id = '' }) => ({ sight: base_id })
+
+const asked = (base: string, { record_type, ...query }: z.output<typeof filters>) => ({
+  base,
+  recordType: record_type,
+  ...query,
+})
+
+export const changes = [
+  route('GET /:base_id/changes', {
+    tag: 'History',
+    summary: 'Read the change log of a base, oldest first; going on from `meta.next_after` misses nothing',
+    need,
+    params,
+    query: filters.extend({ limit: pageQuery.shape.limit }),
+    operation: graphql(
+      `query ListChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $actor: String,
+        $since: DateTime, $until: DateTime, $limit: Int) {
+        changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, actor: $actor, since: $since,
+          until: $until, limit: $limit) { data { ...ChangeFields } hasMore limit nextAfter }
+      }`,
+      [ChangeFields],
+    ),
+    variables: ({ params, query }) => asked(params.base_id, query),
+    reply: ({ changes: { data, hasMore, limit, nextAfter } }) => ({
+      body: { data, meta: { has_more: hasMore, limit, next_after: nextAfter } },
+    }),
+    answers: z.object({
+      data: z.array(Change),
+      meta: z
+        .object({
+          has_more: z.boolean(),
+          limit: z.int(),
+          next_after: z
+            .int()
+            .meta({ description: 'The `after` of the next page, also when there is none yet.' }),
+        })
+        .meta({ id: 'ChangesMeta' }),
+    }),
+  }),
+]
+
+export const changeStream = [
+  streamRoute('GET /:base_id/changes/stream', {
+    tag: 'History',
+    summary: 'Follow the change log of a base: from `Last-Event-ID` or `after`, else from now on',
+    need,
+    params,
+    query: filters,
+    end: {
+      operation: graphql('query ChangesEnd($base: String!) { changesEnd(base: $base) }'),
+      variables: ({ base_id }) => ({ base: base_id }),
+      of: ({ changesEnd }) => changesEnd,
+    },
+    operation: graphql(
+      `subscription FollowChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $actor: String,
+        $since: DateTime, $until: DateTime) {
+        changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, actor: $actor, since: $since,
+          until: $until) { ...ChangeFields }
+      }`,
+      [ChangeFields],
+    ),
+    variables: ({ params, query }, after) => ({ ...asked(params.base_id, query), after }),
+    event: 'change',
+    item: ({ changes }) => changes,
+    answers: Change,
+  }),
+]

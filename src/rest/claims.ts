@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { claimedBody, pageBody, trim } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { LIMITS } from '../limits.ts'
+import { listOf } from './page.ts'
+import { pageOf, pageQuery, sortBody } from './query.ts'
+import { Record } from './record-shapes.ts'
+import { route } from './route.ts'
+import { baseId, time, typeId } from './shapes.ts'
+
+const Claim = z
+  .object({
+    id: z.string(),
+    record_type: z.string(),
+    record_id: z.string(),
+    status: z.enum(['active', 'completed', 'exhausted', 'released']).meta({
+      description:
+        '`completed` and `exhausted` are not handed out until the record changes; `released` is what a release answers.',
+    }),
+    attempts: z.int().meta({ description: 'How often the record was handed out.' }),
+    expires_at: time,
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Claim' })
+
+const Claimed = z
+  .object({
+    data: z.array(
+      z.object({ record: Record, claim: Claim.pick({ id: true, expires_at: true, attempts: true }) }),
+    ),
+    meta: z.object({ count: z.int(), limit: z.int() }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'ClaimedRecords' })
+
+const ClaimFields = graphql(`fragment ClaimFields on Claim {
+  id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
+}`)
+
+const leaseSeconds = z.int().min(1).max(LIMITS.leaseSecondsMax).optional()
+const ClaimBody = z
+  .strictObject({
+    filter: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.' }),
+    sort: sortBody('-data.priority,created_at', 'Which comes first; the oldest when left out.'),
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMITS.claimRecords)
+      .optional()
+      .meta({ description: 'Records at most; 1 when left out.' }),
+    lease_seconds: leaseSeconds.meta({
+      description: `How long the claim lasts without a heartbeat; ${LIMITS.leaseSeconds} when left out.`,
+    }),
+    max_attempts: z.int().min(1).max(LIMITS.claimAttemptsMax).optional().meta({
+      description: 'Records that were handed out so often are handed out no more until they change.',
+    }),
+  })
+  .optional()
+const HeartbeatBody = z
+  .strictObject({ lease_seconds: leaseSeconds.meta({ description: 'Another lease, from now on.' }) })
+  .optional()
+
+const inBase = z.strictObject({ base_id: baseId() })
+const one = inBase.extend({ id: z.string().min(1).max(64).meta({ description: 'A claim id.' }) })
+const sight = ({ base_id = '' }) => ({ sight: base_id }) as const
+
+export const claims = [
+  route('POST /:base_id/records/:record_type/claim', {
+    tag: 'Claims',
+    summary: 'Claim records: each goes to one caller, until the lease ends',
+    need: ({ base_id = '', record_type = '' }) => ({
+      permission: 'write',
+      base: base_id,
+      recordType: record_type,
+    }),
+    params: inBase.extend({ record_type: typeId }),
+    body: ClaimBody,
+    operation: graphql(
+      `mutation ClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int) {
+        claimRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit,
+          leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts) {
+          data {
+            record {
+              id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
+              external_source: externalSource version status cancelled_at: cancelledAt valid
+            }
+            claim { id expires_at: expiresAt attempts }
+          }
+          limit dry_run: dryRun
+        }
+      }`,
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      filter: body?.filter,
+      sort: body?.sort,
+      limit: body?.limit,
+      leaseSeconds: body?.lease_seconds,
+      maxAttempts: body?.max_attempts,
+    }),
+    reply: ({ claimRecords }) => ({ body: claimedBody(claimRecords) }),
+    answers: Claimed,
+  }),
+  route('GET /:base_id/claims', {
+    tag: 'Claims',
+    summary: 'List claims',
+    need: sight,
+    params: inBase,
+    query: pageQuery.extend({
+      status: z
+        .enum(['active', 'completed', 'exhausted'])
+        .optional()
+        .meta({ description: 'Only such claims.' }),
+    }),
+    operation: graphql(
+      `query ListClaims($base: String!, $status: ClaimStatus, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        claims(base: $base, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...ClaimFields } hasMore limit offset total nextCursor
+        }
+      }`,
+      [ClaimFields],
+    ),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      status: query.status,
+      ...pageOf(query),
+    }),
+    reply: ({ claims }) => ({ body: pageBody(claims) }),
+    answers: listOf(Claim),
+  }),
+  route('GET /:base_id/claims/:id', {
+    tag: 'Claims',
+    summary: 'Get a claim; a lost one is 409',
+    need: sight,
+    params: one,
+    operation: graphql(
+      `query GetClaim($base: String!, $id: String!) { claim(base: $base, id: $id) { ...ClaimFields } }`,
+      [ClaimFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ claim }) => ({ body: claim }),
+    answers: Claim,
+  }),
+  route('POST /:base_id/claims/:id/heartbeat', {
+    tag: 'Claims',
+    summary: 'Extend a claim by its lease',
+    need: sight,
+    params: one,
+    body: HeartbeatBody,
+    operation: graphql(
+      `mutation HeartbeatClaim($base: String!, $id: String!, $leaseSeconds: Int) {
+        heartbeatClaim(base: $base, id: $id, leaseSeconds: $leaseSeconds) { ...ClaimFields dry_run: dryRun }
+      }`,
+      [ClaimFields],
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      id: params.id,
+      leaseSeconds: body?.lease_seconds,
+    }),
+    reply: ({ heartbeatClaim }) => ({ body: trim(heartbeatClaim) }),
+    answers: Claim,
+  }),
+  route('POST /:base_id/claims/:id/release', {
+    tag: 'Claims',
+    summary: 'Release a claim: its record goes back to the pool',
+    need: sight,
+    params: one,
+    operation: graphql(
+      `mutation ReleaseClaim($base: String!, $id: String!) { releaseClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,
+      [ClaimFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ releaseClaim }) => ({ body: trim(releaseClaim) }),
+    answers: Claim,
+  }),
+  route('POST /:base_id/claims/:id/complete', {
+    tag: 'Claims',
+    summary: 'Complete a claim: its record is not handed out again until it changes',
+    need: sight,
+    params: one,
+    operation: graphql(
+      `mutation CompleteClaim($base: String!, $id: String!) { completeClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,
+      [ClaimFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ completeClaim }) => ({ body: trim(completeClaim) }),
+    answers: Claim,
+  }),
+]

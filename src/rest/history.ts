@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { pageBody } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { listOf } from './page.ts'
+import { pageOf, pageQuery } from './query.ts'
+import { route } from './route.ts'
+import { baseId, recordId, time, typeId } from './shapes.ts'
+
+export const Actor = z
+  .object({
+    token_id: z.string().nullable(),
+    name: z.string(),
+    via: z.string().meta({ description: 'The surface it came through: `rest`, `mcp`, `graphql`, …' }),
+  })
+  .meta({ id: 'Actor' })
+
+const Version = z
+  .object({
+    version: z.int(),
+    operation: z.enum(['create', 'update', 'cancel', 'delete', 'restore']),
+    at: time,
+    actor: Actor,
+    request_id: z.string(),
+    seq: z.int().meta({ description: "The change's place in the log of the base." }),
+    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
+    diff: z.array(z.record(z.string(), z.unknown())).meta({
+      description:
+        'RFC 6902, from the version before, of `{ data, status, external_id, external_source }`. A first version adds it whole, a deletion removes it.',
+    }),
+  })
+  .meta({ id: 'RecordVersion' })
+
+export const history = [
+  route('GET /:base_id/records/:record_type/:id/history', {
+    tag: 'History',
+    summary: "List a record's versions, newest first; a deleted one's too",
+    need: ({ base_id = '', record_type = '' }) => ({
+      permission: 'read',
+      base: base_id,
+      recordType: record_type,
+    }),
+    params: z.strictObject({ base_id: baseId(), record_type: typeId, id: recordId }),
+    query: pageQuery,
+    operation: graphql(
+      `query RecordHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { version operation at actor { token_id: tokenId name via } request_id: requestId seq cause diff }
+          hasMore limit offset total nextCursor
+        }
+      }`,
+    ),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      id: params.id,
+      ...pageOf(query),
+    }),
+    reply: ({ recordHistory }) => ({ body: pageBody(recordHistory) }),
+    answers: listOf(Version),
+  }),
+]

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { Context } from '../graphql/context.ts'
+import { queryShape } from './query.ts'
+import { type Route, readParts } from './route.ts'
+import { baseId } from './shapes.ts'
+
+/** What another surface tells of its tools; the server puts the two together, which know nothing of each other. */
+type PreviewTools = (
+  caller: Context,
+  base: string,
+  query: Readonly<Record<string, string>>,
+) => Promise<object>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    previewTools: PreviewTools
+  }
+}
+
+const option = (description: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ description, schema: { type: 'string' } })
+
+/** A tool as clients see it. */
+export const SeenTool = z.object({
+  name: z.string(),
+  description: z.string(),
+  input_schema: z.record(z.string(), z.unknown()),
+  output_schema: z.record(z.string(), z.unknown()),
+  annotations: z.record(z.string(), z.unknown()),
+  tokens: z.int().meta({ description: 'What it costs a model to read: bytes / 4.' }),
+})
+
+const spec = {
+  tag: 'MCP',
+  summary: 'See the tools that an MCP address would show this token',
+  params: z.strictObject({ base_id: baseId() }),
+  query: z.strictObject({
+    types: option('Only these record types: ids with commas between them.'),
+    readonly: option('`1`: only tools that read.'),
+    tools: option('Only these tools: names with commas between them.'),
+    endpoint: option('The tools of this endpoint.'),
+  }),
+  answers: z.object({
+    data: z.array(SeenTool),
+    meta: z.object({ tokens: z.int().meta({ description: 'The same of the whole list.' }) }),
+  }),
+}
+
+const query = queryShape(spec.query, false)
+const path = '/:base_id/mcp/tools'
+
+const row: Route = {
+  id: `GET ${path}`,
+  method: 'GET',
+  path,
+  writes: false,
+  spec,
+  mount: (app) =>
+    app.route({
+      method: 'GET',
+      url: path,
+      handler: (request) => {
+        const { params, query: options } = readParts(spec, query, request, false)
+        const given = Object.entries(options).filter(
+          (entry): entry is [string, string] => entry[1] !== undefined,
+        )
+        return app.previewTools(request.caller, params.base_id, Object.fromEntries(given))
+      },
+      config: { need: ({ base_id = '' }) => ({ sight: base_id }), onlyAsks: true },
+    }),
+}
+
+/** The list of tools of an MCP address, before any client connects to it. */
+export const mcpTools: readonly Route[] = [row]

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { rowsBody } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { LIMITS } from '../limits.ts'
+import { splitNames } from '../names.ts'
+import { listOf } from './page.ts'
+import { json, names, pageQuery, readFilter, readJson, whole } from './query.ts'
+import { FoundRecord } from './record-shapes.ts'
+import { Relationship } from './relationships.ts'
+import { route } from './route.ts'
+import { baseId, recordId, relTypeId, typeId } from './shapes.ts'
+
+const Related = z
+  .object({
+    relationship: Relationship.omit({ operation: true, dry_run: true }).meta({
+      description: 'The relationship that led to the record: the last of the path.',
+    }),
+    record: FoundRecord,
+    depth: z.int().meta({ description: 'How many relationships away it is.' }),
+    path: z.array(z.string()).meta({ description: 'Ids of the relationships from the start to it.' }),
+  })
+  .meta({ id: 'Related' })
+
+export const related = [
+  route('GET /:base_id/records/:record_type/:id/related', {
+    tag: 'Records',
+    summary: 'Get related records: each once, by a shortest way, the nearest first',
+    need: ({ base_id = '', record_type = '' }) => ({
+      permission: 'read',
+      base: base_id,
+      recordType: record_type,
+    }),
+    params: z.strictObject({ base_id: baseId(), record_type: typeId, id: recordId }),
+    query: pageQuery.omit({ cursor: true }).extend({
+      rel_type: relTypeId.optional().meta({ description: 'Follow relationships of this type only.' }),
+      direction: z
+        .enum(['outgoing', 'incoming', 'both'])
+        .optional()
+        .meta({ description: '`outgoing` when left out.' }),
+      record_type: typeId
+        .optional()
+        .meta({ description: 'Show records of this type only; the walk goes through all.' }),
+      depth: whole(1, LIMITS.relatedDepth, 1, 'How many relationships away.'),
+      filter: json(
+        'Which of the records found are shown. With `record_type` its schema tells what is a time; else times compare as text.',
+      ),
+      sort: json('`-created_at,id`, or `[{"field","direction"}]`; else the nearest first, then the newest.'),
+      fields: names('What of each record is shown: `id`, `data.name`.'),
+    }),
+    renamed: { related_type: 'record_type' },
+    operation: graphql(
+      `query Related($base: String!, $recordType: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int,
+        $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        related(base: $base, recordType: $recordType, id: $id, relType: $relType, direction: $direction, depth: $depth,
+          relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset,
+          includeTotal: $includeTotal) { rows hasMore limit offset total }
+      }`,
+    ),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      id: params.id,
+      relType: query.rel_type,
+      direction: query.direction,
+      depth: query.depth,
+      relatedType: query.record_type,
+      filter: readFilter(query.filter, 'filter'),
+      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
+      fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
+      limit: query.limit,
+      offset: query.offset,
+      includeTotal: query.include_total,
+    }),
+    reply: ({ related }) => ({ body: rowsBody(related) }),
+    answers: listOf(Related),
+  }),
+]

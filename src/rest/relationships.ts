@@ -1,0 +1,209 @@
+import { z } from 'zod'
+import { pageBody, trim } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { listOf } from './page.ts'
+import { json, pageOf, pageQuery, readFilter, readJson } from './query.ts'
+import { type Reply, route } from './route.ts'
+import { baseId, Deleted, expectedVersion, recordId, relTypeId, time, typeId } from './shapes.ts'
+
+/** A relationship as it is answered. */
+export const Relationship = z
+  .object({
+    id: z.string(),
+    rel_type: z.string(),
+    source_record_type: z.string(),
+    source_id: z.string(),
+    target_record_type: z.string(),
+    target_id: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    external_id: z.string().nullable(),
+    external_source: z.string().nullable(),
+    version: z.int(),
+    valid: z
+      .literal(false)
+      .optional()
+      .meta({ description: 'Only when the schema, changed since, refuses what the relationship holds.' }),
+    created_at: time,
+    updated_at: time,
+    operation: z
+      .enum(['created', 'updated', 'unchanged'])
+      .optional()
+      .meta({ description: 'What a PUT or POST did.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Relationship' })
+
+const RelationshipFields = graphql(`fragment RelationshipFields on Relationship {
+  id rel_type: relType source_record_type: sourceRecordType source_id: sourceId target_record_type: targetRecordType
+  target_id: targetId data external_id: externalId external_source: externalSource version valid
+  created_at: createdAt updated_at: updatedAt
+}`)
+
+const Link = z.strictObject({
+  rel_type: relTypeId,
+  source_record_type: typeId,
+  source_id: recordId,
+  target_record_type: typeId,
+  target_id: recordId,
+  data: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'What it holds, by the schema of its type; empty when left out.' }),
+  external_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Identifies the relationship in its type, together with external_source.' }),
+  external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
+})
+const PostBody = Link.extend({ id: recordId.optional() })
+const PutBody = Link.extend({ expected_version: expectedVersion })
+
+const inBase = z.strictObject({ base_id: baseId() })
+const one = inBase.extend({ id: recordId })
+const writes = ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }) as const
+const sight = ({ base_id = '' }) => ({ sight: base_id })
+
+const input = (body: z.output<typeof Link>) => ({
+  relType: body.rel_type,
+  sourceRecordType: body.source_record_type,
+  sourceId: body.source_id,
+  targetRecordType: body.target_record_type,
+  targetId: body.target_id,
+  data: body.data,
+  externalId: body.external_id,
+  externalSource: body.external_source,
+})
+
+type Written = { id: string; operation: 'created' | 'updated' | 'unchanged' | null }
+const written = (relationship: Written, { base_id }: { base_id: string }): Reply => ({
+  status: relationship.operation === 'created' ? 201 : 200,
+  location: `/v1/${base_id}/relationships/${relationship.id}`,
+  body: trim(relationship),
+})
+
+const PutRelationship = graphql(
+  `mutation PutRelationship($base: String!, $id: String, $input: RelationshipInput!,
+    $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+    putRelationship(base: $base, id: $id, input: $input,
+      expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+      ...RelationshipFields operation dry_run: dryRun
+    }
+  }`,
+  [RelationshipFields],
+)
+
+/** The rows of relationships. */
+export const relationships = [
+  route('GET /:base_id/relationships', {
+    tag: 'Relationships',
+    summary: 'List relationships',
+    need: sight,
+    params: inBase,
+    query: pageQuery.extend({
+      filter: json(
+        'A filter over their own fields and `data.…`: `{"field","op","value"}`, or groups of them.',
+      ),
+      sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
+    }),
+    operation: graphql(
+      `query ListRelationships($base: String!, $filter: JSON, $sort: JSON, $limit: Int, $offset: Int, $cursor: String,
+        $includeTotal: Boolean) {
+        relationships(base: $base, filter: $filter, sort: $sort, limit: $limit, offset: $offset, cursor: $cursor,
+          includeTotal: $includeTotal) {
+          data { ...RelationshipFields } hasMore limit offset total nextCursor
+        }
+      }`,
+      [RelationshipFields],
+    ),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      filter: readFilter(query.filter, 'filter'),
+      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
+      ...pageOf(query),
+    }),
+    reply: ({ relationships }) => ({ body: pageBody(relationships) }),
+    answers: listOf(Relationship.omit({ operation: true, dry_run: true })),
+  }),
+  route('PUT /:base_id/relationships', {
+    tag: 'Relationships',
+    summary: 'Upsert a relationship by its type and ends',
+    need: writes,
+    params: inBase,
+    body: PutBody,
+    versioned: true,
+    operation: PutRelationship,
+    variables: ({ params, body, conditions }) => ({
+      base: params.base_id,
+      input: input(body),
+      ...conditions,
+    }),
+    reply: ({ putRelationship }, { params }) => written(putRelationship, params),
+    statuses: [200, 201],
+    answers: Relationship,
+  }),
+  route('POST /:base_id/relationships', {
+    tag: 'Relationships',
+    summary: 'Create a relationship',
+    need: writes,
+    params: inBase,
+    body: PostBody,
+    operation: graphql(
+      `mutation CreateRelationship($base: String!, $id: String, $input: RelationshipInput!) {
+        createRelationship(base: $base, id: $id, input: $input) { ...RelationshipFields operation dry_run: dryRun }
+      }`,
+      [RelationshipFields],
+    ),
+    variables: ({ params, body }) => ({ base: params.base_id, id: body.id, input: input(body) }),
+    reply: ({ createRelationship }, { params }) => written(createRelationship, params),
+    statuses: [201],
+    answers: Relationship,
+  }),
+  route('PUT /:base_id/relationships/:id', {
+    tag: 'Relationships',
+    summary: 'Upsert a relationship',
+    need: writes,
+    params: one,
+    body: PutBody.extend({ id: z.string().optional() }),
+    versioned: true,
+    operation: PutRelationship,
+    variables: ({ params, body, conditions }) => ({
+      base: params.base_id,
+      id: params.id,
+      input: input(body),
+      ...conditions,
+    }),
+    reply: ({ putRelationship }, { params }) => written(putRelationship, params),
+    statuses: [200, 201],
+    answers: Relationship,
+  }),
+  route('GET /:base_id/relationships/:id', {
+    tag: 'Relationships',
+    summary: 'Get a relationship',
+    need: sight,
+    params: one,
+    operation: graphql(
+      `query GetRelationship($base: String!, $id: String!) { relationship(base: $base, id: $id) { ...RelationshipFields } }`,
+      [RelationshipFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ relationship }) => ({ body: trim(relationship) }),
+    answers: Relationship,
+  }),
+  route('DELETE /:base_id/relationships/:id', {
+    tag: 'Relationships',
+    summary: 'Delete a relationship',
+    need: writes,
+    params: one,
+    versioned: true,
+    operation: graphql(`mutation DeleteRelationship($base: String!, $id: String!, $expectedVersions: [Int!]) {
+      deleteRelationship(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+    }`),
+    variables: ({ params, conditions }) => ({
+      base: params.base_id,
+      id: params.id,
+      expectedVersions: conditions.expectedVersions,
+    }),
+    reply: ({ deleteRelationship }) => ({ body: trim(deleteRelationship) }),
+    answers: Deleted,
+  }),
+]

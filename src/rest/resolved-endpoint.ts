@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import type { Context } from '../graphql/context.ts'
+import { graphql } from '../graphql/document.ts'
+import { compile } from '../graphql/execute.ts'
+import { Endpoint, EndpointFields } from './endpoints.ts'
+import { SeenTool } from './mcp-tools.ts'
+import { queryShape } from './query.ts'
+import { type Route, readParts } from './route.ts'
+import { baseId, endpointId, onBase } from './shapes.ts'
+
+/** What another surface tells of an endpoint's tools; the server puts the two together. */
+type ResolveTools = (caller: Context, base: string, endpoint: string) => Promise<object>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    resolveTools: ResolveTools
+  }
+}
+
+const readEndpoint = compile(
+  graphql(
+    `query ResolvedEndpoint($base: String!, $id: String!) { endpoint(base: $base, id: $id) { ...EndpointFields } }`,
+    [EndpointFields],
+  ),
+)
+
+const spec = {
+  tag: 'Endpoints',
+  summary: 'Get an endpoint with its tools as clients see them',
+  params: z.strictObject({ base_id: baseId(), id: endpointId }),
+  answers: Endpoint.omit({ tools: true, dry_run: true }).extend({
+    tools: z.array(
+      SeenTool.extend({
+        record_type: z.string().nullable().meta({ description: 'Null for a tool of no one type.' }),
+        operation: z.string(),
+      }),
+    ),
+    tokens: z.int().meta({ description: 'What all of them cost a model to read.' }),
+  }),
+}
+
+const query = queryShape(undefined, false)
+const path = '/:base_id/endpoints/:id/resolved'
+
+/** The row of an endpoint together with the schemas of its types. */
+export const resolvedEndpoint: readonly Route[] = [
+  {
+    id: `GET ${path}`,
+    method: 'GET',
+    path,
+    writes: false,
+    spec,
+    mount: (app) =>
+      app.route({
+        method: 'GET',
+        url: path,
+        handler: async (request) => {
+          const { params } = readParts(spec, query, request, false)
+          const { base_id: base, id } = params
+          const { endpoint } = await readEndpoint({ base, id }, request.caller)
+          return { ...endpoint, ...(await app.resolveTools(request.caller, base, id)) }
+        },
+        config: {
+          need: onBase('read'),
+          onlyAsks: true,
+        },
+      }),
+  },
+]

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { trim } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { Change, ChangeFields } from './changes.ts'
+import { flag } from './query.ts'
+import { route } from './route.ts'
+import { baseId } from './shapes.ts'
+
+const Reverting = Change.extend({ dry_run: z.literal(true).optional() }).meta({ id: 'Reverting' })
+
+export const revert = [
+  route('POST /:base_id/changes/:seq/revert', {
+    tag: 'History',
+    summary: 'Revert a change of a record or a relationship: it becomes what it was before',
+    need: ({ base_id = '' }) => ({ sight: base_id }),
+    params: z.strictObject({
+      base_id: baseId(),
+      seq: z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/, 'It is the seq of a change: a whole number from 1.')
+        .transform(Number)
+        .meta({ description: 'The seq of the change.', schema: { type: 'integer', minimum: 1 } }),
+    }),
+    query: z.strictObject({
+      force: flag('Also when later changes stand on it, which it takes back with it.'),
+    }),
+    operation: graphql(
+      `mutation RevertChange($base: String!, $seq: Float!, $force: Boolean) {
+        revertChange(base: $base, seq: $seq, force: $force) {
+          ...ChangeFields dry_run: dryRun
+        }
+      }`,
+      [ChangeFields],
+    ),
+    variables: ({ params, query }) => ({ base: params.base_id, seq: params.seq, force: query.force }),
+    reply: ({ revertChange }) => ({ body: trim(revertChange) }),
+    answers: Reverting,
+  }),
+]

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { pageBody } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { Actor } from './history.ts'
+import { listOf } from './page.ts'
+import { pageOf, pageQuery } from './query.ts'
+import { Record } from './record-shapes.ts'
+import { RecordFields } from './records.ts'
+import { route } from './route.ts'
+import { baseId, time, typeId } from './shapes.ts'
+
+const TrashedRecord = Record.omit({ operation: true, dry_run: true })
+  .extend({
+    deleted_at: time,
+    deleted_by: Actor,
+    expires_at: time.meta({ description: 'From then on it can no longer be restored.' }),
+  })
+  .meta({ id: 'TrashedRecord' })
+
+export const trash = [
+  route('GET /:base_id/trash', {
+    tag: 'History',
+    summary: 'List the deleted records that can be restored, the last deleted first',
+    need: ({ base_id = '' }) => ({ sight: base_id }),
+    params: z.strictObject({ base_id: baseId() }),
+    query: pageQuery.extend({ record_type: typeId.optional().meta({ description: 'Those of one type.' }) }),
+    operation: graphql(
+      `query ListTrash($base: String!, $recordType: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        trash(base: $base, recordType: $recordType, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { record { ...RecordFields } deleted_at: deletedAt deleted_by: deletedBy { token_id: tokenId name via } expires_at: expiresAt }
+          hasMore limit offset total nextCursor
+        }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      recordType: query.record_type,
+      ...pageOf(query),
+    }),
+    reply: ({ trash }) => ({
+      body: pageBody({ ...trash, data: trash.data.map(({ record, ...gone }) => ({ ...record, ...gone })) }),
+    }),
+    answers: listOf(TrashedRecord),
+  }),
+]

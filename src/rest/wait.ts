@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { rowsBody } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { LIMITS } from '../limits.ts'
+import { splitNames } from '../names.ts'
+import { listOf } from './page.ts'
+import { json, names, pageQuery, readFilter, readJson, whole } from './query.ts'
+import { FoundRecord } from './record-shapes.ts'
+import { route } from './route.ts'
+import { baseId, typeId } from './shapes.ts'
+
+export const wait = [
+  route('GET /:base_id/wait/:record_type', {
+    tag: 'Claims',
+    summary: 'Wait for a record that matches: the first page with one, or an empty page at the timeout',
+    need: ({ base_id = '', record_type = '' }) => ({
+      permission: 'read',
+      base: base_id,
+      recordType: record_type,
+    }),
+    params: z.strictObject({ base_id: baseId(), record_type: typeId }),
+    query: pageQuery.pick({ limit: true }).extend({
+      filter: json('A filter: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
+      sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
+      fields: names('What of each record is shown: `id`, `data.name`.'),
+      timeout: whole(0, LIMITS.waitSecondsMax, LIMITS.waitSeconds, 'Seconds to wait at most.'),
+    }),
+    operation: graphql(
+      `query WaitForRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $timeout: Int) {
+        waitForRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, timeout: $timeout) {
+          rows hasMore limit offset total nextCursor hint
+        }
+      }`,
+    ),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      filter: readFilter(query.filter, 'filter'),
+      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
+      fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
+      limit: query.limit,
+      timeout: query.timeout,
+    }),
+    reply: ({ waitForRecords }) => ({ body: rowsBody(waitForRecords) }),
+    answers: listOf(FoundRecord),
+  }),
+]

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openWorld, type World } from '../support/world.ts'
+import { plinth, type Settings, start } from './plinth.ts'
+
+let world: World
+let settings: Settings
+beforeAll(async () => {
+  world = await openWorld()
+  settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: 'crm' }
+})
+afterAll(() => world.close())
+
+const put = async (type: string, id: string) =>
+  expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { n: 1 } })).status).toBe(201)
+
+test('the log is read as a table, and as JSON', async () => {
+  const type = await world.newType()
+  await put(type, 'a')
+  await put(type, 'b')
+  const shown = await plinth(['changes', '--record-type', type, '--limit', '1'], settings)
+  expect(shown.code).toBe(0)
+  expect(shown.out.split('\n')[1]).toMatch(new RegExp(`\tcreate\trecord\t${type}\ta\t1\tadmin \\(rest\\)$`))
+  expect(shown.err).toMatch(/There are more: --after \d+/)
+  const { out } = await plinth(['changes', '--record-type', type, '--json'], settings)
+  expect(JSON.parse(out).data).toHaveLength(2)
+  const wrong = await plinth(['changes', '--follow', '--limit', '1'], settings)
+  expect(wrong.code).toBe(2)
+  const refused = await plinth(['changes', '--follow', '--kind', 'recrd'], settings)
+  expect(refused.code).toBe(1)
+  expect(refused.err).toContain('hint: record')
+})
+
+test('what is followed comes one entry a line', async () => {
+  const type = await world.newType()
+  await put(type, 'first')
+  const child = start(['changes', '--follow', '--json', '--after', '0', '--record-type', type], settings)
+  let out = ''
+  const lines = (count: number) =>
+    new Promise<string[]>((resolve) => {
+      const look = () => {
+        const whole = out.split('\n').slice(0, -1)
+        if (whole.length >= count) resolve(whole)
+      }
+      child.stdout.on('data', look)
+      look()
+    })
+  child.stdout.prependListener('data', (chunk: Buffer) => {
+    out += chunk
+  })
+  await lines(1)
+  await put(type, 'second')
+  const ids = (await lines(2)).map((line) => JSON.parse(line).id)
+  child.kill()
+  expect(ids).toEqual(['first', 'second'])
+})

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { openWorld, type World } from '../support/world.ts'
+import { plinth, type Settings } from './plinth.ts'
+
+let world: World
+let settings: Settings
+beforeAll(async () => {
+  world = await openWorld()
+  settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: 'crm' }
+})
+afterAll(() => world.close())
+
+const run = (...args: string[]) => plinth(args, settings)
+
+test('a worker of a shell claims, keeps, completes and waits', async () => {
+  const type = await world.newType()
+  const put = (id: string) =>
+    world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { status: 'open', id } })
+  succeed(await put('a'), 201)
+  succeed(await put('b'), 201)
+  const open = '{"field":"data.status","op":"eq","value":"open"}'
+
+  const claimed = await run('claim', type, '--filter', open, '--sort', '-data.id', '--lease-seconds', '60')
+  expect(claimed.out).toMatch(/^claim\texpires_at\tid\t.*\n\S+\t\S+\tb\t/)
+  const id = claimed.out.split('\n')[1]?.split('\t')[0] ?? ''
+  expect((await run('claims', 'heartbeat', id, '--lease-seconds', '90')).code).toBe(0)
+  expect((await run('claims', 'list', '--status', 'active')).out).toContain(`${id}\t${type}\tb\tactive\t1\t`)
+  expect((await run('claims', 'complete', id)).out).toContain('completed')
+  expect((await run('claims', 'get', id)).out).toContain('completed')
+  expect(await run('claims', 'release', id)).toMatchObject({ code: 1, out: '' })
+
+  const found = await run('wait', type, '--filter', open, '--sort', 'id', '--limit', '1', '--fields', 'id')
+  expect(found).toEqual({ code: 0, out: 'id\na\n', err: '' })
+  const nothing = await run(
+    'wait',
+    type,
+    '--filter',
+    '{"field":"id","op":"eq","value":"c"}',
+    '--timeout',
+    '0',
+    '--json',
+  )
+  expect(JSON.parse(nothing.out).data).toEqual([])
+})

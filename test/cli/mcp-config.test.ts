@@ -1,0 +1,134 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+import { plinth } from './plinth.ts'
+
+const URL_ = 'https://data.example'
+const SECRET = 'plt_this-is-never-printed'
+const ADDRESS = `${URL_}/mcp/crm/e/sales.v1?readonly=1`
+
+let dataDir: string
+let server: TestServer
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'plinth-config-'))
+  server = await openServer()
+  await server.call('PUT', '/v1/bases/crm', {})
+  await writeFile(join(dataDir, 'admin-token'), `${server.adminToken}\n`)
+})
+afterAll(async () => {
+  await server.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const config = (client: string, ...more: string[]) =>
+  plinth(['mcp', 'config', '--client', client, ...more], { PLINTH_DATA_DIR: dataDir, PLINTH_TOKEN: SECRET })
+const whole = ['--url', URL_, '--base', 'crm', '--endpoint', 'sales.v1', '--read-only']
+
+test.each<[string, (bodies: { own: Body; named: Body }) => void]>([
+  [
+    'claude-code',
+    ({ own }) =>
+      expect(own).toEqual({
+        mcpServers: {
+          'plinth-crm-sales-v1': {
+            type: 'http',
+            url: ADDRESS,
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: as the client takes it.
+            headers: { Authorization: 'Bearer ${PLINTH_TOKEN}' },
+          },
+        },
+      }),
+  ],
+  [
+    'cursor',
+    ({ own }) =>
+      expect(own).toEqual({
+        mcpServers: {
+          'plinth-crm-sales-v1': {
+            url: ADDRESS,
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: as the client takes it.
+            headers: { Authorization: 'Bearer ${env:PLINTH_TOKEN}' },
+          },
+        },
+      }),
+  ],
+  [
+    'vscode',
+    ({ own }) => {
+      expect(own.inputs).toEqual([
+        { type: 'promptString', id: 'plinth-token', description: 'Plinth API token', password: true },
+      ])
+      expect(own.servers['plinth-crm-sales-v1']).toEqual({
+        type: 'http',
+        url: ADDRESS,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: as the client takes it.
+        headers: { Authorization: 'Bearer ${input:plinth-token}' },
+      })
+    },
+  ],
+  [
+    'claude-desktop',
+    ({ own }) => {
+      const { command, args, env } = own.mcpServers['plinth-crm-sales-v1']
+      expect(command).toBe(process.execPath)
+      expect(args.slice(1)).toEqual(['mcp', '--base', 'crm', '--endpoint', 'sales.v1', '--read-only'])
+      expect(env).toEqual({ PLINTH_URL: URL_, PLINTH_TOKEN: 'paste a token here' })
+    },
+  ],
+])('%s gets its own keys and its own way to refer to the token', async (client, looksRight) => {
+  const [own, named] = [await config(client, ...whole), await config(client, '--url', URL_)]
+  expect([own.code, named.code]).toEqual([0, 0])
+  looksRight({ own: JSON.parse(own.out), named: JSON.parse(named.out) })
+  const { mcpServers, servers } = JSON.parse(named.out)
+  expect(Object.keys(mcpServers ?? servers)).toEqual(['plinth'])
+  for (const { out, err } of [own, named]) expect(out + err).not.toContain(SECRET)
+  expect(own.err).toMatch(/^Goes into .*mcp|claude_desktop_config/)
+})
+
+test('codex gets TOML, where "headers" would be passed over', async () => {
+  const { out, err, code } = await config('codex', ...whole)
+  expect(code).toBe(0)
+  expect(out).toBe(
+    `[mcp_servers.plinth-crm-sales-v1]\nurl = "${ADDRESS}"\nbearer_token_env_var = "PLINTH_TOKEN"\n`,
+  )
+  for (const line of out.trimEnd().split('\n'))
+    expect(line).toMatch(/^(\[[\w.-]+\]|[a-z_]+ = "(?:[^"\\\n]|\\.)*")$/)
+  expect(err).toContain('config.toml')
+})
+
+test('what cannot be meant is refused with what can', async () => {
+  const [unknown, none, orphan, twice] = [
+    await config('courser'),
+    await plinth(['mcp', 'config'], {}),
+    await config('codex', '--endpoint', 'sales'),
+    await config('codex', '--client', 'cursor'),
+  ]
+  for (const { code, out } of [unknown, none, orphan, twice]) expect([code, out]).toEqual([2, ''])
+  expect(unknown.err).toMatch(/claude-code, claude-desktop, cursor, vscode, codex[\s\S]*hint: cursor/)
+  expect(orphan.err).toContain('--base')
+})
+
+test('the command for a desktop client runs as it is printed, anywhere, with the token it finds by itself', async () => {
+  const { out } = await config('claude-desktop', '--url', server.url, '--base', 'crm', '--read-only')
+  expect(out).not.toContain(server.adminToken)
+  const { command, args, env } = JSON.parse(out).mcpServers['plinth-crm']
+  const transport = new StdioClientTransport({
+    command,
+    args,
+    env: { ...getDefaultEnvironment(), ...env },
+    cwd: tmpdir(),
+    stderr: 'ignore',
+  })
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(transport as Transport)
+  const names = (await client.listTools()).tools.map(({ name }) => name)
+  await client.close()
+  expect(names).toContain('query_records')
+  expect(names).not.toContain('upsert_record')
+})

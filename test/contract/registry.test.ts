@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { expect, test } from 'vitest'
+
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+const text = (more: object = {}) => ({ type: 'string', ...more })
+const strict = (required: readonly string[], properties: object) => ({
+  type: 'object',
+  required,
+  properties,
+  additionalProperties: false,
+})
+const list = (items: object) => ({ type: 'array', minItems: 1, items })
+
+const input = {
+  description: text(),
+  isRequired: { type: 'boolean' },
+  isSecret: { type: 'boolean' },
+  format: { enum: ['string', 'number', 'boolean', 'filepath'] },
+  value: text(),
+  default: text(),
+  placeholder: text(),
+  choices: list(text()),
+}
+const variables = { type: 'object', additionalProperties: strict([], input) }
+const keyValue = strict(['name'], { name: text(), ...input, variables })
+
+/** The registry's schema of 2025-12-11, of which only what is used here; nothing else may be there. */
+const SERVER = strict(['$schema', 'name', 'description', 'version', 'packages'], {
+  $schema: { const: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json' },
+  name: text({ pattern: '^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$', minLength: 3, maxLength: 200 }),
+  title: text({ minLength: 1, maxLength: 100 }),
+  description: text({ minLength: 1, maxLength: 100 }),
+  version: text({ pattern: '^\\d+\\.\\d+\\.\\d+(-[\\w.]+)?$', maxLength: 255 }),
+  packages: list(
+    strict(['registryType', 'identifier', 'version', 'transport'], {
+      registryType: { enum: ['npm', 'oci', 'mcpb'] },
+      identifier: text(),
+      version: text({ minLength: 1 }),
+      runtimeHint: text(),
+      transport: strict(['type'], { type: { const: 'stdio' } }),
+      packageArguments: list(strict(['type', 'value'], { type: { const: 'positional' }, ...input })),
+      environmentVariables: list(keyValue),
+    }),
+  ),
+  remotes: list(
+    strict(['type', 'url'], {
+      type: { const: 'streamable-http' },
+      url: text(),
+      variables,
+      headers: list(keyValue),
+    }),
+  ),
+})
+
+test('server.json has the form the registry takes, and is of this version', () => {
+  const [server, manifest] = [read('server.json'), read('package.json')]
+  const validate = new Ajv({ allErrors: true }).compile(SERVER)
+  validate(server)
+  expect(validate.errors).toBeNull()
+  expect(server).toMatchObject({ name: manifest.mcpName, version: manifest.version })
+  for (const { identifier, version } of server.packages)
+    expect({ identifier, version }).toEqual({ identifier: manifest.name, version: manifest.version })
+})
+
+test('secrets are marked as such, and every variable of a template is declared', () => {
+  const { packages, remotes } = read('server.json')
+  const named = packages.flatMap((each: { environmentVariables: object[] }) => each.environmentVariables)
+  for (const variable of named) expect(variable.isSecret ?? false).toBe(/TOKEN|KEY/.test(variable.name))
+  for (const { url, variables, headers } of remotes) {
+    expect(Object.keys(variables)).toEqual([...url.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+    for (const { value, variables: own } of headers) {
+      expect(Object.keys(own)).toEqual([...value.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+      expect(own.token.isSecret).toBe(true)
+    }
+  }
+})
+
+test('mcp.json speaks of the same address in each dialect, and holds no token', () => {
+  const { mcpServers, servers, inputs } = read('mcp.json')
+  const address = 'http://127.0.0.1:4000/mcp'
+  expect(mcpServers.plinth).toEqual({ command: 'npx', args: ['plinth', 'mcp'] })
+  expect([mcpServers['plinth-http'].url, servers.plinth.url]).toEqual([address, address])
+  expect(servers.plinth.headers.Authorization).toBe(`Bearer \${input:${inputs[0].id}}`)
+  expect(JSON.stringify([mcpServers, servers])).not.toMatch(/plt_/)
+})

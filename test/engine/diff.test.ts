@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { applyPatch, type Operation } from 'rfc6902'
+import { expect, test } from 'vitest'
+import { type DiffStep, diffOf } from '../../src/engine/changes/diff.ts'
+
+const document = () =>
+  fc.dictionary(
+    fc.constantFrom('a', 'b', 'a/b', 'm~n', '', '0', 'ü'),
+    fc.jsonValue({ maxDepth: 4, noUnicodeString: false }),
+  )
+const applied = (before: object, steps: readonly DiffStep[]) => {
+  const holder = structuredClone({ held: before })
+  const faults = applyPatch(
+    holder,
+    steps.map((step) => structuredClone({ ...step, path: `/held${step.path}` }) as Operation),
+  )
+  expect(faults.filter(Boolean)).toEqual([])
+  return holder.held
+}
+const stored = (value: object): object => JSON.parse(JSON.stringify(value)) as object
+
+test('the patch between any two documents makes the second of the first', () => {
+  fc.assert(
+    fc.property(document(), document(), (one, other) => {
+      const [before, after] = [stored(one), stored(other)]
+      expect(applied(before, diffOf(before, after))).toEqual(after)
+      expect(diffOf(before, structuredClone(before))).toEqual([])
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a first state is added whole, a deletion removes the root, and what never was has no steps', () => {
+  expect(diffOf(null, { n: 1 })).toEqual([{ op: 'add', path: '', value: { n: 1 } }])
+  expect(diffOf({ n: 1 }, null)).toEqual([{ op: 'remove', path: '' }])
+  expect(diffOf(null, null)).toEqual([])
+})
+
+test('what both lists begin and end with is not told again', () => {
+  const before = { list: [1, 2, 3, 4] }
+  expect(diffOf(before, { list: [1, 9, 2, 3, 4] })).toEqual([{ op: 'add', path: '/list/1', value: 9 }])
+  expect(diffOf(before, { list: [1, 4] })).toEqual([
+    { op: 'remove', path: '/list/2' },
+    { op: 'remove', path: '/list/1' },
+  ])
+  expect(diffOf({ list: [{ n: 1 }, { n: 2 }] }, { list: [{ n: 1 }, { n: 3 }] })).toEqual([
+    { op: 'replace', path: '/list/1/n', value: 3 },
+  ])
+})
+
+test('two long lists that have nothing in common are compared in their length, not its square', () => {
+  const before = { list: Array.from({ length: 100_000 }, (_, i) => i) }
+  const after = { list: Array.from({ length: 100_000 }, (_, i) => -i - 1) }
+  expect(diffOf(before, after)).toHaveLength(100_000)
+})

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const QUERY = `query ($type: String!, $filter: JSON!, $seqs: [Float!]!) {
+  changesMatch(base: "crm", recordType: $type, filter: $filter, seqs: $seqs)
+}`
+const ask = async (type: string, filter: unknown, seqs: unknown[], call = world.call): Promise<Body> =>
+  (await call('POST', '/graphql', { query: QUERY, variables: { type, filter, seqs } })).body
+const isN = (n: number) => ({ field: 'data.n', op: 'eq', value: n })
+
+/** What happened to one record, in order: made with 1, changed to 2, deleted, restored, cancelled. */
+async function lifeOf(type: string, id: string): Promise<number[]> {
+  const at = `/v1/crm/records/${type}/${id}`
+  succeed(await world.call('PUT', at, { data: { n: 1 } }), 201)
+  succeed(await world.call('PUT', at, { data: { n: 2 } }))
+  succeed(await world.call('DELETE', at))
+  succeed(await world.call('POST', `${at}/restore`))
+  succeed(await world.call('POST', `${at}/cancel`))
+  return (await world.logOf(type, id)).map(({ seq }) => Number(seq))
+}
+
+test('an entry matches by the record before it and by the record after it', async () => {
+  const type = await world.newType()
+  const seqs = await lifeOf(type, 'a')
+  const matching = async (filter: unknown) => {
+    const found = await Promise.all(seqs.map((seq) => ask(type, filter, [seq])))
+    return found.map(({ data }) => data.changesMatch)
+  }
+  expect(await matching(isN(1))).toEqual([true, true, false, false, false])
+  expect(await matching(isN(2))).toEqual([false, true, true, true, true])
+  expect(await matching(isN(3))).toEqual([false, false, false, false, false])
+  const cancelled = { field: 'status', op: 'eq', value: 'cancelled' }
+  expect(await matching(cancelled)).toEqual([false, false, false, false, true])
+  expect((await ask(type, isN(1), seqs)).data.changesMatch).toBe(true)
+  expect((await ask(type, isN(1), [])).data.changesMatch).toBe(false)
+})
+
+test('entries of other types, and of no record, match nothing', async () => {
+  const [type, other] = [await world.newType(), await world.newType()]
+  const seqs = await lifeOf(other, 'a')
+  expect(
+    (await ask(type, { field: 'id', op: 'is_not_null' }, [...seqs, 1, 2, 999_999_999])).data.changesMatch,
+  ).toBe(false)
+})
+
+test('a token learns nothing of a type that it may not read', async () => {
+  const [open, shut] = [await world.newType(), await world.newType()]
+  const seqs = await lifeOf(shut, 'a')
+  const { call } = await world.newToken([{ record_type: open, permission: 'read' }])
+  expect((await ask(open, isN(1), seqs, call)).data.changesMatch).toBe(false)
+  for (const type of [shut, 'absent']) {
+    const { errors } = await ask(type, isN(1), seqs, call)
+    expect(errors[0].extensions.code).toBe('FORBIDDEN')
+  }
+})
+
+test('a filter that is none and too many entries are refused by name', async () => {
+  const type = await world.newType()
+  const refused = async (filter: unknown, seqs: unknown[]) =>
+    (await ask(type, filter, seqs)).errors[0].extensions
+  expect((await refused({ field: 'data.n', op: 'eqq' }, [1])).details[0].path).toBe('/filter/op')
+  const many = Array.from({ length: 1001 }, (_, n) => n)
+  for (const seqs of [many, [-1], [0.5]])
+    expect((await refused(isN(1), seqs)).details[0]).toMatchObject({ path: '/seqs', code: 'out_of_range' })
+})

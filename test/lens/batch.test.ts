@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { openLensed, type Through } from '../support/lens.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const LENS = {
+  recordType: 'deal',
+  filter: { field: 'data.team', op: 'eq', value: 'ours' },
+  fields: ['data.title', 'data.stage'],
+  defaults: { team: 'ours', secret: 'default canary' },
+}
+const SCHEMA = {
+  type: 'object',
+  properties: { secret: { enum: ['canary', 'default canary'] }, stage: { type: 'string' } },
+  required: ['secret'],
+}
+const path = '/v1/crm/records/deal'
+
+let world: World
+let lensed: Awaited<ReturnType<typeof openLensed>>
+let through: Through
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(await world.call('PUT', '/v1/crm/record-types/deal', { json_schema: SCHEMA }), 201)
+  lensed = await openLensed(world)
+  through = await lensed.through([LENS])
+})
+afterAll(async () => {
+  await lensed.close()
+  await world.close()
+})
+
+let a: string
+let x: string
+let serial = 0
+const put = async (id: string, data: object, more = {}) =>
+  succeed(await world.call('PUT', `${path}/${id}`, { data, ...more }), 201)
+beforeEach(async () => {
+  a = `a${++serial}`
+  x = `x${serial}`
+  await put(a, { title: 'inside', stage: 'open', secret: 'canary', team: 'ours' })
+  await put(x, { title: 'outside', secret: 'canary', team: 'theirs' }, { external_id: x })
+})
+const stored = async (id: string) => (await world.call('GET', `${path}/${id}`)).body
+const batch = (...operations: object[]) =>
+  through('batch', { operations: operations.map((each) => ({ record_type: 'deal', ...each })) })
+
+test('a batch writes within bounds as its operations do alone', async () => {
+  const { body } = await batch(
+    { type: 'create_record', id: `n${a}`, data: { title: 'new' } },
+    { type: 'upsert_record', id: a, data: { title: 'put' } },
+    { type: 'upsert_record', external_id: `e${a}`, data: { title: 'by pair' } },
+    { type: 'patch_record', id: `n${a}`, data: { stage: 'won' } },
+    { type: 'cancel_record', id: a },
+  )
+  expect(body.rows.map(({ operation }: { operation: string }) => operation)).toEqual([
+    'created',
+    'updated',
+    'created',
+    'updated',
+    'updated',
+  ])
+  expect(JSON.stringify(body)).not.toMatch(/canary|secret|ours/)
+  expect(body.rows[3].record.data).toEqual({ title: 'new', stage: 'won' })
+  expect((await stored(a)).data).toEqual({ title: 'put', secret: 'canary', team: 'ours' })
+  expect((await stored(`n${a}`)).data).toMatchObject({ secret: 'default canary', team: 'ours' })
+})
+
+test.each([
+  ['patch_record', { data: { title: 'mine' } }],
+  ['patch_record', { data: { title: 'mine' }, expected_version: 7 }],
+  ['upsert_record', { data: { title: 'mine' }, expected_version: 7 }],
+  ['cancel_record', {}],
+  ['delete_record', {}],
+])('%s %j of a record outside answers as of one that is absent', async (type, more) => {
+  const outside = await batch({ type, id: x, ...more })
+  const absent = await batch({ type, id: `z${x}`, ...more })
+  expect(outside.error?.code).toBe('NOT_FOUND')
+  expect(outside.error?.message.replaceAll(x, `z${x}`)).toBe(absent.error?.message)
+  expect(JSON.stringify(outside.error?.details).replaceAll(x, `z${x}`)).toBe(
+    JSON.stringify(absent.error?.details),
+  )
+  expect((await stored(x)).version).toBe(1)
+})
+
+test('an upsert does not reach a record outside, and nothing of its batch is written', async () => {
+  for (const target of [{ id: x }, { external_id: x }]) {
+    const { error } = await batch(
+      { type: 'upsert_record', id: a, data: { title: 'undone' } },
+      { type: 'upsert_record', data: { title: 'mine' }, ...target },
+    )
+    expect(error).toMatchObject({ code: 'NOT_FOUND', details: [{ code: 'record_not_found' }] })
+  }
+  expect((await stored(x)).version).toBe(1)
+  expect((await stored(a)).version).toBe(1)
+})
+
+test('a write that would lie outside is refused at its place', async () => {
+  const open = await lensed.through([
+    { ...LENS, filter: { field: 'data.stage', op: 'neq', value: 'won' }, defaults: { secret: 'canary' } },
+  ])
+  const { error } = await open('batch', {
+    operations: [
+      { type: 'create_record', record_type: 'deal', id: `n${a}`, data: {} },
+      { type: 'patch_record', record_type: 'deal', id: a, data: { stage: 'won' } },
+    ],
+  })
+  expect(error).toMatchObject({
+    code: 'FORBIDDEN',
+    details: [{ path: '/operations/1/data', code: 'out_of_bounds' }],
+  })
+  expect((await stored(`n${a}`)).error.code).toBe('NOT_FOUND')
+  expect((await stored(a)).version).toBe(1)
+})
+
+test('hidden names are refused before anything is written, and hidden faults told without a name', async () => {
+  const named = await batch({ type: 'upsert_record', id: a, data: { secret: 'canary' } })
+  expect(named.error?.details).toMatchObject([{ path: '/operations/0/data/secret', code: 'unknown_field' }])
+  const cleared = await batch({ type: 'patch_record', id: a, data: { secret: null } })
+  expect(cleared.error?.details).toMatchObject([{ path: '/operations/0/data/secret', code: 'unknown_field' }])
+  const bare = await lensed.through([{ ...LENS, defaults: { team: 'ours' } }])
+  const missing = await bare('batch', {
+    operations: [{ type: 'create_record', record_type: 'deal', data: {} }],
+  })
+  expect(missing.error?.details).toMatchObject([{ path: '/operations/0/data', code: 'hidden_properties' }])
+  expect(JSON.stringify([missing.error?.message, missing.error?.details])).not.toMatch(/secret|canary/)
+})
+
+test('a deletion within goes through, and types out of reach do not', async () => {
+  expect((await batch({ type: 'delete_record', id: a })).body.rows[0].operation).toBe('deleted')
+  succeed(await world.call('PUT', `/v1/crm/record-types/other${serial}`, {}), 201)
+  const other = await batch({ type: 'create_record', record_type: `other${serial}`, data: {} })
+  expect(other.error?.code).toBe('FORBIDDEN')
+  const configuration = await through('batch', {
+    operations: [{ type: 'delete_record_type', id: 'deal', confirm: 'deal' }],
+  })
+  expect(configuration.error?.code).toBe('FORBIDDEN')
+})

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessToTypes, compileAccess, narrowAccess, wholeGrants } from '../../src/engine/access.ts'
+import { succeed } from '../support/answers.ts'
+import { openLensed, type Through } from '../support/lens.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    title: { type: 'string' },
+    stage: { type: 'string' },
+    amount: { type: 'number' },
+    secret: { type: 'string' },
+    team: { type: 'string' },
+  },
+  additionalProperties: false,
+}
+const OURS = { field: 'data.team', op: 'eq', value: 'ours' }
+
+let world: World
+let lensed: Awaited<ReturnType<typeof openLensed>>
+let through: Through
+const type = 'deal'
+
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(
+    await world.call('PUT', `/v1/crm/record-types/${type}`, {
+      json_schema: SCHEMA,
+      indexes: [
+        { fields: ['data.stage'] },
+        { fields: ['data.team'] },
+        { fields: ['data.title'], type: 'text' },
+      ],
+    }),
+    201,
+  )
+  const put = async (id: string, data: object) =>
+    succeed(await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data }), 201)
+  await put('a', { title: 'Alpha plan', stage: 'open', amount: 10, secret: 'canary one', team: 'ours' })
+  await put('b', { title: 'Beta plan', stage: 'won', amount: 20, secret: 'canary two', team: 'ours' })
+  await put('x', { title: 'Gamma plan', stage: 'open', amount: 99, secret: 'canary three', team: 'theirs' })
+  await put('y', { title: 'Delta plan', stage: 'lost', amount: 50, secret: 'canary four' })
+  lensed = await openLensed(world)
+  through = await lensed.through([
+    { recordType: type, filter: OURS, fields: ['data.title', 'data.stage', 'data.amount'] },
+  ])
+})
+afterAll(async () => {
+  await lensed.close()
+  await world.close()
+})
+
+const ids = (body: { rows: { id: string }[] }) => body.rows.map(({ id }) => id).sort()
+
+describe('GET', () => {
+  test('shows a record within the filter with the fields that are shown, and no other', async () => {
+    const { body } = await through('get', { type, id: 'a' })
+    expect(body).toMatchObject({ id: 'a', version: 1, status: 'active' })
+    expect(body.data).toEqual({ title: 'Alpha plan', stage: 'open', amount: 10 })
+  })
+
+  test('answers one outside as one that is absent', async () => {
+    const outside = await through('get', { type, id: 'x' })
+    const absent = await through('get', { type, id: 'z' })
+    expect(outside.error?.code).toBe('NOT_FOUND')
+    expect(JSON.stringify(outside.error).replaceAll('"x"', '"z"')).toBe(JSON.stringify(absent.error))
+    expect(outside.error?.message.replace('"x"', '"z"')).toBe(absent.error?.message)
+  })
+
+  test('tells nothing of the past', async () => {
+    const version = await through('get', { type, id: 'a', version: 1 })
+    expect(version.error).toMatchObject({ code: 'FORBIDDEN', details: [{ code: 'out_of_bounds' }] })
+    const moment = await through('list', { type, asOf: new Date().toISOString() })
+    expect(moment.error).toMatchObject({ code: 'FORBIDDEN', details: [{ code: 'out_of_bounds' }] })
+  })
+})
+
+describe('A wait', () => {
+  test('ends with what lies within the bounds', async () => {
+    const { body } = await through('wait', { type, timeout: 0 })
+    expect(ids(body)).toEqual(['a', 'b'])
+    const title = (value: string) => ({ field: 'data.title', op: 'eq', value })
+    expect((await through('wait', { type, filter: title('Gamma plan'), timeout: 0 })).body.rows).toEqual([])
+    const hidden = { field: 'data.secret', op: 'is_not_null' }
+    expect((await through('wait', { type, filter: hidden, timeout: 0 })).error?.details[0]?.code).toBe(
+      'unknown_field',
+    )
+  })
+
+  test('goes on for as long as the token has its grants, whatever part of them is asked with', () => {
+    const whole = compileAccess([{ base: '*', record_type: '*', environment: '*', permission: 'admin' }])
+    const reading = narrowAccess(whole, { types: ['deal'], permission: 'read' })
+    expect(reading.allows('write', 'crm', 'deal')).toBe(false)
+    expect(wholeGrants(reading)).toBe(whole.grants)
+    expect(wholeGrants(accessToTypes(reading, 'crm', ['deal']))).toBe(whole.grants)
+  })
+})
+
+describe('A list', () => {
+  test('has and counts the records within the filter, with what is shown of them', async () => {
+    const { body } = await through('list', { type })
+    expect(ids(body)).toEqual(['a', 'b'])
+    expect(body.total).toBe(2)
+    expect(JSON.stringify(body)).not.toMatch(/canary|secret|team|ours/)
+  })
+
+  test('counts them on a page beyond the end, and through an index', async () => {
+    expect((await through('list', { type, offset: 10 })).body).toMatchObject({ rows: [], total: 2 })
+    const filter = { field: 'data.stage', op: 'eq', value: 'open' }
+    expect((await through('list', { type, filter, limit: 1 })).body).toMatchObject({
+      rows: [{ id: 'a' }],
+      total: 1,
+      hasMore: false,
+    })
+  })
+
+  test('goes on with its cursor within the same bounds only', async () => {
+    const { body } = await through('list', { type, sort: 'data.amount', limit: 1 })
+    expect(ids(body)).toEqual(['a'])
+    const next = await through('list', { type, sort: 'data.amount', limit: 1, cursor: body.nextCursor })
+    expect(ids(next.body)).toEqual(['b'])
+    expect(next.body.hasMore).toBe(false)
+    const wider = await lensed.through([{ recordType: type, fields: ['data.amount'] }])
+    const refused = await wider('list', { type, sort: 'data.amount', limit: 1, cursor: body.nextCursor })
+    expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR' })
+  })
+
+  test.each([
+    ['filter', { filter: { field: 'data.NAME', op: 'eq', value: 'canary one' } }],
+    ['negated filter', { filter: { not: { field: 'data.NAME', op: 'is_null' } } }],
+    ['step below', { filter: { field: 'data.NAME.below', op: 'is_null' } }],
+    ['quoted name', { filter: { field: 'data["NAME"]', op: 'is_null' } }],
+    ['search', { filter: { field: 'data.NAME', op: 'search', value: 'canary' } }],
+    ['sort', { sort: '-data.NAME' }],
+    ['sort by a term', { sort: [{ field: 'data.NAME', direction: 'asc' }] }],
+  ])('refuses a hidden field in a %s as one that there is not', async (_name, args) => {
+    const asked = async (name: string) => {
+      const named = JSON.parse(JSON.stringify(args).replaceAll('NAME', name))
+      const { error } = await through('list', { type, ...named })
+      expect(error?.code).toBe('VALIDATION_ERROR')
+      expect(error?.details[0]?.code).toBe('unknown_field')
+      return JSON.stringify([error?.message, error?.details]).replaceAll(name, 'NAME')
+    }
+    expect(await asked('secret')).toBe(await asked('zzzzzz'))
+  })
+
+  test('refuses data as a whole, which holds what is hidden', async () => {
+    const filter = { field: 'data', op: 'neq', value: {} }
+    expect((await through('list', { type, filter })).error?.details[0]?.code).toBe('unknown_field')
+    expect((await through('list', { type, sort: 'data' })).error?.details[0]?.code).toBe('unknown_field')
+  })
+
+  test('searches in data what is shown of it', async () => {
+    const search = (value: string) => ({ type, filter: { field: 'data', op: 'search', value } })
+    expect(ids((await through('list', search('plan'))).body)).toEqual(['a', 'b'])
+    expect(ids((await through('list', search('alpha open'))).body)).toEqual(['a'])
+    expect(ids((await through('list', search('canary'))).body)).toEqual([])
+    expect(ids((await through('list', search('ours'))).body)).toEqual([])
+    const title = { field: 'data.title', op: 'search', value: 'plan' }
+    expect(ids((await through('list', { type, filter: title })).body)).toEqual(['a', 'b'])
+  })
+
+  test('narrows to fields, of which a hidden one is missing', async () => {
+    const { body } = await through('list', { type, fields: ['id', 'data.title', 'data.secret'], sort: 'id' })
+    expect(body.rows).toEqual([
+      { id: 'a', data: { title: 'Alpha plan' } },
+      { id: 'b', data: { title: 'Beta plan' } },
+    ])
+  })
+
+  test('is not ranked by a search of its bounds', async () => {
+    const searching = await lensed.through([
+      {
+        recordType: type,
+        filter: { field: 'data.secret', op: 'search', value: 'canary' },
+        fields: ['data.title'],
+      },
+    ])
+    const { body } = await searching('list', { type })
+    expect(ids(body)).toEqual(['a', 'b', 'x', 'y'])
+    expect(JSON.stringify(body)).not.toMatch(/_search_score|canary/)
+  })
+})
+
+describe('Out of reach', () => {
+  test('are all types that are not named, and what knows nothing of bounds', async () => {
+    succeed(await world.call('PUT', '/v1/crm/record-types/other', {}), 201)
+    expect((await through('list', { type: 'other' })).error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: [{ code: 'out_of_reach' }],
+    })
+    const refused = [
+      '{ it: recordHistory(base: "crm", recordType: "deal", id: "a") { data { version } } }',
+      '{ it: trash(base: "crm", recordType: "deal") { data { deletedAt } } }',
+      '{ it: recordType(base: "crm", id: "deal") { id } }',
+      '{ it: recordTypeProfile(base: "crm", id: "deal") { count } }',
+      'mutation { it: claimRecords(base: "crm", recordType: "deal") { data { record { id } } } }',
+      '{ it: sql(base: "crm", query: "SELECT 1") { data } }',
+      'mutation { it: deleteRecordType(base: "crm", id: "deal") { id } }',
+      'mutation { it: putRecordType(base: "crm", id: "new", input: {}) { id } }',
+    ]
+    for (const text of refused) expect((await through({ text })).error?.code, text).toBe('FORBIDDEN')
+    // With a type beside it that is there whole, the others are no relations at all.
+    const sql = '{ it: sql(base: "crm", query: "SELECT * FROM deal") { data } }'
+    const beside = await lensed.through([{ recordType: type, filter: OURS }, { recordType: 'other' }])
+    expect((await beside({ text: sql })).error?.code).toBe('VALIDATION_ERROR')
+    const empty = [
+      '{ it: trash(base: "crm") { data { deletedAt } } }',
+      '{ it: claims(base: "crm") { data { id } } }',
+      '{ it: relationships(base: "crm") { data { id } } }',
+    ]
+    for (const text of empty) {
+      expect((await through({ text })).error?.code, text).toBe('FORBIDDEN')
+      expect((await beside({ text })).body, text).toEqual({ data: [] })
+    }
+    const changes = await beside({ text: '{ it: changes(base: "crm") { data { id } } }' })
+    expect(changes.body.data).toEqual([{ id: 'crm' }, { id: 'other' }])
+    const types = await beside({ text: '{ it: recordTypes(base: "crm") { data { id } } }' })
+    expect(types.body.data).toEqual([{ id: 'other' }])
+    const bases = await beside({ text: '{ it: bases { data { id } } }' })
+    expect(bases.body.data).toEqual([{ id: 'crm' }])
+  })
+
+  test('is what the token may not read, in the words of every address', async () => {
+    const { token } = await world.newToken([{ record_type: 'other', permission: 'read' }])
+    const narrow = await lensed.through([{ recordType: type, filter: OURS }], token)
+    expect((await narrow('list', { type })).error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: [{ code: 'missing_permission' }],
+    })
+  })
+})

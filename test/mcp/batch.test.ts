@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callTool } from '../support/mcp.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const put = (record_type: string, id: string, data: object) => ({
+  type: 'upsert_record',
+  record_type,
+  id,
+  data,
+})
+
+test('the tool does all operations or none, and answers what each did without repeating the records', async () => {
+  const type = await world.newType()
+  const operations = [
+    { type: 'create_record', name: 'x', record_type: type, data: { n: 1 } },
+    { type: 'patch_record', record_type: type, id: { $ref: 'x' }, data: { n: 2 } },
+  ]
+  const { body: structured } = await callTool(world, '/mcp/crm', 'batch', { operations })
+  expect(structured).toMatchObject({
+    data: [
+      { index: 0, type: 'create_record', operation: 'created', version: 1 },
+      { index: 1, type: 'patch_record', operation: 'updated', version: 2 },
+    ],
+    meta: { count: 2 },
+  })
+  expect(JSON.stringify(structured)).not.toContain('"record"')
+  const failed = await callTool(world, '/mcp/crm', 'batch', {
+    operations: [put(type, 'a', {}), { type: 'delete_record', record_type: type, id: 'none' }],
+  })
+  expect(failed.error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/operations/1/id' }] })
+  expect(await world.logOf(type)).toHaveLength(2)
+})
+
+test('operations may come as a JSON string, and idempotency_key and dry_run hold', async () => {
+  const type = await world.newType()
+  const operations = JSON.stringify([{ type: 'create_record', record_type: type, data: {} }])
+  const dry = await callTool(world, '/mcp/crm', 'batch', { operations, dry_run: true })
+  expect(dry.body.dry_run).toBe(true)
+  expect(await world.logOf(type)).toEqual([])
+  for (const _ of [1, 2]) await callTool(world, '/mcp/crm', 'batch', { operations, idempotency_key: 'k' })
+  expect(await world.logOf(type)).toHaveLength(1)
+})

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { jsonOf } from '../support/mcp.ts'
+import { type Door, DRIVERS, type Driver, inspect } from '../support/mcp-drivers.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await openServer()
+  await server.call('PUT', '/v1/bases/crm', {})
+  await server.call('PUT', '/v1/crm/record-types/task', {
+    json_schema: {
+      type: 'object',
+      properties: { title: { type: 'string' }, state: { enum: ['open', 'done'] } },
+      required: ['title'],
+      additionalProperties: false,
+    },
+  })
+})
+afterAll(() => server.close())
+
+const LONG = process.env['PLINTH_TEST_LONG'] !== undefined
+/** Each run of a command line client is a process, and on stdio two: what others stand for is left to the long run. */
+const SPARED = ['http Inspector auto', ...['legacy', 'auto', 'modern'].map((era) => `stdio Inspector ${era}`)]
+const CASES = (['http', 'stdio'] as const)
+  .flatMap((way) => Object.entries(DRIVERS).map(([name, open]) => ({ way, name, open })))
+  .filter(({ way, name }) => LONG || !SPARED.includes(`${way} ${name}`))
+
+describe.each(CASES)('$name over $way', ({ way, open }) => {
+  let driver: Driver
+  beforeAll(async () => {
+    const door: Door = { way, url: server.url, token: server.adminToken, base: 'crm' }
+    driver = await open(door)
+  })
+  afterAll(() => driver?.close())
+
+  test('lists the tools', async () => {
+    const names = await driver.list()
+    expect(names).toEqual(expect.arrayContaining(['list_types', 'query_records', 'create_task']))
+    expect(names).not.toContain('put_base')
+  })
+
+  test('creates a record and reads it back', async () => {
+    const made = await driver.call('create_task', { title: 'ü "quoted"\n', state: 'open' })
+    expect(made).toMatchObject({ isError: false, body: { version: 1, operation: 'created' } })
+    const read = await driver.call('get_record', { record_type: 'task', id: made.body.id })
+    expect(read).toMatchObject({ isError: false, body: { data: { title: 'ü "quoted"\n', state: 'open' } } })
+    expect(jsonOf(read.text)).toEqual(read.body)
+  })
+
+  test('is told how to mend a call, and mends it', async () => {
+    const { isError, text } = await driver.call('create_task', { title: 'a', state: 'opne' })
+    expect(isError).toBe(true)
+    const { error } = JSON.parse(text) as Body
+    expect(error.details[0]).toMatchObject({ path: '/state', allowed: ['open', 'done'] })
+    const [state] = error.details[0].allowed
+    const mended = await driver.call('create_task', { title: 'a', state })
+    expect(mended).toMatchObject({ isError: false, body: { data: { state: 'open' } } })
+  })
+})
+
+test('the Inspector finds no tool that is not portable', async () => {
+  const door: Door = { way: 'http', url: server.url, token: server.adminToken, base: 'crm' }
+  const { code, err } = await inspect(door, 'modern', ['--method', 'tools/list', '--strict'])
+  expect([code, err]).toEqual([0, ''])
+})

@@ -1,0 +1,99 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Provider } from '../../src/mcp/provider.ts'
+import { openSession } from '../support/mcp-session.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+const CLIENTS = 200
+const BATCH = 25
+const text = (words: string) => [{ type: 'text', text: words }]
+
+/** Answers with who asked, after a while that differs from call to call, and says so on the way. */
+const provider: Provider = {
+  about: { name: 'echo', title: 'Echo', version: '1.0.0' },
+  instructions: '',
+  tools: {
+    list: async () => ({ tools: [] }),
+    call: async ({ context }, _name, { n }, caller) => {
+      const who = `${context.scope.actor.name} ${n}`
+      for (let turns = Number(n) % 7; turns > 0; turns--) await turn()
+      caller.progress(1, 2, who)
+      if (Number(n) % 5 !== 0) return { content: text(who) }
+      const asked = await caller.elicit(who, { type: 'object', properties: {} })
+      return { content: text(asked.outcome === 'accepted' ? `${asked.content['me']} ${n}` : who) }
+    },
+  },
+}
+
+let server: TestServer
+let tokens: { name: string; token: string }[]
+beforeAll(async () => {
+  server = await openServer({}, undefined, provider)
+  const make = async (_: unknown, n: number) => {
+    const grants = [{ base: '*', record_type: '*', environment: '*', permission: 'read' }]
+    const name = `client-${n}`
+    const { body } = await server.call('POST', '/v1/tokens', { name, grants })
+    return { name, token: body.token as string }
+  }
+  tokens = await Promise.all(Array.from({ length: CLIENTS }, make))
+})
+afterAll(() => server.close())
+
+const call = (id: number, more: object = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name: 'echo', arguments: { n: id }, ...more },
+})
+
+test('ten thousand calls of two hundred clients with equal ids and different tokens: none is crossed', async () => {
+  const answered = await Promise.all(
+    tokens.flatMap(({ name, token }) =>
+      [0, 1].map(async () => {
+        const calls = Array.from({ length: BATCH }, (_, n) => call(n))
+        const { body } = await server.as(token)('POST', '/mcp', calls)
+        for (const { id, result } of body) expect(result.content[0].text).toBe(`${name} ${id}`)
+        return body.length as number
+      }),
+    ),
+  )
+  expect(answered.reduce((sum, each) => sum + each, 0)).toBe(CLIENTS * BATCH * 2)
+})
+
+test('what is said and asked on the way reaches the client of the call, and only its own answer counts', async () => {
+  const capabilities = { elicitation: {} }
+  const some = tokens.slice(0, 20)
+  const sessions = await Promise.all(
+    some.map(async ({ name, token }) => ({
+      name,
+      session: await openSession(server, { token, capabilities, path: '/mcp' }),
+    })),
+  )
+  const streams = await Promise.all(
+    sessions.map(async ({ name, session }) => {
+      const { params } = call(5, { _meta: { progressToken: 'p' } })
+      return { name, session, stream: await session.streaming('tools/call', params, 5) }
+    }),
+  )
+  for (const { name, stream } of streams) {
+    const [progress, question] = await stream.until(2)
+    expect(progress?.data.params).toMatchObject({ progressToken: 'p', message: `${name} 5` })
+    expect(question?.data).toMatchObject({ method: 'elicitation/create', params: { message: `${name} 5` } })
+  }
+  // Everybody answers everybody's question: the ids are alike, and each counts in its own session only.
+  const accept = (id: number, me: string): Body => ({
+    jsonrpc: '2.0',
+    id,
+    result: { action: 'accept', content: { me } },
+  })
+  for (const { name, session, stream } of streams) {
+    const id = stream.events[1]?.data.id
+    expect((await session.send(accept(id + 1, 'guessed'))).status).toBe(202)
+    expect((await session.send(accept(id, name))).status).toBe(202)
+  }
+  for (const { name, stream } of streams) {
+    const [, , answer] = await stream.until(3)
+    expect(answer?.data).toMatchObject({ id: 5, result: { content: text(`${name} 5`) } })
+    await stream.ended
+  }
+})

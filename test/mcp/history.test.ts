@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callTool } from '../support/mcp.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+let type: string
+beforeAll(async () => {
+  world = await openWorld()
+  type = await world.newType()
+  for (const n of [1, 2, 3]) await world.call('PUT', `/v1/crm/records/${type}/a`, { data: { n } })
+})
+afterAll(() => world.close())
+
+const history = (args: object, token = world.adminToken) =>
+  callTool(world, '/mcp/crm', 'record_history', { record_type: type, id: 'a', ...args }, { token })
+
+test('record_history answers the versions as REST does, or the record as it was', async () => {
+  const rest = await world.call('GET', `/v1/crm/records/${type}/a/history?limit=2`)
+  const asked = await history({ limit: 2 })
+  expect(asked.body.data).toEqual(rest.body.data)
+  const then = await history({ version: 1 })
+  expect(then.body).toMatchObject({ id: 'a', version: 1, data: { n: 1 } })
+  const now = await history({ as_of: new Date().toISOString() })
+  expect(now.body).toMatchObject({ version: 3, data: { n: 3 } })
+})
+
+test('record_history refuses what means two things, no version, and a type outside the grants', async () => {
+  const codes = async (args: object) => (await history(args)).error.details[0]
+  expect(await codes({ version: 1, limit: 2 })).toMatchObject({ path: '/limit', code: 'exclusive' })
+  expect(await codes({ version: 1, as_of: '2026-01-01' })).toMatchObject({
+    path: '/as_of',
+    code: 'exclusive',
+  })
+  expect(await codes({ version: 0 })).toMatchObject({ path: '/version', code: 'out_of_range' })
+  expect(await codes({ version: 9 })).toMatchObject({ path: '/version', code: 'version_not_found' })
+  const other = await world.newType()
+  const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
+  expect((await history({ version: 1 }, token)).error.code).toBe('FORBIDDEN')
+})

@@ -1,0 +1,440 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { callTool, connect, DIALECTS } from '../support/mcp.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let n = 0
+/** A base of its own for each test. */
+let base: string
+
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server.close())
+const put = async (path: string, body: object) => succeed(await server.call('PUT', path, body), 201)
+
+beforeEach(async () => {
+  base = `plans-${++n}`
+  await put(`/v1/bases/${base}`, {})
+  for (const type of ['deal', 'note', 'secret']) await put(`/v1/${base}/record-types/${type}`, {})
+  const ends = { source_record_types: ['*'], target_record_types: ['*'] }
+  await put(`/v1/${base}/relationship-types/about`, { ...ends, on_delete: 'cascade' })
+  await put(`/v1/${base}/relationship-types/near`, ends)
+  for (const id of ['d1', 'd2', 'd3']) await put(`/v1/${base}/records/deal/${id}`, { data: {} })
+  for (const id of ['n1', 'n2']) await note(id, 'd1')
+})
+
+const note = (id: string, deal: string) =>
+  put(`/v1/${base}/records/note/${id}`, {
+    data: {},
+    relationships: [{ rel_type: 'about', record_type: 'deal', id: deal }],
+  })
+
+const call = (name: string, args: Body, token = server.adminToken, path = `/mcp/${base}`) =>
+  callTool(server, path, name, args, { token })
+const D1 = { record_type: 'deal', id: 'd1' }
+const ids = async (type: string) => {
+  const { body } = await server.call('GET', `/v1/${base}/records/${type}?sort=id`)
+  return body.data.map(({ id }: Body) => id)
+}
+const counts = async () => ({ deals: (await ids('deal')).length, notes: (await ids('note')).length })
+const ALL = { deals: 3, notes: 2 }
+const deletion = (record_type: string, id: string) => ({ type: 'delete_record', record_type, id })
+const [ALONE, OTHER] = [deletion('deal', 'd2'), deletion('deal', 'd3')]
+
+async function tokenWith(...grants: object[]): Promise<{ id: string; token: string }> {
+  const made = await server.call('POST', '/v1/tokens', {
+    name: 'scoped',
+    grants: grants.map((grant) => ({ base, record_type: '*', environment: '*', ...grant })),
+  })
+  return succeed(made, 201) as { id: string; token: string }
+}
+/** The plan of a call that asks first. */
+async function planOf(name: string, args: Body, token?: string, path?: string): Promise<Body> {
+  const { body, error } = await call(name, args, token, path)
+  expect(error).toBeUndefined()
+  expect(Object.keys(body)).toEqual(['plan', 'plan_token', 'expires_at', 'next'])
+  return body
+}
+
+describe('a deletion of more than one thing', () => {
+  test('answers a plan first and deletes nothing, then, with its token, what it said', async () => {
+    const { plan, plan_token, expires_at } = await planOf('delete_record', D1)
+    expect(plan).toEqual({
+      what: 'Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).',
+      records: { count: 3, by_type: { note: 2, deal: 1 } },
+      relationships: { count: 2, by_type: { about: 2 } },
+      samples: ['deal/d1', 'note/n1', 'note/n2'],
+    })
+    expect(Date.parse(expires_at) - Date.now()).toBeLessThanOrEqual(600_000)
+    expect(await counts()).toEqual(ALL)
+    const { body } = await call('delete_record', { ...D1, plan_token })
+    expect(body).toEqual({ id: 'd1', deleted: true })
+    expect(await counts()).toEqual({ deals: 2, notes: 0 })
+  })
+
+  test.each(DIALECTS)('is planned for a %s client as a result that its tool promises', async (dialect) => {
+    const client = await connect(server.url, server.adminToken, dialect, `/mcp/${base}`)
+    await client.listTools()
+    const planned = await client.callTool({ name: 'delete_record', arguments: D1 })
+    expect(planned.isError).toBeUndefined()
+    const { plan_token } = planned.structuredContent
+    const done = await client.callTool({ name: 'delete_record', arguments: { ...D1, plan_token } })
+    expect(done.structuredContent).toEqual({ id: 'd1', deleted: true })
+    await client.close()
+  })
+
+  test('is what a batch with two deletes is, of records or of links, or with one that takes others along', async () => {
+    const links = (await server.call('GET', `/v1/${base}/relationships`)).body.data
+    const unlink = ({ id }: Body) => ({ type: 'delete_relationship', id })
+    const write = { type: 'upsert_record', record_type: 'deal', id: 'd9', data: {} }
+    const whats = []
+    for (const operations of [[ALONE, OTHER], [write, deletion('deal', 'd1')], links.map(unlink)])
+      whats.push((await planOf('batch', { operations })).plan.what)
+    expect(whats).toEqual([
+      'Deletes 2 records (2 deal).',
+      'Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).',
+      'Deletes 2 relationships (2 about).',
+    ])
+    expect(await counts()).toEqual(ALL)
+    const operations = [ALONE, write, OTHER]
+    const { plan_token } = await planOf('batch', { operations })
+    const { body } = await call('batch', { operations, plan_token })
+    expect(body.data.map((row: Body) => row.operation)).toEqual(['deleted', 'created', 'deleted'])
+    expect(await ids('deal')).toEqual(['d1', 'd9'])
+  })
+
+  test('is none of these: one record, one with its own links, a batch of writes with one delete', async () => {
+    await note('n3', 'd3')
+    expect((await call('delete_record', { record_type: 'note', id: 'n3' })).body).toMatchObject({
+      deleted: true,
+    })
+    expect((await call('delete_record', { record_type: 'deal', id: 'd3' })).body).toMatchObject({
+      deleted: true,
+    })
+    const operations = [ALONE, { type: 'create_record', record_type: 'deal', data: {} }]
+    expect((await call('batch', { operations })).body.meta).toEqual({ count: 2 })
+    expect(await counts()).toEqual({ deals: 2, notes: 2 })
+  })
+
+  test('asks for nothing as a dry run, which takes no token either', async () => {
+    const { body } = await call('delete_record', { ...D1, dry_run: true })
+    expect(body).toEqual({ id: 'd1', deleted: true, dry_run: true })
+    const batch = await call('batch', { operations: [ALONE, OTHER], dry_run: true })
+    expect(batch.body).toMatchObject({ meta: { count: 2 }, dry_run: true })
+    const { plan_token } = await planOf('delete_record', D1)
+    const { error } = await call('delete_record', { ...D1, dry_run: true, plan_token })
+    expect(error.details).toMatchObject([{ path: '/plan_token', code: 'exclusive' }])
+    expect(await counts()).toEqual(ALL)
+  })
+
+  test('that a link restricts is refused, planned or not', async () => {
+    const ends = { source_record_types: ['*'], target_record_types: ['*'] }
+    await put(`/v1/${base}/relationship-types/needs`, { ...ends, on_delete: 'restrict' })
+    const { plan_token } = await planOf('delete_record', D1)
+    const linked = await call('link_records', {
+      ...{
+        rel_type: 'needs',
+        source_record_type: 'deal',
+        source_id: 'd2',
+        target_record_type: 'deal',
+        target_id: 'd1',
+      },
+    })
+    expect(linked.error).toBeUndefined()
+    for (const args of [D1, { ...D1, plan_token }]) {
+      const { error } = await call('delete_record', args)
+      expect(error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'restricted', count: 1 }] })
+    }
+    expect(await counts()).toEqual(ALL)
+  })
+})
+
+describe('a plan_token', () => {
+  const refusal = async (name: string, args: Body, token?: string, path?: string) => {
+    const { error } = await call(name, args, token, path)
+    expect(await counts()).toEqual(ALL)
+    expect(error.details).toMatchObject([{ path: '/plan_token' }])
+    return [error.code, error.details[0].code]
+  }
+
+  test('that is none, or cut short, is refused', async () => {
+    const { plan_token } = await planOf('delete_record', D1)
+    for (const token of [
+      '',
+      'x',
+      plan_token.slice(1),
+      plan_token.slice(0, -1),
+      `${plan_token}=`,
+      `A${plan_token.slice(1)}`,
+    ])
+      expect(await refusal('delete_record', { ...D1, plan_token: token })).toEqual([
+        'VALIDATION_ERROR',
+        'invalid_plan_token',
+      ])
+  })
+
+  test('is of no use to another token of the same grants, nor to its own when a grant is gone', async () => {
+    await put(`/v1/bases/${base}-gone`, {})
+    const grant = { base: [base, `${base}-gone`], permission: 'write' }
+    const [first, second] = [await tokenWith(grant), await tokenWith(grant)]
+    const { plan_token } = await planOf('delete_record', D1, first.token)
+    const foreign = ['VALIDATION_ERROR', 'plan_of_another_token']
+    expect(await refusal('delete_record', { ...D1, plan_token }, second.token)).toEqual(foreign)
+    expect(await refusal('delete_record', { ...D1, plan_token })).toEqual(foreign)
+    succeed(await server.call('DELETE', `/v1/bases/${base}-gone`))
+    expect(await refusal('delete_record', { ...D1, plan_token }, first.token)).toEqual(foreign)
+  })
+
+  test('lends nobody a permission', async () => {
+    const { plan_token } = await planOf('delete_record', D1)
+    const { token } = await tokenWith({ permission: 'read' })
+    const { error } = await call('delete_record', { ...D1, plan_token }, token)
+    expect(error.code).toBe('FORBIDDEN')
+    expect(await counts()).toEqual(ALL)
+  })
+
+  test('is of one tool, one address and one set of arguments', async () => {
+    const { plan_token } = await planOf('delete_record', D1)
+    const other = ['VALIDATION_ERROR', 'plan_of_another_call']
+    const operations = [deletion('deal', 'd1')]
+    expect(await refusal('batch', { operations, plan_token })).toEqual(other)
+    expect(await refusal('delete_record', { ...D1, id: 'd2', plan_token })).toEqual(other)
+    expect(await refusal('delete_record', { ...D1, expected_version: 1, plan_token })).toEqual(other)
+    expect(await refusal('delete_record', { base_id: base, ...D1, plan_token }, undefined, '/mcp')).toEqual(
+      other,
+    )
+    const { plan_token: ofBatch } = await planOf('batch', { operations: [ALONE, OTHER] })
+    expect(await refusal('batch', { operations: [OTHER, ALONE], plan_token: ofBatch })).toEqual(other)
+  })
+
+  test('of one base says nothing to the same call in another', async () => {
+    const { plan_token } = await planOf('delete_record', D1)
+    const elsewhere = `${base}-x`
+    await put(`/v1/bases/${elsewhere}`, {})
+    await put(`/v1/${elsewhere}/record-types/deal`, {})
+    await put(`/v1/${elsewhere}/records/deal/d1`, { data: {} })
+    const path = `/mcp/${elsewhere}`
+    expect(await refusal('delete_record', { ...D1, plan_token }, undefined, path)).toEqual([
+      'VALIDATION_ERROR',
+      'plan_of_another_call',
+    ])
+    expect((await server.call('GET', `/v1/${elsewhere}/records/deal/d1`)).status).toBe(200)
+  })
+
+  describe('that is older than ten minutes', () => {
+    afterEach(() => {
+      vi.useRealTimers()
+    })
+    test('is refused with the plan of now, whose token runs', async () => {
+      const { plan_token } = await planOf('delete_record', D1)
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_001 })
+      const { error } = await call('delete_record', { ...D1, plan_token })
+      expect(error).toMatchObject({
+        code: 'CONFLICT',
+        details: [
+          { path: '/plan_token', code: 'plan_expired', expected: expect.stringContaining('3 records') },
+        ],
+      })
+      expect(await counts()).toEqual(ALL)
+      const [{ hint }] = error.details
+      expect((await call('delete_record', { ...D1, plan_token: hint })).body.deleted).toBe(true)
+    })
+  })
+
+  const changes: [string, () => Promise<unknown>][] = [
+    ['the record was written', () => server.call('PUT', `/v1/${base}/records/deal/d1`, { data: { a: 1 } })],
+    ['one that goes along was', () => server.call('PUT', `/v1/${base}/records/note/n2`, { data: { a: 1 } })],
+    ['another one goes along', () => note('n3', 'd1')],
+    ['one goes along no more', () => server.call('DELETE', `/v1/${base}/records/note/n1`)],
+    [
+      'it goes alone now',
+      () =>
+        call('batch', { operations: [deletion('note', 'n1')] }).then(() =>
+          call('delete_record', { record_type: 'note', id: 'n2' }),
+        ),
+    ],
+  ]
+  test.each(changes)('is refused with the plan of now after %s', async (_, change) => {
+    const { plan_token } = await planOf('delete_record', D1)
+    await change()
+    const before = await counts()
+    const { error } = await call('delete_record', { ...D1, plan_token })
+    expect(error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'plan_stale' }] })
+    expect(await counts()).toEqual(before)
+    const [{ hint, expected }] = error.details
+    expect(expected).toMatch(/^Deletes \d record/)
+    expect((await call('delete_record', { ...D1, plan_token: hint })).body).toEqual({
+      id: 'd1',
+      deleted: true,
+    })
+  })
+
+  test('sent twice at once deletes once; the other call is told that nothing is there', async () => {
+    const { plan_token } = await planOf('delete_record', D1)
+    const answers = await Promise.all([1, 2, 3].map(() => call('delete_record', { ...D1, plan_token })))
+    expect(answers.filter(({ body }) => body?.deleted)).toHaveLength(1)
+    const refused = answers.flatMap(({ error }) => (error ? [error.code] : []))
+    expect(refused).toEqual(['NOT_FOUND', 'NOT_FOUND'])
+    expect(await counts()).toEqual({ deals: 2, notes: 0 })
+  })
+
+  test('goes with an idempotency key, which keeps neither plans nor refusals of them', async () => {
+    const args = { ...D1, idempotency_key: 'k' }
+    const { plan_token } = await planOf('delete_record', args)
+    await note('n3', 'd1')
+    const stale = await call('delete_record', { ...args, plan_token })
+    expect(stale.error.details[0].code).toBe('plan_stale')
+    const { plan_token: fresh } = await planOf('delete_record', args)
+    const done = await call('delete_record', { ...args, plan_token: fresh })
+    expect(done.body).toEqual({ id: 'd1', deleted: true })
+    expect((await call('delete_record', { ...args, plan_token: fresh })).body).toEqual(done.body)
+    expect((await call('delete_record', args)).body).toEqual(done.body)
+  })
+})
+
+describe('a plan of a token that may not read all', () => {
+  const SECRET = { record_type: 'secret', id: 'CANARY-1' }
+  const hide = (deal: string) =>
+    put(`/v1/${base}/records/secret/CANARY-1`, {
+      data: {},
+      relationships: [{ rel_type: 'about', record_type: 'deal', id: deal }],
+    })
+
+  test('neither names nor counts what lies outside, and what changes there makes it no other', async () => {
+    const { token } = await tokenWith({ record_type: ['deal', 'note'], permission: 'write' })
+    const { plan: before, plan_token } = await planOf('delete_record', D1, token)
+    await hide('d1')
+    const { plan } = await planOf('delete_record', D1, token)
+    expect(plan).toEqual(before)
+    expect((await call('delete_record', { ...D1, plan_token }, token)).body.deleted).toBe(true)
+    expect((await server.call('GET', `/v1/${base}/records/secret/${SECRET.id}`)).status).toBe(404)
+  })
+
+  test('is not made for one thing of which only something outside depends', async () => {
+    const { token } = await tokenWith({ record_type: 'deal', permission: 'write' })
+    await hide('d2')
+    for (const id of ['d1', 'd2', 'd3'])
+      expect((await call('delete_record', { record_type: 'deal', id }, token)).body).toEqual({
+        id,
+        deleted: true,
+      })
+  })
+
+  test('of a record type shows its own links alone', async () => {
+    const { token } = await tokenWith({ record_type: 'deal', permission: 'manage' })
+    await hide('d2')
+    const args = { base_id: base, kind: 'record_type', id: 'deal' }
+    const { plan } = await planOf('delete_definition', args, token, '/mcp')
+    expect(plan).toEqual({
+      what: 'Deletes 1 record type (deal) and 3 records (3 deal).',
+      record_types: { count: 1, names: ['deal'] },
+      records: { count: 3, by_type: { deal: 3 } },
+    })
+  })
+})
+
+describe('delete_definition', () => {
+  const run = (args: Body, token?: string) =>
+    call('delete_definition', { base_id: base, ...args }, token, '/mcp')
+  const status = async (path: string) => (await server.call('GET', path)).status
+
+  test.each([
+    [
+      'record_type',
+      () => 'deal',
+      'Deletes 1 record type (deal), 5 records (3 deal, 2 note) and 2 relationships (2 about).',
+      () => `/v1/${base}/record-types/deal`,
+    ],
+    [
+      'relationship_type',
+      () => 'about',
+      'Deletes 1 relationship type (about) and 2 relationships (2 about).',
+      () => `/v1/${base}/relationship-types/about`,
+    ],
+    [
+      'base',
+      () => base,
+      'record types (deal, note, secret), 2 relationship types (about, near), 5 records (3 deal, 2 note) and 2 relationships (2 about).',
+      () => `/v1/bases/${base}`,
+    ],
+  ])('deletes a %s in two steps, whatever it holds', async (kind, id, what, path) => {
+    const args = { kind, id: id() }
+    const { body } = await run(args)
+    expect(body.plan.what).toContain(what)
+    expect(await status(path())).toBe(200)
+    const rehearsed = await run({ ...args, dry_run: true })
+    expect(rehearsed.body).toEqual({ id: id(), deleted: true, dry_run: true })
+    expect(await counts()).toEqual(ALL)
+    const done = await run({ ...args, plan_token: body.plan_token })
+    expect(done.body).toEqual({ id: id(), deleted: true })
+    expect(await status(path())).toBe(404)
+    const again = await run({ ...args, plan_token: body.plan_token })
+    expect(again.error.code).toBe('NOT_FOUND')
+  })
+
+  test('asks first for an empty type too', async () => {
+    const { body } = await run({ kind: 'record_type', id: 'secret' })
+    expect(body.plan).toEqual({
+      what: 'Deletes 1 record type (secret).',
+      record_types: { count: 1, names: ['secret'] },
+    })
+  })
+
+  test('holds to its plan where another record came', async () => {
+    const args = { kind: 'base', id: base }
+    const { body } = await run(args)
+    await note('n3', 'd2')
+    const { error } = await run({ ...args, plan_token: body.plan_token })
+    expect(error.details[0]).toMatchObject({
+      code: 'plan_stale',
+      expected: expect.stringContaining('6 records'),
+    })
+    expect(await status(`/v1/bases/${base}`)).toBe(200)
+  })
+
+  test('needs the base named twice, and the permission that REST asks for', async () => {
+    const { error } = await run({ kind: 'base', id: 'deal' })
+    expect(error.details).toMatchObject([{ path: '/id', code: 'disagrees', expected: base }])
+    const { token } = await tokenWith({ permission: 'manage' })
+    const writer = await tokenWith({ permission: 'write' })
+    expect((await run({ kind: 'base', id: base }, token)).error.code).toBe('FORBIDDEN')
+    for (const kind of ['record_type', 'relationship_type'])
+      expect((await run({ kind, id: 'deal' }, writer.token)).error.code).toBe('FORBIDDEN')
+    expect(await counts()).toEqual(ALL)
+  })
+
+  test('has its like in a batch, which plans types and records together', async () => {
+    const operations = [
+      { type: 'delete_record_type', id: 'deal' },
+      deletion('secret', 's'),
+      { type: 'delete_relationship_type', id: 'near' },
+    ]
+    await put(`/v1/${base}/records/secret/s`, { data: {} })
+    const { plan, plan_token } = await planOf('batch', { operations })
+    expect(plan.what).toBe(
+      'Deletes 1 record type (deal), 1 relationship type (near), 6 records (3 deal, 2 note, 1 secret) and 2 relationships (2 about).',
+    )
+    expect(await counts()).toEqual(ALL)
+    expect((await call('batch', { operations, plan_token })).body.meta).toEqual({ count: 3 })
+    expect(await status(`/v1/${base}/record-types/deal`)).toBe(404)
+  })
+})
+
+test('GraphQL asks first where it is told to; REST never does', async () => {
+  const mutate = async (args: string) => {
+    const query = `mutation { deleteRecord(base: "${base}", recordType: "deal", id: "d1"${args}) { deleted plan { what token } } }`
+    return (await server.call('POST', '/graphql', { query })).body.data.deleteRecord
+  }
+  const planned = await mutate(', askFirst: true')
+  expect(planned).toMatchObject({ deleted: false, plan: { what: expect.stringContaining('3 records') } })
+  expect(await counts()).toEqual(ALL)
+  expect(await mutate(`, planToken: "${planned.plan.token}"`)).toEqual({ deleted: true, plan: null })
+  expect(await counts()).toEqual({ deals: 2, notes: 0 })
+  await note('n1', 'd2')
+  expect(succeed(await server.call('DELETE', `/v1/${base}/records/deal/d2`))).toEqual({
+    id: 'd2',
+    deleted: true,
+  })
+})

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed, times } from '../support/answers.ts'
+import { DIALECTS, type Dialect } from '../support/mcp.ts'
+import { type Following, followWith } from '../support/mcp-following.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const put = async (type: string, id: string, data: object) =>
+  expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data })).status).toBeLessThan(300)
+const recordUri = (type: string, id: string) => `plinth://crm/records/${type}/${id}`
+const listUri = (type: string, filter?: object) =>
+  `plinth://crm/records/${type}${filter ? `?filter=${encodeURIComponent(JSON.stringify(filter))}` : ''}`
+const isN = (n: number) => ({ field: 'data.n', op: 'eq', value: n })
+
+const opened: Following[] = []
+async function following(
+  uris: string[],
+  { dialect = 'v1' as Dialect, path = '/mcp/crm', token = world.adminToken } = {},
+) {
+  const found = await followWith(world.url, token, dialect, path, uris)
+  opened.push(found)
+  return found
+}
+afterAll(() => Promise.all(opened.map((each) => each.close())))
+
+/** Two types, a record of each that is followed, and one whose change comes after all that was told before it. */
+async function types() {
+  const [type, other] = [await world.newType(), await world.newType()]
+  await put(type, 'a', { n: 1 })
+  await put(type, 'b', { n: 1 })
+  await put(other, 'last', { n: 1 })
+  return { type, other, last: recordUri(other, 'last'), finish: () => put(other, 'last', { n: 2 }) }
+}
+
+describe.each(DIALECTS)('a %s client', (dialect) => {
+  test('is told of the record it follows, and not of others', async () => {
+    const { type, last, finish } = await types()
+    const client = await following([recordUri(type, 'a'), last], { dialect })
+    await put(type, 'b', { n: 2 })
+    await put(type, 'a', { n: 2 })
+    await client.until(recordUri(type, 'a'))
+    await put(type, 'b', { n: 3 })
+    await finish()
+    await client.until(last)
+    expect(new Set(client.told())).toEqual(new Set([recordUri(type, 'a'), last]))
+  })
+
+  test('is told of a list when a record of a change matched before it, or matches after it', async () => {
+    const { type, last, finish } = await types()
+    const [nines, all] = [listUri(type, isN(9)), listUri(type)]
+    const client = await following([nines, last], { dialect })
+    await put(type, 'a', { n: 2 })
+    await finish()
+    await client.until(last)
+    expect(client.told()).toEqual([last])
+    for (const n of [9, 10]) {
+      await put(type, 'a', { n })
+      await client.until(nines)
+    }
+    await put(type, 'a', { n: 9 })
+    await client.until(nines)
+    succeed(await world.call('DELETE', `/v1/crm/records/${type}/a`))
+    await client.until(nines)
+    const whole = await following([all], { dialect })
+    await put(type, 'b', { n: 7 })
+    await whole.until(all)
+  })
+
+  test('is told of the type it follows', async () => {
+    const { type, last } = await types()
+    const uri = `plinth://crm/types/${type}`
+    const client = await following([uri, last], { dialect })
+    await put(type, 'a', { n: 5 })
+    succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { description: 'Another.' }))
+    await client.until(uri)
+    expect(client.told().filter((each) => each !== last)).toEqual([uri])
+  })
+})
+
+test('what the token may not read is not followed, whether or not it exists', async () => {
+  const { type, other } = await types()
+  const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
+  const client = await following([], { token })
+  const refusals = [
+    recordUri(type, 'a'),
+    recordUri('absent', 'a'),
+    `plinth://crm/types/${type}`,
+    listUri(type, isN(1)),
+  ]
+  for (const uri of refusals) await expect(client.follow(uri)).rejects.toMatchObject({ code: -32002 })
+  const messages = await Promise.all(refusals.map((uri) => client.follow(uri).catch((e: Error) => e.message)))
+  expect(new Set(messages).size).toBe(1)
+})
+
+test('changes of what is outside the grants reach nobody, though they happen in the same base', async () => {
+  const { type, other, last, finish } = await types()
+  const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
+  const client = await following([listUri(other), last], { token })
+  await put(type, 'a', { n: 1000 })
+  await finish()
+  await client.until(last)
+  expect(client.told().every((uri) => uri === last || uri === listUri(other))).toBe(true)
+})
+
+test('who ends following is told no more; others who follow the same are', async () => {
+  const { type, other, last, finish } = await types()
+  const uri = recordUri(type, 'a')
+  const [leaving, staying] = [await following([uri, last]), await following([uri])]
+  // What was written just before may be told still: until then nothing is to be concluded.
+  await finish()
+  await leaving.until(last)
+  const toldOf = () => leaving.told().filter((each) => each === uri).length
+  const before = toldOf()
+  await leaving.unfollow(uri)
+  await put(type, 'a', { n: 3 })
+  await staying.until(uri)
+  await put(other, 'last', { n: 3 })
+  await leaving.until(last)
+  expect(toldOf()).toBe(before)
+})
+
+test.each(DIALECTS)('a revoked token hears nothing more: %s', async (dialect) => {
+  const { type } = await types()
+  const { id, token } = await world.newToken([{ record_type: type, permission: 'read' }])
+  const client = await following([recordUri(type, 'a')], { token, dialect })
+  succeed(await world.call('DELETE', `/v1/tokens/${id}`))
+  await client.ended
+  const before = client.told().length
+  await put(type, 'a', { n: 8 })
+  const witness = await following([recordUri(type, 'a')])
+  await put(type, 'a', { n: 9 })
+  await witness.until(recordUri(type, 'a'))
+  expect(client.told()).toHaveLength(before)
+})
+
+test('each of many that are followed is told by itself', async () => {
+  const { type, last, finish } = await types()
+  const ids = times(90, (n) => `r${n}`)
+  for (const id of ids) await put(type, id, { n: 0 })
+  await put(type, 'r50', { n: 1 })
+  const client = await following([...ids.map((id) => recordUri(type, id)), last])
+  await finish()
+  await client.until(last)
+  const before = client.told().length
+  await put(type, 'r77', { n: 1 })
+  await client.until(recordUri(type, 'r77'))
+  expect(client.told().slice(before)).toEqual([recordUri(type, 'r77')])
+})
+
+test('prompts and types that change are told as lists that changed', async () => {
+  const client = await following([])
+  succeed(await world.call('PUT', '/v1/crm/record-types/prompt', {}), 201)
+  await client.untilList('resources')
+  await client.untilList('prompts')
+  await put('prompt', 'p', { name: 'new', template: 'x' })
+  await client.untilList('prompts')
+})
+
+test('an address that narrows the rights follows what they leave, for as long as any other', async () => {
+  const { type, other, last, finish } = await types()
+  const path = `/mcp/crm?readonly=1&types=${other}`
+  const client = await following([last], { path })
+  await expect(client.follow(recordUri(type, 'a'))).rejects.toMatchObject({ code: -32002 })
+  // Longer than it takes to look whether a stream may go on: it would have ended by then.
+  const witness = await world.newToken([{ permission: 'read' }])
+  const revoked = await following([last], { token: witness.token })
+  succeed(await world.call('DELETE', `/v1/tokens/${witness.id}`))
+  await revoked.ended
+  const before = client.told().length
+  await finish()
+  await client.until(last)
+  expect(client.told().length).toBeGreaterThanOrEqual(before)
+})

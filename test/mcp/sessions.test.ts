@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIMITS } from '../../src/limits.ts'
+import { rpc } from '../support/mcp.ts'
+import { openSession } from '../support/mcp-session.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+import type { OpenStream } from '../support/sse.ts'
+
+let server: TestServer
+let second: TestServer
+beforeAll(async () => {
+  server = await openServer()
+  second = await openServer({}, server.database)
+  await server.call('PUT', '/v1/bases/crm', {})
+  await server.call('PUT', '/v1/bases/other', {})
+  await putType('task')
+})
+afterAll(async () => {
+  await second.close()
+  await server.close()
+})
+
+const putType = (id: string, title = 'string', at = server) =>
+  at.call('PUT', `/v1/crm/record-types/${id}`, {
+    json_schema: { type: 'object', properties: { [title]: { type: 'string' } } },
+  })
+const tokenFor = async (...types: string[]): Promise<{ token: string; id: string }> => {
+  const grants = [{ base: 'crm', record_type: types, environment: '*', permission: 'write' }]
+  return (await server.call('POST', '/v1/tokens', { name: 'agent', grants })).body
+}
+/** What a change of a type is told by: the lists that it is in. */
+const CHANGED = ['notifications/tools/list_changed', 'notifications/resources/list_changed']
+/** The nth of the changes that a stream tells of. */
+const changeOf = async (stream: OpenStream, nth: number) =>
+  (await stream.until(nth * 2)).slice(-2).map((event) => event.data)
+const TOLD = CHANGED.map((method) => ({ jsonrpc: '2.0', method }))
+
+test('initialize opens a session that serves until DELETE ends it', async () => {
+  const session = await openSession(server)
+  expect(session.id).toMatch(/^[\x21-\x7e]{16,}$/)
+  expect(session.initialized.capabilities.tools).toEqual({ listChanged: true })
+  expect((await session.request('ping')).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+  const { body } = await session.request('tools/call', { name: 'list_types', arguments: {} }, 'x')
+  expect(body).toMatchObject({ id: 'x', result: { structuredContent: { data: [{ id: 'task' }] } } })
+  expect((await session.end()).status).toBe(204)
+  for (const method of ['ping', 'tools/list']) {
+    const { status, body } = await session.request(method)
+    expect(status).toBe(404)
+    expect(body).toMatchObject({ id: null, error: { message: expect.stringContaining('initialize') } })
+  }
+  expect((await session.end()).status).toBe(404)
+})
+
+test('a session is found by its own token at its own address, and by nobody else anywhere', async () => {
+  const { token } = await tokenFor('task')
+  const session = await openSession(server, { token })
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  const asked = (at: TestServer, path: string, as: string, id = session.id) =>
+    at.as(as)('POST', path, ping, { 'mcp-session-id': id })
+  expect((await asked(server, '/mcp/crm', token)).status).toBe(200)
+  expect((await asked(server, '/mcp/crm', server.adminToken)).status).toBe(404)
+  expect((await asked(server, '/mcp/crm?readonly=1', token)).status).toBe(404)
+  expect((await asked(server, '/mcp', token)).status).toBe(404)
+  expect((await asked(server, '/mcp/crm', token, 'made-up')).status).toBe(404)
+  for (const method of ['GET', 'DELETE']) {
+    const { status } = await server.call(method, '/mcp/crm', undefined, { 'mcp-session-id': session.id })
+    expect(status, method).toBe(404)
+  }
+  expect((await asked(server, '/mcp/crm', token)).status).toBe(200)
+})
+
+test('a POST without a session is served as before, and keeps nothing', async () => {
+  const { headers, body } = await rpc(server, '/mcp/crm', 'tools/list')
+  expect(headers.get('mcp-session-id')).toBeNull()
+  expect(body.result.tools.length).toBeGreaterThan(0)
+})
+
+test('the oldest of too many sessions of a token ends; those of others stay', async () => {
+  const { token } = await tokenFor('task')
+  const other = await openSession(server)
+  const first = await openSession(server, { token })
+  const next = await openSession(server, { token })
+  await first.request('ping')
+  for (let n = 2; n < LIMITS.mcpSessionsOfToken + 1; n++) await openSession(server, { token })
+  expect((await next.request('ping')).status).toBe(404)
+  expect((await first.request('ping')).status).toBe(200)
+  expect((await other.request('ping')).status).toBe(200)
+})
+
+test('the stream of a session tells that the tools changed, whichever process changed a type', async () => {
+  const session = await openSession(server)
+  const stream = await session.listen()
+  expect([stream.status, stream.type]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  await putType('late')
+  expect(await changeOf(stream, 1)).toEqual(TOLD)
+  const names = (await session.request('tools/list')).body.result.tools.map((tool: Body) => tool.name)
+  expect(names).toContain('create_late')
+  await putType('late', 'renamed', second)
+  expect(await changeOf(stream, 2)).toEqual(TOLD)
+  await server.call('DELETE', '/v1/crm/record-types/late')
+  expect(await changeOf(stream, 3)).toEqual(TOLD)
+  stream.cut()
+})
+
+test('types outside the grants are silent', async () => {
+  await putType('secret')
+  const { token } = await tokenFor('task')
+  const stream = await (await openSession(server, { token })).listen()
+  await putType('secret', 'other')
+  await server.call('PUT', '/v1/other/record-types/task', {})
+  await putType('task', 'seen')
+  expect(await changeOf(stream, 1)).toEqual(TOLD)
+  expect(stream.events).toHaveLength(2)
+  stream.cut()
+})
+
+test('a revoked token ends its streams, and its sessions with them', async () => {
+  const { token, id } = await tokenFor('task')
+  const session = await openSession(server, { token })
+  const [own, account] = [
+    await session.listen(),
+    await (await openSession(server, { token, path: '/mcp' })).listen(),
+  ]
+  await server.call('DELETE', `/v1/tokens/${id}`)
+  await Promise.all([own.ended, account.ended])
+  expect((await session.request('ping')).status).toBe(401)
+})
+
+test('a session has one stream: a client that comes again takes the place of the one that was lost', async () => {
+  const session = await openSession(server)
+  const lost = await session.listen()
+  const stream = await session.listen()
+  await lost.ended
+  await putType('task', 'again')
+  await stream.until(1)
+  expect(lost.events).toEqual([])
+  await session.end()
+  await stream.ended
+})
+
+test('streams of sessions count among those a token may have open', async () => {
+  const { token } = await tokenFor('task')
+  const open = []
+  for (let n = 0; n < LIMITS.streamsOfToken; n++)
+    open.push(await (await openSession(server, { token })).listen())
+  const session = await openSession(server, { token })
+  const refused = await server.as(token)('GET', '/mcp/crm', undefined, session.headers)
+  expect(refused.status).toBe(429)
+  expect(refused.body.error.data.error).toMatchObject({ code: 'RATE_LIMITED' })
+  for (const stream of open) stream.cut()
+})
+
+test('streams end when the server shuts down, and it does shut down', async () => {
+  const short = await openServer({}, server.database)
+  const stream = await (await openSession(short)).listen()
+  await Promise.all([short.close(), stream.ended])
+})

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed, TIME, times, UUID7 } from '../support/answers.ts'
+import { callTool } from '../support/mcp.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+let token: string
+beforeAll(async () => {
+  world = await openWorld()
+  token = (await world.newToken([{ permission: 'write' }])).token
+})
+afterAll(() => world.close())
+
+const work = (args: Record<string, unknown>, as = token) =>
+  callTool(world, '/mcp/crm', 'work', args, { token: as })
+
+async function queue(count: number): Promise<string> {
+  const type = await world.newType()
+  for (const n of times(count, (i) => i))
+    succeed(await world.call('PUT', `/v1/crm/records/${type}/r${n}`, { data: { n } }), 201)
+  return type
+}
+
+test('an agent claims, keeps, writes under, and completes its work', async () => {
+  const record_type = await queue(2)
+  const { body, text } = await work({ action: 'claim', record_type, lease_seconds: 60 })
+  expect(body).toMatchObject({
+    data: [{ record: { id: 'r0', data: { n: 0 } } }],
+    meta: { count: 1, limit: 1 },
+  })
+  expect(text).toMatch(/^Untrusted/)
+  const { id, ...claim } = body.data[0].claim
+  expect(claim).toEqual({ expires_at: expect.stringMatching(TIME), attempts: 1 })
+  expect(id).toMatch(UUID7)
+  expect((await work({ action: 'heartbeat', claim_id: id })).body).toMatchObject({ id, status: 'active' })
+
+  const write = (name: string, data: object) =>
+    callTool(world, '/mcp/crm', name, { record_type, id: 'r0', data, claim_id: id }, { token })
+  expect((await write('update_record', { m: 1 })).body).toMatchObject({ data: { n: 0, m: 1 }, version: 2 })
+  expect((await write('upsert_record', { n: 5 })).body).toMatchObject({ data: { n: 5 }, version: 3 })
+  expect((await work({ action: 'complete', claim_id: id })).body).toMatchObject({ id, status: 'completed' })
+  expect((await write('update_record', { m: 2 })).error).toMatchObject({
+    code: 'CONFLICT',
+    details: [{ path: '/claim_id', code: 'claim_lost' }],
+  })
+
+  const rest = await work({ action: 'claim', record_type, sort: '-data.n', limit: 5, max_attempts: 3 })
+  expect(rest.body.data.map((each: Body) => each.record.id)).toEqual(['r1'])
+  const released = await work({ action: 'release', claim_id: rest.body.data[0].claim.id })
+  expect(released.body).toMatchObject({ status: 'released' })
+})
+
+test('a rehearsed claim holds nothing, and a repeated one hands out the same', async () => {
+  const record_type = await queue(2)
+  expect((await work({ action: 'claim', record_type, dry_run: true })).body).toMatchObject({ dry_run: true })
+  const args = { action: 'claim', record_type, idempotency_key: 'once' }
+  const [first, again] = [await work(args), await work(args)]
+  expect(again.body).toEqual(first.body)
+  expect(first.body.data[0].record.id).toBe('r0')
+})
+
+test('waiting takes read alone, and ends with the first match', async () => {
+  const record_type = await queue(0)
+  const other = await queue(0)
+  const grants = [
+    { record_type, permission: 'read' },
+    { record_type: other, permission: 'write' },
+  ]
+  const reader = (await world.newToken(grants)).token
+  const filter = { field: 'data.n', op: 'eq', value: 1 }
+  expect((await work({ action: 'wait', record_type, filter, timeout: 0 }, reader)).body.data).toEqual([])
+  const waiting = work({ action: 'wait', record_type, filter, timeout: 20 }, reader)
+  succeed(await world.call('PUT', `/v1/crm/records/${record_type}/r1`, { data: { n: 1 } }), 201)
+  expect((await waiting).body.data).toMatchObject([{ id: 'r1', data: { n: 1 } }])
+  expect((await work({ action: 'claim', record_type }, reader)).error.code).toBe('FORBIDDEN')
+})
+
+test.each<[Record<string, unknown>, string, string]>([
+  [{ action: 'grab' }, '/action', 'enum'],
+  [{ action: 'claim' }, '/record_type', 'required'],
+  [{ action: 'complete' }, '/claim_id', 'required'],
+  [{ action: 'complete', claim_id: 'x', limit: 2 }, '/limit', 'unknown_key'],
+  [{ action: 'wait', record_type: 'type1', lease_seconds: 5 }, '/lease_seconds', 'unknown_key'],
+  [{ action: 'wait', record_type: 'type1', dry_run: true }, '/dry_run', 'unknown_key'],
+  [{ action: 'wait', record_type: 'type1', timeout: 61 }, '/timeout', 'out_of_range'],
+  [{ action: 'claim', record_type: 'type1', limit: 101 }, '/limit', 'out_of_range'],
+  [{ action: 'claim', record_type: 'type1', claim: 'x' }, '/claim', 'unknown_key'],
+])('%j is refused by name', async (args, path, code) => {
+  const { error } = await work(args)
+  expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path, code }] })
+})
+
+test('an unknown claim is not found', async () => {
+  expect((await work({ action: 'release', claim_id: 'nothing' })).error).toMatchObject({
+    code: 'NOT_FOUND',
+    details: [{ path: '/claim_id', code: 'claim_not_found' }],
+  })
+})

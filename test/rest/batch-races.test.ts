@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { start } from '../cli/plinth.ts'
+import { succeed, times } from '../support/answers.ts'
+import { SEED } from '../support/seed.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const [shuffles] = [
+  fc.sample(
+    fc.shuffledSubarray(
+      times(20, (n) => n),
+      { minLength: 20 },
+    ),
+    { seed: SEED, numRuns: 32 },
+  ),
+]
+
+const batch = (operations: unknown) => world.call('POST', '/v1/crm/batch', { operations })
+const put = (record_type: string, id: string, data: object, more = {}) => ({
+  type: 'upsert_record',
+  record_type,
+  id,
+  data,
+  ...more,
+})
+
+test('32 shuffled batches over the same 20 records run one after the other in effect', async () => {
+  const type = await world.newType()
+  const answers = await Promise.all(
+    shuffles.map((order, by) =>
+      batch(order.map((n) => put(type, `r${n}`, { by }, { external_id: `x${n}` }))),
+    ),
+  )
+  for (const answer of answers) succeed(answer)
+  const { data } = succeed(await world.call('GET', `/v1/crm/records/${type}`))
+  expect(data).toHaveLength(20)
+  expect(new Set(data.map((record: Body) => record.data.by)).size).toBe(1)
+  expect(new Set(data.map((record: Body) => record.version))).toEqual(new Set([32]))
+  const log = await world.logOf(type)
+  expect(log).toHaveLength(20 * 32)
+})
+
+test('batches, single writes and deletions of the same records leave a whole log', async () => {
+  const type = await world.newType()
+  const path = (n: number) => `/v1/crm/records/${type}/r${n}`
+  const answers = await Promise.all(
+    shuffles.flatMap((order, by) => [
+      batch(order.slice(0, 8).map((n) => put(type, `r${n}`, { by }))),
+      world.call('PUT', path(by % 20), { data: { by, alone: true } }),
+      world.call('DELETE', path((by + 7) % 20)),
+    ]),
+  )
+  expect([...new Set(answers.map(({ status }) => status))].filter((status) => status >= 409)).toEqual([])
+  const versions = new Map<string, number>()
+  for (const { id, version } of await world.logOf(type)) {
+    expect(version).toBe((versions.get(id) ?? 0) + 1)
+    versions.set(id, version)
+  }
+})
+
+test('a server that is killed in the middle of batches leaves all of each, or nothing', async () => {
+  const type = await world.newType()
+  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-killed-'))
+  const child = start(['serve'], {
+    DATABASE_URL: world.database.url,
+    PLINTH_DATA_DIR: dataDir,
+    PLINTH_PORT: '0',
+    PLINTH_RATE_LIMIT: '0',
+    PLINTH_ADMIN_TOKEN: world.adminToken,
+  })
+  child.stderr.resume()
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  const url = await new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('plinth ready ')) resolve(line.slice('plinth ready '.length))
+    })
+  })
+  const answered: string[] = []
+  const send = async (name: string) => {
+    const operations = times(200, (n) => put(type, `${name}-${n}`, { name }))
+    const headers = { authorization: `Bearer ${world.adminToken}`, 'content-type': 'application/json' }
+    const request = { method: 'POST', headers, body: JSON.stringify({ operations }) }
+    const response = await fetch(`${url}/v1/crm/batch`, request)
+    await response.text()
+    answered.push(name)
+    // In the middle of those that are still on their way.
+    if (answered.length === 3) child.kill('SIGKILL')
+  }
+  const outcomes = await Promise.allSettled(times(16, (n) => send(`b${n}`)))
+  await ended
+  await rm(dataDir, { recursive: true, force: true })
+  expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
+  const rows = await world.database.query<{ name: string; count: number }>(
+    `SELECT data ->> 'name' AS name, count(*)::int AS count FROM plinth.record WHERE record_type = $1 GROUP BY 1`,
+    [type],
+  )
+  expect(rows.map(({ count }) => count)).toEqual(rows.map(() => 200))
+  expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(answered))
+  expect(await world.logOf(type)).toHaveLength(rows.length * 200)
+})

@@ -1,0 +1,230 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIMITS } from '../../src/limits.ts'
+import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openStream } from '../support/sse.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const STREAM = '/v1/crm/changes/stream'
+const page = async (query: string): Promise<Body> =>
+  succeed(await world.call('GET', `/v1/crm/changes?${query}`))
+const head = async (): Promise<number> => (await page('since=2999-01-01T00:00:00Z')).meta.next_after
+const put = async (type: string, id: string, data: object) =>
+  expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data })).status).toBeLessThan(300)
+const idsOf = (events: Body[]) => events.map((event) => event.data.id)
+
+test('a stream brings what happens from now on, as the pages have it', async () => {
+  const type = await world.newType()
+  await put(type, 'before', { n: 1 })
+  const stream = await openStream(world, STREAM)
+  expect(stream.status).toBe(200)
+  expect(stream.type).toMatch(/^text\/event-stream/)
+  await put(type, 'later', { n: 1 })
+  const [event] = await stream.until(1)
+  expect(event).toMatchObject({ event: 'change', id: `${event?.data.seq}`, data: { id: 'later' } })
+  const { data } = await page(`after=${event?.data.seq - 1}&limit=1`)
+  expect(event?.data).toEqual(data[0])
+  stream.cut()
+})
+
+test('a stream goes on after Last-Event-ID, else after `after`', async () => {
+  const type = await world.newType()
+  const begin = await head()
+  for (const n of times(60, (index) => index)) await put(type, `r${n % 7}`, { n })
+  const log = (await page(`after=${begin}&limit=1000`)).data
+  const got: Body[] = []
+  for (const count of [17, 20, log.length - 37]) {
+    const headers = { 'last-event-id': `${got.at(-1)?.id ?? begin}` }
+    const stream = await openStream(world, `${STREAM}?after=0`, { headers })
+    got.push(...(await stream.until(count)))
+    stream.cut()
+  }
+  expect(got.map((event) => event.data)).toEqual(log)
+  const stream = await openStream(world, `${STREAM}?after=${log[57].seq}`)
+  expect((await stream.until(2)).map((event) => event.data)).toEqual(log.slice(58))
+  stream.cut()
+})
+
+test('a stream says where it starts before anything happens, so that nothing is lost when it breaks first', async () => {
+  const type = await world.newType()
+  const stream = await openStream(world, STREAM)
+  stream.cut()
+  await put(type, 'between', { n: 1 })
+  const headers = { 'last-event-id': `${stream.startsAfter}` }
+  const resumed = await openStream(world, STREAM, { headers })
+  expect(idsOf(await resumed.until(1))).toEqual(['between'])
+  resumed.cut()
+})
+
+test('a stream takes the filters of the pages', async () => {
+  const [one, two] = [await world.newType(), await world.newType()]
+  const stream = await openStream(world, `${STREAM}?record_type=${two}&id=a&kind=record`)
+  await put(one, 'a', { n: 1 })
+  await put(two, 'b', { n: 1 })
+  await put(two, 'a', { n: 1 })
+  const [event] = await stream.until(1)
+  expect(event?.data).toMatchObject({ record_type: two, id: 'a' })
+  expect(stream.events).toHaveLength(1)
+  stream.cut()
+})
+
+test('what is asked wrongly is refused before anything streams', async () => {
+  expectFault(await world.call('GET', `${STREAM}?kind=recrd`), 'query/kind')
+  expectFault(await world.call('GET', `${STREAM}?limit=1`), 'query/limit')
+  const headers = { 'last-event-id': 'x' }
+  expectFault(await world.call('GET', STREAM, undefined, headers), 'header/Last-Event-ID')
+  expectFailure(await world.call('GET', '/v1/nowhere/changes/stream'), 'NOT_FOUND')
+  expectFailure(await world.as(null)('GET', STREAM), 'UNAUTHORIZED')
+  const hasNone = await world.call('HEAD', STREAM)
+  expect([hasNone.status, hasNone.text]).toEqual([200, ''])
+})
+
+test('a token sees its own types on the stream and nothing of the others', async () => {
+  const [open, shut] = [await world.newType(), await world.newType()]
+  const { token, call } = await world.newToken([{ record_type: open, permission: 'read' }])
+  expectFailure(await call('GET', `${STREAM}?record_type=${shut}`), 'FORBIDDEN')
+  const begin = await head()
+  const stream = await openStream(world, STREAM, { token })
+  for (const n of [1, 2]) {
+    await put(shut, 's', { secret: `canary-${n}` })
+    await put(open, 'o', { n })
+  }
+  await stream.until(2)
+  const resumed = await openStream(world, `${STREAM}?after=${begin}`, { token })
+  await resumed.until(2)
+  for (const { events } of [stream, resumed]) {
+    expect(idsOf(events)).toEqual(['o', 'o'])
+    expect(JSON.stringify(events)).not.toMatch(/canary/)
+  }
+  stream.cut()
+  resumed.cut()
+})
+
+test('a stream ends when its token is revoked or expires, and when its base is deleted', async () => {
+  succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
+  const revoked = await world.newToken([{ permission: 'read' }])
+  const expiring = await world.newToken([{ permission: 'read' }], {
+    expires_at: new Date(Date.now() + 700).toISOString(),
+  })
+  const streams = [
+    await openStream(world, STREAM, { token: revoked.token }),
+    await openStream(world, STREAM, { token: expiring.token }),
+    await openStream(world, '/v1/passing/changes/stream'),
+  ]
+  const other = await openStream(world, STREAM)
+  succeed(await world.call('DELETE', `/v1/tokens/${revoked.id}`))
+  succeed(await world.call('DELETE', '/v1/bases/passing'))
+  await Promise.all(streams.map((stream) => stream.ended))
+  const type = await world.newType()
+  await put(type, 'a', { n: 1 })
+  await other.until(2)
+  for (const stream of streams) expect(stream.events.map((event) => event.data.kind)).not.toContain('record')
+  other.cut()
+})
+
+test('a token has a bounded number of streams; closing one makes room', async () => {
+  const { token, call } = await world.newToken([{ permission: 'read' }])
+  const streams = await Promise.all(times(LIMITS.streamsOfToken, () => openStream(world, STREAM, { token })))
+  const error = expectFailure(await call('GET', STREAM), 'RATE_LIMITED')
+  expect(error.details[0]).toMatchObject({ code: 'too_many_streams', expected: LIMITS.streamsOfToken })
+  const other = await openStream(world, STREAM)
+  other.cut()
+  streams[0]?.cut()
+  await expect
+    .poll(async () => {
+      const next = await openStream(world, STREAM, { token })
+      next.cut()
+      return next.status
+    })
+    .toBe(200)
+  for (const stream of streams) stream.cut()
+})
+
+test('streams end when the server shuts down, and it does shut down', async () => {
+  const other = await openWorld()
+  const stream = await openStream(other, STREAM)
+  await other.close()
+  await stream.ended
+  expect(stream.events).toEqual([])
+})
+
+test('an open transaction holds a stream back, and nothing is lost when it ends', async () => {
+  const type = await world.newType()
+  const stream = await openStream(world, `${STREAM}?record_type=${type}`)
+  const late = new Client({ connectionString: world.database.url })
+  await late.connect()
+  await late.query('BEGIN')
+  await late.query(
+    `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, actor_name, via, request_id)
+     VALUES ('crm', 'record', $1, 'late', 'create', 1, '{}', 'x', 'system', 'late')`,
+    [type],
+  )
+  await put(type, 'early', { n: 1 })
+  await page(`record_type=${type}`)
+  expect(stream.events).toEqual([])
+  await late.query('COMMIT')
+  await late.end()
+  expect(idsOf(await stream.until(2))).toEqual(['late', 'early'])
+  stream.cut()
+})
+
+test('eight writers and three readers, one of them cut off again and again: each change once, in order', async () => {
+  const seed = Date.now() % 1_000_000
+  console.log(`seed ${seed}`)
+  let state = seed
+  const random = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+  const type = await world.newType()
+  const begin = await head()
+  const [writers, each] = [8, 60]
+  const total = writers * each
+
+  const plain = await openStream(world, `${STREAM}?after=${begin}`)
+  const writing = Promise.all(
+    times(writers, async (writer) => {
+      for (const n of times(each, (index) => index)) await put(type, `r${writer}-${n % 9}`, { writer, n })
+    }),
+  )
+  const paging = (async () => {
+    const seen: Body[] = []
+    for (let after = begin; seen.length < total; ) {
+      const { data, meta } = await page(`after=${after}&limit=${1 + random(20)}`)
+      seen.push(...data)
+      after = meta.next_after
+    }
+    return seen
+  })()
+  const broken = (async () => {
+    const seen: Body[] = []
+    while (seen.length < total) {
+      const headers = { 'last-event-id': `${seen.at(-1)?.seq ?? begin}` }
+      const stream = await openStream(world, STREAM, { headers })
+      const wanted = Math.min(total - seen.length, 1 + random(60))
+      seen.push(...(await stream.until(wanted)).map((event) => event.data))
+      stream.cut()
+    }
+    return seen
+  })()
+  await writing
+  const straight = (await plain.until(total)).map((event) => event.data)
+  plain.cut()
+
+  const log = await world.logOf(type)
+  expect(log).toHaveLength(total)
+  const order = log.map((row) => Number(row.seq))
+  for (const [name, seen] of Object.entries({ paging: await paging, broken: await broken, straight }))
+    expect(
+      seen.map((entry: Body) => entry.seq),
+      name,
+    ).toEqual(order)
+  expect(await broken).toEqual(straight)
+})

@@ -1,0 +1,399 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, expectFault, sleep, succeed, TIME, times, UUID7 } from '../support/answers.ts'
+import type { Body, Call } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+// Two instances on one database, so that no lock of a process can hide a race.
+let one: World
+let two: World
+let worker: { id: string; call: Call }
+let other: { id: string; call: Call }
+beforeAll(async () => {
+  one = await openWorld()
+  two = await openWorld({}, one.database)
+  worker = await one.newToken([{ permission: 'write' }])
+  other = await one.newToken([{ permission: 'write' }])
+})
+afterAll(async () => {
+  await two.close()
+  await one.close()
+})
+
+const STATUS_INDEX = { indexes: [{ fields: ['data.status'] }] }
+
+/** A type with records `r0`, `r1`, … of a status, created in that order. */
+async function queue(count: number, body: object = {}, data: object = { status: 'open' }): Promise<string> {
+  const type = await one.newType(body)
+  await one.database.query(
+    `INSERT INTO plinth.record (base_id, record_type, id, data, version, created_at)
+     SELECT 'crm', $1, 'r' || n, $3::jsonb || jsonb_build_object('n', n), 1, now() - interval '1 day' + n * interval '1 ms'
+     FROM generate_series(0, $2::int - 1) n`,
+    [type, count, JSON.stringify(data)],
+  )
+  return type
+}
+
+const claim = async (type: string, body: object = {}, call: Call = worker.call): Promise<Body[]> =>
+  succeed(await call('POST', `/v1/crm/records/${type}/claim`, body)).data
+const idsOf = (claimed: Body[]): string[] => claimed.map(({ record }) => record.id)
+const act = (name: string, id: string, body?: object, call: Call = worker.call) =>
+  call('POST', `/v1/crm/claims/${id}/${name}`, body)
+/** Lets the lease of a claim end now. */
+const expire = (id: string) =>
+  one.database.query(`UPDATE plinth.claim SET expires_at = now() - interval '1 ms' WHERE id = $1`, [id])
+async function first(type: string, body: object = {}): Promise<Body> {
+  const [claimed] = await claim(type, body)
+  expect(claimed).toBeDefined()
+  return claimed
+}
+function expectConflict(answer: Parameters<typeof expectFailure>[0], code: string, path = 'path/id') {
+  expect(expectFailure(answer, 'CONFLICT').details).toMatchObject([{ code, path }])
+}
+
+describe('A claim', () => {
+  test('hands out the oldest first, each once, and then nothing', async () => {
+    const type = await queue(5)
+    const [claimed] = await claim(type)
+    expect(claimed.record).toMatchObject({ id: 'r0', record_type: type, data: { n: 0 }, version: 1 })
+    expect(claimed.claim).toEqual({
+      id: expect.stringMatching(UUID7),
+      expires_at: expect.stringMatching(TIME),
+      attempts: 1,
+    })
+    const lease = Date.parse(claimed.claim.expires_at) - Date.now()
+    expect(lease).toBeGreaterThan(590_000)
+    expect(lease).toBeLessThanOrEqual(601_000)
+    expect(idsOf(await claim(type, { limit: 3 }))).toEqual(['r1', 'r2', 'r3'])
+    const answer = succeed(await worker.call('POST', `/v1/crm/records/${type}/claim`, { limit: 3 }))
+    expect(idsOf(answer.data)).toEqual(['r4'])
+    expect(answer.meta).toEqual({ count: 1, limit: 3 })
+    expect(await claim(type)).toEqual([])
+  })
+
+  test('is of what matches, in the order asked for, with and without an index', async () => {
+    for (const body of [
+      {},
+      STATUS_INDEX,
+      { indexes: [{ fields: ['data.status', 'data.n'] }] },
+      { indexes: [{ fields: ['data.n'] }] },
+      { indexes: [{ fields: ['data.status', 'created_at'] }] },
+    ]) {
+      const type = await one.newType(body)
+      for (const [n, status] of ['open', 'done', 'open', 'open', 'done', 'open'].entries())
+        succeed(await one.call('PUT', `/v1/crm/records/${type}/r${n}`, { data: { n, status } }), 201)
+      succeed(await one.call('POST', `/v1/crm/records/${type}/r3/cancel`))
+      const filter = { field: 'data.status', op: 'eq', value: 'open' }
+      expect(idsOf(await claim(type, { filter })), JSON.stringify(body)).toEqual(['r0'])
+      expect(idsOf(await claim(type, { filter, sort: '-data.n' }))).toEqual(['r5'])
+      expect(idsOf(await claim(type, { filter, limit: 10 }))).toEqual(['r2'])
+      expect(idsOf(await claim(type, { sort: [{ field: 'data.n', direction: 'desc' }], limit: 10 }))).toEqual(
+        ['r4', 'r1'],
+      )
+    }
+  })
+
+  test('makes no version, no entry in the log, and locks nobody out', async () => {
+    const type = await queue(1)
+    await claim(type)
+    expect(await one.logOf(type)).toEqual([])
+    const path = `/v1/crm/records/${type}/r0`
+    expect(succeed(await other.call('PATCH', path, { data: { by: 'other' } })).version).toBe(2)
+    succeed(await other.call('DELETE', path))
+  })
+
+  test('that expires returns to the pool, and counts as an attempt', async () => {
+    const type = await queue(1)
+    const { claim: held } = await first(type)
+    await expire(held.id)
+    const [again] = await claim(type, {}, other.call)
+    expect(again).toMatchObject({ record: { id: 'r0' }, claim: { attempts: 2 } })
+    expectConflict(await act('heartbeat', held.id), 'claim_lost')
+    expectConflict(await act('complete', held.id), 'claim_lost')
+    expectConflict(await act('release', held.id), 'claim_lost')
+    succeed(await act('heartbeat', again.claim.id, undefined, other.call))
+  })
+
+  test('whose lease has ended is lost, whether or not somebody else has taken the record', async () => {
+    const { claim: held } = await first(await queue(1))
+    await expire(held.id)
+    for (const name of ['heartbeat', 'complete', 'release'])
+      expectConflict(await act(name, held.id), 'claim_lost')
+    expectConflict(await worker.call('GET', `/v1/crm/claims/${held.id}`), 'claim_lost')
+  })
+
+  test('lives as long as its heartbeats come', async () => {
+    const { claim: held } = await first(await queue(1), { lease_seconds: 2 })
+    const beaten = succeed(await act('heartbeat', held.id))
+    expect(beaten).toMatchObject({ id: held.id, status: 'active', record_id: 'r0', attempts: 1 })
+    expect(Date.parse(beaten.expires_at)).toBeGreaterThan(Date.parse(held.expires_at))
+    expect(Date.parse(beaten.expires_at)).toBeLessThan(Date.now() + 2500)
+    const longer = succeed(await act('heartbeat', held.id, { lease_seconds: 3600 }))
+    const again = succeed(await act('heartbeat', held.id))
+    for (const { expires_at } of [longer, again])
+      expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 3_500_000)
+  })
+
+  test('that is released is free at once', async () => {
+    const type = await queue(2)
+    const { claim: held } = await first(type)
+    expect(succeed(await act('release', held.id))).toMatchObject({ id: held.id, status: 'released' })
+    expectConflict(await act('release', held.id), 'claim_lost')
+    expect(await first(type)).toMatchObject({ record: { id: 'r0' }, claim: { attempts: 2 } })
+  })
+
+  test('that is completed comes back when the record changes, as new work', async () => {
+    const type = await queue(1)
+    const { claim: held } = await first(type)
+    succeed(await worker.call('PATCH', `/v1/crm/records/${type}/r0`, { data: { answer: 42 } }))
+    expect(succeed(await act('complete', held.id))).toMatchObject({ status: 'completed' })
+    expect(succeed(await act('complete', held.id)), 'again').toMatchObject({ status: 'completed' })
+    expectConflict(await act('heartbeat', held.id), 'claim_lost')
+    expect(await claim(type)).toEqual([])
+    succeed(await other.call('PATCH', `/v1/crm/records/${type}/r0`, { data: { answer: 43 } }))
+    expectConflict(await act('complete', held.id), 'claim_lost')
+    expect(await first(type)).toMatchObject({ record: { data: { answer: 43 } }, claim: { attempts: 1 } })
+  })
+
+  test('past max_attempts is exhausted until the record changes', async () => {
+    const type = await queue(1)
+    for (const attempts of [1, 2]) {
+      const { claim: held } = await first(type, { max_attempts: 2 })
+      expect(held.attempts).toBe(attempts)
+      await expire(held.id)
+    }
+    expect(await claim(type, { max_attempts: 2 })).toEqual([])
+    expect(await claim(type), 'a claim without a bound').toEqual([])
+    const { data } = succeed(await worker.call('GET', '/v1/crm/claims?status=exhausted'))
+    expect(data).toMatchObject([{ record_type: type, record_id: 'r0', status: 'exhausted', attempts: 2 }])
+    succeed(await other.call('PATCH', `/v1/crm/records/${type}/r0`, { data: { mended: true } }))
+    expect((await first(type, { max_attempts: 2 })).claim.attempts).toBe(1)
+  })
+
+  test('knows its own max_attempts, whatever earlier claims had', async () => {
+    const type = await queue(1)
+    await expire((await first(type)).claim.id)
+    expect(await claim(type, { max_attempts: 1 })).toEqual([])
+    expect((await first(type, { max_attempts: 2 })).claim.attempts).toBe(2)
+  })
+
+  test('of a record that is deleted is lost; made again, the record is another one', async () => {
+    const type = await queue(1)
+    const { claim: held } = await first(type)
+    succeed(await other.call('DELETE', `/v1/crm/records/${type}/r0`))
+    expectConflict(await act('heartbeat', held.id), 'claim_lost')
+    succeed(await other.call('PUT', `/v1/crm/records/${type}/r0`, { data: {} }), 201)
+    expect((await first(type)).claim.attempts).toBe(1)
+  })
+
+  test('that is only rehearsed holds nothing', async () => {
+    const type = await queue(1)
+    const path = `/v1/crm/records/${type}/claim?dry_run=true`
+    const answer = succeed(await worker.call('POST', path))
+    expect(answer).toMatchObject({ dry_run: true, data: [{ record: { id: 'r0' } }] })
+    expectFailure(await act('heartbeat', answer.data[0].claim.id), 'NOT_FOUND')
+    expect(idsOf(await claim(type))).toEqual(['r0'])
+  })
+
+  test('sent again under one key hands out the same', async () => {
+    const type = await queue(2)
+    const key = { 'idempotency-key': `claim-${type}` }
+    const answers = await Promise.all(
+      times(4, () => worker.call('POST', `/v1/crm/records/${type}/claim`, {}, key)),
+    )
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(idsOf(await claim(type, { limit: 10 }))).toEqual(['r1'])
+  })
+})
+
+describe('A write under a claim', () => {
+  test('goes through while the claim is held, and is no change that ends it', async () => {
+    const type = await queue(1)
+    const { claim: held } = await first(type, { max_attempts: 1 })
+    const path = `/v1/crm/records/${type}/r0`
+    const under = { claim_id: held.id }
+    succeed(await worker.call('PUT', path, { data: { a: 1 }, ...under }))
+    succeed(await worker.call('PATCH', path, { data: { b: 1 }, ...under }))
+    succeed(await worker.call('PUT', `/v1/crm/records/${type}/r0`, { data: { a: 1, b: 1 }, ...under }))
+    succeed(await worker.call('POST', `${path}/cancel`, under))
+    succeed(await worker.call('POST', `${path}/restore`, under))
+    await expire(held.id)
+    expect(await claim(type, { max_attempts: 1 }), 'what a holder wrote is not a change').toEqual([])
+  })
+
+  test('is undone once the claim is lost', async () => {
+    const type = await queue(1)
+    const path = `/v1/crm/records/${type}/r0`
+    const { claim: held } = await first(type)
+    await expire(held.id)
+    const writes: [string, string, object][] = [
+      ['PUT', path, { data: { a: 1 } }],
+      ['PATCH', path, { data: { a: 1 } }],
+      ['POST', `${path}/cancel`, {}],
+    ]
+    for (const [method, at, body] of writes)
+      expectConflict(await worker.call(method, at, { ...body, claim_id: held.id }), 'claim_lost', '/claim_id')
+    expect(succeed(await worker.call('GET', path))).toMatchObject({ version: 1, data: { n: 0 } })
+    expect(await one.logOf(type)).toEqual([])
+  })
+
+  test('is of the claimed record and the claiming token alone', async () => {
+    const type = await queue(2)
+    const { claim: held } = await first(type)
+    const write = (id: string, claim_id: string, call: Call) =>
+      call('PUT', `/v1/crm/records/${type}/${id}`, { data: { a: 1 }, claim_id })
+    expectConflict(await write('r1', held.id, worker.call), 'claim_of_another_record', '/claim_id')
+    expectConflict(await write('new', held.id, worker.call), 'claim_of_another_record', '/claim_id')
+    expectConflict(await write('r0', held.id, other.call), 'claim_of_another_token', '/claim_id')
+    expectFailure(await write('r0', 'unheard-of', worker.call), 'NOT_FOUND')
+    expectFailure(await worker.call('GET', `/v1/crm/records/${type}/new`), 'NOT_FOUND')
+    expect(await one.logOf(type)).toEqual([])
+  })
+})
+
+describe('Who may do what', () => {
+  test('claiming takes write; a type outside the grants is 403 whether or not it exists', async () => {
+    const type = await queue(1)
+    const reader = await one.newToken([{ record_type: type, permission: 'read' }])
+    for (const name of [type, 'absent', 'type1'])
+      expectFailure(await reader.call('POST', `/v1/crm/records/${name}/claim`, {}), 'FORBIDDEN')
+    expectFailure(await worker.call('POST', '/v1/crm/records/absent/claim', {}), 'NOT_FOUND')
+  })
+
+  test('a list shows claims on granted types only, and an ungranted claim answers as an unknown one', async () => {
+    const [mine, hidden] = [await queue(1), await queue(1)]
+    const [seen, unseen] = [await first(mine), await first(hidden)]
+    const guest = await one.newToken([{ record_type: mine, permission: 'write' }])
+    const { data, meta } = succeed(await guest.call('GET', '/v1/crm/claims?include_total=true'))
+    expect(data).toEqual([
+      {
+        id: seen.claim.id,
+        record_type: mine,
+        record_id: 'r0',
+        status: 'active',
+        attempts: 1,
+        expires_at: seen.claim.expires_at,
+      },
+    ])
+    expect(meta.total).toBe(1)
+    const [unknown, ungranted] = await Promise.all(
+      ['unknown', unseen.claim.id].map((id) => act('heartbeat', id, undefined, guest.call)),
+    )
+    const strip = (text = '') => text.replaceAll(/"(request_id|received)":"[^"]*"|claim \\"[^"]*"/g, '')
+    expect(ungranted?.status).toBe(404)
+    expect(strip(ungranted?.text)).toBe(strip(unknown?.text))
+  })
+
+  test('a claim that another token holds is not one to act on', async () => {
+    const { claim: held } = await first(await queue(1))
+    for (const name of ['heartbeat', 'release', 'complete'])
+      expectConflict(await act(name, held.id, undefined, other.call), 'claim_of_another_token')
+    succeed(await act('heartbeat', held.id))
+  })
+
+  test('a list goes by status, and by cursor', async () => {
+    const type = await queue(6)
+    const reader = await one.newToken([{ record_type: type, permission: 'read' }])
+    const claimed = await claim(type, { limit: 5 })
+    const [a, b, c] = claimed.map((each) => each.claim.id)
+    succeed(await act('complete', a))
+    succeed(await act('release', b))
+    await expire(c)
+    const list = async (query: string) => succeed(await reader.call('GET', `/v1/crm/claims?${query}`))
+    expect((await list('status=completed')).data.map((each: Body) => each.id)).toEqual([a])
+    expect((await list('status=active&include_total=true')).meta.total).toBe(2)
+    expect((await list('status=exhausted')).data).toEqual([])
+    const all: string[] = []
+    for (let cursor = ''; ; ) {
+      const { data, meta } = await list(`limit=1${cursor}`)
+      all.push(...data.map((each: Body) => each.record_id))
+      if (!meta.has_more) break
+      cursor = `&cursor=${meta.next_cursor}`
+    }
+    expect(all.sort()).toEqual(['r0', 'r3', 'r4'])
+    expectFault(await reader.call('GET', '/v1/crm/claims?status=lost'), 'query/status')
+  })
+
+  test.each<[object, string]>([
+    [{ limit: 101 }, '/limit'],
+    [{ limit: 0 }, '/limit'],
+    [{ lease_seconds: 86_401 }, '/lease_seconds'],
+    [{ lease_seconds: 1.5 }, '/lease_seconds'],
+    [{ max_attempts: 0 }, '/max_attempts'],
+    [{ lease: 5 }, '/lease'],
+    [{ filter: {} }, '/filter'],
+    [{ filter: { field: 'data.a', op: 'equals', value: 1 } }, '/filter/op'],
+    [{ sort: 'data.items[]' }, '/sort'],
+  ])('%j is refused by name', async (body, path) => {
+    const type = await one.newType()
+    expectFault(await worker.call('POST', `/v1/crm/records/${type}/claim`, body), path)
+  })
+})
+
+describe('Many at once', () => {
+  const either = (i: number, call: (world: World) => Call) => call(i % 2 ? one : two)
+  const asWorker = (world: World) => world.as(workerToken)
+  let workerToken = ''
+  beforeAll(async () => {
+    workerToken = (await one.newToken([{ permission: 'write' }])).token
+  })
+
+  test.each([
+    [1000, {}, {}],
+    [1000, {}, { sort: '-data.n' }],
+    [250, STATUS_INDEX, { filter: { field: 'data.status', op: 'eq', value: 'open' } }],
+  ])('16 callers at two servers claim %i records, each exactly once: %j %j', async (count, body, asked) => {
+    const isIndexed = 'indexes' in body
+    const type = await queue(isIndexed ? 0 : count, body)
+    // Through the door, so that their index entries are written.
+    if (isIndexed)
+      await Promise.all(
+        times(count, async (n) => {
+          const data = { n, status: 'open' }
+          succeed(await one.call('POST', `/v1/crm/records/${type}`, { data }), 201)
+        }),
+      )
+    const taken: string[] = []
+    await Promise.all(
+      times(16, async (i) => {
+        for (;;) {
+          const limit = 1 + (i % 7)
+          const claimed = await claim(type, { ...asked, limit }, either(i, asWorker))
+          if (claimed.length === 0) return
+          taken.push(...idsOf(claimed))
+        }
+      }),
+    )
+    expect(taken).toHaveLength(count)
+    expect(new Set(taken).size).toBe(count)
+  })
+
+  test('32 callers and 32 free records: nobody goes away with nothing', async () => {
+    const type = await queue(32)
+    const answers = await Promise.all(times(32, (i) => claim(type, {}, either(i, asWorker))))
+    expect(answers.map((claimed) => claimed.length)).toEqual(times(32, () => 1))
+    expect(new Set(answers.flatMap(idsOf)).size).toBe(32)
+  })
+
+  test('of a heartbeat and a claim that meet as the lease ends, one wins', async () => {
+    const type = await queue(20)
+    const held = await claim(type, { limit: 20, lease_seconds: 1 }, asWorker(one))
+    const ends = Math.min(...held.map((each) => Date.parse(each.claim.expires_at)))
+    const taken: string[] = []
+    const lost = new Set<string>()
+    // Some come before the end, some after it; most while the others claim.
+    const beat = async ({ record, claim: { id } }: Body, n: number) => {
+      await sleep(ends - Date.now() + 3 * (n - 10))
+      const { status } = await act('heartbeat', id, { lease_seconds: 60 }, asWorker(one))
+      expect([200, 409]).toContain(status)
+      if (status === 409) lost.add(record.id)
+    }
+    const grab = async (n: number) => {
+      await sleep(ends - Date.now() + 5 * (n - 2))
+      taken.push(...idsOf(await claim(type, { limit: 5 }, asWorker(two))))
+    }
+    await Promise.all([...held.map(beat), ...times(8, grab)])
+    for (const id of taken) expect(lost, 'a record taken by another is lost').toContain(id)
+    const rest = await claim(type, { limit: 20 }, asWorker(two))
+    expect([...taken, ...idsOf(rest)].sort()).toEqual([...lost].sort())
+  })
+})

@@ -1,0 +1,94 @@
+import { parse } from 'graphql'
+import { openEngine } from '../../src/engine/engine.ts'
+import type { LensInput } from '../../src/engine/lens/lens.ts'
+import { DomainError } from '../../src/errors.ts'
+import { narrowedToBounds, openContext } from '../../src/graphql/context.ts'
+import type { TadaDocumentNode } from '../../src/graphql/document.ts'
+import { compile } from '../../src/graphql/execute.ts'
+import type { Body } from './server.ts'
+import type { World } from './world.ts'
+
+type Variables = Record<string, unknown>
+
+const RECORD = 'id recordType data externalId externalSource version status valid operation expanded'
+const documents = {
+  get: `query ($type: String!, $id: String!, $expand: [String!], $version: Int, $asOf: String) {
+    it: record(base: "crm", recordType: $type, id: $id, expand: $expand, version: $version, asOf: $asOf) { ${RECORD} } }`,
+  list: `query ($type: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!], $limit: Int, $offset: Int, $cursor: String, $asOf: String) {
+    it: records(base: "crm", recordType: $type, filter: $filter, sort: $sort, fields: $fields, expand: $expand, limit: $limit,
+      offset: $offset, cursor: $cursor, asOf: $asOf, includeTotal: true) { rows total hasMore nextCursor hint } }`,
+  wait: `query ($type: String!, $filter: JSON, $timeout: Int) {
+    it: waitForRecords(base: "crm", recordType: $type, filter: $filter, timeout: $timeout) { rows } }`,
+  aggregate: `query ($type: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON) {
+    it: aggregate(base: "crm", recordType: $type, filter: $filter, aggregations: $aggregations, groupBy: $groupBy) { rows } }`,
+  related: `query ($type: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int, $relatedType: String, $filter: JSON, $sort: JSON) {
+    it: related(base: "crm", recordType: $type, id: $id, relType: $relType, direction: $direction, depth: $depth, relatedType: $relatedType,
+      filter: $filter, sort: $sort, includeTotal: true) { rows total } }`,
+  create: `mutation ($type: String!, $id: String, $data: JSON!, $externalId: String, $relationships: [RecordLink!], $dryRun: Boolean, $key: String) {
+    it: createRecord(base: "crm", recordType: $type, id: $id, data: $data, externalId: $externalId, relationships: $relationships, dryRun: $dryRun, idempotencyKey: $key) { ${RECORD} dryRun } }`,
+  put: `mutation ($type: String!, $id: String!, $data: JSON!, $externalId: String, $versions: [Int!], $exists: Boolean, $absent: Boolean, $dryRun: Boolean) {
+    it: putRecord(base: "crm", recordType: $type, id: $id, data: $data, externalId: $externalId, expectedVersions: $versions,
+      mustExist: $exists, mustBeAbsent: $absent, dryRun: $dryRun) { ${RECORD} dryRun } }`,
+  putByPair: `mutation ($type: String!, $data: JSON!, $externalId: String) {
+    it: putRecordByExternalId(base: "crm", recordType: $type, data: $data, externalId: $externalId) { ${RECORD} } }`,
+  patch: `mutation ($type: String!, $id: String!, $merge: JSON, $operations: JSON, $externalId: String, $versions: [Int!], $claim: String) {
+    it: patchRecord(base: "crm", recordType: $type, id: $id, merge: $merge, operations: $operations, externalId: $externalId,
+      expectedVersions: $versions, claimId: $claim) { ${RECORD} } }`,
+  cancel: `mutation ($type: String!, $id: String!, $versions: [Int!]) {
+    it: cancelRecord(base: "crm", recordType: $type, id: $id, expectedVersions: $versions) { ${RECORD} } }`,
+  restore: `mutation ($type: String!, $id: String!) { it: restoreRecord(base: "crm", recordType: $type, id: $id) { ${RECORD} } }`,
+  remove: `mutation ($type: String!, $id: String!, $versions: [Int!]) {
+    it: deleteRecord(base: "crm", recordType: $type, id: $id, expectedVersions: $versions) { id deleted } }`,
+  batch: `mutation ($operations: JSON!) { it: batch(base: "crm", operations: $operations) { rows } }`,
+  link: `mutation ($input: RelationshipInput!) { it: putRelationship(base: "crm", input: $input) { id sourceId targetId version } }`,
+  unlink: `mutation ($relType: String!, $sourceRecordType: String!, $sourceId: String!, $targetRecordType: String!, $targetId: String!) {
+    it: unlinkRecords(base: "crm", relType: $relType, sourceRecordType: $sourceRecordType, sourceId: $sourceId,
+      targetRecordType: $targetRecordType, targetId: $targetId) { id deleted } }`,
+} as const
+type Name = keyof typeof documents
+
+const run = new Map(
+  Object.entries(documents).map(([name, text]) => [
+    name,
+    compile(parse(text) as TadaDocumentNode<{ it: Body }, Variables>),
+  ]),
+)
+
+/** An operation through a lens; what it refuses is `error`. */
+export type Through = (
+  name: Name | { text: string },
+  variables?: Variables,
+) => Promise<{ body: Body; error: DomainError | undefined }>
+
+/** The engine on the world's database, asked as an address with bounds asks it: by GraphQL, in a narrowed context. */
+export async function openLensed(world: World): Promise<{
+  through(types: readonly LensInput[], token?: string): Promise<Through>
+  close(): Promise<void>
+}> {
+  const engine = await openEngine({
+    connectionString: world.database.url,
+    adminToken: { token: world.adminToken, isDemanded: true },
+    log: { info() {}, warn() {} },
+  })
+  return {
+    through: async (types, token = world.adminToken) => {
+      const session = await engine.authenticate(token)
+      if (!session) throw new Error('There is no such token')
+      return async (name, variables = {}) => {
+        const context = narrowedToBounds(openContext(engine, session, 'mcp', 'request'), 'crm', types)
+        const operation =
+          typeof name === 'string'
+            ? run.get(name)
+            : compile(parse(name.text) as TadaDocumentNode<{ it: Body }, Variables>)
+        try {
+          const { it } = (await operation?.(variables, context)) ?? {}
+          return { body: JSON.parse(JSON.stringify(it)), error: undefined }
+        } catch (thrown) {
+          if (thrown instanceof DomainError) return { body: undefined, error: thrown }
+          throw thrown
+        }
+      }
+    },
+    close: () => engine.close(),
+  }
+}
