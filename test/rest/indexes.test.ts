@@ -269,6 +269,22 @@ describe('entries', () => {
     expect(index?.has_cut).toBe(true)
     expect(await outOfTrue(world, type)).toEqual([])
   })
+
+  test.each(['asc', 'desc'])(
+    'find a value of any length and type, with the next field %s',
+    async (direction) => {
+      const type = await world.newType({ indexes: [{ fields: ['data.v', { field: 'data.n', direction }] }] })
+      const euros = [99, 100, 140].map((count) => '€'.repeat(count))
+      const values = ['', 'a', ...euros, '\u{1F600}'.repeat(70), 5, -0.5, 0, true, false]
+      for (const [n, v] of values.entries()) succeed(await put(type, `r${n}`, { v, n }), 201)
+      await built(type)
+      for (const [n, value] of values.entries()) {
+        const filter = encodeURIComponent(JSON.stringify({ field: 'data.v', op: 'eq', value }))
+        const { data } = succeed(await world.call('GET', `/v1/crm/records/${type}?filter=${filter}`))
+        expect(data.map(({ id }: Body) => id)).toEqual([`r${n}`])
+      }
+    },
+  )
 })
 
 describe('a unique index', () => {
