@@ -1,5 +1,5 @@
 import { DomainError } from '../errors.ts'
-import { baseNotFound } from './bases.ts'
+import { baseNotFound } from './bases/index.ts'
 import { statement } from './db.ts'
 import type { WriteScope } from './write.ts'
 

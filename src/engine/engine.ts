@@ -14,7 +14,7 @@ import { serverSecret } from './secrets.ts'
 import { actorOf, type Principal, type Session, vouchedSession } from './session.ts'
 import type { Isolation } from './sql/index.ts'
 import { openSqlRunner, type SqlLimits } from './sql/runner.ts'
-import { type AdminToken, authenticate, ensureAdminToken } from './tokens.ts'
+import { type AdminToken, authenticate, ensureAdminToken } from './tokens/index.ts'
 import { openWaits } from './waits.ts'
 
 export type { Scope, Via } from './scope.ts'

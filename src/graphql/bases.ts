@@ -1,4 +1,4 @@
-import * as bases from '../engine/bases.ts'
+import * as bases from '../engine/bases/index.ts'
 import { expectation } from '../engine/expectation.ts'
 import { typesVersion } from '../engine/record-types/index.ts'
 import { builder } from './builder.ts'

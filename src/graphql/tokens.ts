@@ -1,4 +1,4 @@
-import * as tokens from '../engine/tokens.ts'
+import * as tokens from '../engine/tokens/index.ts'
 import { builder } from './builder.ts'
 import { Deleted } from './common.ts'
 import { mutation } from './mutation.ts'

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import type { Scope } from '../scope.ts'
 import type { Change } from './entry.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 import { demand, demandSight } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { readPage } from '../page.ts'
 import type { Scope } from '../scope.ts'
 import type { Change } from './entry.ts'

@@ -1,5 +1,5 @@
 import { demandSight } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { shaped } from '../db.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { readNewest } from '../newest.ts'

@@ -1,6 +1,6 @@
 import { BATCHED, type LinkOperation, type ToolOperation } from '../../endpoint-shapes.ts'
 import { demand, demandSight, type Permission } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import type { CompiledEndpoint, ServedLink, ServedTool } from '../compiled-endpoint.ts'
 import type { LensInput } from '../lens/lens.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'

@@ -1,6 +1,6 @@
 import { type Detail, DomainError, invalid } from '../../errors.ts'
 import { demandSight } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { setCause } from '../changes/cause.ts'
 import { type Change, mayRead } from '../changes/entry.ts'
 import { readStretch } from '../changes/read.ts'

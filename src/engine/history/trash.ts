@@ -1,5 +1,5 @@
 import { demand, demandSight, namedTypes } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import type { Change } from '../changes/entry.ts'
 import { cursorsOf, openCursor } from '../cursor.ts'
 import { statement, timed } from '../db.ts'

@@ -1,5 +1,5 @@
 import { demandSight } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { holderOf, type Slot } from '../changes/streams.ts'
 import type { Scope } from '../scope.ts'
 

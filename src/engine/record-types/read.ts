@@ -1,6 +1,6 @@
 import type { DomainError } from '../../errors.ts'
 import { demand, demandSight } from '../access.ts'
-import { baseNotFound, demandBase } from '../bases.ts'
+import { baseNotFound, demandBase } from '../bases/index.ts'
 import { statement } from '../db.ts'
 import { readNewest } from '../newest.ts'
 import type { Page, PageArgs } from '../page.ts'

@@ -1,5 +1,5 @@
 import type { Access } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import type { Cardinality, CompiledRelationshipType, OnDelete } from '../compiled-relationship-type.ts'
 import { statement } from '../db.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'

@@ -1,5 +1,5 @@
 import { demandSight } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { readNewest } from '../newest.ts'
 import type { Page, PageArgs } from '../page.ts'
 import type { Prisma } from '../prisma/client.ts'

@@ -1,5 +1,5 @@
 import { demandSight } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { cursorsOf, openCursor } from '../cursor.ts'
 import { shaped } from '../db.ts'
 import { parseFilter } from '../filter/parse.ts'

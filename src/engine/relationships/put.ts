@@ -1,6 +1,6 @@
 import { DomainError } from '../../errors.ts'
 import { isRecordId, isTypeId } from '../../ids.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { type Expectation, NO_EXPECTATION } from '../expectation.ts'
 import { demandWithin } from '../lens/look.ts'
 import { type PairInput, readPair } from '../records/record.ts'

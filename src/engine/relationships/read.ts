@@ -1,5 +1,5 @@
 import { demandSight } from '../access.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { statement } from '../db.ts'
 import { rightsOf } from '../lens/look.ts'
 import type { Scope } from '../scope.ts'

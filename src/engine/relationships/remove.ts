@@ -1,5 +1,5 @@
 import { DomainError } from '../../errors.ts'
-import { demandBase } from '../bases.ts'
+import { demandBase } from '../bases/index.ts'
 import { statement } from '../db.ts'
 import { checkVersion, type Expectation, NO_EXPECTATION } from '../expectation.ts'
 import { demandWithin } from '../lens/look.ts'

@@ -1,5 +1,5 @@
 import { digest } from '../../digest.ts'
-import { baseNotFound } from '../bases.ts'
+import { baseNotFound } from '../bases/index.ts'
 import { statement } from '../db.ts'
 import type { Scope } from '../scope.ts'
 import type { Catalog } from './guard/index.ts'

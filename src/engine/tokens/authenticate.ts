@@ -1,0 +1,37 @@
+import { compileAccess, type Grant } from '../access.ts'
+import { statement } from '../db.ts'
+import type { Scope } from '../scope.ts'
+import type { Session } from '../session.ts'
+import { hashOf } from './token.ts'
+
+/** The token's rights, or undefined for one that is unknown or expired. The work is the same for both. */
+export async function authenticate(
+  scope: Pick<Scope, 'db' | 'caches'>,
+  token: string,
+): Promise<Session | undefined> {
+  const hash = hashOf(token)
+  const key = hash.toString('hex')
+  const known = scope.caches.live() ? scope.caches.sessions.get(key) : undefined
+  const session = known ?? (await loadSession(scope, hash))
+  if (!session || (session.expiresAt && session.expiresAt <= new Date())) return undefined
+  if (!known) scope.caches.sessions.set(key, session)
+  return session
+}
+
+type SessionRow = { id: string; name: string; grants: Grant[]; expires_at: Date | null }
+const LOAD_SESSION = statement(
+  'load_session',
+  'SELECT id, name, grants, expires_at FROM plinth.token WHERE hash = $1',
+)
+// Once a minute is often enough to tell a token that is used from one that is not.
+const TOUCH = statement(
+  'touch_token',
+  `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+)
+
+async function loadSession({ db }: Pick<Scope, 'db'>, hash: Buffer): Promise<Session | undefined> {
+  const [row] = await db.query<SessionRow>(LOAD_SESSION, [hash])
+  if (!row) return undefined
+  await db.query(TOUCH, [row.id])
+  return { tokenId: row.id, name: row.name, access: compileAccess(row.grants), expiresAt: row.expires_at }
+}

@@ -1,0 +1,76 @@
+import { check, inBody } from '../../check.ts'
+import { type Detail, invalid } from '../../errors.ts'
+import { TokenBody } from '../../shapes.ts'
+import type { Grant } from '../access.ts'
+import { ACCOUNT, appendChange } from '../changes.ts'
+import { statement } from '../db.ts'
+import type { Scope } from '../scope.ts'
+import { uuidv7 } from '../uuid.ts'
+import type { WriteScope } from '../write.ts'
+import { basesOf, demandAnyAdmin, mayGrant, outside } from './may-manage.ts'
+import { hashOf, newToken, type Token, toToken } from './token.ts'
+
+export type TokenInput = { name: string; grants: unknown; expiresAt?: string | null }
+
+/** Makes a token whose every grant lies inside one of the maker's own and that does not outlive it. */
+export async function createToken(scope: WriteScope, input: TokenInput): Promise<Token> {
+  demandAnyAdmin(scope)
+  const { name, grants } = check(TokenBody, { name: input.name, grants: input.grants }, inBody())
+  const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
+  for (const [index, grant] of grants.entries()) if (!mayGrant(scope.access, grant)) throw outsideGrant(index)
+  const own = await scope.db.orm.token.findUnique({ where: { id: scope.actor.tokenId ?? '' } })
+  const end = scope.actor.vouchedUntil ?? own?.expiresAt
+  if (end && (!expiresAt || expiresAt > end)) throw outlives(end)
+  const faults = [...checkExpiry(expiresAt), ...(await missingBases(scope, grants))]
+  const [first, ...rest] = faults
+  if (first) throw invalid(first, ...rest)
+
+  const token = newToken()
+  return scope.db.transaction(async (tx) => {
+    const row = await tx.orm.token.create({
+      data: {
+        id: uuidv7(),
+        name,
+        hash: hashOf(token),
+        tail: token.slice(-4),
+        grants: grants as object[],
+        createdBy: scope.actor.tokenId,
+        expiresAt,
+      },
+    })
+    await appendChange(
+      { ...scope, db: tx },
+      { baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'create', version: 1, state: toToken(row) },
+    )
+    return { ...toToken(row), token }
+  })
+}
+
+const EXISTING_BASES = statement('existing_bases', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
+
+async function missingBases(scope: Scope, grants: readonly Grant[]): Promise<Detail[]> {
+  const named = [...new Set(grants.flatMap((grant) => basesOf(grant)))].filter((id) => id !== '*')
+  const rows = named.length > 0 ? await scope.db.query<{ id: string }>(EXISTING_BASES, [named]) : []
+  const existing = new Set(rows.map((row) => row.id))
+  return grants.flatMap((grant, index) =>
+    basesOf(grant).some((id) => id !== '*' && !existing.has(id))
+      ? [
+          {
+            path: `/grants/${index}/base`,
+            code: 'base_not_found',
+            message: 'There is no such base. PUT it first, or name one that exists.',
+          },
+        ]
+      : [],
+  )
+}
+
+function checkExpiry(expiresAt: Date | null): Detail[] {
+  if (!expiresAt || expiresAt.getTime() > Date.now()) return []
+  return [{ path: '/expires_at', code: 'in_the_past', message: 'expires_at lies in the future.' }]
+}
+
+const outsideGrant = (index: number) =>
+  outside(`/grants/${index}`, 'A token makes only tokens whose every grant lies inside one of its own.')
+const outlives = (end: Date) =>
+  outside('/expires_at', `A token makes only tokens that end with it or before: ${end.toISOString()}.`)

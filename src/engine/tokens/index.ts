@@ -1,0 +1,7 @@
+export { type AdminToken, ensureAdminToken } from './admin.ts'
+export { authenticate } from './authenticate.ts'
+export { createToken } from './create.ts'
+export { listTokens } from './list.ts'
+export { deleteToken } from './remove.ts'
+export { newToken, type Token } from './token.ts'
+export { withdrawBase } from './withdraw-base.ts'
