@@ -45,6 +45,12 @@ export async function queryMoments(rest: Rest, place: Place): Promise<Moment[]> 
     await deepPages(rest, place.url, bearer),
     await crowd(place, 'a thousandth of them', counted(byAmount)),
     await crowd(place, 'a fifth of them', counted(byStatus)),
+    await crowd(
+      place,
+      'a fifth of them',
+      counted((n) => `${byStatus(n)}&sort=-data.due`),
+      ', sorted as it is',
+    ),
     await single(place.url, `SQL, group-by over ${place.records.toLocaleString('en')} records`, () => group),
     await single(place.url, 'SQL, a refused statement', () => refused),
     ...(await growth(place, bearer, list)),
@@ -73,15 +79,15 @@ async function deepPages(rest: Rest, url: string, bearer: string): Promise<Momen
 }
 
 /** The 95th percentile of ten clients at once. */
-async function crowd({ url, records }: Place, share: string, draw: Draw): Promise<Moment> {
+async function crowd({ url, records }: Place, share: string, draw: Draw, sorted = ''): Promise<Moment> {
   await load(url, draw, 10, 1)
   const { latenciesMs } = await load(url, draw, 10, 3)
-  const sorted = latenciesMs.sort((a, b) => a - b)
-  const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN
+  const inOrder = latenciesMs.sort((a, b) => a - b)
+  const p95 = inOrder[Math.floor(inOrder.length * 0.95)] ?? Number.NaN
   return {
-    name: `list 20 of ${records.toLocaleString('en')}, a filter on a declared index that ${share} match, include_total`,
+    name: `list 20 of ${records.toLocaleString('en')}, a filter on a declared index that ${share} match${sorted}, include_total`,
     value: ms(p95),
-    note: `95th percentile of 10 clients; median ${ms(median(sorted))}`,
+    note: `95th percentile of 10 clients; median ${ms(median(inOrder))}`,
   }
 }
 

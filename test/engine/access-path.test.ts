@@ -179,7 +179,16 @@ describe('The advice for a slow list', () => {
       type: 'text',
     })
     expect(advise({ not: STATUS }, 'id')).toBeNull()
+    expect(advise(null, '-created_at')).toBeNull()
     expect(advise({ ...STATUS, field: 'data.tags[]' }, 'id')).toBeNull()
+  })
+
+  test('ends with the default order where only values are fixed', () => {
+    expect(advise(STATUS, '-created_at')).toEqual({
+      fields: ['data.status', { field: 'created_at', direction: 'desc' }],
+    })
+    const due = { field: 'data.due', op: 'gt', value: 5 }
+    expect(advise({ and: [due, STATUS] }, '-created_at')).toEqual({ fields: ['data.status', 'data.due'] })
   })
 
   test('comes with a list that took longer than a quarter of a second', async () => {

@@ -13,12 +13,14 @@ export function adviseIndex(filter: Filter | null, sort: readonly SortTerm[]): o
   if (search) return { fields: [search.name], type: 'text' }
   const usable = conditions.filter(({ name, field }) => field.kind === 'data' && !name.includes('[]'))
   const fixed = unique(usable.filter(({ op }) => FIXING.has(op)).map(({ name }) => name))
-  const sorted = sort.filter(
-    ({ name, field }) => field.kind === 'data' && !name.includes('[]') && !fixed.includes(name),
-  )
   const bounded = unique(usable.filter(({ op }) => BOUNDING.has(op)).map(({ name }) => name))
-  const ordered =
-    sorted.length > 0 ? sorted.map(({ name, descending }) => asField(name, descending)) : bounded.slice(0, 1)
+  const sorted = sort.filter(({ name }) => !name.includes('[]') && !fixed.includes(name) && name !== 'id')
+  const byData = sorted.some(({ field }) => field.kind === 'data')
+  // In the order of their creation records are at hand, but not those of one value.
+  const serves = byData || (fixed.length > 0 && bounded.length === 0)
+  const ordered = serves
+    ? sorted.map(({ name, descending }) => asField(name, descending))
+    : bounded.slice(0, 1)
   const fields = [...fixed, ...ordered].slice(0, MOST_FIELDS)
   return fields.length > 0 ? { fields } : null
 }
