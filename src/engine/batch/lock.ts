@@ -14,8 +14,8 @@ const lock = (name: string, strength: string): Statement =>
   timed(
     statement(
       name,
-      `WITH ty AS MATERIALIZED (SELECT revision FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE),
-     s AS MATERIALIZED (
+      `WITH ty AS MATERIALIZED (SELECT revision FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+     SELECT (SELECT revision FROM ty) AS revision, s.* FROM (SELECT) AS one LEFT JOIN (
        SELECT ${LOCKED} FROM plinth.record
        WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(
          SELECT k.id COLLATE "C" FROM unnest((SELECT $3::text[])) AS k (id)
@@ -24,8 +24,7 @@ const lock = (name: string, strength: string): Statement =>
            SELECT id FROM plinth.record
            WHERE base_id = $1 AND record_type = $2 AND external_source = k.external_source COLLATE "C"
              AND external_id = k.external_id COLLATE "C" LIMIT 1) p))
-       ORDER BY id ${strength})
-     SELECT (SELECT revision FROM ty) AS revision, s.* FROM (SELECT) AS one LEFT JOIN s ON true`,
+       ORDER BY id ${strength}) s ON true`,
     ),
   )
 const LOCK = lock('lock_records', 'FOR NO KEY UPDATE')

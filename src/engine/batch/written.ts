@@ -24,19 +24,13 @@ export function outcomeOf(
   const written = rows.get(id)
   const row = rowAfter(decision, written)
   held.set(recordType, row)
-  const done = kind === 'keep' || !written ? ('unchanged' as const) : DONE[kind]
-  const outcome = {
-    index,
-    type,
-    operation: done,
-    id,
-    version: row.version,
-    record: toRecord(recordType, row),
-  }
-  if (!('write' in decision)) return outcome
+  const done = kind === 'keep' || !written ? 'unchanged' : DONE[kind]
+  const { version } = row
+  const outcome: Outcome = { index, type, operation: done, id, version, record: toRecord(recordType, row) }
   // What was printed for the database is not printed again.
-  const { text } = decision.write
-  return { ...outcome, recordText: () => toViewText(recordType, { ...row, data: text }) }
+  if ('write' in decision)
+    outcome.recordText = () => toViewText(recordType, { ...row, data: decision.write.text })
+  return outcome
 }
 
 /** The record as it is now: what was known of it, what was written, and what the database made of that. */
