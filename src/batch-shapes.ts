@@ -8,7 +8,15 @@ const Ref = z.strictObject({ $ref: z.string() })
 const id = z.union([z.string(), Ref], {
   error: 'It is an id, or {"$ref":"<name of an earlier operation>"}.',
 })
-const data = z.record(z.string(), z.unknown())
+/** An object, whatever its keys: as a zod record it would be copied, and each of its keys looked at. */
+const data = z
+  .custom<Record<string, unknown>>()
+  .check((held) => {
+    const { value: input, issues } = held
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return
+    issues.push({ code: 'invalid_type', expected: 'record', input })
+  })
+  .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
 const pair = { external_id: z.string().optional(), external_source: z.string().optional() }
 const claim_id = z.string().min(1).max(64).optional()
 const named = { name: z.string().min(1).max(128).optional() }

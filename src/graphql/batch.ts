@@ -1,4 +1,4 @@
-import { type Outcome, outcomeView, runBatch } from '../engine/batch/index.ts'
+import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/batch/index.ts'
 import type { DeletionPlan } from '../engine/plans/index.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef } from './deletion-plan.ts'
@@ -36,7 +36,7 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
       type: 'JSON',
       description: 'The same as REST shows it.',
       args: { records: t.arg.boolean({ description: 'Show the records too; true when left out.' }) },
-      resolve: ({ data }, { records }) => data.map((outcome) => outcomeView(outcome, records ?? true)),
+      resolve: ({ data }, { records }) => ((records ?? true) ? outcomeRows(data) : data.map(withoutRecord)),
     }),
     count: t.int({ resolve: ({ data }) => data.length }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),

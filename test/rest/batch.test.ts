@@ -68,6 +68,43 @@ test('operations run in order where they touch the same record, and each answers
   ])
 })
 
+test('what is answered of a record is what is read, wherever the writes of a batch have moved it', async () => {
+  const type = await world.newType()
+  const ids = times(30, (n) => `r${n}`)
+  // Too long for a second version on the same page.
+  const long = (id: string, wave: number) => ({ wave, id, fill: times(150, (n) => `${id}-${wave}-${n}`) })
+  const pair = (id: string) => ({ external_id: `x-${id}`, external_source: 'erp' })
+  succeed(await batch(ids.map((id) => put(type, id, long(id, 0), pair(id)))))
+  succeed(await world.call('POST', `/v1/crm/records/${type}/r3/cancel`))
+  const body = succeed(
+    await batch([
+      ...[1, 2, 3].flatMap((wave) => ids.map((id) => put(type, id, long(id, wave)))),
+      ...ids.map((id) => ({ ...put(type, id, long(id, 4)), external_id: `y-${id}` })),
+      ...ids.slice(0, 20).map((id) => ({ type: 'patch_record', record_type: type, id, data: { more: 1 } })),
+    ]),
+  )
+  const last = new Map<string, Body>(body.data.map((one: Body) => [one.id, one]))
+  for (const id of ids) {
+    const read = succeed(await get(type, id))
+    expect(last.get(id)?.record).toEqual(read)
+    expect(read).toMatchObject({ external_id: `y-${id}`, external_source: 'default', data: { wave: 4 } })
+    const versions = (await world.logOf(type, id)).map(({ version }) => version)
+    expect(versions).toEqual(times(read.version, (n) => n + 1))
+  }
+  expect(last.get('r3')?.record).toMatchObject({ status: 'cancelled', version: 7 })
+})
+
+test('more data than one statement takes is written whole', async () => {
+  const type = await world.newType()
+  const ids = times(20, (n) => `big${n}`)
+  const fill = 'x'.repeat(900_000)
+  for (const id of ids)
+    succeed(await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { fill } }), 201)
+  const patch = (id: string, n: number) => ({ type: 'patch_record', record_type: type, id, data: { n } })
+  expect(brief(succeed(await batch(ids.map(patch))))).toEqual(ids.map((id) => ['updated', id, 2]))
+  for (const [n, id] of ids.entries()) expect(succeed(await get(type, id)).data).toEqual({ fill, n })
+})
+
 test('every entry of the log carries the request and who sent it', async () => {
   const type = await world.newType()
   const operations = times(3, (n) => put(type, `r${n}`, { n }))

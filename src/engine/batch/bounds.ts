@@ -23,7 +23,7 @@ export async function markOutside(
 ): Promise<void> {
   const lens = type && lensOn(scope, baseId, type.id)
   if (!lens) return
-  const ids = held.all().flatMap(([recordType, row]) => (recordType === type.id ? [row.id] : []))
+  const ids = [...held.all()].flatMap(([recordType, row]) => (recordType === type.id ? [row.id] : []))
   const within = new Set(await idsWithin(scope, lens.filter, type, ids))
   for (const id of ids) if (!within.has(id)) held.hide(type.id, id)
 }
@@ -64,7 +64,7 @@ export async function boundedOutcomes(
   const ids = [...new Set(outcomes.map(({ id }) => id))]
   const within = new Set(await idsWithin(scope, lens.filter, type, ids))
   refuse(outcomes.flatMap(({ index, id }) => (within.has(id) ? [] : [{ index, error: outOfBounds() }])))
-  return outcomes.map(({ record, ...outcome }) => ({
+  return outcomes.map(({ record, recordText: _, ...outcome }) => ({
     ...outcome,
     record: record && { ...record, data: showData(lens, record.data) },
   }))

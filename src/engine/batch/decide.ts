@@ -5,20 +5,20 @@ import type { TypeLens } from '../lens/lens.ts'
 import { seenRow, wholeContent } from '../records/bounded-write.ts'
 import { mergeInto } from '../records/patch.ts'
 import { notReached } from '../records/put-bounded.ts'
-import { type RecordRow, recordNotFound } from '../records/record.ts'
+import { recordNotFound } from '../records/record.ts'
 import { pairTaken } from '../records/upsert.ts'
 import { uuidv7 } from '../uuid.ts'
 import { faultsWithin, wholeWrite } from './bounds.ts'
-import type { Held } from './held.ts'
+import type { Held, HeldRow } from './held.ts'
 import type { Content, Id, RecordOperation } from './operation.ts'
 
 /** What an operation comes to, for the records as they are. */
 export type Decision =
   | { readonly kind: 'create'; readonly id: string; readonly isNewId: boolean; readonly write: Content }
-  | { readonly kind: 'update'; readonly row: RecordRow; readonly write: Content }
-  | { readonly kind: 'cancel'; readonly row: RecordRow }
-  | { readonly kind: 'delete'; readonly row: RecordRow }
-  | { readonly kind: 'keep'; readonly row: RecordRow }
+  | { readonly kind: 'update'; readonly row: HeldRow; readonly write: Content }
+  | { readonly kind: 'cancel'; readonly row: HeldRow }
+  | { readonly kind: 'delete'; readonly row: HeldRow }
+  | { readonly kind: 'keep'; readonly row: HeldRow }
 
 export type Of<K extends Decision['kind']> = Extract<Decision, { kind: K }>
 
@@ -28,7 +28,8 @@ export type Decided<D extends Decision = Decision> = {
   readonly decision: D
 }
 
-type Known = {
+/** What is decided by, for the operations on one type. */
+export type Known = {
   readonly held: Held
   readonly type: CompiledType
   readonly lens: TypeLens | undefined
@@ -92,11 +93,7 @@ function put(
   return { kind: 'update', row, write: wholeWrite(write, row, known) }
 }
 
-function demandRow(
-  row: RecordRow | undefined,
-  { versions }: Expectation,
-  absent: () => DomainError,
-): RecordRow {
+function demandRow(row: HeldRow | undefined, { versions }: Expectation, absent: () => DomainError): HeldRow {
   if (!row) throw absent()
   if (versions && !versions.includes(row.version)) throw versionMismatch(row.version, versions)
   return row

@@ -1,21 +1,26 @@
 import type { Pair, RecordRow } from '../records/record.ts'
 
-/** The records that a batch touches, as they are under its locks; `data` only where it was asked for. */
+/** A record under a lock of the batch; `data` only where it was asked for. */
+export type HeldRow = RecordRow & {
+  /** Where it lies in its table (`ctid`), which only a write of our own changes while it is locked. */
+  readonly place: string
+}
+
+/** The records that a batch touches, as they are under its locks. */
 export type Held = {
-  get(recordType: string, id: string): RecordRow | undefined
-  byPair(recordType: string, pair: Pair): RecordRow | undefined
-  set(recordType: string, row: RecordRow): void
+  get(recordType: string, id: string): HeldRow | undefined
+  byPair(recordType: string, pair: Pair): HeldRow | undefined
+  set(recordType: string, row: HeldRow): void
   remove(recordType: string, id: string): void
   /** Says of a record that it is out of the bounds of whoever asks. */
   hide(recordType: string, id: string): void
   isHidden(recordType: string, id: string): boolean
   /** Every record, with its type. */
-  all(): (readonly [recordType: string, row: RecordRow])[]
+  all(): Iterable<readonly [recordType: string, row: HeldRow]>
 }
 
 export const recordKey = (recordType: string, id: string): string => `${recordType}\n${id}`
-export const pairKey = (recordType: string, { externalSource, externalId }: Pair): string =>
-  `${recordType}\n\n${externalSource}\n${externalId}`
+export const pairKey = ({ externalSource, externalId }: Pair): string => `${externalSource}\n${externalId}`
 
 /** The pair of a row, if it has one. */
 const pairOf = ({ external_source, external_id }: RecordRow): Pair | null =>
@@ -23,31 +28,46 @@ const pairOf = ({ external_source, external_id }: RecordRow): Pair | null =>
     ? null
     : { externalSource: external_source, externalId: external_id }
 
+/** Those of one type, by id; the ids by pair. */
+type OfType = { rows: Map<string, HeldRow>; pairs: Map<string, string>; hidden: Set<string> }
+
 export function openHeld(): Held {
-  const rows = new Map<string, RecordRow>()
-  const pairs = new Map<string, string>()
-  const hidden = new Set<string>()
-  const remove = (recordType: string, id: string): void => {
-    const row = rows.get(recordKey(recordType, id))
+  const types = new Map<string, OfType>()
+  const of = (recordType: string): OfType => {
+    const known = types.get(recordType)
+    if (known) return known
+    const opened = { rows: new Map(), pairs: new Map(), hidden: new Set<string>() }
+    types.set(recordType, opened)
+    return opened
+  }
+  const forget = ({ rows, pairs }: OfType, id: string): void => {
+    const row = rows.get(id)
     const pair = row && pairOf(row)
-    if (pair) pairs.delete(pairKey(recordType, pair))
-    rows.delete(recordKey(recordType, id))
+    if (pair) pairs.delete(pairKey(pair))
   }
   return {
-    get: (recordType, id) => rows.get(recordKey(recordType, id)),
+    get: (recordType, id) => types.get(recordType)?.rows.get(id),
     byPair: (recordType, pair) => {
-      const id = pairs.get(pairKey(recordType, pair))
-      return id === undefined ? undefined : rows.get(recordKey(recordType, id))
+      const { rows, pairs } = of(recordType)
+      const id = pairs.get(pairKey(pair))
+      return id === undefined ? undefined : rows.get(id)
     },
     set: (recordType, row) => {
-      remove(recordType, row.id)
-      rows.set(recordKey(recordType, row.id), row)
+      const ofType = of(recordType)
+      forget(ofType, row.id)
+      ofType.rows.set(row.id, row)
       const pair = pairOf(row)
-      if (pair) pairs.set(pairKey(recordType, pair), row.id)
+      if (pair) ofType.pairs.set(pairKey(pair), row.id)
     },
-    remove,
-    hide: (recordType, id) => void hidden.add(recordKey(recordType, id)),
-    isHidden: (recordType, id) => hidden.has(recordKey(recordType, id)),
-    all: () => [...rows].map(([key, row]) => [key.slice(0, key.indexOf('\n')), row]),
+    remove: (recordType, id) => {
+      const ofType = of(recordType)
+      forget(ofType, id)
+      ofType.rows.delete(id)
+    },
+    hide: (recordType, id) => void of(recordType).hidden.add(id),
+    isHidden: (recordType, id) => types.get(recordType)?.hidden.has(id) ?? false,
+    *all() {
+      for (const [recordType, { rows }] of types) for (const row of rows.values()) yield [recordType, row]
+    },
   }
 }

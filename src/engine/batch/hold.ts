@@ -43,10 +43,10 @@ const nothing = (): Wanted => ({ ids: new Set(), pairs: new Map(), withData: tru
 function wantedBy(operations: readonly RecordOperation[], withData: boolean): Wanted {
   const wanted = { ...nothing(), withData }
   for (const operation of operations) {
-    const { recordType, id, type } = operation
+    const { id, type } = operation
     if (typeof id === 'string' && !('isNewId' in operation && operation.isNewId)) wanted.ids.add(id)
     const pair = 'write' in operation ? operation.write.pair : null
-    if (pair) wanted.pairs.set(pairKey(recordType, pair), pair)
+    if (pair) wanted.pairs.set(pairKey(pair), pair)
     wanted.withData ||= type === 'patch_record' || type === 'cancel_record'
     wanted.isDeleting ||= type === 'delete_record'
   }
@@ -61,7 +61,7 @@ function wantedByPatches(operations: readonly RecordOperation[], held: Held): Wa
     const { recordType, id, merge } = operation
     const row = typeof id === 'string' ? held.get(recordType, id) : undefined
     const pair = pairAfter(merge, row)
-    if (pair && !held.byPair(recordType, pair)) wanted.pairs.set(pairKey(recordType, pair), pair)
+    if (pair && !held.byPair(recordType, pair)) wanted.pairs.set(pairKey(pair), pair)
   }
   return wanted
 }

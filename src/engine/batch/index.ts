@@ -18,7 +18,7 @@ import { readOperations } from './read.ts'
 import { runConfiguration } from './run-configuration.ts'
 import { runData } from './run-data.ts'
 
-export { type Outcome, outcomeView } from './outcome.ts'
+export { type Outcome, outcomeRows, withoutRecord } from './outcome.ts'
 
 /**
  * Runs operations in one transaction, all of them or none. All are read, and held to what is there, before the first

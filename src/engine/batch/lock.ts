@@ -1,9 +1,9 @@
 import { type Statement, statement, timed } from '../db.ts'
-import { type Pair, RECORD_COLUMNS, type RecordRow } from '../records/record.ts'
+import { type Pair, RECORD_COLUMNS } from '../records/record.ts'
 import type { WriteScope } from '../write.ts'
-import type { Held } from './held.ts'
+import type { Held, HeldRow } from './held.ts'
 
-const LOCKED = RECORD_COLUMNS.replace('data', 'CASE WHEN $6::boolean THEN data END AS data')
+const LOCKED = `${RECORD_COLUMNS.replace('data', 'CASE WHEN $6::boolean THEN data END AS data')}, ctid::text AS place`
 
 /**
  * Holds the type (KEY SHARE), then the records with the ids and those that have the pairs, in the order of their ids, as
@@ -14,18 +14,17 @@ const lock = (name: string, strength: string): Statement =>
   timed(
     statement(
       name,
-      `WITH ty AS MATERIALIZED (SELECT revision FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE),
-     s AS MATERIALIZED (
+      `WITH ty AS MATERIALIZED (SELECT revision FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+     SELECT (SELECT revision FROM ty) AS revision, s.* FROM (SELECT) AS one LEFT JOIN (
        SELECT ${LOCKED} FROM plinth.record
        WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(
          SELECT k.id COLLATE "C" FROM unnest((SELECT $3::text[])) AS k (id)
-         UNION SELECT p.id FROM unnest((SELECT $4::text[]), (SELECT $5::text[])) AS k (external_source, external_id),
+         UNION ALL SELECT p.id FROM unnest((SELECT $4::text[]), (SELECT $5::text[])) AS k (external_source, external_id),
          LATERAL (
            SELECT id FROM plinth.record
            WHERE base_id = $1 AND record_type = $2 AND external_source = k.external_source COLLATE "C"
              AND external_id = k.external_id COLLATE "C" LIMIT 1) p))
-       ORDER BY id ${strength})
-     SELECT (SELECT revision FROM ty) AS revision, s.* FROM (SELECT) AS one LEFT JOIN s ON true`,
+       ORDER BY id ${strength}) s ON true`,
     ),
   )
 const LOCK = lock('lock_records', 'FOR NO KEY UPDATE')
@@ -50,10 +49,10 @@ export async function lockRecords(
 ): Promise<number | null> {
   const sources = [...pairs.values()].map((pair) => pair.externalSource)
   const externalIds = [...pairs.values()].map((pair) => pair.externalId)
-  const rows = await scope.db.query<RecordRow & { id: string | null; revision: number | null }>(
+  const rows = await scope.db.query<HeldRow & { id: string | null; revision: number | null }>(
     isDeleting ? LOCK_TO_DELETE : LOCK,
     [baseId, recordType, [...ids], sources, externalIds, withData],
   )
-  for (const { revision: _revision, ...row } of rows) if (row.id !== null) held.set(recordType, row)
+  for (const row of rows) if (row.id !== null) held.set(recordType, row)
   return rows[0]?.revision ?? null
 }

@@ -1,5 +1,6 @@
 import type { OperationName } from '../../batch-shapes.ts'
-import { type RecordItem, type RecordRowView, viewOf } from '../records/record.ts'
+import { JsonRows } from '../../json/rows.ts'
+import { type RecordItem, viewOf } from '../records/record.ts'
 
 /** What one operation did. */
 export type Outcome = {
@@ -10,11 +11,24 @@ export type Outcome = {
   version: number
   /** The record after it; null for what leaves none. */
   record: RecordItem | null
+  /** The record as REST shows it, as JSON text, where that costs less than to print it. Nothing that is kept. */
+  recordText?: () => string
 }
 
-/** An outcome as REST and MCP show it; `record` only where there is one, and only when it is wanted. */
-export type OutcomeView = Omit<Outcome, 'record'> & { record?: RecordRowView }
+/** Outcomes as REST shows them; `record` only where there is one. */
+export const outcomeRows = (outcomes: readonly Outcome[]): JsonRows => new JsonRows(outcomes.map(textOf))
 
-export function outcomeView({ record, ...outcome }: Outcome, withRecord: boolean): OutcomeView {
-  return withRecord && record ? { ...outcome, record: viewOf(record) } : outcome
+function textOf(outcome: Outcome): string {
+  const text = JSON.stringify(withoutRecord(outcome))
+  const { record, recordText } = outcome
+  return record ? `${text.slice(0, -1)},"record":${recordText?.() ?? JSON.stringify(viewOf(record))}}` : text
 }
+
+/** An outcome as MCP shows it: what is read is paid for. */
+export const withoutRecord = ({ index, type, operation, id, version }: Outcome) => ({
+  index,
+  type,
+  operation,
+  id,
+  version,
+})

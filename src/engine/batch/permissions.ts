@@ -8,23 +8,32 @@ type Need = { permission: Permission; recordType: string; path: string }
 
 /** What an operation, read or not, needs of the token: said before anything else of it is. */
 function needsOf(raw: unknown): Need[] {
-  const { type, ...fields } = (raw ?? {}) as Record<string, unknown>
+  const fields = (raw ?? {}) as Record<string, unknown>
+  const { type } = fields
   if (type === 'upsert_relationship_type' || type === 'delete_relationship_type')
     return [{ permission: 'manage', recordType: '*', path: '' }]
   if (type === 'upsert_record_type' || type === 'delete_record_type')
     return typeof fields['id'] === 'string'
       ? [{ permission: 'manage', recordType: fields['id'], path: '/id' }]
       : []
-  const links = Array.isArray(fields['relationships']) ? (fields['relationships'] as unknown[]) : []
-  const ends = links.flatMap((link, n) => needsAt(link, ['record_type'], `/relationships/${n}`))
-  return [...needsAt(fields, ['record_type', 'source_record_type', 'target_record_type'], ''), ...ends]
+  const needs = needsAt(fields, NAMED, '')
+  const { relationships } = fields
+  if (Array.isArray(relationships))
+    for (const [n, link] of relationships.entries())
+      needs.push(...needsAt(link, ['record_type'], `/relationships/${n}`))
+  return needs
 }
 
+/** The fields that name the record types of an operation. */
+const NAMED = ['record_type', 'source_record_type', 'target_record_type']
+
 function needsAt(fields: unknown, names: readonly string[], at: string): Need[] {
-  return names.flatMap((name): Need[] => {
+  const needs: Need[] = []
+  for (const name of names) {
     const recordType = ((fields ?? {}) as Record<string, unknown>)[name]
-    return typeof recordType === 'string' ? [{ permission: 'write', recordType, path: `${at}/${name}` }] : []
-  })
+    if (typeof recordType === 'string') needs.push({ permission: 'write', recordType, path: `${at}/${name}` })
+  }
+  return needs
 }
 
 /** Asks for all that the operations need. @throws FORBIDDEN with each operation that the grants do not reach */

@@ -4,7 +4,7 @@ import { lensOn } from '../lens/look.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
 import type { WriteScope } from '../write.ts'
 import { boundedOutcomes } from './bounds.ts'
-import { type Decided, decide, type Of } from './decide.ts'
+import { type Decided, decide, type Known, type Of } from './decide.ts'
 import { removeRecords } from './delete-records.ts'
 import { collect, type Failure, firstOf, refuse } from './failures.ts'
 import type { Held } from './held.ts'
@@ -93,10 +93,13 @@ async function keepClaims(
   decided: readonly Staying[],
   outcomes: readonly Outcome[],
 ): Promise<void> {
-  const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
-  for (const { operation } of decided) {
+  const claiming = decided.flatMap(({ operation }) => {
     const claim = 'expected' in operation ? operation.expected.claim : null
-    if (claim === null) continue
+    return claim === null ? [] : [{ operation, claim }]
+  })
+  if (claiming.length === 0) return
+  const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
+  for (const { operation, claim } of claiming) {
     const { index, recordType } = operation
     const { id, version } = demandKnown(written.get(index))
     const kept = await underClaim(scope, baseId, claim, async () => ({ id, recordType, version })).catch(
@@ -112,11 +115,20 @@ function decideAll(
   { scope, baseId, types, held, idOf, failures }: Run,
   operations: readonly RecordOperation[],
 ): readonly Decided[] {
+  const { recordBytes } = scope.limits
+  const known = new Map<string, Known>()
+  const knownOf = (recordType: string): Known => {
+    const before = known.get(recordType)
+    if (before) return before
+    const type = demandKnown(types.get(recordType))
+    const opened = { held, type, lens: lensOn(scope, baseId, recordType), recordBytes, idOf }
+    known.set(recordType, opened)
+    return opened
+  }
   return operations.flatMap((operation) => {
-    const type = demandKnown(types.get(operation.recordType))
-    const lens = lensOn(scope, baseId, operation.recordType)
-    const known = { held, type, lens, recordBytes: scope.limits.recordBytes, idOf }
-    const decision = collect(failures, operation.index, () => decide(operation, known))
+    const decision = collect(failures, operation.index, () =>
+      decide(operation, knownOf(operation.recordType)),
+    )
     return decision ? [{ operation, decision }] : []
   })
 }

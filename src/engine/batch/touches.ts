@@ -13,10 +13,10 @@ import type { Same, Touch } from './waves.ts'
 
 /** What an operation touches, by all the names it may have; a pair by its id, whatever its source. */
 export function touchesOf(operation: DataOperation, hasLinks: boolean): Touch[] {
-  const named = operation.isNamed ? [{ key: outcomeKey(operation.index) }] : []
-  if (!isOfRecord(operation)) return [...touchesOfLink(operation), ...named, ...(hasLinks ? [OTHERS] : [])]
-  const takesAlong = hasLinks ? [operation.type === 'delete_record' ? DELETIONS : OTHERS] : []
-  return [...touchesOfRecord(operation), ...named, ...takesAlong]
+  const touches = isOfRecord(operation) ? touchesOfRecord(operation) : touchesOfLink(operation)
+  if (operation.isNamed) touches.push({ key: outcomeKey(operation.index) })
+  if (hasLinks) touches.push(operation.type === 'delete_record' ? DELETIONS : OTHERS)
+  return touches
 }
 
 // With its links a record may take any other along, so deletions stand between all that is before and after them.
@@ -31,11 +31,10 @@ function touchesOfRecord(operation: RecordOperation): Touch[] {
       : 'merge' in operation
         ? operation.merge.externalId
         : undefined
-  return [
-    ...(id === null ? [] : [{ key: keyOf(recordType, id) }]),
-    ...(externalId ? [{ key: externalKey(recordType, externalId) }] : []),
-    ...(hasOwnLinks(operation) ? touchesOfOwnLinks(operation.links) : []),
-  ]
+  const touches: Touch[] = id === null ? [] : [{ key: keyOf(recordType, id) }]
+  if (externalId) touches.push({ key: externalKey(recordType, externalId) })
+  if (hasOwnLinks(operation)) touches.push(...touchesOfOwnLinks(operation.links))
+  return touches
 }
 
 const touchesOfOwnLinks = (links: readonly OwnLink[]): Touch[] => [
@@ -61,13 +60,9 @@ function touchesOfLink(operation: LinkOperation): Touch[] {
 
 /** Which id has which pair, before the first write. */
 export const samesOf = (held: Held): Same =>
-  held
-    .all()
-    .flatMap(([recordType, { id, external_id }]) =>
-      external_id === null
-        ? []
-        : [[recordKey(recordType, id), externalKey(recordType, external_id)] as const],
-    )
+  [...held.all()].flatMap(([recordType, { id, external_id }]) =>
+    external_id === null ? [] : [[recordKey(recordType, id), externalKey(recordType, external_id)] as const],
+  )
 
 const LINKS = '*links'
 const outcomeKey = (index: number): string => `#${index}`

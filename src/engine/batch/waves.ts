@@ -12,6 +12,7 @@ export type Same = readonly (readonly [string, string])[]
  * @returns the indexes of each wave, ascending
  */
 export function planWaves(touches: readonly (readonly Touch[])[], same: Same): number[][] {
+  if (areApart(touches, same)) return [[...touches.keys()]]
   const { find, join } = joinable()
   for (const [a, b] of same) join(a, b)
   for (const each of touches) {
@@ -37,6 +38,21 @@ export function planWaves(touches: readonly (readonly Touch[])[], same: Same): n
     else waves[wave] = [index]
   }
   return waves
+}
+
+/** Does nothing that an operation touches belong to another one too, but on the same side? Most batches are so. */
+function areApart(touches: readonly (readonly Touch[])[], same: Same): boolean {
+  const sides = new Map<string, string | undefined>()
+  for (const each of touches)
+    for (const { key, side } of each) {
+      if (sides.has(key) && (side === undefined || sides.get(key) !== side)) return false
+      sides.set(key, side)
+    }
+  for (const [, other] of same) {
+    if (sides.has(other)) return false
+    sides.set(other, undefined)
+  }
+  return true
 }
 
 /** Sets that grow together (union-find). */

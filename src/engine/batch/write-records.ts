@@ -4,19 +4,15 @@ import { statement } from '../db.ts'
 import { guardUnique, hasUnique, variantFor, type WriteStatement } from '../indexes/index.ts'
 import { lensOn } from '../lens/look.ts'
 import { masked } from '../lens/mask.ts'
-import type { WrittenRow } from '../records/put-statements.ts'
-import { type RecordRow, toRecord } from '../records/record.ts'
 import { authorship } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
-import type { Decided, Decision, Of } from './decide.ts'
+import { columnsOf, inParts } from './columns.ts'
+import type { Decided, Of } from './decide.ts'
 import { ofOperation } from './failures.ts'
 import type { Held } from './held.ts'
-import type { Content } from './operation.ts'
 import type { Outcome } from './outcome.ts'
-import { CANCEL_RECORDS, CREATE_RECORDS, UPDATE_RECORDS } from './statements.ts'
-
-/** What is done type by type; deletions are not, as they may take records of any type along. */
-type Written = Exclude<Decision['kind'], 'delete'>
+import { CANCEL_RECORDS, CREATE_RECORDS, UPDATE_RECORDS, type WrittenRow } from './statements.ts'
+import { outcomeOf, type Written } from './written.ts'
 
 const SAVEPOINT = statement('batch_savepoint', 'SAVEPOINT batch')
 const UNDO = statement('batch_undo', 'ROLLBACK TO SAVEPOINT batch')
@@ -64,44 +60,17 @@ async function writeKinds(
   }
   const cancels = of('cancel')
   if (cancels.length > 0) await run(CANCEL_RECORDS, [cancels.map(({ decision }) => decision.row.id)])
-  const updates = of('update')
-  if (updates.length > 0)
-    await run(UPDATE_RECORDS, [updates.map(({ decision }) => decision.row.id), ...columnsOf(updates)])
-  const creates = inOrder(of('create'))
-  if (creates.length > 0)
-    await run(CREATE_RECORDS, [
-      creates.map(({ decision }) => decision.id),
-      ...columnsOf(creates),
-      creates.map(({ decision }) => decision.isNewId),
-    ])
+  for (const part of inParts(of('update'))) {
+    const ids = part.map(({ decision }) => decision.row.id)
+    await run(UPDATE_RECORDS, [ids, ...columnsOf(part), part.map(({ decision }) => decision.row.place)])
+  }
+  for (const part of inParts(inOrder(of('create')))) {
+    const ids = part.map(({ decision }) => decision.id)
+    await run(CREATE_RECORDS, [ids, ...columnsOf(part), part.map(({ decision }) => decision.isNewId)])
+  }
   return decided.map((each) => outcomeOf(type.id, each, rows, held))
 }
-
-const columnsOf = (all: readonly { readonly decision: { readonly write: Content } }[]) => [
-  all.map(({ decision }) => decision.write.text),
-  all.map(({ decision }) => decision.write.pair?.externalSource ?? null),
-  all.map(({ decision }) => decision.write.pair?.externalId ?? null),
-]
 
 /** By id, so that two batches that create the same records never wait for each other. */
 const inOrder = (creates: readonly Decided<Of<'create'>>[]) =>
   [...creates].sort((a, b) => (a.decision.id < b.decision.id ? -1 : 1))
-
-const DONE = { create: 'created', update: 'updated', cancel: 'updated' } as const
-
-function outcomeOf(
-  recordType: string,
-  { operation, decision }: Decided<Of<Written>>,
-  rows: Map<string, WrittenRow>,
-  held: Held,
-): Outcome {
-  const { index, type } = operation
-  const { kind } = decision
-  const id = kind === 'create' ? decision.id : decision.row.id
-  const before = kind === 'create' ? undefined : decision.row
-  const data = 'write' in decision ? decision.write.data : before?.data
-  const row = { ...(rows.get(id) ?? before), data } as RecordRow
-  held.set(recordType, row)
-  const done = kind === 'keep' || !rows.has(id) ? 'unchanged' : DONE[kind]
-  return { index, type, operation: done, id, version: row.version, record: toRecord(recordType, row) }
-}

@@ -1,0 +1,35 @@
+import type { Content } from './operation.ts'
+
+type Writing = { readonly decision: { readonly write: Content } }
+
+/** The data as one JSON text, and the pairs; a list of these may end early, the rest have none. */
+export function columnsOf(all: readonly Writing[]): readonly [string, (string | null)[], (string | null)[]] {
+  const text = `[${all.map(({ decision }) => decision.write.text).join(',')}]`
+  if (all.every(({ decision }) => decision.write.pair === null)) return [text, [], []]
+  const pairs = all.map(({ decision }) => decision.write.pair)
+  return [
+    text,
+    pairs.map((pair) => pair?.externalSource ?? null),
+    pairs.map((pair) => pair?.externalId ?? null),
+  ]
+}
+
+/** Characters of data in one statement, about: far from the most that one JSON value of the database holds. */
+const PART_CHARS = 16 * 1024 * 1024
+
+/** Those that a statement takes together. */
+export function inParts<W extends Writing>(all: readonly W[]): W[][] {
+  const parts: W[][] = []
+  let room = 0
+  for (const each of all) {
+    const { length } = each.decision.write.text
+    const last = parts.at(-1)
+    if (last && length <= room) last.push(each)
+    else {
+      parts.push([each])
+      room = PART_CHARS
+    }
+    room -= length
+  }
+  return parts
+}
