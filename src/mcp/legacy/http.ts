@@ -10,7 +10,7 @@ import type { Outbox } from '../outbox.ts'
 import type { Provider, Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
 import type { Session } from '../session.ts'
-import { Exchange } from './exchange.ts'
+import { LegacyExchange } from './exchange.ts'
 import { listen } from './listen.ts'
 import { openLegacyServer } from './server.ts'
 import { type Kept, Sessions } from './sessions.ts'
@@ -48,7 +48,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     if (kept === undefined) return refuse(reply, 404, -32001, GONE)
 
     const requests = messages.filter(isJSONRPCRequest).map(({ id }) => id)
-    const exchange = new Exchange(session, kept, accept.includes('text/event-stream'), requests)
+    const exchange = new LegacyExchange(session, kept, accept.includes('text/event-stream'), requests)
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) server.abandon(exchange)
     })
