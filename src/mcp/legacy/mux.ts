@@ -1,13 +1,12 @@
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js'
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type JSONRPCRequest,
-  type JSONRPCResponse,
-  type RequestId,
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { LegacyExchange } from './exchange.ts'
+import { isNotification, isRequest } from './messages.ts'
 
 type Running = { exchange: LegacyExchange; id: RequestId }
 
@@ -37,8 +36,8 @@ export class Mux implements Transport {
 
   /** Takes a message of a client. */
   take(message: JSONRPCMessage, exchange: LegacyExchange): void {
-    if (isJSONRPCRequest(message)) this.#run(message, exchange)
-    else if (!isJSONRPCNotification(message)) this.#answer(message, exchange)
+    if (isRequest(message)) this.#run(message, exchange)
+    else if (!isNotification(message)) this.#answer(message, exchange)
     else if (message.method === 'notifications/cancelled') this.#cancelOf(message.params, exchange)
   }
 
@@ -112,7 +111,7 @@ export class Mux implements Transport {
     const running = related === undefined ? undefined : this.#running.get(related)
     if (!running || related === undefined) return
     const { exchange } = running
-    if (isJSONRPCRequest(message)) this.#ask(message, exchange, related)
+    if (isRequest(message)) this.#ask(message, exchange, related)
     else if (message.method === 'notifications/cancelled') this.#withdraw(message, exchange)
     else exchange.say(message)
   }
