@@ -110,8 +110,15 @@ export const reaches = ({ scope }: Context, base: string): boolean => {
   return types === '*' || types.size > 0
 }
 
+const namesOfGrants = new WeakMap<Access['grants'], string>()
+
 /** A name for what the token may do: tokens of equal grants share one. */
-export const grantsName = ({ scope }: Context): string => digest(scope.access.grants)
+export function grantsName({ scope }: Context): string {
+  const { grants } = scope.access
+  const name = namesOfGrants.get(grants) ?? digest(grants)
+  namesOfGrants.set(grants, name)
+  return name
+}
 
 /** The context whose waits end when the signal aborts. */
 export const endingWith = (context: Context, signal: AbortSignal): Context => ({

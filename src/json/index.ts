@@ -21,9 +21,12 @@ export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): 
   }
   const refused = isPlain(source) ? undefined : refusal(scan(source, at, use))
   if (refused) throw refused
-  remember(value)
+  if (source.length > WORTH_REMEMBERING) remember(value)
   return value
 }
+
+/** A shorter text is looked through again: what is remembered costs each garbage collection more than that. */
+const WORTH_REMEMBERING = 4096
 
 /** What has been through the pre-pass: documents, and the members of those that are objects. */
 const sound = new WeakSet<object>()
@@ -38,13 +41,14 @@ function remember(value: unknown): void {
   }
 }
 
-/** Has the value been through `parseJson`? It need not be looked through again. */
+/** Is the value known to have been through `parseJson`? It need not be looked through again. */
 export const wasParsed = (value: unknown): boolean => isObject(value) && sound.has(value)
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** The rules of `parseJson` for a value that did not come from text, such as a GraphQL literal. */
 export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
+  if (isSound(value, 0)) return
   const faults: Detail[] = []
   const open: { value: unknown; path: Path }[] = [{ value, path: [] }]
   for (let next = open.pop(); next && faults.length < MOST_FAULTS; next = open.pop()) {
@@ -68,6 +72,19 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   const refused = refusal(faults)
   if (refused) throw refused
 }
+
+/** True when a cheap look at the value rules out every fault, whatever its use. Most values end here. */
+function isSound(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return isSoundText(value)
+  if (!isObject(value)) return value === null || typeof value === 'boolean' || Number.isFinite(value)
+  if (depth >= LIMITS.jsonDepth) return false
+  if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1))
+  return Object.entries(value).every(
+    ([key, member]) => key !== '__proto__' && isSoundText(key) && isSound(member, depth + 1),
+  )
+}
+
+const isSoundText = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 
 function decode(bytes: Buffer, at: string): string {
   if (isUtf8(bytes)) return bytes.toString()

@@ -63,16 +63,22 @@ export const plinth: Provider = {
   watch,
 }
 
-const rowsAt = (base: string | null): readonly Tool[] => (base === null ? [...ACCOUNT, ...GENERIC] : GENERIC)
+const byName = (rows: readonly Tool[]): ReadonlyMap<string, Tool> =>
+  new Map(rows.map((row) => [row.name, row]))
+const ANYWHERE = byName([...ACCOUNT, ...GENERIC])
+const IN_BASE = byName(GENERIC)
+const rowsAt = (base: string | null) => (base === null ? ANYWHERE : IN_BASE)
 
+const NAMES = { anywhere: [...ANYWHERE.keys()], inBase: [...IN_BASE.keys()] }
 /** The names of the tools that an address has whatever its types and its token. */
-export const genericNames = (base: string | null): string[] => rowsAt(base).map((row) => row.name)
+export const genericNames = (base: string | null): readonly string[] =>
+  base === null ? NAMES.anywhere : NAMES.inBase
 
 /** The tools of this address that the token may use, in one order. Grants and address decide, nothing else. */
 export async function listTools(session: Session): Promise<ToolDefinition[]> {
   if (isAtEndpoint(session)) return listEndpointTools(session)
   const { context, base, tools } = session
-  const generic = rowsAt(base)
+  const generic = [...rowsAt(base).values()]
     .filter((row) => offered(row, session))
     .map((row) => row.define(base === null))
   return base === null ? generic : [...generic, ...listedOf(await typedTools(base, context), tools)]
@@ -88,7 +94,7 @@ async function callTool(
   const context = endingWith(asking.context, caller.signal)
   const session = { ...asking, context }
   const { base } = session
-  const row = rowsAt(base).find((each) => each.name === name)
+  const row = rowsAt(base).get(name)
   try {
     if (isAtEndpoint(session)) return await callEndpointTool(session, name, args, caller)
     if (row) {

@@ -3,7 +3,7 @@ import { DomainError } from '../errors.ts'
 import { parseJson } from '../json/index.ts'
 import type { PortableSchema } from './projection/publish.ts'
 
-/** `args` with every string decoded that stands where the published schema says object or array. */
+/** `args` with every string decoded that stands where the published schema says object or array; the same where none does. */
 export function decodeStringified(
   args: Record<string, unknown>,
   schema: PortableSchema,
@@ -14,19 +14,25 @@ export function decodeStringified(
 function decode(value: unknown, schema: PortableSchema | undefined): unknown {
   if (!schema) return value
   const plain = typeof value === 'string' ? decodeString(value, schema) : value
-  if (Array.isArray(plain)) return plain.map((item) => decode(item, schema.items))
+  if (Array.isArray(plain)) return decodeItems(plain, schema.items)
   return isObject(plain) ? decodeProperties(plain, schema) : plain
 }
 
 function decodeProperties(value: Record<string, unknown>, schema: PortableSchema): Record<string, unknown> {
   const { properties = {}, additionalProperties } = schema
   const rest = typeof additionalProperties === 'object' ? additionalProperties : undefined
-  return Object.fromEntries(
-    Object.entries(value).map(([name, part]) => [
-      name,
-      decode(part, Object.hasOwn(properties, name) ? properties[name] : rest),
-    ]),
-  )
+  let isSame = true
+  const decoded = Object.entries(value).map(([name, part]) => {
+    const own = decode(part, Object.hasOwn(properties, name) ? properties[name] : rest)
+    if (own !== part) isSame = false
+    return [name, own] as const
+  })
+  return isSame ? value : Object.fromEntries(decoded)
+}
+
+function decodeItems(items: unknown[], schema: PortableSchema | undefined): unknown[] {
+  const decoded = items.map((item) => decode(item, schema))
+  return decoded.every((item, index) => item === items[index]) ? items : decoded
 }
 
 function decodeString(text: string, { type }: PortableSchema): unknown {

@@ -1,4 +1,3 @@
-import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type DomainError, errorBody, FAILURES } from '../errors.ts'
 import { demandNeed } from '../graphql/context.ts'
@@ -8,7 +7,8 @@ import { addressCheck } from './address.ts'
 import { genericNames, plinth } from './core.ts'
 import { openEndpoint } from './endpoint.ts'
 import { LEGACY_VERSIONS, openLegacy } from './legacy/http.ts'
-import { openModern, webRequest } from './modern/http.ts'
+import { openModern } from './modern/http.ts'
+import { claimOf, classify } from './modern/inbound.ts'
 import { readOptions } from './options.ts'
 import type { Provider } from './provider.ts'
 import { protocolError } from './result.ts'
@@ -36,7 +36,7 @@ export function mcp(identify: Hook, options: Options, provider: Provider = plint
       modern.endStreams()
     })
     app.addHook('onClose', async () => {
-      await Promise.all([modern.close(), legacy.close()])
+      await legacy.close()
     })
     app.addHook('onRequest', addressCheck(options))
     app.addHook('onRequest', identify)
@@ -45,8 +45,9 @@ export function mcp(identify: Hook, options: Options, provider: Provider = plint
     for (const url of ADDRESSES) {
       app.post(url, async (request, reply) => {
         const session = await sessionOf(request)
-        if (await isLegacy(request)) return legacy.post(request, reply, session)
-        return modern.post(request, reply, session)
+        const route = routeOf(request)
+        if (route.kind === 'legacy') return legacy.post(request, reply, session)
+        return modern.post(request, reply, session, route)
       })
       app.get(url, { exposeHeadRoute: false }, async (request, reply) =>
         legacy.get(request, reply, await sessionOf(request)),
@@ -56,16 +57,13 @@ export function mcp(identify: Hook, options: Options, provider: Provider = plint
   }
 }
 
-/** The SDK's own test decides; who names the same era twice, or names it where only one has a place, needs no asking. */
-async function isLegacy(request: FastifyRequest): Promise<boolean> {
+/** The SDK's own test decides; who names the older era, and claims nothing else in the message, needs no asking. */
+function routeOf(request: FastifyRequest): ReturnType<typeof classify> | { kind: 'legacy' } {
+  const { body, headers } = request
   // What is no message is refused by the era that most clients speak.
-  if (typeof request.body !== 'object' || request.body === null) return true
-  const version = request.headers['mcp-protocol-version']
-  const { params } = request.body as { params?: { _meta?: unknown } }
-  if (LEGACY_VERSIONS.includes(String(version)) && params?._meta === undefined) return true
-  const meta = params?._meta as Record<string, unknown> | null | undefined
-  if (version !== undefined && meta?.[PROTOCOL_VERSION_META_KEY] === version) return false
-  return isLegacyRequest(webRequest(request), request.body)
+  if (typeof body !== 'object' || body === null) return { kind: 'legacy' }
+  const isNamed = LEGACY_VERSIONS.includes(String(headers['mcp-protocol-version']))
+  return isNamed && claimOf(body) === undefined ? { kind: 'legacy' } : classify(request)
 }
 
 /** @throws VALIDATION_ERROR, NOT_FOUND or FORBIDDEN before anything is called */

@@ -60,6 +60,42 @@ test('ten thousand calls of two hundred clients with equal ids and different tok
   expect(answered.reduce((sum, each) => sum + each, 0)).toBe(CLIENTS * BATCH * 2)
 })
 
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+}
+const HEADERS = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
+/** A call of the era that keeps nothing; one that reports progress is answered by a stream. */
+const callAlone = async (token: string, n: number, more: object = {}, meta: object = {}) => {
+  const body = call(n, { _meta: { ...META, ...meta }, ...more })
+  const { text } = await server.as(token)('POST', '/mcp', body, HEADERS)
+  const events = text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []))
+  return (events.length > 0 ? events : [text]).map((each): Body => JSON.parse(each))
+}
+
+test('nor is one in the era that keeps nothing, with what is said and asked on the way', async () => {
+  const calls = tokens.flatMap(({ name, token }, client) =>
+    [0, 1, 5, 6, 13].map(async (n) => {
+      const said = await callAlone(token, n, {}, { progressToken: `${client}` })
+      expect(said).toHaveLength(2)
+      expect(said[0].params).toMatchObject({ progressToken: `${client}`, message: `${name} ${n}` })
+      const { id, result } = said[1]
+      expect(id).toBe(n)
+      if (n % 5 !== 0) return expect(result.content).toEqual(text(`${name} ${n}`))
+      const [[key, question] = []] = Object.entries<Body>(result.inputRequests)
+      expect(question.params.message).toBe(`${name} ${n}`)
+      const { requestState } = result
+      const inputResponses = { [String(key)]: { action: 'accept', content: { me: name } } }
+      const [answered] = await callAlone(token, n, { inputResponses, requestState })
+      expect(answered).toMatchObject({ id: n, result: { content: text(`${name} ${n}`) } })
+      const stranger = tokens[(client + 1) % CLIENTS]?.token ?? ''
+      const [refused] = await callAlone(stranger, n, { inputResponses, requestState })
+      expect(refused).toMatchObject({ id: n, error: { code: -32602 } })
+    }),
+  )
+  await Promise.all(calls)
+})
+
 test('what is said and asked on the way reaches the client of the call, and only its own answer counts', async () => {
   const capabilities = { elicitation: {} }
   const some = tokens.slice(0, 20)

@@ -243,6 +243,82 @@ test('the stateless era discovers, lists and calls, each request on its own', as
   expect(mismatch.body).not.toHaveProperty('result')
 })
 
+const asking = (name: unknown, meta: object = MODERN) =>
+  message('tools/call', 7, { _meta: meta, name, arguments: {} })
+const base64 = (name: string) => `=?base64?${Buffer.from(name).toString('base64')}?=`
+
+test('the stateless era holds headers and message together, and says what differs', async () => {
+  const named = modernHeaders('tools/call', 'list_types')
+  const without = (gone: string) =>
+    Object.fromEntries(Object.entries(named).filter(([name]) => name !== gone))
+  for (const headers of [
+    without('mcp-protocol-version'),
+    without('mcp-method'),
+    without('mcp-name'),
+    { ...named, 'mcp-method': 'tools/list' },
+    { ...named, 'mcp-protocol-version': '2025-11-25' },
+    { ...named, 'mcp-name': 'LIST_TYPES' },
+    { ...named, 'mcp-name': base64('delete_record') },
+    { ...named, 'mcp-name': '=?base64?YQ?=' },
+    { ...named, 'mcp-name': '=?base64?//8=?=' },
+  ]) {
+    const { status, body } = await post(asking('list_types'), headers)
+    expect([status, body.id, body.error?.code], JSON.stringify(headers)).toEqual([400, 7, -32020])
+    expect(body.error.data.mismatch).toMatchObject({ header: expect.any(String), body: expect.any(String) })
+  }
+  const encoded = await post(asking('list_types'), { ...named, 'mcp-name': base64('list_types') })
+  expect(encoded.body.result.structuredContent.data).toHaveLength(1)
+})
+
+test('the stateless era refuses an envelope that is not one, and a version it does not speak', async () => {
+  const version = 'io.modelcontextprotocol/protocolVersion'
+  const headers = modernHeaders('tools/call', 'list_types')
+  for (const meta of [
+    undefined,
+    {},
+    { [version]: 5 },
+    { [version]: '2026-07-28' },
+    { ...MODERN, 'io.modelcontextprotocol/logLevel': 'loud' },
+  ]) {
+    const { status, body } = await post(asking('list_types', meta ?? {}), headers)
+    expect([status, body.error?.code], JSON.stringify(meta)).toEqual([400, -32602])
+  }
+  for (const requested of ['2027-01-01', '2025-11-25']) {
+    const meta = { ...MODERN, [version]: requested }
+    const { status, body } = await post(asking('list_types', meta), {
+      ...headers,
+      'mcp-protocol-version': requested,
+    })
+    expect([status, body.id, body.error?.code], requested).toEqual([400, 7, -32022])
+    expect(body.error.data).toEqual({ supported: ['2026-07-28'], requested })
+  }
+})
+
+test('the stateless era answers no method of the other, no params that are none, and no notification', async () => {
+  for (const method of ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'constructor']) {
+    const { status, body } = await post(message(method, 7, { _meta: MODERN }), modernHeaders(method))
+    expect([status, body.error?.code], method).toEqual([404, -32601])
+  }
+  const cases: [string, object, string][] = [
+    ['tools/call', {}, 'params.name'],
+    ['tools/call', { name: 'list_types', arguments: [] }, 'params.arguments'],
+    ['tools/list', { cursor: 5 }, 'params.cursor'],
+    ['resources/read', {}, 'params.uri'],
+    ['prompts/get', { name: 'x', arguments: { a: 5 } }, 'params.arguments.a'],
+  ]
+  for (const [method, params, where] of cases) {
+    const name = (params as { name?: string }).name
+    const sent = message(method, 7, { _meta: MODERN, ...params })
+    const { status, body } = await post(sent, modernHeaders(method, name))
+    expect([status, body.error?.code], method).toEqual([200, -32602])
+    expect(body.error.message).toContain(where)
+  }
+  const note = await post(message('notifications/cancelled', undefined, { requestId: 7, _meta: MODERN }), {
+    ...modernHeaders('notifications/cancelled'),
+  })
+  expect([note.status, note.text]).toEqual([202, ''])
+})
+
 test('nobody gets in without a valid token', async () => {
   for (const token of [null, 'plt_nobody'])
     for (const path of ['/mcp', '/mcp/crm', '/mcp/nowhere']) {

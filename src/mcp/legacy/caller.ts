@@ -16,7 +16,7 @@ import {
   type Wire,
 } from '../provider.ts'
 import { demandCapabilities, eliciting } from '../questions.ts'
-import type { Exchange } from './exchange.ts'
+import type { LegacyExchange } from './exchange.ts'
 
 export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
@@ -27,7 +27,7 @@ const RESULTS = {
 }
 
 /** Who waits for a request of this era: it is told and asked over the stream that its POST is answered with. */
-export function callerOf(extra: Extra, exchange: Exchange): Caller {
+export function callerOf(extra: Extra, exchange: LegacyExchange): Caller {
   const token = extra._meta?.progressToken
   const notify = (method: string, params: object) =>
     // What cannot be sent has nobody left to read it; the call learns of that by its signal.
@@ -63,7 +63,7 @@ const unanswered = (cause: unknown): never => {
 }
 
 /** @throws MissingCapability where the client cannot answer, or is asked too much already */
-function demandQuestions(questions: Questions, exchange: Exchange): void {
+function demandQuestions(questions: Questions, exchange: LegacyExchange): void {
   const declared = exchange.canAsk ? (exchange.kept?.capabilities ?? {}) : {}
   demandCapabilities(questions, declared)
   const open = exchange.kept?.questions.size ?? 0

@@ -1,23 +1,18 @@
-import {
-  isInitializeRequest,
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  JSONRPCMessageSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { eventStream, openEnded } from '../../http/sse.ts'
 import type { Outbox } from '../outbox.ts'
 import type { Provider, Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
 import type { Session } from '../session.ts'
-import { Exchange } from './exchange.ts'
+import { LegacyExchange } from './exchange.ts'
 import { listen } from './listen.ts'
+import { isOpening, isRequest, readMessages } from './messages.ts'
 import { openLegacyServer } from './server.ts'
 import { type Kept, Sessions } from './sessions.ts'
 
 /** Versions of the `initialize` era; a header that names another is refused. */
 export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
-const MAX_BATCH = 100
 
 type Serve = (request: FastifyRequest, reply: FastifyReply, session: Session) => Promise<FastifyReply>
 /** The era over HTTP: POSTs with a session and without, the stream of a session, and its end. */
@@ -43,12 +38,12 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     const read = readMessages(request.body)
     if (typeof read === 'string') return refuse(reply, 400, -32600, read)
     const { messages, isBatch } = read
-    const opens = !isBatch && isInitializeRequest(messages[0])
+    const opens = !isBatch && isOpening(messages[0])
     const kept = opens ? null : keptOf(request, session, sessions)
     if (kept === undefined) return refuse(reply, 404, -32001, GONE)
 
-    const requests = messages.filter(isJSONRPCRequest).map(({ id }) => id)
-    const exchange = new Exchange(session, kept, accept.includes('text/event-stream'), requests)
+    const requests = messages.filter(isRequest).map(({ id }) => id)
+    const exchange = new LegacyExchange(session, kept, accept.includes('text/event-stream'), requests)
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) server.abandon(exchange)
     })
@@ -113,21 +108,6 @@ function ownerOf({ context }: Session): string {
 
 const capabilitiesIn = (message: JSONRPCMessage | undefined): Wire =>
   (message as unknown as { params: { capabilities: Wire } }).params.capabilities
-
-/** The messages of a body, or why it is none. */
-function readMessages(body: unknown): { messages: JSONRPCMessage[]; isBatch: boolean } | string {
-  const isBatch = Array.isArray(body)
-  const raw: unknown[] = isBatch ? body : [body]
-  if (raw.length === 0 || raw.length > MAX_BATCH) return `A batch has 1 to ${MAX_BATCH} messages.`
-  const messages: JSONRPCMessage[] = []
-  for (const each of raw) {
-    const parsed = JSONRPCMessageSchema.safeParse(each)
-    if (!parsed.success) return 'The body is not a JSON-RPC 2.0 message.'
-    messages.push(parsed.data)
-  }
-  const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id)
-  return new Set(ids).size === ids.length ? { messages, isBatch } : 'Two requests of one batch share an id.'
-}
 
 const refuse = (reply: FastifyReply, status: number, code: number, message: string): FastifyReply =>
   reply.code(status).send(protocolError(code, message))

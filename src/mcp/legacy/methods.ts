@@ -15,14 +15,14 @@ import type { z } from 'zod'
 import { LIMITS } from '../../limits.ts'
 import { toContent } from '../content.ts'
 import { type Caller, InvalidParams, type Provider } from '../provider.ts'
-import type { Exchange } from './exchange.ts'
+import type { LegacyExchange } from './exchange.ts'
 import { RpcError } from './rpc-error.ts'
 import type { Kept } from './sessions.ts'
 
 /** What a request is served with. */
 type Serving = {
   provider: Provider
-  exchange: Exchange
+  exchange: LegacyExchange
   caller: Caller
   onInternal: (cause: unknown) => void
 }
@@ -99,7 +99,7 @@ export function readParams(shape: Method['shape'], request: { method: string }):
 
 async function subscribe(
   resources: NonNullable<Provider['resources']>,
-  exchange: Exchange,
+  exchange: LegacyExchange,
   uri: string,
 ): Promise<object> {
   const kept = demandSession(exchange)
@@ -113,7 +113,7 @@ async function subscribe(
   return {}
 }
 
-function demandSession({ kept }: Exchange): Kept {
+function demandSession({ kept }: LegacyExchange): Kept {
   if (kept) return kept
   const message = 'This needs a session: send initialize first, and its Mcp-Session-Id with each request.'
   throw new RpcError({ code: ErrorCode.InvalidRequest, message })

@@ -1,15 +1,14 @@
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js'
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type JSONRPCRequest,
-  type JSONRPCResponse,
-  type RequestId,
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { Exchange } from './exchange.ts'
+import type { LegacyExchange } from './exchange.ts'
+import { isNotification, isRequest } from './messages.ts'
 
-type Running = { exchange: Exchange; id: RequestId }
+type Running = { exchange: LegacyExchange; id: RequestId }
 
 /**
  * The transport of all clients to one server. A request runs under a number of ours and is answered under its own, in
@@ -29,20 +28,20 @@ export class Mux implements Transport {
   }
 
   /** The exchange that a request came with, by its number here. */
-  exchangeOf(number: RequestId): Exchange {
+  exchangeOf(number: RequestId): LegacyExchange {
     const running = this.#running.get(number)
     if (!running) throw new Error('The request is no longer running')
     return running.exchange
   }
 
   /** Takes a message of a client. */
-  take(message: JSONRPCMessage, exchange: Exchange): void {
-    if (isJSONRPCRequest(message)) this.#run(message, exchange)
-    else if (!isJSONRPCNotification(message)) this.#answer(message, exchange)
+  take(message: JSONRPCMessage, exchange: LegacyExchange): void {
+    if (isRequest(message)) this.#run(message, exchange)
+    else if (!isNotification(message)) this.#answer(message, exchange)
     else if (message.method === 'notifications/cancelled') this.#cancelOf(message.params, exchange)
   }
 
-  #answer(message: JSONRPCResponse, exchange: Exchange): void {
+  #answer(message: JSONRPCResponse, exchange: LegacyExchange): void {
     const { kept } = exchange
     const asked = message.id === undefined ? undefined : kept?.questions.get(message.id)
     if (!kept || !asked || message.id === undefined) return
@@ -51,7 +50,7 @@ export class Mux implements Transport {
   }
 
   /** Ends what still runs for somebody who has gone. */
-  abandon(exchange: Exchange): void {
+  abandon(exchange: LegacyExchange): void {
     for (const [number, running] of this.#running) if (running.exchange === exchange) this.#cancel(number)
   }
 
@@ -73,7 +72,7 @@ export class Mux implements Transport {
     running.exchange.answer(running.id, { ...message, id: running.id })
   }
 
-  #run(message: JSONRPCRequest, exchange: Exchange): void {
+  #run(message: JSONRPCRequest, exchange: LegacyExchange): void {
     const number = ++this.#last
     this.#running.set(number, { exchange, id: message.id })
     exchange.kept?.running.set(message.id, number)
@@ -85,7 +84,7 @@ export class Mux implements Transport {
     this.onmessage?.({ jsonrpc: '2.0', id, error })
   }
 
-  #cancelOf(params: unknown, { kept }: Exchange): void {
+  #cancelOf(params: unknown, { kept }: LegacyExchange): void {
     const { requestId } = (params ?? {}) as { requestId?: RequestId }
     const number = requestId === undefined ? undefined : kept?.running.get(requestId)
     if (number !== undefined) this.#cancel(number)
@@ -112,12 +111,12 @@ export class Mux implements Transport {
     const running = related === undefined ? undefined : this.#running.get(related)
     if (!running || related === undefined) return
     const { exchange } = running
-    if (isJSONRPCRequest(message)) this.#ask(message, exchange, related)
+    if (isRequest(message)) this.#ask(message, exchange, related)
     else if (message.method === 'notifications/cancelled') this.#withdraw(message, exchange)
     else exchange.say(message)
   }
 
-  #ask(message: JSONRPCRequest, exchange: Exchange, of: RequestId): void {
+  #ask(message: JSONRPCRequest, exchange: LegacyExchange, of: RequestId): void {
     const { kept } = exchange
     if (!kept || this.#asksNoMore) {
       queueMicrotask(() => this.#fail(message.id))
@@ -129,7 +128,7 @@ export class Mux implements Transport {
   }
 
   /** A question that is no longer waited for. */
-  #withdraw(message: JSONRPCMessage & { method: string }, exchange: Exchange): void {
+  #withdraw(message: JSONRPCMessage & { method: string }, exchange: LegacyExchange): void {
     const { params } = message as { params?: { requestId?: RequestId } }
     for (const [id, question] of exchange.kept?.questions ?? [])
       if (question.number === params?.requestId) {

@@ -10,7 +10,7 @@ import { capabilitiesOf } from '../capabilities.ts'
 import { toProtocolFailure } from '../content.ts'
 import { type Provider, ResourceNotFound } from '../provider.ts'
 import { callerOf, type Extra } from './caller.ts'
-import type { Exchange } from './exchange.ts'
+import type { LegacyExchange } from './exchange.ts'
 import { methodsOf, readParams } from './methods.ts'
 import { Mux } from './mux.ts'
 import { RpcError } from './rpc-error.ts'
@@ -18,9 +18,9 @@ import { RpcError } from './rpc-error.ts'
 /** The protocol's `initialize` era, 2024-11-05 to 2025-11-25: one server of the SDK for all clients. */
 export type LegacyServer = {
   /** Takes a message of a client; what comes of it is said to its exchange. */
-  take(message: JSONRPCMessage, exchange: Exchange): void
+  take(message: JSONRPCMessage, exchange: LegacyExchange): void
   /** Ends what still runs for somebody who has gone. */
-  abandon(exchange: Exchange): void
+  abandon(exchange: LegacyExchange): void
   /** No call waits for a client's answer any more. */
   endQuestions(): void
   /** Ends all that runs. */

@@ -1,77 +1,81 @@
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { InboundLadderRejection, InboundModernRoute } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { eventStream, openEnded } from '../../http/sse.ts'
+import { Exchange } from '../exchange.ts'
 import { Outbox } from '../outbox.ts'
 import type { Provider } from '../provider.ts'
 import type { Session } from '../session.ts'
-import { openListener } from './listen.ts'
-import { serverOf } from './server.ts'
+import { type Fault, faultOf, statusOf } from './inbound.ts'
+import { listen } from './listen.ts'
+import { type Answer, openModernServer } from './server.ts'
+
+type Route = InboundModernRoute | InboundLadderRejection
 
 /** The era over HTTP: each POST carries all it needs. */
 export type Modern = {
-  post(request: FastifyRequest, reply: FastifyReply, session: Session): Promise<FastifyReply>
+  post(request: FastifyRequest, reply: FastifyReply, session: Session, route: Route): Promise<FastifyReply>
   endStreams(): void
-  close(): Promise<void>
 }
 
 export function openModern(provider: Provider, onInternal: (cause: unknown) => void): Modern {
-  const handler = createMcpHandler(
-    ({ authInfo }) => serverOf(provider, authInfo?.extra?.['session'] as Session, onInternal),
-    { legacy: 'reject', keepAliveMs: 0 },
-  )
+  const serve = openModernServer(provider, onInternal)
   const listening = new Set<Outbox>()
+
+  const stream = (reply: FastifyReply, outbox: Outbox, gone: AbortController) => {
+    listening.add(outbox)
+    outbox.onEnd = () => {
+      listening.delete(outbox)
+      gone.abort()
+    }
+    // All may have been said already.
+    if (outbox.isOver) outbox.onEnd()
+    openEnded(reply)
+    reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache, no-transform')
+    return reply.send(eventStream(null, outbox, onInternal))
+  }
+
   return {
-    async post(request, reply, session) {
+    async post(request, reply, session, route) {
+      if (route.kind === 'reject') return refuse(reply, { ...route, status: route.httpStatus }, request.body)
+      const fault = faultOf(request, route)
+      if (fault) return refuse(reply, fault, request.body)
+      if (route.messageKind === 'notification') return reply.code(202).send()
+      const { message } = route
       const gone = new AbortController()
+      const exchange = new Exchange<object>(session, true, [message.id])
       reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) gone.abort()
-      })
-      const isListen = methodOf(request) === 'subscriptions/listen'
-      const listener = isListen ? await openListener(provider, session, request.body, onInternal) : undefined
-      const answer = await (listener ?? handler).fetch(webRequest(request, gone.signal), {
-        parsedBody: listener?.body ?? request.body,
-        authInfo: { token: '', clientId: '', scopes: [], extra: { session } },
-      })
-      reply.code(answer.status)
-      const type = answer.headers.get('content-type') ?? ''
-      if (!answer.body || !type.startsWith('text/event-stream')) {
-        listener?.close()
-        for (const [name, value] of answer.headers) reply.header(name, value)
-        return reply.send(await answer.text())
-      }
-      const outbox = new Outbox()
-      listening.add(outbox)
-      outbox.onEnd = () => {
-        listening.delete(outbox)
-        listener?.close()
+        if (reply.raw.writableFinished) return
         gone.abort()
+        exchange.settle(message.id)
+      })
+      if (message.method === 'subscriptions/listen') {
+        const heard = await listen(request, session, gone.signal, { provider, onInternal })
+        if (heard instanceof Outbox) return stream(reply, heard, gone)
+        return reply
+          .code(heard.status)
+          .type('application/json')
+          .send(await heard.text())
       }
-      void outbox.drain(answer.body).catch(onInternal)
-      openEnded(reply)
-      reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache, no-transform')
-      return reply.send(eventStream(null, outbox, onInternal))
+      const ready = exchange.ready()
+      void serve(message, exchange, gone.signal).then((answer) => exchange.answer(message.id, answer))
+      await ready
+      if (exchange.outbox) return stream(reply, exchange.outbox, gone)
+      const [answer] = exchange.answers as Answer[]
+      // Nobody reads it any more.
+      if (!answer) return reply.code(499).send()
+      reply.code('error' in answer ? statusOf(answer.error.code) : 200)
+      return reply.type('application/json').send(JSON.stringify(answer))
     },
     endStreams: () => {
       for (const outbox of listening) outbox.end()
     },
-    close: () => handler.close(),
   }
 }
 
-const methodOf = ({ body }: FastifyRequest): unknown =>
-  typeof body === 'object' && body !== null ? (body as { method?: unknown }).method : undefined
-
-/**
- * The request as the web-standard handler reads it: its body is parsed already, and a whole Request would cost more than
- * the protocol does.
- */
-export function webRequest({ url, headers }: FastifyRequest, signal?: AbortSignal): Request {
-  const read = new Headers()
-  for (const name of READ) {
-    const value = headers[name]
-    if (typeof value === 'string') read.set(name, value)
-  }
-  return { method: 'POST', url, headers: read, signal } as Request
+/** The refusal names the request that it is of, if the body has one. */
+function refuse(reply: FastifyReply, { status, code, message, data }: Fault, body: unknown): FastifyReply {
+  const { method, id } = body as { method?: unknown; id?: unknown }
+  const isOfRequest = typeof method === 'string' && (typeof id === 'string' || typeof id === 'number')
+  const error = { code, message, ...(data !== undefined && { data }) }
+  return reply.code(status).send({ jsonrpc: '2.0', error, id: isOfRequest ? id : null })
 }
-
-const READ = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name']

@@ -1,28 +1,31 @@
-import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
+import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import type { FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
+import { capabilitiesOf } from '../capabilities.ts'
+import { Outbox } from '../outbox.ts'
 import { InvalidParams, type Provider, type Watch } from '../provider.ts'
 import type { Session } from '../session.ts'
-import { serverOf } from './server.ts'
 
-type Listener = { fetch: McpHttpHandler['fetch']; body: unknown; close(): void }
 type Listen = { params?: { notifications?: { resourceSubscriptions?: unknown } } }
+type Served = { provider: Provider; onInternal: (cause: unknown) => void }
 
 /**
- * Readies what a `subscriptions/listen` is served by: a handler of its own, whose changes are those of this session. Of
- * the resources asked for it follows those that the token may read; the acknowledgement names them.
+ * Serves a `subscriptions/listen` by a handler of its own of the SDK, whose changes are those of this session. Of the
+ * resources asked for it follows those that the token may read; the acknowledgement names them. Answers the stream, or
+ * what is wrong with the request.
  * @throws RATE_LIMITED
  */
-export async function openListener(
-  provider: Provider,
+export async function listen(
+  request: FastifyRequest,
   session: Session,
-  body: unknown,
-  onInternal: (cause: unknown) => void,
-): Promise<Listener> {
-  const handler = createMcpHandler(() => serverOf(provider, session, onInternal), {
-    legacy: 'reject',
-    keepAliveMs: 0,
-  })
+  signal: AbortSignal,
+  { provider, onInternal }: Served,
+): Promise<Outbox | Response> {
+  const handler = createMcpHandler(
+    () => new Server(provider.about, { capabilities: capabilitiesOf(provider) }),
+    { legacy: 'reject', keepAliveMs: 0 },
+  )
   const { notify } = handler
   const watch = await provider.watch?.(session, (changed) => {
     if ('uri' in changed) notify.resourceUpdated(changed.uri)
@@ -36,15 +39,35 @@ export async function openListener(
     void handler.close()
   }
   watch?.over.addEventListener('abort', over, { once: true })
-  return {
-    fetch: handler.fetch,
-    body: await following(body, watch, onInternal),
-    close: () => {
-      watch?.close()
-      void handler.close()
-    },
+  const close = () => {
+    watch?.close()
+    void handler.close()
   }
+  if (signal.aborted) close()
+  else signal.addEventListener('abort', close, { once: true })
+  const parsedBody = await following(request.body, watch, onInternal)
+  const answer = await handler.fetch(webRequest(request, signal), { parsedBody })
+  const type = answer.headers.get('content-type') ?? ''
+  if (!answer.body || !type.startsWith('text/event-stream')) {
+    watch?.close()
+    return answer
+  }
+  const outbox = new Outbox()
+  void outbox.drain(answer.body).catch(onInternal)
+  return outbox
 }
+
+/** The request as the SDK reads it: its body is parsed already, and a whole Request would have to be read again. */
+function webRequest({ url, headers }: FastifyRequest, signal: AbortSignal): Request {
+  const read = new Headers()
+  for (const name of READ) {
+    const value = headers[name]
+    if (typeof value === 'string') read.set(name, value)
+  }
+  return { method: 'POST', url, headers: read, signal } as Request
+}
+
+const READ = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method']
 
 /** The request with the resources that are followed. */
 async function following(body: unknown, watch: Watch | undefined, onInternal: (cause: unknown) => void) {

@@ -61,7 +61,8 @@ function answersTo(asked: State['asked'], sent: unknown): Record<string, Wire> {
   if (!isObject(sent)) return {}
   const answers = Object.keys(asked).flatMap((name) => {
     const answer = Object.hasOwn(sent, name) ? sent[name] : undefined
-    return isObject(answer) ? [[name, answer] as const] : []
+    // Some clients send the result as a message, which is no answer: it is asked for again.
+    return isObject(answer) && !('method' in answer || 'result' in answer) ? [[name, answer] as const] : []
   })
   return Object.fromEntries(answers)
 }

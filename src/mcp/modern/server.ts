@@ -1,93 +1,47 @@
-import { inputRequired, ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server'
-import { capabilitiesOf } from '../capabilities.ts'
-import { toContent, toProtocolFailure } from '../content.ts'
-import { InputNeeded, type Provider, type Wire } from '../provider.ts'
-import type { Session } from '../session.ts'
-import { callerOf } from './caller.ts'
-import { openRounds } from './rounds.ts'
+import { type JSONRPCRequest, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
+import { toProtocolFailure } from '../content.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Provider, Wire } from '../provider.ts'
+import { demandShape, methodsOf } from './methods.ts'
 
-/** Lists depend on the token, and change with the types: a client asks again after a minute. */
-const CACHE = { ttlMs: 60_000, cacheScope: 'private' } as const
-/** What is read changes at any moment. */
-const FRESH = { ttlMs: 0, cacheScope: 'private' } as const
+/** An answer to a request of the era that keeps nothing, from 2026-07-28. */
+export type Answer = { jsonrpc: '2.0'; id: string | number } & (
+  | { result: object }
+  | { error: { code: number; message: string; data?: object } }
+)
+export type ModernServer = (
+  request: JSONRPCRequest,
+  exchange: Exchange<object>,
+  signal: AbortSignal,
+) => Promise<Answer>
 
-/** The server of one request of the era that keeps nothing, from 2026-07-28. */
-export function serverOf(provider: Provider, session: Session, onInternal: (cause: unknown) => void): Server {
-  const { about, instructions, tools, resources, prompts, complete } = provider
-  const server = new Server(about, {
-    capabilities: capabilitiesOf(provider),
-    instructions: session.instructions ?? instructions,
-  })
-  const { requestId } = session.context.scope
-
-  const answer = async <T extends object>(run: () => Promise<T>): Promise<never> => {
+/** One server for all clients: what a request is served with comes with it, and nothing of it stays. */
+export function openModernServer(provider: Provider, onInternal: (cause: unknown) => void): ModernServer {
+  const methods = methodsOf(provider)
+  const { about } = provider
+  return async (request, exchange, signal) => {
+    const { id } = request
     try {
-      return (await run()) as never
+      const method = methods.get(request.method)
+      if (!method) return { jsonrpc: '2.0', id, error: NO_METHOD }
+      demandShape(method, request)
+      // As it came, not as the shape copies it: nothing in it is changed by being checked.
+      const params = request.params ?? {}
+      const envelope = (params['_meta'] ?? {}) as Wire
+      const result = await method.run(params as never, { exchange, envelope, signal, onInternal })
+      return { jsonrpc: '2.0', id, result: resultOf(result, about) }
     } catch (thrown) {
-      const { code, message, data } = toProtocolFailure(thrown, requestId, onInternal)
-      throw new ProtocolError(code, message, data)
+      const { requestId } = exchange.session.context.scope
+      return { jsonrpc: '2.0', id, error: toProtocolFailure(thrown, requestId, onInternal) }
     }
   }
-  /** A call that may ask: it ends with its question, or runs with the answers that came along. */
-  const inRounds = (
-    call: unknown,
-    context: ServerContext,
-    run: (caller: ReturnType<typeof callerOf>) => Promise<object>,
-  ) =>
-    answer(async () => {
-      const { mcpReq } = context
-      const rounds = openRounds(session, call, {
-        inputResponses: mcpReq.inputResponses,
-        requestState: mcpReq.requestState(),
-      })
-      try {
-        return await run(callerOf(context, rounds))
-      } catch (thrown) {
-        if (!(thrown instanceof InputNeeded)) throw thrown
-        const inputRequests = thrown.questions as never
-        return inputRequired({ inputRequests, requestState: rounds.stateFor(thrown.questions) })
-      }
-    })
-
-  server.setRequestHandler('tools/list', ({ params }) =>
-    answer(async () => ({ ...(await tools.list(session, params?.cursor)), ...CACHE })),
-  )
-  server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, context) =>
-    inRounds(['tools/call', name, args], context, async (caller) =>
-      toContent(await tools.call(session, name, args, caller), onInternal),
-    ),
-  )
-  if (resources) {
-    server.setRequestHandler('resources/list', ({ params }) =>
-      answer(async () => ({ ...(await resources.list(session, params?.cursor)), ...CACHE })),
-    )
-    server.setRequestHandler('resources/templates/list', ({ params }) =>
-      answer(async () => ({ ...(await resources.templates(session, params?.cursor)), ...CACHE })),
-    )
-    server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
-      inRounds(['resources/read', uri], context, async (caller) => ({
-        ...(await resources.read(session, uri, caller)),
-        ...FRESH,
-      })),
-    )
-  }
-  if (prompts) {
-    server.setRequestHandler('prompts/list', ({ params }) =>
-      answer(async () => ({ ...(await prompts.list(session, params?.cursor)), ...CACHE })),
-    )
-    server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }, context) =>
-      inRounds(['prompts/get', name, args], context, (caller) => prompts.get(session, name, args, caller)),
-    )
-  }
-  if (complete)
-    server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) =>
-      answer(async () => ({
-        completion: await complete(session, {
-          ref: ref as Wire,
-          argument,
-          ...(context && { context: context as Wire }),
-        }),
-      })),
-    )
-  return server
 }
+
+const NO_METHOD = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' }
+
+/** Every result says whether it is the last of its call, and whose it is. */
+const resultOf = (result: { _meta?: object }, about: Provider['about']): object => ({
+  resultType: 'complete',
+  ...result,
+  _meta: { ...result._meta, [SERVER_INFO_META_KEY]: about },
+})

@@ -95,15 +95,14 @@ export function splitArguments(
   input: ToolInput,
   args: Record<string, unknown>,
 ): { reserved: Partial<Record<Reserved, unknown>>; data: Record<string, unknown> } {
-  const byPublished = new Map([...input.reserved].map(([name, publishedName]) => [publishedName, name]))
-  const reserved: Partial<Record<Reserved, unknown>> = {}
-  const data: [string, unknown][] = []
-  for (const [name, value] of Object.entries(args)) {
-    const meaning = byPublished.get(name)
-    if (meaning) reserved[meaning] = value
-    else data.push([name, value])
+  const sent = [...input.reserved].filter(([, name]) => Object.hasOwn(args, name))
+  const taken = new Set(sent.map(([, name]) => name))
+  const data =
+    taken.size === 0 ? args : Object.fromEntries(Object.entries(args).filter(([name]) => !taken.has(name)))
+  return {
+    reserved: Object.fromEntries(sent.map(([meaning, name]) => [meaning, args[name]])),
+    data: restoreNames(data, input.projection),
   }
-  return { reserved, data: restoreNames(Object.fromEntries(data), input.projection) }
 }
 
 /** The root without its counts, which reserved arguments would upset. */

@@ -1,0 +1,51 @@
+import { Outbox } from './outbox.ts'
+import type { Session } from './session.ts'
+
+/**
+ * One POST: its requests, and what goes back. It is answered whole, unless the server says something before the last
+ * answer to a client that takes streams: then it goes on as one.
+ */
+export class Exchange<Message extends object> {
+  readonly session: Session
+  readonly answers: Message[] = []
+  /** Set once the answer is a stream. */
+  outbox: Outbox | undefined
+  protected readonly takesStream: boolean
+  readonly #open: Set<string | number>
+  #ready: () => void = () => {}
+
+  constructor(session: Session, takesStream: boolean, requests: readonly (string | number)[]) {
+    this.session = session
+    this.takesStream = takesStream
+    this.#open = new Set(requests)
+  }
+  /** Resolves when there is something to send back: all answers, or the beginning of a stream. */
+  ready(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#ready = resolve
+    })
+  }
+  /** Sends what is no answer. Where there is no stream for it, it goes nowhere. */
+  say(message: Message): void {
+    if (!this.takesStream || this.#open.size === 0) return
+    if (!this.outbox) {
+      this.outbox = new Outbox()
+      for (const answer of this.answers) this.outbox.send(answer)
+      this.#ready()
+    }
+    this.outbox.send(message)
+  }
+  answer(id: string | number, message: Message): void {
+    if (this.outbox) this.outbox.send(message)
+    else this.answers.push(message)
+    this.settle(id)
+  }
+  /** The request is done with; one that was cancelled has no answer. */
+  settle(id: string | number): void {
+    this.#open.delete(id)
+    if (this.#open.size > 0) return
+    this.outbox?.end()
+    this.#ready()
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  classifyInboundRequest,
+  type InboundClassificationOutcome,
+  type InboundModernRoute,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolErrorCode,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/server'
+import type { FastifyRequest } from 'fastify'
+
+/** Why a message is refused before its method is looked at, in the words of JSON-RPC. */
+export type Fault = { status: number; code: number; message: string; data?: unknown }
+
+export const MODERN_VERSIONS = ['2026-07-28']
+const HEADER_MISMATCH = -32020
+/** The methods whose params hold what the header Mcp-Name repeats. */
+const NAMED: Readonly<Record<string, 'name' | 'uri'>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+}
+
+/** Does the message claim, in itself, a version of this era? */
+export const claimOf = (body: object): unknown => {
+  const { params } = body as { params?: { _meta?: Record<string, unknown> | null } | null }
+  return params?._meta?.[PROTOCOL_VERSION_META_KEY]
+}
+
+/** The era of a message, or its fault: the SDK's own test, which holds the message, its envelope and the headers together. */
+export const classify = ({ headers, body }: FastifyRequest): InboundClassificationOutcome =>
+  classifyInboundRequest({
+    httpMethod: 'POST',
+    ...header('protocolVersionHeader', headers['mcp-protocol-version']),
+    ...header('mcpMethodHeader', headers['mcp-method']),
+    ...header('mcpNameHeader', headers['mcp-name']),
+    body,
+  })
+
+const header = <Name extends string>(name: Name, value: unknown) =>
+  (typeof value === 'string' ? { [name]: value } : {}) as { [key in Name]?: string }
+
+/** What the SDK's test leaves: the version is one of ours, and a request has every header that it needs. */
+export function faultOf({ headers }: FastifyRequest, route: InboundModernRoute): Fault | undefined {
+  const { revision } = route.classification
+  if (revision === undefined || !MODERN_VERSIONS.includes(revision)) {
+    const about = { supported: MODERN_VERSIONS, requested: revision ?? 'unknown' }
+    const { code, message, data } = new UnsupportedProtocolVersionError(about)
+    return { status: 400, code, message, data }
+  }
+  if (route.messageKind === 'notification') return undefined
+  const { method, params } = route.message
+  if (headers['mcp-protocol-version'] === undefined)
+    return disagree('(missing)', `the body names version ${revision}, MCP-Protocol-Version names none`)
+  if (headers['mcp-method'] === undefined)
+    return disagree('(missing)', `the body names method ${method}, Mcp-Method names none`)
+  const field = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined
+  return field && faultOfName(headers['mcp-name'], field, (params as Record<string, unknown>)[field])
+}
+
+function faultOfName(header: unknown, field: string, named: unknown): Fault | undefined {
+  if (typeof named !== 'string') return undefined
+  if (typeof header !== 'string')
+    return disagree('(missing)', `the body has params.${field}="${named}", Mcp-Name names nothing`)
+  const decoded = decodeHeader(header)
+  if (decoded === undefined) return disagree(header, 'Mcp-Name is not the Base64 of UTF-8 that it says it is')
+  if (decoded === named) return undefined
+  return disagree(header, `the body has params.${field}="${named}", Mcp-Name names "${decoded}"`)
+}
+
+const disagree = (header: string, body: string): Fault => ({
+  status: 400,
+  code: HEADER_MISMATCH,
+  message: `Bad Request: the request headers and body disagree: ${body}`,
+  data: { mismatch: { header, body } },
+})
+
+const BASE64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The value of a header; what no header can hold comes as =?base64?…?=. Undefined when that is not well formed. */
+function decodeHeader(value: string): string | undefined {
+  if (!(value.startsWith('=?base64?') && value.endsWith('?='))) return value
+  const encoded = BASE64.exec(value)?.[1]
+  if (encoded === undefined) return undefined
+  try {
+    return utf8.decode(Buffer.from(encoded, 'base64'))
+  } catch {
+    return undefined
+  }
+}
+
+/** The status of an error: that of a call's own failure is in the body. */
+export function statusOf(code: number): number {
+  if (code === ProtocolErrorCode.MethodNotFound) return 404
+  return code === ProtocolErrorCode.MissingRequiredClientCapability ? 400 : 200
+}
