@@ -1,9 +1,9 @@
-import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CreateMessageResultSchema,
   ElicitResultSchema,
+  type JSONRPCRequest,
   ListRootsResultSchema,
-  type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../limits.ts'
@@ -17,8 +17,10 @@ import {
 } from '../provider.ts'
 import { demandCapabilities, eliciting } from '../questions.ts'
 import type { LegacyExchange } from './exchange.ts'
+import type { Mux, Run } from './mux.ts'
 
-export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
+/** The ways to a client: what is said goes out as it is, what is asked is held until it is answered. */
+type Ways = { mux: Mux; server: Server }
 
 const RESULTS = {
   'elicitation/create': ElicitResultSchema,
@@ -27,22 +29,26 @@ const RESULTS = {
 }
 
 /** Who waits for a request of this era: it is told and asked over the stream that its POST is answered with. */
-export function callerOf(extra: Extra, exchange: LegacyExchange): Caller {
-  const token = extra._meta?.progressToken
-  const notify = (method: string, params: object) =>
-    // What cannot be sent has nobody left to read it; the call learns of that by its signal.
-    void extra.sendNotification({ method, params } as ServerNotification).catch(() => {})
+export function callerOf(
+  { params }: JSONRPCRequest,
+  exchange: LegacyExchange,
+  { number, signal }: Run,
+  { mux, server }: Ways,
+): Caller {
+  const token = params?._meta?.progressToken
+  const notify = (method: string, params: Record<string, unknown>) =>
+    void mux.send({ jsonrpc: '2.0', method, params }, { relatedRequestId: number })
   const ask = async (questions: Questions): Promise<Answers> => {
     demandQuestions(questions, exchange)
     const answered = Object.entries(questions).map(async ([name, { method, params }]) => {
-      const options = { timeout: LIMITS.mcpAnswerMs, signal: extra.signal }
-      const answer = extra.sendRequest({ method, params } as ServerRequest, RESULTS[method], options)
+      const options = { timeout: LIMITS.mcpAnswerMs, signal, relatedRequestId: number }
+      const answer = server.request({ method, params } as ServerRequest, RESULTS[method], options)
       return [name, (await answer.catch(unanswered)) as Wire] as const
     })
     return Object.fromEntries(await Promise.all(answered))
   }
   return {
-    signal: extra.signal,
+    signal,
     progress: (progress, total, message) => {
       if (token === undefined) return
       notify('notifications/progress', {

@@ -116,5 +116,5 @@ async function subscribe(
 function demandSession({ kept }: LegacyExchange): Kept {
   if (kept) return kept
   const message = 'This needs a session: send initialize first, and its Mcp-Session-Id with each request.'
-  throw new RpcError({ code: ErrorCode.InvalidRequest, message })
+  throw new RpcError(ErrorCode.InvalidRequest, message)
 }

@@ -1,14 +1,21 @@
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type {
+  JSONRPCErrorResponse,
   JSONRPCMessage,
   JSONRPCRequest,
   JSONRPCResponse,
   RequestId,
+  Result,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { LegacyExchange } from './exchange.ts'
 import { isNotification, isRequest } from './messages.ts'
 
-type Running = { exchange: LegacyExchange; id: RequestId }
+type Running = { exchange: LegacyExchange; id: RequestId; ended: AbortController }
+/** A request on its way: its number here, and what aborts when it was cancelled or its client has gone. */
+export type Run = { number: RequestId; signal: AbortSignal }
+export type Outcome = { result: Result } | { error: JSONRPCErrorResponse['error'] }
+/** Runs a request of a method of ours; undefined leaves it to the SDK. */
+type Serve = (request: JSONRPCRequest, exchange: LegacyExchange, run: Run) => Promise<Outcome> | undefined
 
 /**
  * The transport of all clients to one server. A request runs under a number of ours and is answered under its own, in
@@ -19,19 +26,18 @@ export class Mux implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   readonly #running = new Map<RequestId, Running>()
+  readonly #serve: Serve
   #last = 0
   #asksNoMore = false
 
-  async start(): Promise<void> {}
-  async close(): Promise<void> {
-    this.onclose?.()
+  constructor(serve: Serve) {
+    this.#serve = serve
   }
 
-  /** The exchange that a request came with, by its number here. */
-  exchangeOf(number: RequestId): LegacyExchange {
-    const running = this.#running.get(number)
-    if (!running) throw new Error('The request is no longer running')
-    return running.exchange
+  async start(): Promise<void> {}
+  async close(): Promise<void> {
+    for (const number of [...this.#running.keys()]) this.#cancel(number)
+    this.onclose?.()
   }
 
   /** Takes a message of a client. */
@@ -74,9 +80,13 @@ export class Mux implements Transport {
 
   #run(message: JSONRPCRequest, exchange: LegacyExchange): void {
     const number = ++this.#last
-    this.#running.set(number, { exchange, id: message.id })
+    const ended = new AbortController()
+    this.#running.set(number, { exchange, id: message.id, ended })
     exchange.kept?.running.set(message.id, number)
-    this.onmessage?.({ ...message, id: number })
+    const outcome = this.#serve(message, exchange, { number, signal: ended.signal })
+    if (outcome !== undefined)
+      void outcome.then((answer) => this.send({ jsonrpc: '2.0', id: number, ...answer }))
+    else this.onmessage?.({ ...message, id: number })
   }
 
   #fail(id: RequestId): void {
@@ -95,7 +105,7 @@ export class Mux implements Transport {
     if (!running) return
     this.#forget(number)
     running.exchange.settle(running.id)
-    this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: number } })
+    running.ended.abort()
   }
 
   #forget(number: RequestId): void {

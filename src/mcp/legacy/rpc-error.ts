@@ -1,10 +1,8 @@
-/** The SDK sends the code, message and data of what is thrown; its own error class puts words before the message. */
+/** A fault of a request that has a code of its own. */
 export class RpcError extends Error {
   readonly code: number
-  readonly data: object | undefined
-  constructor({ code, message, data }: { code: number; message: string; data?: object }) {
+  constructor(code: number, message: string) {
     super(message)
     this.code = code
-    this.data = data
   }
 }

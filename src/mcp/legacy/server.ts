@@ -9,10 +9,10 @@ import {
 import { capabilitiesOf } from '../capabilities.ts'
 import { toProtocolFailure } from '../content.ts'
 import { type Provider, ResourceNotFound } from '../provider.ts'
-import { callerOf, type Extra } from './caller.ts'
+import { callerOf } from './caller.ts'
 import type { LegacyExchange } from './exchange.ts'
-import { methodsOf, readParams } from './methods.ts'
-import { Mux } from './mux.ts'
+import { type Method, methodsOf, readParams } from './methods.ts'
+import { Mux, type Outcome, type Run } from './mux.ts'
 import { RpcError } from './rpc-error.ts'
 
 /** The protocol's `initialize` era, 2024-11-05 to 2025-11-25: one server of the SDK for all clients. */
@@ -27,30 +27,34 @@ export type LegacyServer = {
   close(): Promise<void>
 }
 
+type Request = [request: JSONRPCRequest, exchange: LegacyExchange, run: Run]
+
 export async function openLegacyServer(
   provider: Provider,
   onInternal: (cause: unknown) => void,
 ): Promise<LegacyServer> {
-  const mux = new Mux()
+  const methods = methodsOf(provider)
   const server = new Server(provider.about, {
     capabilities: capabilitiesOf(provider),
     instructions: provider.instructions,
   })
-  const methods = methodsOf(provider)
-  // The SDK's own handlers would read each request, and check each result, a second time.
-  server.fallbackRequestHandler = async (request, extra) => {
-    const exchange = mux.exchangeOf(extra.requestId)
-    const { requestId } = exchange.session.context.scope
+  const run = async (method: Method, ...[request, exchange, running]: Request): Promise<Outcome> => {
     try {
-      const method = methods.get(request.method)
-      if (!method) throw new RpcError({ code: ErrorCode.MethodNotFound, message: 'Method not found' })
       const { params } = readParams(method.shape, request)
-      const caller = callerOf(extra as Extra, exchange)
-      return (await method.run(params as never, { provider, exchange, caller, onInternal })) as Result
+      const caller = callerOf(request, exchange, running, { mux, server })
+      return {
+        result: (await method.run(params as never, { provider, exchange, caller, onInternal })) as Result,
+      }
     } catch (thrown) {
-      throw thrown instanceof RpcError ? thrown : failureOf(thrown, requestId, onInternal)
+      return { error: errorOf(thrown, exchange.session.context.scope.requestId, onInternal) }
     }
   }
+  // The SDK answers what opens and keeps a connection, and holds what clients are asked. It would read each of the other
+  // requests, and each of their results, two times more.
+  const mux: Mux = new Mux((...request) => {
+    const method = methods.get(request[0].method)
+    return method && run(method, ...request)
+  })
   server.onerror = onInternal
   await server.connect(mux)
   return {
@@ -66,9 +70,10 @@ export async function openLegacyServer(
 }
 
 /** A resource that is not there has a code of its own in this era. */
-function failureOf(...[thrown, requestId, onInternal]: Parameters<typeof toProtocolFailure>): RpcError {
+function errorOf(...[thrown, requestId, onInternal]: Parameters<typeof toProtocolFailure>) {
+  if (thrown instanceof RpcError) return { code: thrown.code, message: thrown.message }
   const failure = toProtocolFailure(thrown, requestId, onInternal)
-  return new RpcError({ ...failure, ...(thrown instanceof ResourceNotFound && { code: NOT_FOUND }) })
+  return { ...failure, ...(thrown instanceof ResourceNotFound && { code: NOT_FOUND }) }
 }
 const NOT_FOUND = -32002
 
