@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { callTool } from '../support/mcp.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+/** What a caller is told of its own mistake: which argument, what would have been right, and nothing of our insides. */
+const DEAL = {
+  type: 'object',
+  properties: { title: { type: 'string' }, amount: { type: 'number' } },
+  required: ['title'],
+  additionalProperties: false,
+}
+
+let server: TestServer
+const call = (name: string, args: Body = {}, path = '/mcp/crm') => callTool(server, path, name, args)
+const put = async (path: string, body: object) => succeed(await server.call('PUT', path, body), 201)
+
+beforeAll(async () => {
+  server = await openServer()
+  await put('/v1/bases/crm', {})
+  await put('/v1/crm/record-types/deal', { json_schema: DEAL })
+  await put('/v1/crm/records/deal/d1', { data: { title: 'Anvils' } })
+})
+afterAll(() => server.close())
+
+describe('a number that is out of bounds', () => {
+  const one = { record_type: 'deal', id: 'd1' }
+  test.each([
+    ['query_records', { record_type: 'deal' }, 'offset'],
+    ['query_records', { record_type: 'deal' }, 'limit'],
+    ['aggregate_records', { record_type: 'deal', aggregations: [{ fn: 'count' }] }, 'offset'],
+    ['get_related', one, 'offset'],
+    ['get_related', one, 'depth'],
+    ['record_history', one, 'version'],
+    ['record_history', one, 'limit'],
+    ['update_record', { ...one, data: {} }, 'expected_version'],
+    ['update_deal', { id: 'd1' }, 'expected_version'],
+    ['work', { action: 'claim', record_type: 'deal' }, 'lease_seconds'],
+    ['work', { action: 'claim', record_type: 'deal' }, 'max_attempts'],
+  ])('is named, with the bound, however large: %s %j %s', async (name, args, argument) => {
+    for (const value of [2 ** 31, 2 ** 40, 1e20]) {
+      const { error } = await call(name, { ...args, [argument]: value })
+      expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: `/${argument}` }] })
+      expect(error.message).toMatch(argument)
+      expect(JSON.stringify(error)).not.toMatch(/graphql|Variable|Int\b|Too big/)
+    }
+  })
+
+  test('is told with its bound, to send instead', async () => {
+    const { error } = await call('query_records', { record_type: 'deal', limit: 5000 })
+    expect(error.details).toEqual([
+      {
+        path: '/limit',
+        code: 'too_big',
+        message: '"limit" is at most 1000.',
+        expected: 1000,
+        received: 5000,
+      },
+    ])
+    const small = await call('get_record', { record_type: 'deal', id: 'd1', max_tokens: 1 })
+    expect(small.error.message).toBe('"max_tokens" is at least 200.')
+  })
+})
+
+test('an id that is missing is asked for as a string', async () => {
+  const { error } = await call('update_deal', { amount: 1 })
+  expect(error.details).toMatchObject([{ path: '/id', code: 'required', expected: 'string' }])
+})
