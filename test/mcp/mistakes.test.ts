@@ -66,3 +66,29 @@ test('an id that is missing is asked for as a string', async () => {
   const { error } = await call('update_deal', { amount: 1 })
   expect(error.details).toMatchObject([{ path: '/id', code: 'required', expected: 'string' }])
 })
+
+describe('a tool that there is not', () => {
+  test.each([
+    ['create_deel', 'create_deal'],
+    ['craete_deal', 'create_deal'],
+    ['qurey_records', 'query_records'],
+    ['query_record', 'query_records'],
+    ['delete_deal', 'delete_record'],
+    ['get_deal', 'get_record'],
+    ['upsert_deal', 'upsert_record'],
+  ])('%s is taken for %s', async (name, meant) => {
+    expect((await call(name)).rpcError.message).toMatch(`Did you mean "${meant}"?`)
+  })
+
+  test.each(['remove_deal', 'create_constructor', 'unlink_records', 'search', 'fetch_deal'])(
+    '%s is taken for none that does another thing',
+    async (name) => {
+      expect((await call(name)).rpcError.message).not.toMatch('Did you mean')
+    },
+  )
+})
+
+test('an option that an address does not take is answered with the nearest, in words', async () => {
+  const { rpcError } = await call('list_types', {}, '/mcp/crm?type=deal')
+  expect(rpcError.message).toBe('The address takes no "type". Did you mean "types"?')
+})
