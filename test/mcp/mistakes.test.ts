@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { callTool } from '../support/mcp.ts'
+import { callTool, rpc } from '../support/mcp.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 
 /** What a caller is told of its own mistake: which argument, what would have been right, and nothing of our insides. */
@@ -91,4 +91,18 @@ describe('a tool that there is not', () => {
 test('an option that an address does not take is answered with the nearest, in words', async () => {
   const { rpcError } = await call('list_types', {}, '/mcp/crm?type=deal')
   expect(rpcError.message).toBe('The address takes no "type". Did you mean "types"?')
+})
+
+test('the instructions say of an external_id what the tools do with it', async () => {
+  const { body } = await rpc(server, '/mcp/crm', 'initialize', {
+    ...{ protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  })
+  expect(body.result.instructions).toMatch(
+    'upsert_record with it again updates the same record; create_<type> refuses it',
+  )
+  const pair = { external_id: 'SF-1', external_source: 'salesforce' }
+  await call('create_deal', { title: 'first', ...pair })
+  expect((await call('create_deal', { title: 'again', ...pair })).error.code).toBe('CONFLICT')
+  const again = await call('upsert_record', { record_type: 'deal', data: { title: 'again' }, ...pair })
+  expect(again.body.operation).toBe('updated')
 })
