@@ -16,7 +16,7 @@ const readInstructions = compile(
 )
 const findTool = compile(
   graphql(`query EndpointTool($base: String!, $id: String!, $name: String!) {
-    servedEndpoint(base: $base, id: $id) { tool(name: $name) withholds(name: $name) }
+    servedEndpoint(base: $base, id: $id) { tool(name: $name) withholds(name: $name) resources }
   }`),
 )
 
@@ -70,11 +70,12 @@ export async function callEndpointTool(
 ): Promise<ToolResult> {
   const { base, endpoint, asking } = session
   const asked = { base, id: endpoint, name }
-  const { tool: meant } = (await findTool(asked, asking)).servedEndpoint
+  const { tool: meant, resources } = (await findTool(asked, asking)).servedEndpoint
   const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
   const through = await throughEndpoint(endingWith(asking, caller.signal), base, endpoint, { tool: meant })
-  return tool.call(args, { base, at: addressOf(session), context: through }, caller)
+  const place = { base, at: addressOf(session), context: through, hasResources: resources }
+  return tool.call(args, place, caller)
 }
 
 const OF_A_TYPE = /^(create|get|list|update|upsert|delete|cancel|aggregate|link|unlink|related)_./

@@ -366,3 +366,19 @@ test('resources at an endpoint show what its tools may, and none where they are 
   expect(await listed('unshown', 'prompts/list')).toEqual({ prompts: [] })
   expect((await listed('shown', 'resources/templates/list')).resourceTemplates).toHaveLength(3)
 })
+
+test('what is cut is linked to where the endpoint shows resources, and nowhere else', async () => {
+  succeed(await world.call('PUT', '/v1/crm/records/note/long', { data: { text: 'x'.repeat(5000) } }), 201)
+  const tools = [{ record_type: 'note', operations: ['get'] }]
+  succeed(await put('linked', { tools, resources: true }), 201)
+  succeed(await put('unlinked', { tools, resources: false }), 201)
+  const get = (endpoint: string) =>
+    callTool(world, `/mcp/crm/e/${endpoint}`, 'get_note', { id: 'long', max_tokens: 300 })
+  const linked = await get('linked')
+  expect(linked.body.hint).toMatch('read the linked resource')
+  expect(linked.result.content[1]).toMatchObject({ uri: 'plinth://crm/records/note/long' })
+  const unlinked = await get('unlinked')
+  expect(unlinked.body.truncated).toEqual(['/data/text'])
+  expect(unlinked.body.hint).toMatch(/send a larger one[.]$/)
+  expect(unlinked.result.content).toHaveLength(1)
+})
