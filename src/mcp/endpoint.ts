@@ -38,13 +38,18 @@ export async function openEndpoint(
   options: Options,
 ): Promise<AtEndpoint> {
   const { instructions } = (await readInstructions({ base, id: endpoint }, whole)).servedEndpoint
-  const session = openSession(whole, base, options)
+  const tools = options.tools && (await presentNames(options.tools, { base, id: endpoint }, whole))
+  const session = openSession(whole, base, { ...options, tools })
   return {
     ...{ ...session, base, endpoint, asking: session.context },
     context: await throughEndpoint(session.context, base, endpoint, 'resources'),
     instructions: endpointInstructions(instructions),
   }
 }
+
+/** An address that names a tool by a name that it had before names it still. */
+const presentNames = (names: readonly string[], at: { base: string; id: string }, whole: Context) =>
+  Promise.all(names.map(async (name) => (await findTool({ ...at, name }, whole)).servedEndpoint.tool ?? name))
 
 /** The tools of an endpoint that the token may use and the options leave. */
 export async function listEndpointTools(session: AtEndpoint): Promise<ToolDefinition[]> {

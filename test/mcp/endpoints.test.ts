@@ -203,6 +203,8 @@ describe('the address of an endpoint', () => {
     for (const name of ['get_deal', 'fetch_deal', 'find_deal'])
       expect((await callTool(world, at, name, { id: 'open' })).body.id, name).toBe('open')
     expect((await callTool(world, at, 'memo', { id: 'n' })).body.id).toBe('n')
+    expect(await names(`${at}?tools=get_deal,memo`)).toEqual(['find_deal', 'jotting'])
+    expect((await callTool(world, `${at}?tools=get_deal`, 'find_deal', { id: 'open' })).body.id).toBe('open')
     succeed(await put('changing', { toolsets: ['changing'] }))
     expect((await callTool(world, at, 'get_deal', { id: 'open' })).rpcError).toMatchObject({ code: -32602 })
   })
