@@ -131,6 +131,25 @@ describe('the tools of an endpoint', () => {
     expect(body.result.tools[1].description).toBe('Read one record of type "note". A memo.')
   })
 
+  test('say of what types the ends are that they do not ask for', async () => {
+    const only = { source_record_types: ['note'], target_record_types: ['deal', 'note'] }
+    succeed(await world.call('PUT', '/v1/crm/relationship-types/quotes', only), 201)
+    const tools = [
+      { record_type: 'deal', operations: ['get'] },
+      { record_type: 'note', operations: ['get'] },
+    ]
+    const relationships = [{ rel_type: 'quotes', operations: ['link', 'unlink', 'related'] }]
+    succeed(await put('linking', { tools, relationships }), 201)
+    const { body } = await rpc(world, '/mcp/crm/e/linking', 'tools/list')
+    const [, , link, unlink] = body.result.tools
+    expect(link.description).toBe(
+      'Relate source to target by "quotes". source_id is of a record of type "note".',
+    )
+    expect(unlink.description).toMatch('source_id is of a record of type "note".')
+    expect(link.inputSchema.properties.target_record_type.enum).toEqual(['deal', 'note'])
+    expect(link.inputSchema.properties).not.toHaveProperty('source_record_type')
+  })
+
   test('are as the resolved endpoint and the preview tell', async () => {
     const listed = (await rpc(world, AT, 'tools/list')).body.result.tools
     const resolved = succeed(await world.call('GET', '/v1/crm/endpoints/desk/resolved'))
