@@ -1,3 +1,5 @@
+import { cleanLines } from './projection/words.ts'
+
 /** What the server says of itself in either era. */
 export const about = { name: 'plinth', title: 'Plinth', version: '0.1.0' }
 
@@ -18,7 +20,7 @@ export const INSTRUCTIONS = `Plinth stores structured records that agents share.
 
 /** The same of an endpoint, after what its author says. */
 export const endpointInstructions = (own: string | null): string =>
-  `${own === null ? '' : `${own}\n\n`}${ENDPOINT_INSTRUCTIONS}`
+  `${own === null ? '' : `${cleanLines(own)}\n\n`}${ENDPOINT_INSTRUCTIONS}`
 
 const ENDPOINT_INSTRUCTIONS = `The records these tools do not find are not there for you.
 

@@ -403,3 +403,11 @@ test('what is cut is linked to where the endpoint shows resources, and nowhere e
   expect(unlinked.body.hint).toMatch(/send a larger one[.]$/)
   expect(unlinked.result.content).toHaveLength(1)
 })
+
+test('instructions hold nothing that a reader does not see', async () => {
+  const instructions = 'Amounts\u202e are\u{e0041} in euros.\nNever\u0007 guess.'
+  succeed(await put('spoken', { instructions, tools: [] }), 201)
+  const client = await connect(world.url, world.adminToken, 'v1', '/mcp/crm/e/spoken')
+  expect(client.getInstructions()).toMatch(/^Amounts {2}are {2}in euros[.]\nNever {2}guess[.]\n\n/)
+  await client.close()
+})
