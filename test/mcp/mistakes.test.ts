@@ -19,6 +19,7 @@ beforeAll(async () => {
   server = await openServer()
   await put('/v1/bases/crm', {})
   await put('/v1/crm/record-types/deal', { json_schema: DEAL })
+  await put('/v1/crm/record-types/invoice', {})
   await put('/v1/crm/records/deal/d1', { data: { title: 'Anvils' } })
 })
 afterAll(() => server.close())
@@ -65,6 +66,40 @@ describe('a number that is out of bounds', () => {
 test('an id that is missing is asked for as a string', async () => {
   const { error } = await call('update_deal', { amount: 1 })
   expect(error.details).toMatchObject([{ path: '/id', code: 'required', expected: 'string' }])
+})
+
+describe('a record type that there is not', () => {
+  test('is answered with the nearest that the token may read, on every surface', async () => {
+    for (const name of ['describe_type', 'query_records', 'aggregate_records']) {
+      const aggregations = name === 'aggregate_records' ? { aggregations: [{ fn: 'count' }] } : {}
+      const { error } = await call(name, { record_type: 'deals', ...aggregations })
+      expect(error.message, name).toBe('There is no record type "deals". Did you mean "deal"?')
+      expect(error.details).toMatchObject([
+        { path: '/record_type', code: 'record_type_not_found', allowed: ['deal', 'invoice'], hint: 'deal' },
+      ])
+    }
+    const { body } = await server.call('GET', '/v1/crm/records/invoces')
+    expect(body.error.details).toMatchObject([{ received: 'invoces', hint: 'invoice' }])
+  })
+
+  test('is answered with none that the token may not read', async () => {
+    const made = await server.call('POST', '/v1/tokens', {
+      name: 'scoped',
+      grants: [
+        { base: 'crm', record_type: ['deal', 'invoces'], environment: 'production', permission: 'read' },
+      ],
+    })
+    const { token } = succeed(made, 201)
+    const { error } = await callTool(
+      server,
+      '/mcp/crm',
+      'query_records',
+      { record_type: 'invoces' },
+      { token },
+    )
+    expect(error.details).toMatchObject([{ code: 'record_type_not_found', allowed: ['deal'] }])
+    expect(JSON.stringify(error)).not.toMatch('invoice')
+  })
 })
 
 describe('a tool that there is not', () => {
