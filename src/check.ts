@@ -39,8 +39,13 @@ export function check<S extends z.ZodType>(
 }
 
 function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: Adviser): Detail[] {
-  return error.issues.flatMap((issue) => toDetails(shape, issue, place, adviser))
+  const details = error.issues.flatMap((issue) => toDetails(shape, issue, place, adviser))
+  return details.filter((detail, i) => !isSaidNext(detail, details[i + 1]))
 }
+
+/** A number out of its own bounds is out of those of its kind as well. */
+const isSaidNext = (detail: Detail, next: Detail | undefined) =>
+  detail.path === next?.path && detail.code === next.code
 
 function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place, adviser?: Adviser): Detail[] {
   const path = place(issue.path)
@@ -66,6 +71,9 @@ function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place, advi
     }
     case 'invalid_value':
       return [notAllowed(issue, path)]
+    case 'too_big':
+    case 'too_small':
+      return [outOfBounds(issue, path)]
     case 'invalid_union':
       return [
         {
@@ -86,6 +94,24 @@ function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place, advi
           message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : issue.message,
         },
       ]
+  }
+}
+
+type OutOfBounds = z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall
+
+/** A bound with words of its own keeps them. */
+function outOfBounds(issue: OutOfBounds, path: string): Detail {
+  const { code, origin, input } = issue
+  const [words, bound] = code === 'too_big' ? ['at most', issue.maximum] : ['at least', issue.minimum]
+  const isNumber = typeof input === 'number'
+  const said = isNumber
+    ? `${name(issue)} is ${words} ${bound}.`
+    : `${name(issue)} has ${words} ${bound} ${origin === 'string' ? 'characters' : 'items'}.`
+  return {
+    path,
+    code,
+    message: /^Too (big|small): /.test(issue.message) ? said : issue.message,
+    ...(isNumber && { expected: Number(bound), received: input }),
   }
 }
 

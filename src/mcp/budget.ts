@@ -1,6 +1,6 @@
 import { valuesOf } from '../json/rows.ts'
 import { cutTo } from './cut.ts'
-import type { Body, Reading } from './reading.ts'
+import { type Body, Reading } from './reading.ts'
 import { success, type ToolResult } from './result.ts'
 import { sizeOf } from './shrink.ts'
 import { BYTES_OF_TOKEN } from './tokens.ts'
@@ -19,7 +19,7 @@ export function fitted(reading: Reading, tokens: number, showsRecords: boolean):
   // What is said of the cuts takes room as well, and how much is known when it is said.
   let left = kept - over - SAID_BYTES
   for (let tries = 0; ; tries++) {
-    const cut = cutTo({ ...reading, body }, Math.max(left, 0), tokens)
+    const cut = cutTo(new Reading(body, reading.nature), Math.max(left, 0), tokens)
     const result = { ...success(cut.body, showsRecords), content: cut.links }
     over = excess(result, room)
     if (over <= 0 || left <= 0 || tries === TRIES) return result

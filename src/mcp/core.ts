@@ -104,7 +104,10 @@ async function callTool(
     }
     const typed = base === null || !isNamed(name, session) ? undefined : await typedTool(base, name, context)
     if (!typed || base === null) throw await unknown(session, name)
-    return success(await callTyped(typed, { base, at: addressOf(session), context }, args), true)
+    return success(
+      await callTyped(typed, { base, at: addressOf(session), context, hasResources: true }, args),
+      true,
+    )
   } catch (thrown) {
     if (isOfProtocol(thrown)) throw thrown
     return failure(thrown, context.scope.requestId)

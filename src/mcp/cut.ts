@@ -17,11 +17,8 @@ export function cutTo(reading: Reading, room: number, tokens: number): Cut {
 function cutOne({ body, nature }: Reading, room: number, tokens: number): Cut {
   const truncated: string[] = []
   const rest = shrink({ value: body, path: '' }, room, truncated) as object
-  const { uriOf } = nature
-  return {
-    body: { ...rest, truncated: listed(truncated), hint: hintOf(truncated, tokens) },
-    links: uriOf ? linksTo([body as Row], uriOf) : [],
-  }
+  const links = linksTo([body as Row], nature)
+  return { body: { ...rest, truncated: listed(truncated), hint: hintOf(truncated, tokens, links) }, links }
 }
 
 /** Rows from the start, as many as have room; one that no page has room for is cut to let others stand beside it. */
@@ -41,10 +38,11 @@ function cutRows({ body, nature }: Reading, room: number, tokens: number): Cut {
     truncated.push(...cuts)
     if (cuts.length > 0) cut.push(row)
   }
-  const { uriOf } = nature
+  const links = linksTo(cut, nature)
+  const hint = hintOf(truncated, tokens, links)
   return {
-    body: { ...body, data: kept, meta: metaOf(body, nature, kept.length, truncated, tokens) },
-    links: uriOf ? linksTo(cut, uriOf) : [],
+    body: { ...body, data: kept, meta: metaOf(body, nature, kept.length, truncated, hint, tokens) },
+    links,
   }
 }
 
@@ -60,15 +58,20 @@ function cutParts({ body, nature }: Reading, room: number, tokens: number): Cut 
   const values = shrinkTogether(parts, room - others, truncated)
   for (const [i, part] of parts.entries()) part.put(values[i])
   const rows = copy.data as Row[]
-  const { uriOf } = nature
   const cut = rows.filter((_, index) => truncated.some((path) => path.startsWith(`/data/${index}/`)))
-  return {
-    body: { ...copy, meta: metaOf(copy, nature, rows.length, truncated, tokens) },
-    links: uriOf ? linksTo(cut, uriOf) : [],
-  }
+  const links = linksTo(cut, nature)
+  const hint = hintOf(truncated, tokens, links)
+  return { body: { ...copy, meta: metaOf(copy, nature, rows.length, truncated, hint, tokens) }, links }
 }
 
-function metaOf(body: Body, nature: Nature, kept: number, truncated: readonly string[], tokens: number): Row {
+function metaOf(
+  body: Body,
+  nature: Nature,
+  kept: number,
+  truncated: readonly string[],
+  ofCuts: string,
+  tokens: number,
+): Row {
   const rows = body.data as Row[]
   const { cursors, onward } = nature
   const meta = body.meta ?? {}
@@ -77,7 +80,7 @@ function metaOf(body: Body, nature: Nature, kept: number, truncated: readonly st
     kept < rows.length
       ? `${kept} of ${rows.length} rows have room in max_tokens ${tokens}. ${onward ?? ''}`
       : '',
-    truncated.length > 0 ? hintOf(truncated, tokens) : '',
+    ofCuts,
   ]
   return {
     ...meta,
@@ -96,15 +99,18 @@ function metaOf(body: Body, nature: Nature, kept: number, truncated: readonly st
 /** The paths that are named; how many more there are, the hint says. */
 const listed = (paths: readonly string[]) => paths.slice(0, LIMITS.truncatedPaths)
 
-function hintOf(truncated: readonly string[], tokens: number): string {
+/** Says how to get what was cut; nothing where nothing was. */
+function hintOf(truncated: readonly string[], tokens: number, links: readonly Content[]): string {
+  if (truncated.length === 0) return ''
   const more = truncated.length - LIMITS.truncatedPaths
-  return `What truncated names${more > 0 ? ` and ${more} more` : ''} was cut to max_tokens ${tokens}: send a larger one, or read the linked resource.`
+  const orRead = links.length > 0 ? ', or read the linked resource' : ''
+  return `What truncated names${more > 0 ? ` and ${more} more` : ''} was cut to max_tokens ${tokens}: send a larger one${orRead}.`
 }
 
 /** Where the rows stand whole, as links that a client can read. */
-function linksTo(rows: readonly Row[], uriOf: (row: Row) => string | undefined): Content[] {
+function linksTo(rows: readonly Row[], { uriOf }: Nature): Content[] {
   return rows.slice(0, LIMITS.truncatedPaths).flatMap((row) => {
-    const uri = uriOf(row)
+    const uri = uriOf?.(row)
     const name = decodeURIComponent(uri?.slice(uri.lastIndexOf('/') + 1) ?? '')
     return uri === undefined ? [] : [{ type: 'resource_link', uri, name, mimeType: 'application/json' }]
   })

@@ -26,7 +26,7 @@ export function linkTool({ name, relType, operation, sources, targets }: ServedL
   const bound = generic.bind({
     name,
     title: `${TITLES[operation] ?? 'Link'} ${relType}`,
-    description: `${WORDS[operation] ?? ''} by "${relType}".`,
+    description: `${WORDS[operation] ?? ''} by "${relType}".${operation === 'related' ? '' : endsIn(sources, targets)}`,
     given: {
       rel_type: relType,
       ...(operation !== 'related' && { remove: operation === 'unlink' }),
@@ -44,6 +44,12 @@ const WORDS: Readonly<Record<string, string>> = {
   unlink: 'Take away the link of source and target',
   related: 'The records that one is linked with',
 }
+
+/** Where a type is not asked for, nothing else says what the id is of. */
+const endsIn = (sources: readonly string[], targets: readonly string[]): string =>
+  Object.entries({ source_id: sources, target_id: targets })
+    .map(([end, ids]) => (ids.length === 1 ? ` ${end} is of a record of type "${ids[0]}".` : ''))
+    .join('')
 
 type Batch = { records: Record<string, string[]>; relationships: Record<string, string[]> }
 

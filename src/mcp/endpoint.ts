@@ -16,7 +16,7 @@ const readInstructions = compile(
 )
 const findTool = compile(
   graphql(`query EndpointTool($base: String!, $id: String!, $name: String!) {
-    servedEndpoint(base: $base, id: $id) { tool(name: $name) withholds(name: $name) }
+    servedEndpoint(base: $base, id: $id) { tool(name: $name) withholds(name: $name) resources }
   }`),
 )
 
@@ -38,13 +38,18 @@ export async function openEndpoint(
   options: Options,
 ): Promise<AtEndpoint> {
   const { instructions } = (await readInstructions({ base, id: endpoint }, whole)).servedEndpoint
-  const session = openSession(whole, base, options)
+  const tools = options.tools && (await presentNames(options.tools, { base, id: endpoint }, whole))
+  const session = openSession(whole, base, { ...options, tools })
   return {
     ...{ ...session, base, endpoint, asking: session.context },
     context: await throughEndpoint(session.context, base, endpoint, 'resources'),
     instructions: endpointInstructions(instructions),
   }
 }
+
+/** An address that names a tool by a name that it had before names it still. */
+const presentNames = (names: readonly string[], at: { base: string; id: string }, whole: Context) =>
+  Promise.all(names.map(async (name) => (await findTool({ ...at, name }, whole)).servedEndpoint.tool ?? name))
 
 /** The tools of an endpoint that the token may use and the options leave. */
 export async function listEndpointTools(session: AtEndpoint): Promise<ToolDefinition[]> {
@@ -70,11 +75,12 @@ export async function callEndpointTool(
 ): Promise<ToolResult> {
   const { base, endpoint, asking } = session
   const asked = { base, id: endpoint, name }
-  const { tool: meant } = (await findTool(asked, asking)).servedEndpoint
+  const { tool: meant, resources } = (await findTool(asked, asking)).servedEndpoint
   const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
   const through = await throughEndpoint(endingWith(asking, caller.signal), base, endpoint, { tool: meant })
-  return tool.call(args, { base, at: addressOf(session), context: through }, caller)
+  const place = { base, at: addressOf(session), context: through, hasResources: resources }
+  return tool.call(args, place, caller)
 }
 
 const OF_A_TYPE = /^(create|get|list|update|upsert|delete|cancel|aggregate|link|unlink|related)_./

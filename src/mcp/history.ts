@@ -40,9 +40,9 @@ export const historyTools = [
     input: z.strictObject({
       record_type: z.string(),
       id: z.string(),
-      version: z.int().optional(),
+      version: z.int32().optional(),
       as_of: z.string().optional(),
-      limit: z.int().optional(),
+      limit: z.int32().optional(),
       cursor: z.string().optional(),
       ...reading,
     }),

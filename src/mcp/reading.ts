@@ -25,6 +25,11 @@ export class Reading {
     this.body = body
     this.nature = nature
   }
+  /** The same where there is nothing that a link could lead to. */
+  unlinked(): Reading {
+    const { uriOf: _, ...nature } = this.nature
+    return new Reading(this.body, nature)
+  }
 }
 
 /** Lists that go on as their `meta` says. */

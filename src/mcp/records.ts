@@ -98,7 +98,7 @@ const remove = compile(
 const inType = { record_type: z.string() }
 const one = { ...inType, id: z.string() }
 const expected = {
-  expected_version: z.int().min(1).optional(),
+  expected_version: z.int32().min(1).optional(),
 }
 const claim = { claim_id: z.string().optional() }
 const pair = {

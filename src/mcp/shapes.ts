@@ -5,8 +5,8 @@ import { LIMITS } from '../limits.ts'
 export const PAGE = 20
 
 export const pageArguments = {
-  limit: z.int().min(1).max(LIMITS.pageMax).default(PAGE),
-  offset: z.int().min(0).optional(),
+  limit: z.int32().min(1).max(LIMITS.pageMax).default(PAGE),
+  offset: z.int32().min(0).optional(),
   cursor: z.string().optional(),
 }
 

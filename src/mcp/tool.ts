@@ -80,8 +80,8 @@ type Binding = {
   only?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Where a tool of one base is called: by whom, and at which address. */
-export type Place = { base: string; at: string; context: Context }
+/** Where a tool of one base is called: by whom, at which address, and whether that has resources to link to. */
+export type Place = { base: string; at: string; context: Context; hasResources: boolean }
 
 /** A tool whose every argument that is not the caller's is given. */
 type BoundTool = {
@@ -130,11 +130,11 @@ function bound<In extends z.ZodObject>(spec: Spec<In>, as: Binding): BoundTool {
   const published = publish(shape)
   return {
     definition: definition(name, { ...spec, title, description } as unknown as Spec<z.ZodObject>, published),
-    async call(args, { base, at, context }, caller) {
+    async call(args, { base, at, context, hasResources }, caller) {
       const { args: own, stated } = spec.takesEchoes ? takeEchoes(args) : { args }
       const plain = check(shape, decodeStringified(withoutFiller(own, shape), published), inBody())
       const whole = { base_id: base, ...plain, ...given, ...(stated && { stated }) } as unknown as Given<In>
-      return run(spec, whole, [at, name, args], plain as Asked, context, caller)
+      return run(spec, whole, [at, name, args], plain as Asked, context, caller, hasResources)
     },
   }
 }
@@ -219,6 +219,7 @@ async function run<In extends z.ZodObject>(
   how: Asked,
   context: Context,
   caller: Caller,
+  hasResources = true,
 ): Promise<ToolResult> {
   const done = await withApproval((token) => {
     const { plan_token = token, ...rest } = how
@@ -226,7 +227,7 @@ async function run<In extends z.ZodObject>(
   }, caller)
   const { showsRecords = false } = spec
   return done instanceof Reading
-    ? fitted(done, how.max_tokens ?? LIMITS.answerTokens, showsRecords)
+    ? fitted(hasResources ? done : done.unlinked(), how.max_tokens ?? LIMITS.answerTokens, showsRecords)
     : success(done, showsRecords)
 }
 

@@ -157,14 +157,14 @@ export function typedToolOf(
 
 const Reserved = z.strictObject({
   id: z.string().optional(),
-  expected_version: z.int().min(1).optional(),
+  expected_version: z.int32().min(1).optional(),
   external_id: z.string().optional(),
   external_source: z.string().optional(),
   idempotency_key: z.string().optional(),
   dry_run: z.boolean().optional(),
 })
 
-const ReservedOfUpdate = Reserved.required({ id: true })
+const ReservedOfUpdate = Reserved.extend({ id: z.string() })
 
 /** Runs a tool of a type. @throws DomainError with paths relative to the arguments */
 export async function callTyped(

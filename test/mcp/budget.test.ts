@@ -212,6 +212,14 @@ describe('what is too long for any page', () => {
     expect(body.data.numbers.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => i))
   })
 
+  test('is said to be linked only where it is', async () => {
+    const query = "SELECT data->>'body' AS body FROM page WHERE id = 'p1'"
+    const { body, result } = await tool('sql_query', { query, max_tokens: 300 })
+    expect(body.meta.truncated).toEqual(['/data/0/body'])
+    expect(body.meta.hint).toMatch(/send a larger one[.]$/)
+    expect(linksIn(result)).toEqual([])
+  })
+
   test('is cut in a type and in a past version too', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 200 }, (_, n) => [`field_${n}`, { type: 'string', description: 'z'.repeat(80) }]),

@@ -131,6 +131,25 @@ describe('the tools of an endpoint', () => {
     expect(body.result.tools[1].description).toBe('Read one record of type "note". A memo.')
   })
 
+  test('say of what types the ends are that they do not ask for', async () => {
+    const only = { source_record_types: ['note'], target_record_types: ['deal', 'note'] }
+    succeed(await world.call('PUT', '/v1/crm/relationship-types/quotes', only), 201)
+    const tools = [
+      { record_type: 'deal', operations: ['get'] },
+      { record_type: 'note', operations: ['get'] },
+    ]
+    const relationships = [{ rel_type: 'quotes', operations: ['link', 'unlink', 'related'] }]
+    succeed(await put('linking', { tools, relationships }), 201)
+    const { body } = await rpc(world, '/mcp/crm/e/linking', 'tools/list')
+    const [, , link, unlink] = body.result.tools
+    expect(link.description).toBe(
+      'Relate source to target by "quotes". source_id is of a record of type "note".',
+    )
+    expect(unlink.description).toMatch('source_id is of a record of type "note".')
+    expect(link.inputSchema.properties.target_record_type.enum).toEqual(['deal', 'note'])
+    expect(link.inputSchema.properties).not.toHaveProperty('source_record_type')
+  })
+
   test('are as the resolved endpoint and the preview tell', async () => {
     const listed = (await rpc(world, AT, 'tools/list')).body.result.tools
     const resolved = succeed(await world.call('GET', '/v1/crm/endpoints/desk/resolved'))
@@ -203,6 +222,8 @@ describe('the address of an endpoint', () => {
     for (const name of ['get_deal', 'fetch_deal', 'find_deal'])
       expect((await callTool(world, at, name, { id: 'open' })).body.id, name).toBe('open')
     expect((await callTool(world, at, 'memo', { id: 'n' })).body.id).toBe('n')
+    expect(await names(`${at}?tools=get_deal,memo`)).toEqual(['find_deal', 'jotting'])
+    expect((await callTool(world, `${at}?tools=get_deal`, 'find_deal', { id: 'open' })).body.id).toBe('open')
     succeed(await put('changing', { toolsets: ['changing'] }))
     expect((await callTool(world, at, 'get_deal', { id: 'open' })).rpcError).toMatchObject({ code: -32602 })
   })
@@ -365,4 +386,28 @@ test('resources at an endpoint show what its tools may, and none where they are 
   expect(await listed('unshown', 'resources/templates/list')).toEqual({ resourceTemplates: [] })
   expect(await listed('unshown', 'prompts/list')).toEqual({ prompts: [] })
   expect((await listed('shown', 'resources/templates/list')).resourceTemplates).toHaveLength(3)
+})
+
+test('what is cut is linked to where the endpoint shows resources, and nowhere else', async () => {
+  succeed(await world.call('PUT', '/v1/crm/records/note/long', { data: { text: 'x'.repeat(5000) } }), 201)
+  const tools = [{ record_type: 'note', operations: ['get'] }]
+  succeed(await put('linked', { tools, resources: true }), 201)
+  succeed(await put('unlinked', { tools, resources: false }), 201)
+  const get = (endpoint: string) =>
+    callTool(world, `/mcp/crm/e/${endpoint}`, 'get_note', { id: 'long', max_tokens: 300 })
+  const linked = await get('linked')
+  expect(linked.body.hint).toMatch('read the linked resource')
+  expect(linked.result.content[1]).toMatchObject({ uri: 'plinth://crm/records/note/long' })
+  const unlinked = await get('unlinked')
+  expect(unlinked.body.truncated).toEqual(['/data/text'])
+  expect(unlinked.body.hint).toMatch(/send a larger one[.]$/)
+  expect(unlinked.result.content).toHaveLength(1)
+})
+
+test('instructions hold nothing that a reader does not see', async () => {
+  const instructions = 'Amounts\u202e are\u{e0041} in euros.\nNever\u0007 guess.'
+  succeed(await put('spoken', { instructions, tools: [] }), 201)
+  const client = await connect(world.url, world.adminToken, 'v1', '/mcp/crm/e/spoken')
+  expect(client.getInstructions()).toMatch(/^Amounts {2}are {2}in euros[.]\nNever {2}guess[.]\n\n/)
+  await client.close()
 })

@@ -1,4 +1,5 @@
 import type { DomainError } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
 import { demand, demandSight } from '../access.ts'
 import { baseNotFound, demandBase } from '../bases/index.ts'
 import { statement } from '../db.ts'
@@ -54,10 +55,18 @@ export async function typesVersion(scope: Scope, baseId: string): Promise<number
   return row.types_version
 }
 
-/** The 404 for a type that was not found: of its base, when that is what is missing. */
+const TYPE_IDS = statement(
+  'record_type_ids',
+  `SELECT id FROM plinth.record_type WHERE base_id = $1 ORDER BY id LIMIT ${LIMITS.pageMax}`,
+)
+
+/** The 404 for a type that was not found: of its base, when that is what is missing; else with the type it may mean. */
 async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
   const [base] = await scope.db.query(TYPES_VERSION, [baseId])
-  return base ? typeNotFound(id) : baseNotFound(baseId)
+  if (!base) return baseNotFound(baseId)
+  const types = await scope.db.query<{ id: string }>(TYPE_IDS, [baseId])
+  const known = types.map((type) => type.id).filter((type) => scope.access.allows('read', baseId, type))
+  return typeNotFound(id, known)
 }
 
 /** @throws NOT_FOUND when base or type is absent. */

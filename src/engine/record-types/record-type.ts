@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors.ts'
+import { unknownName } from '../../nearest.ts'
 import { type ShownIndex, shownIndex } from '../indexes/index.ts'
 import type { RecordTypeIndex as IndexRow, RecordType as PlainRow } from '../prisma/client.ts'
 
@@ -45,13 +46,18 @@ export const toRecordType = (row: TypeRow): RecordType => ({
   updatedAt: row.updatedAt.toISOString(),
 })
 
-export const typeNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no record type "${id}".`, {
+/** @param known ids of the types that the token may read, for the nearest of them */
+export function typeNotFound(id: string, known: readonly string[] = []): DomainError {
+  const about = known.length > 0 ? unknownName(id, known) : {}
+  const meant = 'hint' in about ? ` Did you mean "${about.hint}"?` : ''
+  return new DomainError('NOT_FOUND', `There is no record type "${id}".${meant}`, {
     details: [
       {
         path: '/record_type',
         code: 'record_type_not_found',
         message: 'List the record types of the base, or PUT this one first.',
+        ...about,
       },
     ],
   })
+}

@@ -25,6 +25,14 @@ export function clean(text: string, chars: number): string {
         .trimEnd()}…`
 }
 
+/** Plain text of its own lines. */
+export const cleanLines = (text: string): string =>
+  text
+    .toWellFormed()
+    .split(/\r?\n/)
+    .map((line) => line.replace(ALL_HIDDEN, ' '))
+    .join('\n')
+
 const FORMATS: Readonly<Record<string, string>> = {
   date: 'a date (YYYY-MM-DD)',
   'date-time': 'a date and time with offset (2026-01-31T09:00:00Z)',

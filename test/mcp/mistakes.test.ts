@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { callTool, rpc } from '../support/mcp.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+/** What a caller is told of its own mistake: which argument, what would have been right, and nothing of our insides. */
+const DEAL = {
+  type: 'object',
+  properties: { title: { type: 'string' }, amount: { type: 'number' } },
+  required: ['title'],
+  additionalProperties: false,
+}
+
+let server: TestServer
+const call = (name: string, args: Body = {}, path = '/mcp/crm') => callTool(server, path, name, args)
+const put = async (path: string, body: object) => succeed(await server.call('PUT', path, body), 201)
+
+beforeAll(async () => {
+  server = await openServer()
+  await put('/v1/bases/crm', {})
+  await put('/v1/crm/record-types/deal', { json_schema: DEAL })
+  await put('/v1/crm/record-types/invoice', {})
+  await put('/v1/crm/records/deal/d1', { data: { title: 'Anvils' } })
+})
+afterAll(() => server.close())
+
+describe('a number that is out of bounds', () => {
+  const one = { record_type: 'deal', id: 'd1' }
+  test.each([
+    ['query_records', { record_type: 'deal' }, 'offset'],
+    ['query_records', { record_type: 'deal' }, 'limit'],
+    ['aggregate_records', { record_type: 'deal', aggregations: [{ fn: 'count' }] }, 'offset'],
+    ['get_related', one, 'offset'],
+    ['get_related', one, 'depth'],
+    ['record_history', one, 'version'],
+    ['record_history', one, 'limit'],
+    ['update_record', { ...one, data: {} }, 'expected_version'],
+    ['update_deal', { id: 'd1' }, 'expected_version'],
+    ['work', { action: 'claim', record_type: 'deal' }, 'lease_seconds'],
+    ['work', { action: 'claim', record_type: 'deal' }, 'max_attempts'],
+  ])('is named, with the bound, however large: %s %j %s', async (name, args, argument) => {
+    for (const value of [2 ** 31, 2 ** 40, 1e20]) {
+      const { error } = await call(name, { ...args, [argument]: value })
+      expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: `/${argument}` }] })
+      expect(error.message).toMatch(argument)
+      expect(JSON.stringify(error)).not.toMatch(/graphql|Variable|Int\b|Too big/)
+    }
+  })
+
+  test('is told with its bound, to send instead', async () => {
+    const { error } = await call('query_records', { record_type: 'deal', limit: 5000 })
+    expect(error.details).toEqual([
+      {
+        path: '/limit',
+        code: 'too_big',
+        message: '"limit" is at most 1000.',
+        expected: 1000,
+        received: 5000,
+      },
+    ])
+    const small = await call('get_record', { record_type: 'deal', id: 'd1', max_tokens: 1 })
+    expect(small.error.message).toBe('"max_tokens" is at least 200.')
+  })
+})
+
+test('an id that is missing is asked for as a string', async () => {
+  const { error } = await call('update_deal', { amount: 1 })
+  expect(error.details).toMatchObject([{ path: '/id', code: 'required', expected: 'string' }])
+})
+
+describe('a record type that there is not', () => {
+  test('is answered with the nearest that the token may read, on every surface', async () => {
+    for (const name of ['describe_type', 'query_records', 'aggregate_records']) {
+      const aggregations = name === 'aggregate_records' ? { aggregations: [{ fn: 'count' }] } : {}
+      const { error } = await call(name, { record_type: 'deals', ...aggregations })
+      expect(error.message, name).toBe('There is no record type "deals". Did you mean "deal"?')
+      expect(error.details).toMatchObject([
+        { path: '/record_type', code: 'record_type_not_found', allowed: ['deal', 'invoice'], hint: 'deal' },
+      ])
+    }
+    const { body } = await server.call('GET', '/v1/crm/records/invoces')
+    expect(body.error.details).toMatchObject([{ received: 'invoces', hint: 'invoice' }])
+  })
+
+  test('is answered with none that the token may not read', async () => {
+    const made = await server.call('POST', '/v1/tokens', {
+      name: 'scoped',
+      grants: [
+        { base: 'crm', record_type: ['deal', 'invoces'], environment: 'production', permission: 'read' },
+      ],
+    })
+    const { token } = succeed(made, 201)
+    const { error } = await callTool(
+      server,
+      '/mcp/crm',
+      'query_records',
+      { record_type: 'invoces' },
+      { token },
+    )
+    expect(error.details).toMatchObject([{ code: 'record_type_not_found', allowed: ['deal'] }])
+    expect(JSON.stringify(error)).not.toMatch('invoice')
+  })
+})
+
+describe('a tool that there is not', () => {
+  test.each([
+    ['create_deel', 'create_deal'],
+    ['craete_deal', 'create_deal'],
+    ['qurey_records', 'query_records'],
+    ['query_record', 'query_records'],
+    ['delete_deal', 'delete_record'],
+    ['get_deal', 'get_record'],
+    ['upsert_deal', 'upsert_record'],
+  ])('%s is taken for %s', async (name, meant) => {
+    expect((await call(name)).rpcError.message).toMatch(`Did you mean "${meant}"?`)
+  })
+
+  test.each(['remove_deal', 'create_constructor', 'unlink_records', 'search', 'fetch_deal'])(
+    '%s is taken for none that does another thing',
+    async (name) => {
+      expect((await call(name)).rpcError.message).not.toMatch('Did you mean')
+    },
+  )
+})
+
+test('an option that an address does not take is answered with the nearest, in words', async () => {
+  const { rpcError } = await call('list_types', {}, '/mcp/crm?type=deal')
+  expect(rpcError.message).toBe('The address takes no "type". Did you mean "types"?')
+})
+
+test('the instructions say of an external_id what the tools do with it', async () => {
+  const { body } = await rpc(server, '/mcp/crm', 'initialize', {
+    ...{ protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  })
+  expect(body.result.instructions).toMatch(
+    'upsert_record with it again updates the same record; create_<type> refuses it',
+  )
+  const pair = { external_id: 'SF-1', external_source: 'salesforce' }
+  await call('create_deal', { title: 'first', ...pair })
+  expect((await call('create_deal', { title: 'again', ...pair })).error.code).toBe('CONFLICT')
+  const again = await call('upsert_record', { record_type: 'deal', data: { title: 'again' }, ...pair })
+  expect(again.body.operation).toBe('updated')
+})
