@@ -66,6 +66,9 @@ function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place, advi
     }
     case 'invalid_value':
       return [notAllowed(issue, path)]
+    case 'too_big':
+    case 'too_small':
+      return [outOfBounds(issue, path)]
     case 'invalid_union':
       return [
         {
@@ -87,6 +90,19 @@ function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place, advi
         },
       ]
   }
+}
+
+type OutOfBounds = z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall
+
+function outOfBounds(issue: OutOfBounds, path: string): Detail {
+  const bound = Number(issue.code === 'too_big' ? issue.maximum : issue.minimum)
+  const what = COUNTED[issue.origin]
+  const side = issue.code === 'too_big' ? 'at most' : 'at least'
+  const many = what === undefined ? '' : ` ${what}${bound === 1 ? '' : 's'}`
+  const message = `${name(issue)} ${what === undefined ? 'is' : 'has'} ${side} ${bound}${many}.`
+  // A shape that says it in words of its own is the one to be heard.
+  const isOwn = !/^Too (big|small)/.test(issue.message)
+  return { path, code: issue.code, message: isOwn ? issue.message : message, expected: bound }
 }
 
 function unknownKey(key: string, allowed: readonly string[], path: string, advice?: string): Detail {
@@ -160,6 +176,8 @@ const name = (issue: { path: readonly PropertyKey[] }) => {
       ? `Item ${last}`
       : 'The value'
 }
+/** What the size of a value counts; of numbers it is the value. */
+const COUNTED: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
 /** Zod's words that are not JSON's. */
 const KINDS: Readonly<Record<string, string>> = { record: 'object', int: 'integer' }
 const article = (kind: string) => (/^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`)
