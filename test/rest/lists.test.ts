@@ -133,6 +133,20 @@ describe('Fields', () => {
     const answer = await world.call('GET', `${path}?fields=${encodeURIComponent(fields)}`)
     expect(expectFault(answer, 'query/fields').code).toBe(code)
   })
+
+  test('a property that a closed schema does not have is refused, with the one that is meant', async () => {
+    const properties = { title: { type: 'string' }, tags: { type: 'array', items: { type: 'object' } } }
+    const closed = await world.newType({
+      json_schema: { type: 'object', properties, additionalProperties: false },
+    })
+    const of = (fields: string) => world.call('GET', `/v1/crm/records/${closed}?fields=${fields}`)
+    expect(expectFault(await of('id,data.titel'), 'query/fields')).toMatchObject({
+      code: 'unknown_field',
+      hint: 'title',
+    })
+    succeed(await of('id,data.title,data.tags[].any'))
+    succeed(await of(`data.titel&as_of=${new Date().toISOString()}`))
+  })
 })
 
 describe('Expand', () => {
