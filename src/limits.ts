@@ -38,6 +38,8 @@ export const LIMITS = {
   recordLinks: 1000,
   /** Records that one deletion takes along by the rules of their links. */
   cascadeRecords: 10_000,
+  /** Links of all these, which go with them: some seconds' work, in one transaction. */
+  deletedLinks: 50_000,
   /** How long a plan of a deletion can be approved, and the types that it lists of each kind. */
   planMinutes: 10,
   planNames: 20,
