@@ -18,6 +18,8 @@ export const LIMITS = {
   /** Values of one `in`, `not_in`, `has_any` or `has_all`. */
   filterValues: 1000,
   patternChars: 1000,
+  /** Of all patterns of a filter: one long text held against a pattern heeds no deadline before it is through. */
+  filterPatternChars: 2000,
   sortTerms: 8,
   fieldNames: 100,
   fieldChars: 1024,
