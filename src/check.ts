@@ -102,16 +102,17 @@ type OutOfBounds = z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall
 /** A bound with words of its own keeps them. */
 function outOfBounds(issue: OutOfBounds, path: string): Detail {
   const { code, origin, input } = issue
-  const [words, bound] = code === 'too_big' ? ['at most', issue.maximum] : ['at least', issue.minimum]
-  const isNumber = typeof input === 'number'
-  const said = isNumber
-    ? `${name(issue)} is ${words} ${bound}.`
-    : `${name(issue)} has ${words} ${bound} ${origin === 'string' ? 'characters' : 'items'}.`
+  const bound = Number(code === 'too_big' ? issue.maximum : issue.minimum)
+  const what = COUNTED[origin]
+  const many = what === undefined ? '' : ` ${what}${bound === 1 ? '' : 's'}`
+  const side = code === 'too_big' ? 'at most' : 'at least'
+  const said = `${name(issue)} ${what === undefined ? 'is' : 'has'} ${side} ${bound}${many}.`
   return {
     path,
     code,
-    message: /^Too (big|small): /.test(issue.message) ? said : issue.message,
-    ...(isNumber && { expected: Number(bound), received: input }),
+    message: /^Too (big|small)/.test(issue.message) ? said : issue.message,
+    expected: bound,
+    ...(typeof input === 'number' && { received: input }),
   }
 }
 
@@ -186,6 +187,8 @@ const name = (issue: { path: readonly PropertyKey[] }) => {
       ? `Item ${last}`
       : 'The value'
 }
+/** What the size of a value counts; of numbers it is the value. */
+const COUNTED: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
 /** Zod's words that are not JSON's. */
 const KINDS: Readonly<Record<string, string>> = { record: 'object', int: 'integer' }
 const article = (kind: string) => (/^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`)

@@ -18,6 +18,8 @@ export const LIMITS = {
   /** Values of one `in`, `not_in`, `has_any` or `has_all`. */
   filterValues: 1000,
   patternChars: 1000,
+  /** Of all patterns of a filter: one long text held against a pattern heeds no deadline before it is through. */
+  filterPatternChars: 2000,
   sortTerms: 8,
   fieldNames: 100,
   fieldChars: 1024,
@@ -38,6 +40,8 @@ export const LIMITS = {
   recordLinks: 1000,
   /** Records that one deletion takes along by the rules of their links. */
   cascadeRecords: 10_000,
+  /** Links of all these, which go with them: some seconds' work, in one transaction. */
+  deletedLinks: 50_000,
   /** How long a plan of a deletion can be approved, and the types that it lists of each kind. */
   planMinutes: 10,
   planNames: 20,

@@ -7,7 +7,7 @@ import { follow } from './follow.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-config.ts'
 import { base } from './nouns/base.ts'
 import { batch } from './nouns/batch.ts'
-import { changes } from './nouns/changes.ts'
+import { changes, revert } from './nouns/changes.ts'
 import { claim, claims } from './nouns/claims.ts'
 import { endpoint } from './nouns/endpoint.ts'
 import { query } from './nouns/query.ts'
@@ -38,7 +38,7 @@ const NOUNS = [
   trash,
 ]
 /** Commands that stand by themselves. */
-const ROWS = [query, batch, sql, changes, claim, wait]
+const ROWS = [query, batch, sql, changes, revert, claim, wait]
 
 /** Runs one command line. @returns the exit code: 0 only on success, 1 for a refusal or no answer, 2 for wrong usage */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -47,7 +47,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
   )
   try {
-    await build().parseAsync([...argv], { from: 'user' })
+    await build(argv).parseAsync([...argv], { from: 'user' })
     return EXIT.ok
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok
@@ -58,15 +58,16 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** All the commands. */
-function build(): Command {
+function build(argv: readonly string[]): Command {
   const program = new Command('plinth')
     .description('A self-hosted data layer for software agents.')
-    .version(version(), '--version', 'print the version')
     .addOption(valued('--url <url>', 'the server; also PLINTH_URL'))
     .addOption(valued('--token <token>', "who asks; also PLINTH_TOKEN, else the data directory's own"))
     .addOption(valued('--base <id>', 'the base that is meant; also PLINTH_BASE'))
     .option('--json', 'print what the API answers')
   settle(program)
+  // The program would take it from commands that mean the version of a record.
+  if (argv.every((each) => each.startsWith('-'))) program.version(version(), '--version', 'print the version')
   settle(program.command('serve').description('Run the server')).action(async () => {
     const { serve } = await import('./serve.ts')
     await serve()

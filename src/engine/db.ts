@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
 import { type Prisma, PrismaClient } from './prisma/client.ts'
-import { retryRaces, unreachable } from './sql-errors.ts'
+import { askedTooMuch, retryRaces, unreachable } from './sql-errors.ts'
 
 /** A named SQL statement; the server plans it once a connection. Values are always bound. */
 export type Statement = {
@@ -13,6 +13,8 @@ export type Statement = {
   readonly timesAsText?: true
   /** JSON comes as the database has it, for who passes it on or reads little of it; not so in a transaction. */
   readonly jsonAsText?: true
+  /** Its text follows from a request, which asks too much when it takes all its time. */
+  readonly asked?: true
 }
 
 /** Gives a statement the name it is prepared and traced by. */
@@ -62,7 +64,7 @@ export function shaped(text: string, how: { jsonAsText?: true } = {}): Statement
   const known = shapes.get(text)
   if (known?.name) return known
   const name = known && named < MOST_NAMES ? `shape_${++named}` : ''
-  const next: Statement = { name, text, timesAsText: true, ...how }
+  const next: Statement = { name, text, timesAsText: true, asked: true, ...how }
   shapes.set(text, next)
   return next
 }
@@ -145,7 +147,7 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
 /** Past the ORM, on the same connections: a third of its cost for a statement. */
 async function ask<Row>(
   connection: pg.Pool | pg.PoolClient,
-  { name, text, timesAsText, jsonAsText }: Statement,
+  { name, text, timesAsText, jsonAsText, asked: isAsked }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
   const asked = {
@@ -154,7 +156,11 @@ async function ask<Row>(
     values: [...values],
     ...(timesAsText && { types: jsonAsText ? TIMES_AND_JSON_AS_TEXT : TIMES_AS_TEXT }),
   }
-  return (await connection.query(asked)).rows as Row[]
+  try {
+    return (await connection.query(asked)).rows as Row[]
+  } catch (thrown) {
+    throw isAsked ? askedTooMuch(thrown) : thrown
+  }
 }
 
 async function runStatements<T>(pool: pg.Pool, work: (tx: Db) => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import { DomainError } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
 
 /** The SQLSTATE behind an error of the driver or of Prisma, wherever it keeps it. */
 export function sqlState(thrown: unknown): string | undefined {
@@ -16,6 +17,7 @@ const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 const DEADLOCK = '40P01'
 const SERIALIZATION_FAILURE = '40001'
+const CANCELED = '57014'
 export const LOCK_TIMEOUT = '55P03'
 
 /** The name of the unique constraint or foreign key that an error of the driver or of Prisma tells of. */
@@ -57,6 +59,21 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * tries))
     }
   }
+}
+
+/** A question that was cut off at its deadline is told so; everything else stays as it is. */
+export function askedTooMuch(thrown: unknown): unknown {
+  if (sqlState(thrown) !== CANCELED) return thrown
+  return new DomainError('VALIDATION_ERROR', 'This takes longer than a request may.', {
+    cause: thrown,
+    details: [
+      {
+        path: '',
+        code: 'timeout',
+        message: `It took ${LIMITS.requestTimeoutMs} ms and was not done. Ask for less: a narrower filter, fewer words or patterns, a smaller page, no total; or declare an index that serves it.`,
+      },
+    ],
+  })
 }
 
 const CONNECTION_CODES = new Set([

@@ -241,7 +241,7 @@ mutation('deleteRecord', {
     'Takes the record out of every present read, its links with it, and what the types of these take along.',
   type: Deleted,
   planned: notYetDeleted,
-  args: { ...recordArgs(), ...versionArgs() },
+  args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
     records.deleteRecord(scope, [base, recordType, id], expectation(expected)),
 })

@@ -4,10 +4,11 @@ import { DomainError, errorBody, FAILURES, invalid, toDomainError } from '../err
 import { newRequestId } from './request-id.ts'
 
 /** What the framework refuses on its own, in our words. */
-const FRAMEWORK: Record<string, () => DomainError> = {
+const FRAMEWORK: Record<string, (request: FastifyRequest) => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
     invalid({ path: '', code: 'body_too_large', message: 'The body is too large.' }),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unsupportedMedia(['application/json']),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ({ routeOptions }) =>
+    unsupportedMedia(routeOptions.config.accepts ?? ['application/json']),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     invalid({
       path: 'header/Content-Length',
@@ -31,11 +32,11 @@ export const unsupportedMedia = (allowed: readonly string[]): DomainError =>
   })
 
 /** Translates anything thrown on the way of a request. */
-function asDomainError(thrown: unknown): DomainError {
+function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
   if (thrown instanceof DomainError) return thrown
   const { code = '', statusCode = 500 } = thrown as Partial<FastifyError>
   const known = FRAMEWORK[code]
-  if (known) return known()
+  if (known) return known(request)
   if (statusCode === 404) return notFound()
   if (statusCode >= 400 && statusCode < 500)
     return invalid({ path: '', code: 'malformed_request', message: 'The request is not well formed.' })
@@ -49,7 +50,7 @@ export const notFound = (): DomainError =>
 
 /** The failure to answer with: what is ours is logged with its cause, and `Retry-After` is set where waiting helps. */
 export function refusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {
-  const error = asDomainError(thrown)
+  const error = asDomainError(thrown, request)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   return error

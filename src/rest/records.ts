@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { linkOf, trim } from '../bodies.ts'
+import { invalid } from '../errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { splitNames } from '../names.ts'
 import { RecordLinks } from '../shapes.ts'
@@ -90,6 +91,13 @@ const written = (
   location: `/v1/${base_id}/records/${record_type}/${record.id}`,
   body: trim(record),
 })
+
+const twoClaims = () =>
+  invalid({
+    path: 'query/claim_id',
+    code: 'disagrees',
+    message: 'The body names another claim. Send one of them.',
+  })
 
 const MERGE_TYPES = ['application/json', 'application/merge-patch+json']
 const OPERATIONS_TYPE = 'application/json-patch+json'
@@ -201,6 +209,7 @@ export const records = [
     summary: 'Patch a record',
     need: needs('write'),
     params: one,
+    query: z.strictObject({ claim_id: claimId }),
     body: z.union([MergeBody, Operations]),
     bodyOf: (mediaType) => (mediaType === OPERATIONS_TYPE ? Operations : MergeBody),
     accepts: [...MERGE_TYPES, OPERATIONS_TYPE],
@@ -215,11 +224,12 @@ export const records = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, body, conditions }) => {
+    variables: ({ params, query, body, conditions }) => {
       const { expectedVersions, mustExist } = conditions
-      const when = { ...target(params), expectedVersions, mustExist }
+      const when = { ...target(params), expectedVersions, mustExist, claimId: query.claim_id }
       if (Array.isArray(body)) return { ...when, operations: body }
-      const { data, external_id, external_source, claim_id } = body
+      const { data, external_id, external_source, claim_id = query.claim_id } = body
+      if (query.claim_id !== undefined && claim_id !== query.claim_id) throw twoClaims()
       return {
         ...when,
         claimId: claim_id,
@@ -236,14 +246,16 @@ export const records = [
     summary: 'Delete a record',
     need: needs('write'),
     params: one,
+    query: z.strictObject({ claim_id: claimId }),
     versioned: true,
     operation:
-      graphql(`mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
-      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+      graphql(`mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { id deleted dry_run: dryRun }
     }`),
-    variables: ({ params, conditions }) => ({
+    variables: ({ params, query, conditions }) => ({
       ...target(params),
       expectedVersions: conditions.expectedVersions,
+      claimId: query.claim_id,
     }),
     reply: ({ deleteRecord }) => ({ body: trim(deleteRecord) }),
     answers: Deleted,

@@ -53,3 +53,19 @@ test('what is followed comes one entry a line', async () => {
   child.kill()
   expect(ids).toEqual(['first', 'second'])
 })
+
+test('a change is reverted, and the past is shown', async () => {
+  const type = await world.newType()
+  const path = `/v1/crm/records/${type}/a`
+  for (const n of [1, 2]) await world.call('PUT', path, { data: { n } })
+  const log = await plinth(['changes', '--record-type', type, '--json'], settings)
+  const { seq, at } = JSON.parse(log.out).data[1]
+  const shown = async (...args: string[]) => JSON.parse((await plinth([...args, '--json'], settings)).out)
+  expect(await shown('revert', `${seq}`, '--dry-run')).toMatchObject({ operation: 'update', dry_run: true })
+  expect(await shown('revert', `${seq}`)).toMatchObject({ cause: `${seq}`, version: 3 })
+  expect(await shown('record', 'get', type, 'a')).toMatchObject({ data: { n: 1 }, version: 3 })
+  expect(await shown('record', 'get', type, 'a', '--version', '2')).toMatchObject({ data: { n: 2 } })
+  expect(await shown('query', type, '--as-of', at)).toMatchObject({ data: [{ data: { n: 2 } }] })
+  const again = await plinth(['revert', `${seq}`], settings)
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining('force=true') })
+})

@@ -236,6 +236,42 @@ describe('A write under a claim', () => {
     expect(await one.logOf(type)).toEqual([])
   })
 
+  test('may be a JSON Patch, or the deletion that ends the claim', async () => {
+    const type = await queue(1)
+    const path = `/v1/crm/records/${type}/r0`
+    const { claim: held } = await first(type)
+    const replace = (status: string, query: string) =>
+      worker.call('PATCH', `${path}?${query}`, [{ op: 'replace', path: '/data/status', value: status }], {
+        'content-type': 'application/json-patch+json',
+      })
+    succeed(await replace('half', `claim_id=${held.id}`))
+    expectFault(
+      await worker.call('PATCH', `${path}?claim_id=x`, { data: {}, claim_id: held.id }),
+      'query/claim_id',
+    )
+    const remove = (call: Call, id = held.id) => call('DELETE', `${path}?claim_id=${id}`)
+    expectConflict(await remove(other.call), 'claim_of_another_token', 'query/claim_id')
+    expectFailure(await remove(worker.call, 'unheard-of'), 'NOT_FOUND')
+    succeed(await worker.call('DELETE', `${path}?claim_id=${held.id}&dry_run=true`))
+    succeed(await act('heartbeat', held.id))
+    succeed(await remove(worker.call))
+    expectConflict(await act('heartbeat', held.id), 'claim_lost')
+    expectFailure(await remove(worker.call), 'NOT_FOUND')
+  })
+
+  test('neither patches nor deletes once the claim is lost', async () => {
+    const type = await queue(1)
+    const path = `/v1/crm/records/${type}/r0`
+    const { claim: held } = await first(type)
+    await expire(held.id)
+    const under = `${path}?claim_id=${held.id}`
+    const patch = await worker.call('PATCH', under, [], { 'content-type': 'application/json-patch+json' })
+    expectConflict(patch, 'claim_lost', 'query/claim_id')
+    expectConflict(await worker.call('DELETE', under), 'claim_lost', 'query/claim_id')
+    expect(succeed(await worker.call('GET', path))).toMatchObject({ version: 1 })
+    expect(await one.logOf(type)).toEqual([])
+  })
+
   test('is of the claimed record and the claiming token alone', async () => {
     const type = await queue(2)
     const { claim: held } = await first(type)

@@ -154,6 +154,17 @@ describe('A body', () => {
     expectFault(await raw(text), path)
   })
 
+  test('is told which bound of a value or of its size it broke', async () => {
+    const refused = async (body: object) =>
+      expectFailure(await world.call('POST', '/v1/crm/records/task/claim', body), 'VALIDATION_ERROR').details
+    expect(await refused({ limit: 101, lease_seconds: 0 })).toMatchObject([
+      { path: '/limit', code: 'too_big', message: '"limit" is at most 100.', expected: 100 },
+      { path: '/lease_seconds', code: 'too_small', message: '"lease_seconds" is at least 1.', expected: 1 },
+    ])
+    const record = await world.call('PUT', '/v1/crm/records/task/a', { data: {}, claim_id: '' })
+    expect(expectFault(record, '/claim_id').message).toBe('"claim_id" has at least 1 character.')
+  })
+
   test('is refused beyond 64 levels, however deep', async () => {
     const nest = (depth: number) => `{"data":{"d":${'['.repeat(depth)}${']'.repeat(depth)}}}`
     expect((await raw(nest(62))).status).toBe(201)

@@ -144,6 +144,16 @@ describe('Groups', () => {
     expect(await matching(any(100))).toEqual(['one', 'two'])
     expectFault(await ask(any(101)), 'query/filter/or/100')
   })
+
+  test('are at most 2,000 characters of patterns in all', async () => {
+    const like = (chars: number) => ({ field: 'data.n', op: 'like', value: 'x'.repeat(chars) })
+    succeed(await ask({ and: [like(1000), like(999), like(1)] }))
+    const fault = expectFault(
+      await ask({ and: [like(1000), like(999), like(2)] }),
+      'query/filter/and/2/value',
+    )
+    expect(fault).toMatchObject({ code: 'too_long', expected: 2000 })
+  })
 })
 
 describe('Instants', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -132,6 +132,20 @@ describe('Fields', () => {
   ])('%s is refused', async (fields, code) => {
     const answer = await world.call('GET', `${path}?fields=${encodeURIComponent(fields)}`)
     expect(expectFault(answer, 'query/fields').code).toBe(code)
+  })
+
+  test('a property that a closed schema does not have is refused, with the one that is meant', async () => {
+    const properties = { title: { type: 'string' }, tags: { type: 'array', items: { type: 'object' } } }
+    const closed = await world.newType({
+      json_schema: { type: 'object', properties, additionalProperties: false },
+    })
+    const of = (fields: string) => world.call('GET', `/v1/crm/records/${closed}?fields=${fields}`)
+    expect(expectFault(await of('id,data.titel'), 'query/fields')).toMatchObject({
+      code: 'unknown_field',
+      hint: 'title',
+    })
+    succeed(await of('id,data.title,data.tags[].any'))
+    succeed(await of(`data.titel&as_of=${new Date().toISOString()}`))
   })
 })
 
@@ -334,4 +348,22 @@ test('HEAD of a list answers its headers and no body', async () => {
   const head = await world.call('HEAD', at)
   expect([head.status, head.text]).toEqual([200, ''])
   expect(head.headers.get('content-type')).toMatch(/^application\/json/)
+})
+
+test('a question that is cut off at its deadline is refused as one that asks too much', async () => {
+  const type = await world.newType()
+  const locked = world.database.query('BEGIN; LOCK TABLE plinth.record; SELECT pg_sleep(2); COMMIT')
+  const waiting = `FROM pg_stat_activity WHERE application_name = 'plinth' AND wait_event_type = 'Lock' AND datname = current_database()`
+  await vi.waitFor(async () =>
+    expect(
+      await world.database.query(`SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted`),
+    ).not.toEqual([]),
+  )
+  const asked = world.call('POST', `/v1/crm/records/${type}/query`, { sort: 'data.n' })
+  await vi.waitFor(async () =>
+    expect(await world.database.query(`SELECT pg_cancel_backend(pid) ${waiting}`)).not.toEqual([]),
+  )
+  const { details } = expectFailure(await asked, 'VALIDATION_ERROR')
+  expect(details).toMatchObject([{ path: '', code: 'timeout', message: expect.stringContaining('index') }])
+  await locked
 })

@@ -230,3 +230,49 @@ test('deleting a base takes its links with it', async () => {
   succeed(await world.call('DELETE', '/v1/bases/brief?confirm=brief'))
   expect(await world.database.query(`SELECT id FROM plinth.relationship WHERE base_id = 'brief'`)).toEqual([])
 })
+
+/** Links of the type `relType`, from each record of `sources` to each of `targets`, without asking for them one by one. */
+const linkAll = (relType: string, sources: string, targets: string) =>
+  world.database.query(
+    `INSERT INTO plinth.relationship (base_id, id, rel_type, source_record_type, source_id, source_row, target_record_type,
+       target_id, target_row, data, one_target, one_source)
+     SELECT 'crm', gen_random_uuid(), $1, s.record_type, s.id, s.row_no, t.record_type, t.id, t.row_no, '{}', false, false
+     FROM plinth.record s, plinth.record t
+     WHERE s.base_id = 'crm' AND s.record_type = $2 AND t.base_id = 'crm' AND t.record_type = $3`,
+    [relType, sources, targets],
+  )
+async function typeOf(count: number): Promise<string> {
+  const name = await world.newType()
+  await world.database.query(
+    `INSERT INTO plinth.record (base_id, record_type, id, data, version)
+     SELECT 'crm', $1, 'r' || n, '{}', 1 FROM generate_series(1, $2::int) n`,
+    [name, count],
+  )
+  return name
+}
+
+test('one deletion takes 10,000 records along and no more', async () => {
+  const [sources, target] = [await typeOf(10_000), await typeOf(1)]
+  await linkAll('cascade', sources, target)
+  const path = `/v1/crm/records/${target}/r1`
+  succeed(await world.call('DELETE', `${path}?dry_run=true`))
+  const more = await typeOf(1)
+  await linkAll('cascade', more, target)
+  const { details } = expectFailure(await world.call('DELETE', path), 'CONFLICT')
+  expect(details).toMatchObject([{ path: 'path/id', code: 'cascade_too_large', expected: 10_000 }])
+})
+
+test('one deletion takes 50,000 links along and no more, whatever goes with it', async () => {
+  const [sources, targets] = [await typeOf(400), await typeOf(125)]
+  await linkAll('unlink', sources, targets)
+  const hub = await typeOf(1)
+  await linkAll('cascade', sources, hub)
+  const path = `/v1/crm/records/${hub}/r1`
+  const seq = await lastSeq(world)
+  const { details } = expectFailure(await world.call('DELETE', path), 'CONFLICT')
+  expect(details).toMatchObject([{ path: 'path/id', code: 'too_many_links', expected: 50_000 }])
+  expect(await logAfter(world, seq)).toEqual([])
+  succeed(await world.call('DELETE', `/v1/crm/records/${targets}/r1`))
+  succeed(await world.call('DELETE', `/v1/crm/records/${targets}/r2`))
+  succeed(await world.call('DELETE', path))
+})

@@ -35,6 +35,15 @@ describe('A merge patch', () => {
     expect(answer.headers.get('etag')).toBe('"2"')
   })
 
+  test('of another media type is refused with those that a patch may have', async () => {
+    const answer = await world.call('PATCH', await record({}), {}, { 'content-type': 'text/plain' })
+    expect(expectFault(answer, 'header/Content-Type').allowed).toEqual([
+      'application/json',
+      'application/merge-patch+json',
+      'application/json-patch+json',
+    ])
+  })
+
   test('is taken under both its media types', async () => {
     const path = await record({})
     for (const [i, type] of ['application/json', 'application/merge-patch+json'].entries()) {

@@ -1,4 +1,4 @@
-import { query as parameter } from '../options.ts'
+import { query as parameter, writing } from '../options.ts'
 import { note, showLine, showRows } from '../print.ts'
 import type { Row } from '../row.ts'
 
@@ -47,4 +47,21 @@ export const changes: Row = {
     const row = flat(entry as Entry)
     showLine(COLUMNS.map((column) => row[column as keyof typeof row]))
   },
+}
+
+/** `plinth revert <seq>`. */
+export const revert: Row = {
+  name: 'revert',
+  summary: 'Revert a change of a record or a relationship: it becomes what it was before',
+  method: 'POST',
+  path: '/:base_id/changes/:seq/revert',
+  options: [
+    {
+      flags: '--force',
+      about: 'also when later changes stand on it, which it takes back with it',
+      to: { query: 'force' },
+      value: 'true',
+    },
+    ...writing,
+  ],
 }

@@ -22,6 +22,7 @@ export const query: Row = {
     parameter('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
     parameter('--fields <names>', 'fields', 'what to show, such as id,data.name'),
     parameter('--expand <types>', 'expand', 'relationship types to follow, such as owner.company'),
+    parameter('--as-of <time>', 'as_of', 'as they were then, such as 2026-01-31T09:30:00Z'),
     parameter('--limit <count>', 'limit', 'records a page, 1 to 1000'),
     parameter('--offset <count>', 'offset', 'records to step over'),
     parameter('--cursor <cursor>', 'cursor', 'where the page starts'),

@@ -26,12 +26,16 @@ const operations: Option = {
 const expand = query('--expand <types>', 'expand', 'relationship types to follow, such as owner.company')
 const asOf = query('--as-of <time>', 'as_of', 'as it was then, such as 2026-01-31T09:30:00Z')
 
+const CLAIM = 'only while this claim on it is held: what is written else is undone'
+const claimInBody = text('--claim-id <id>', 'claim_id', CLAIM)
+const claimInQuery = query('--claim-id <id>', 'claim_id', CLAIM)
+
 const act = (name: string, summary: string): Row => ({
   name,
   summary,
   method: 'POST',
   path: `${ONE}/${name}`,
-  options: [ifMatch, ...writing],
+  options: [ifMatch, claimInBody, ...writing],
 })
 
 export const record: Noun = {
@@ -74,7 +78,7 @@ export const record: Noun = {
       summary: 'Create a record or replace its content; without an id by its external id',
       method: 'PUT',
       path: `${ONE}?`,
-      options: [content, ...external, links, ifMatch, createOnly, ...writing],
+      options: [content, ...external, links, ifMatch, createOnly, claimInBody, ...writing],
     },
     {
       name: 'create',
@@ -100,6 +104,7 @@ export const record: Noun = {
         operations,
         ...external,
         ifMatch,
+        claimInQuery,
         ...writing,
       ],
     },
@@ -110,7 +115,7 @@ export const record: Noun = {
       summary: 'Delete a record',
       method: 'DELETE',
       path: ONE,
-      options: [ifMatch, ...writing],
+      options: [ifMatch, claimInQuery, ...writing],
     },
   ],
 }

@@ -1,6 +1,7 @@
 import { DomainError } from '../../errors.ts'
 import { demand, demandSight } from '../access.ts'
 import { statement } from '../db.ts'
+import { LOCK } from '../records/read-statements.ts'
 import { written } from '../records/record.ts'
 import type { Scope } from '../scope.ts'
 import { STATUS } from './states.ts'
@@ -117,6 +118,25 @@ export async function underClaim<S extends Scope, T extends Written>(
     const [kept] = await tx.query(KEEP, held)
     if (kept) return record
     return refuseClaim(within, baseId, claim, { at: '/claim_id', on: record })
+  })
+}
+
+/**
+ * The same for a write that ends the record, and with it the claim: that is looked at before, under the record's lock, and
+ * cannot pass to anybody else until the write is done. @throws NOT_FOUND, CONFLICT at `/claim_id`
+ */
+export async function underClaimToEnd<S extends Scope, T>(
+  scope: S,
+  [baseId, recordType, id]: readonly [baseId: string, recordType: string, id: string],
+  claim: string | null,
+  work: (scope: S) => Promise<T>,
+): Promise<T> {
+  if (claim === null) return work(scope)
+  return scope.db.transaction(async (tx) => {
+    const within = { ...scope, db: tx }
+    const [row] = await tx.query<{ version: number }>(LOCK, [baseId, recordType, id])
+    if (row) await underClaim(within, baseId, claim, async () => ({ id, recordType, version: row.version }))
+    return work(within)
   })
 }
 

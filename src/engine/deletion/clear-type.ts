@@ -2,6 +2,7 @@ import { statement } from '../db.ts'
 import { authorship } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
 import { holdGoingWithType } from './going.ts'
+import { demandFewLinks } from './link-bound.ts'
 import { demandTypeUnrestricted } from './standing.ts'
 import { takeOut, unlinkType } from './take-out.ts'
 import { tellOfType } from './tell.ts'
@@ -30,6 +31,7 @@ export async function clearLinksOfType(
     return told()
   }
   const along = await holdGoingWithType(tx, baseId, recordType)
+  await demandFewLinks(tx, along)
   await demandTypeUnrestricted(tx, { access, baseId }, recordType, along)
   await tellOfType(scope, baseId, recordType, along)
   told()

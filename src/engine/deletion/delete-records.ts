@@ -7,6 +7,7 @@ import { recordNotFound } from '../records/record.ts'
 import { authorship } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
 import { type Going, holdGoing, rootsOf } from './going.ts'
+import { demandFewLinks } from './link-bound.ts'
 import { demandReach } from './reach.ts'
 import { standingInTheWay } from './standing.ts'
 import { takeOut } from './take-out.ts'
@@ -45,6 +46,7 @@ export async function deleteRecords(
     const going = new Map((await holdGoing(tx, baseId, roots)).map((each) => [each.rowNo, each]))
     const found = rows.map((row) => (row === undefined ? undefined : going.get(row)))
     refuse(targets.map((target, index) => faultOf(target, found[index])))
+    await demandFewLinks(tx, [...going.values()])
     await demandReach({ ...scope, db: tx }, baseId, [...going.values()])
     const rootOf = await rootsOf(tx, baseId, roots, [...going.values()])
     const standing = await standingInTheWay(tx, { access: scope.access, baseId }, rootOf)

@@ -47,7 +47,7 @@ export function parseFilter(
   at: string,
   fields: Fields<string> = RECORD_FIELDS,
 ): Filter<string> {
-  const budget = { conditions: 0 }
+  const budget = { conditions: 0, patternChars: 0 }
   const read = (node: unknown, here: string, depth: number): Filter<string> => {
     if (!isObject(node) || Object.keys(node).length === 0)
       throw fault(here, 'type', 'A filter is {"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.')
@@ -82,7 +82,7 @@ function corrected(thrown: unknown, raw: unknown): unknown {
 function readCondition(
   node: Record<string, unknown>,
   at: string,
-  budget: { conditions: number },
+  budget: Budget,
   fields: Fields<string>,
 ): Condition<string> {
   if (++budget.conditions > LIMITS.filterConditions)
@@ -95,7 +95,22 @@ function readCondition(
   const field = fields.read(node['field'], `${at}/field`)
   demandOperator(field, op, fields, node['field'], at)
   const value = checkValue(op, node, at)
+  if (op === 'like' || op === 'ilike') demandRoom(budget, String(value), at)
   return { kind: 'condition', name: String(node['field']), field, op, value, at }
+}
+
+/** What a filter may hold in all. */
+type Budget = { conditions: number; patternChars: number }
+
+function demandRoom(budget: Budget, pattern: string, at: string): void {
+  budget.patternChars += pattern.length
+  if (budget.patternChars <= LIMITS.filterPatternChars) return
+  throw fault(
+    `${at}/value`,
+    'too_long',
+    `The patterns of a filter have at most ${LIMITS.filterPatternChars} characters together. To look for words, use "search".`,
+    { expected: LIMITS.filterPatternChars },
+  )
 }
 
 /** A column has one type, so an operator that can never hold for it is a mistake. */

@@ -1,10 +1,12 @@
 import { DomainError, withPaths } from '../../errors.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import { underClaimToEnd } from '../claims/hold.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { type Db, statement } from '../db.ts'
 import { deleteRecords } from '../deletion/index.ts'
 import type { Expectation } from '../expectation.ts'
 import { LEAVING, type WriteStatement, writeStatement } from '../indexes/index.ts'
+import { demandWithin } from '../lens/look.ts'
 import { planned } from '../plans/index.ts'
 import type { WriteScope } from '../write.ts'
 import { whereBounded } from './bounded-write.ts'
@@ -43,20 +45,23 @@ const LOCK = statement(
 
 /**
  * Takes the record out of every present read, with what the types of its links say; its id and pair are free at once.
- * @throws NOT_FOUND; CONFLICT when its version is another one, or a link restricts its deletion
+ * @throws NOT_FOUND; CONFLICT when its version is another one, the claim is lost, or a link restricts its deletion
  */
 export async function deleteRecord(
   scope: WriteScope,
   target: Target,
   expected: Expectation,
 ): Promise<{ id: string; deleted: boolean }> {
-  await whereBounded(scope, target, async (held) => {
-    // What was approved of is looked at whole, links or not.
-    if (held.planning?.isApproved) return deleteLinked(held, target, expected)
-    const row = await run(held, DELETE, target, expected, afterBuilds)
-    if (!row) throw recordNotFound(target[1], target[2])
-    if (row.kind === 'linked') await deleteLinked(held, target, expected)
-  })
+  demandWithin(scope, 'write', target[0], target[1])
+  await whereBounded(scope, target, (bounded) =>
+    underClaimToEnd(bounded, target, expected.claim, async (held) => {
+      // What was approved of is looked at whole, links or not.
+      if (held.planning?.isApproved) return deleteLinked(held, target, expected)
+      const row = await run(held, DELETE, target, expected, afterBuilds)
+      if (!row) throw recordNotFound(target[1], target[2])
+      if (row.kind === 'linked') await deleteLinked(held, target, expected)
+    }),
+  )
   return { id: target[2], deleted: true }
 }
 

@@ -15,7 +15,7 @@ import { expandsPast, parseExpand } from './expand.ts'
 import { adviseIndex } from './index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from './list-statement.ts'
 import { asItem, asRows, type ListedRow } from './listed.ts'
-import { parseFields, showsData } from './projection.ts'
+import { demandShowable, parseFields, showsData } from './projection.ts'
 import { readQuestion } from './question.ts'
 import type { RecordItem } from './record.ts'
 import type { SortTerm } from './sort.ts'
@@ -57,6 +57,8 @@ export async function listRecords(
   const type = typeThrough(lens, await demandType(scope, baseId, recordType))
   const filter = filterThrough(lens, asked)
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
+  // The past may hold what the schema of today does not have; where properties are hidden, they are missing.
+  if (projection && !moment && !lens) demandShowable(projection, type, '/fields')
 
   const terms = sort.map(({ name, descending }) => [name, descending])
   const boundTo = [baseId, recordType, args.filter ?? null, terms, moment, scope.access.grants]

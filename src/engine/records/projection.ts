@@ -3,6 +3,7 @@ import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
 import { COLUMNS } from '../../record-columns.ts'
 import { type FieldPath, parseField } from '../filter/field.ts'
+import { demandField, type FieldContext } from '../filter/operand.ts'
 import type { RecordRowView } from './record.ts'
 
 /** What of each record is shown: fields beside the data, and paths into it. */
@@ -51,6 +52,11 @@ function unknown(name: string, at: string) {
     allowed: [...SHOWN, 'data.<name>'],
     hint,
   })
+}
+
+/** What a closed schema does not have would be missing in every record. @throws VALIDATION_ERROR */
+export function demandShowable({ paths }: Projection, type: FieldContext, at: string): void {
+  for (const path of paths) demandField({ kind: 'data', path }, type, at)
 }
 
 export const showsData = ({ names, paths }: Projection): boolean => names.has('data') || paths.length > 0
