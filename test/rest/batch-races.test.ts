@@ -51,6 +51,23 @@ test('32 shuffled batches over the same 20 records run one after the other in ef
   expect(log).toHaveLength(20 * 32)
 })
 
+test('32 shuffled batches that say no more than id and data write each record 32 times, those that are new too', async () => {
+  const type = await world.newType()
+  succeed(await batch(times(10, (n) => put(type, `r${n}`, { by: -1 }))))
+  const answers = await Promise.all(
+    shuffles.map((order, by) => batch(order.map((n) => put(type, `r${n}`, { by })))),
+  )
+  const did = answers.flatMap((answer) => succeed(answer).data.map(({ operation }: Body) => operation))
+  expect(did.filter((operation) => operation === 'created')).toHaveLength(10)
+  expect(did.filter((operation) => operation === 'updated')).toHaveLength(32 * 20 - 10)
+  const versions = new Map<string, number>()
+  for (const { id, version } of await world.logOf(type)) {
+    expect(version).toBe((versions.get(id) ?? 0) + 1)
+    versions.set(id, version)
+  }
+  expect([...versions.values()].sort()).toEqual([...times(10, () => 32), ...times(10, () => 33)])
+})
+
 test('batches, single writes and deletions of the same records leave a whole log', async () => {
   const type = await world.newType()
   const path = (n: number) => `/v1/crm/records/${type}/r${n}`

@@ -395,6 +395,32 @@ test('a guarded base takes configuration only from its previews, in a batch as e
   expect(expectFailure(answer, 'FORBIDDEN').details[0].code).toBe('preview_only')
 })
 
+test('a batch tells what is new, what it changed and what was so already, and answers in its own order', async () => {
+  const type = await world.newType()
+  succeed(
+    await batch([put(type, 'same', { n: 1 }), put(type, 'other', { n: 1 }), put(type, 'gone', { n: 1 })]),
+  )
+  succeed(await world.call('DELETE', `/v1/crm/records/${type}/gone`))
+  succeed(await world.call('POST', `/v1/crm/records/${type}/other/cancel`))
+  const answer = await batch([
+    put(type, 'other', { n: 2 }),
+    put(type, 'new', { n: 2 }),
+    put(type, 'same', { n: 1 }),
+    put(type, 'gone', { n: 1 }),
+  ])
+  const { data } = succeed(answer)
+  expect(brief({ data })).toEqual([
+    ['updated', 'other', 3],
+    ['created', 'new', 1],
+    ['unchanged', 'same', 1],
+    ['created', 'gone', 3],
+  ])
+  expect(data[0].record).toMatchObject({ data: { n: 2 }, version: 3, status: 'cancelled' })
+  const stored = data.map(({ id }: Body) => world.call('GET', `/v1/crm/records/${type}/${id}`))
+  expect((await Promise.all(stored)).map(({ body }) => body)).toEqual(data.map(({ record }: Body) => record))
+  expect((await world.logOf(type)).filter(({ id }) => id === 'same')).toHaveLength(1)
+})
+
 test('a dry run stores nothing and answers what would have happened; a key has one effect', async () => {
   const type = await world.newType()
   const operations = [put(type, 'a', { n: 1 }), put(type, 'a', { n: 2 })]

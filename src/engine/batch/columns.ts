@@ -2,9 +2,13 @@ import type { Content } from './operation.ts'
 
 type Writing = { readonly decision: { readonly write: Content } }
 
+/** Data of many records as one JSON text. */
+export const listText = (writes: readonly Content[]): string =>
+  `[${writes.map(({ text }) => text).join(',')}]`
+
 /** The data as one JSON text, and the pairs; a list of these may end early, the rest have none. */
 export function columnsOf(all: readonly Writing[]): readonly [string, (string | null)[], (string | null)[]] {
-  const text = `[${all.map(({ decision }) => decision.write.text).join(',')}]`
+  const text = listText(all.map(({ decision }) => decision.write))
   if (all.every(({ decision }) => decision.write.pair === null)) return [text, [], []]
   const pairs = all.map(({ decision }) => decision.write.pair)
   return [
@@ -15,7 +19,7 @@ export function columnsOf(all: readonly Writing[]): readonly [string, (string | 
 }
 
 /** Characters of data in one statement, about: far from the most that one JSON value of the database holds. */
-const PART_CHARS = 16 * 1024 * 1024
+export const PART_CHARS = 16 * 1024 * 1024
 
 /** Those that a statement takes together. */
 export function inParts<W extends Writing>(all: readonly W[]): W[][] {

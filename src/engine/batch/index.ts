@@ -13,6 +13,7 @@ import {
 } from './operation.ts'
 import type { Outcome } from './outcome.ts'
 import { demandAll } from './permissions.ts'
+import { upsertPlain } from './plain.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { readOperations } from './read.ts'
 import { runConfiguration } from './run-configuration.ts'
@@ -36,6 +37,8 @@ export async function runBatch(
   if (Array.isArray(raw) && raw.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
   const { types } = settle(await prepare(scope, baseId, data), failures)
+  const done = await upsertPlain(scope, data, types)
+  if (done) return { data: done }
   const run = async (within: WriteScope) => {
     const outcomes = new Map<number, Outcome>()
     await runData(within, baseId, data, types, outcomes)

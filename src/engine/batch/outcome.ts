@@ -1,6 +1,6 @@
 import type { OperationName } from '../../batch-shapes.ts'
 import { JsonRows } from '../../json/rows.ts'
-import { type RecordItem, viewOf } from '../records/record.ts'
+import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../records/record.ts'
 
 /** What one operation did. */
 export type Outcome = {
@@ -10,18 +10,30 @@ export type Outcome = {
   id: string
   version: number
   /** The record after it; null for what leaves none. */
-  record: RecordItem | null
+  readonly record: RecordItem | null
   /** The record as REST shows it, as JSON text, where that costs less than to print it. Nothing that is kept. */
   recordText?: () => string
 }
+
+type Did = Omit<Outcome, 'record' | 'recordText'>
+
+/** What an operation did to a record, which is made for who asks for it: an item, or text from that of its data. */
+export const outcomeWith = (did: Did, recordType: string, row: RecordRow, dataText?: string): Outcome => ({
+  ...did,
+  get record() {
+    return toRecord(recordType, row)
+  },
+  recordText: () => toViewText(recordType, { ...row, data: dataText ?? JSON.stringify(row.data) }),
+})
 
 /** Outcomes as REST shows them; `record` only where there is one. */
 export const outcomeRows = (outcomes: readonly Outcome[]): JsonRows => new JsonRows(outcomes.map(textOf))
 
 function textOf(outcome: Outcome): string {
-  const text = JSON.stringify(withoutRecord(outcome))
-  const { record, recordText } = outcome
-  return record ? `${text.slice(0, -1)},"record":${recordText?.() ?? JSON.stringify(viewOf(record))}}` : text
+  const { index, type, operation, id, version, recordText } = outcome
+  const text = `{"index":${index},"type":"${type}","operation":"${operation}","id":${JSON.stringify(id)},"version":${version}`
+  const record = recordText?.() ?? (outcome.record && JSON.stringify(viewOf(outcome.record)))
+  return record ? `${text},"record":${record}}` : `${text}}`
 }
 
 /** An outcome as MCP shows it: what is read is paid for. */

@@ -1,15 +1,20 @@
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { writeStatement } from '../indexes/index.ts'
+import type { RecordRow } from '../records/record.ts'
 import type { HeldRow } from './held.ts'
 
 /** What a batch does not know of a record that it has written. */
 export type WrittenRow = Pick<HeldRow, 'id' | 'version' | 'place' | 'updated_at'>
 const WRITTEN = 'id, version, place::text AS place, updated_at'
 
+/** What a record shows but its data, and what has become of it. */
+export type UpsertedRow = Omit<RecordRow, 'data'> & { readonly did: 'created' | 'updated' | 'unchanged' }
+const SHOWN = 'id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at'
+
 /** The entries of what `w` wrote, in the same statement; the author's values are bound from `$first` on. */
 const logged = (operation: string, first: number): string => `logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, '${operation}', version, data, external_source, external_id, cancelled_at, created_at,
+     SELECT $1, 'record', $2, id, ${operation}, version, data, external_source, external_id, cancelled_at, created_at,
        $${first}, $${first + 1}, $${first + 2}, $${first + 3} FROM w)`
 
 // The type and the records are locked already. The arrays stand in subqueries: seeing how long they are, the database
@@ -26,7 +31,7 @@ export const CREATE_RECORDS = writeStatement(
      FROM ROWS FROM (unnest((SELECT $3::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::boolean[])), jsonb_array_elements((SELECT $4::jsonb)))
        AS i (id, external_source, external_id, is_new_id, data)
      RETURNING *, ctid AS place),
-   ${logged('create', 8)}${entries}
+   ${logged("'create'", 8)}${entries}
    SELECT ${WRITTEN} FROM w`,
 )
 
@@ -44,8 +49,46 @@ export const UPDATE_RECORDS = writeStatement(
      WHERE r.ctid = i.place AND r.id = i.id COLLATE "C" AND (r.data IS DISTINCT FROM i.data OR (i.external_id IS NOT NULL
          AND (r.external_source, r.external_id) IS DISTINCT FROM (i.external_source, i.external_id)))
      RETURNING r.*, r.ctid AS place),
-   ${logged('update', 8)}${entries}
+   ${logged("'update'", 8)}${entries}
    SELECT ${WRITTEN} FROM w`,
+)
+
+/**
+ * Upserts many records of one type, all or none, without a look at them before: no row where the type has another revision,
+ * or where somebody wrote one of them while its lock was waited for. That one lies elsewhere now, and where it lay this
+ * statement sees nothing. Locked in the order of their ids, as every writer does.
+ */
+export const UPSERT_RECORDS = writeStatement(
+  'batch_upsert_records',
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
+   locked AS MATERIALIZED (
+     SELECT ${SHOWN}, ctid AS place FROM plinth.record
+     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ((SELECT $4::text[])::text[])
+     ORDER BY id FOR NO KEY UPDATE),
+   free AS MATERIALIZED (
+     SELECT EXISTS (SELECT FROM ty) AND count(*) = (SELECT count(*) FROM locked) AS all
+     FROM locked l JOIN plinth.record r ON r.ctid = l.place),
+   upd AS (
+     UPDATE plinth.record r SET data = i.data, version = r.version + 1, updated_at = now(), valid = true
+     FROM locked l JOIN ROWS FROM (unnest((SELECT $4::text[])), jsonb_array_elements((SELECT $5::jsonb))) AS i (id, data)
+       ON i.id COLLATE "C" = l.id
+     WHERE (SELECT free.all FROM free) AND r.ctid = l.place AND r.data IS DISTINCT FROM i.data RETURNING r.*),
+   ins AS (
+     INSERT INTO plinth.record (base_id, record_type, id, data, version)
+     SELECT $1, $2, i.id, i.data, 1 + coalesce((
+       SELECT max(version) FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = i.id COLLATE "C"), 0)
+     FROM ROWS FROM (unnest((SELECT $4::text[])), jsonb_array_elements((SELECT $5::jsonb))) AS i (id, data)
+     WHERE (SELECT free.all FROM free) AND (SELECT count(*) FROM locked) < cardinality((SELECT $4::text[]))
+       AND i.id COLLATE "C" NOT IN (SELECT id FROM locked)
+     ORDER BY i.id COLLATE "C" RETURNING *),
+   w AS (SELECT 'update' AS op, upd.* FROM upd UNION ALL SELECT 'create', ins.* FROM ins),
+   ${logged('op', 6)}${entries}
+   SELECT op || 'd' AS did, ${SHOWN} FROM w
+   UNION ALL SELECT 'unchanged', ${SHOWN} FROM locked
+   WHERE (SELECT free.all FROM free) AND (SELECT count(*) FROM upd) < (SELECT count(*) FROM locked)
+     AND id NOT IN (SELECT id FROM upd)`,
 )
 
 /** Cancels many records. */
@@ -54,6 +97,6 @@ export const CANCEL_RECORDS = writeStatement(
   (entries) => `WITH w AS (
      UPDATE plinth.record r SET cancelled_at = now(), version = r.version + 1, updated_at = now()
      WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ((SELECT $3::text[])::text[]) RETURNING r.*, r.ctid AS place),
-   ${logged('cancel', 4)}${entries}
+   ${logged("'cancel'", 4)}${entries}
    SELECT ${WRITTEN} FROM w`,
 )

@@ -1,9 +1,8 @@
-import { toRecord, toViewText } from '../records/record.ts'
 import type { Decided, Decision, Of } from './decide.ts'
 import type { Held, HeldRow } from './held.ts'
 import { demandKnown } from './hold.ts'
 import type { Content } from './operation.ts'
-import type { Outcome } from './outcome.ts'
+import { type Outcome, outcomeWith } from './outcome.ts'
 import type { WrittenRow } from './statements.ts'
 
 /** What is done type by type; deletions are not, as they may take records of any type along. */
@@ -26,11 +25,9 @@ export function outcomeOf(
   held.set(recordType, row)
   const done = kind === 'keep' || !written ? 'unchanged' : DONE[kind]
   const { version } = row
-  const outcome: Outcome = { index, type, operation: done, id, version, record: toRecord(recordType, row) }
   // What was printed for the database is not printed again.
-  if ('write' in decision)
-    outcome.recordText = () => toViewText(recordType, { ...row, data: decision.write.text })
-  return outcome
+  const text = 'write' in decision ? decision.write.text : undefined
+  return outcomeWith({ index, type, operation: done, id, version }, recordType, row, text)
 }
 
 /** The record as it is now: what was known of it, what was written, and what the database made of that. */
