@@ -10,19 +10,17 @@ export type Outcome = {
   id: string
   version: number
   /** The record after it; null for what leaves none. */
-  readonly record: RecordItem | null
+  record: RecordItem | null
   /** The record as REST shows it, as JSON text, where that costs less than to print it. Nothing that is kept. */
   recordText?: () => string
 }
 
 type Did = Omit<Outcome, 'record' | 'recordText'>
 
-/** What an operation did to a record, which is made for who asks for it: an item, or text from that of its data. */
+/** What an operation did to a record, and the text that its data was printed as already, if it was. */
 export const outcomeWith = (did: Did, recordType: string, row: RecordRow, dataText?: string): Outcome => ({
   ...did,
-  get record() {
-    return toRecord(recordType, row)
-  },
+  record: toRecord(recordType, row),
   recordText: () => toViewText(recordType, { ...row, data: dataText ?? JSON.stringify(row.data) }),
 })
 
