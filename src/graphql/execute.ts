@@ -1,18 +1,8 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  GraphQLError,
-  GraphQLSchema,
-  Kind,
-  OperationTypeNode,
-  validate,
-  visit,
-} from 'graphql'
-import { compileQuery, isCompiledQuery } from 'graphql-jit'
+import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
 import { DomainError, toDomainError } from '../errors.ts'
 import type { Context } from './context.ts'
 import type { TadaDocumentNode } from './document.ts'
-import { schema } from './schema.ts'
+import { lazily } from './jit.ts'
 
 /** An operation as a function of its variables. @throws DomainError */
 export type Operation<Result, Variables> = (variables: Variables, context: Context) => Promise<Result>
@@ -24,11 +14,9 @@ export type Operation<Result, Variables> = (variables: Variables, context: Conte
 export function compile<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
 ): Operation<Result, Variables> {
-  const [fault] = validate(schema, document as DocumentNode)
-  if (fault) throw fault
-  let query: ReturnType<typeof jit>['query'] | undefined
+  const compiled = lazily(document as DocumentNode)
   return async (variables, context) => {
-    query ??= jit(document as DocumentNode).query
+    const { query } = compiled()
     const { data, errors } = await query(undefined, context, variables as Record<string, unknown>)
     if (errors?.[0]) throw unwrap(errors[0])
     return data as Result
@@ -45,11 +33,9 @@ export type Subscription<Result, Variables> = (
 export function compileSubscription<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
 ): Subscription<Result, Variables> {
-  const [fault] = validate(schema, document as DocumentNode)
-  if (fault) throw fault
-  let subscribe: ReturnType<typeof jit>['subscribe']
+  const compiled = lazily(document as DocumentNode)
   return async (variables, context) => {
-    subscribe ??= jit(document as DocumentNode).subscribe
+    const { subscribe } = compiled()
     if (!subscribe) throw new Error('The operation is not a subscription')
     const results = await subscribe(undefined, context, variables as Record<string, unknown>)
     if (Symbol.asyncIterator in results) return dataOf(results as Results<Result>)
@@ -74,34 +60,6 @@ const dataOf = <Result>(results: Results<Result>): AsyncIterableIterator<Result>
     return this
   },
 })
-
-function jit(document: DocumentNode) {
-  const compiled = isMutation(document)
-    ? compileQuery(mutations, asQuery(document))
-    : compileQuery(schema, document)
-  if (!isCompiledQuery(compiled)) throw new Error('An operation does not compile')
-  return compiled
-}
-
-/**
- * The mutations as a query type. One mutation alone has no order to keep, and what the compiled code keeps of the order of
- * several holds all that a request made past its end: it is copied to the old generation before it is let go.
- */
-const mutations = new GraphQLSchema({ query: schema.getMutationType() ?? null })
-
-const isMutation = ({ definitions }: DocumentNode): boolean =>
-  definitions.some(
-    (each) => each.kind === Kind.OPERATION_DEFINITION && each.operation === OperationTypeNode.MUTATION,
-  )
-
-function asQuery(document: DocumentNode): DocumentNode {
-  return visit(document, {
-    OperationDefinition(operation) {
-      if (operation.selectionSet.selections.length > 1) throw new Error('Two mutations have an order to keep')
-      return { ...operation, operation: OperationTypeNode.QUERY }
-    },
-  })
-}
 
 /** The engine's own errors pass through untouched; a fault of the variables is the caller's; anything else is ours. */
 export function unwrap(error: GraphQLError): DomainError {

@@ -1,0 +1,40 @@
+import { type DocumentNode, GraphQLSchema, Kind, OperationTypeNode, validate, visit } from 'graphql'
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
+import { schema } from './schema.ts'
+
+/**
+ * The mutations as a query type. One mutation alone has no order to keep, and what the compiled code keeps of the order of
+ * several holds all that a request made past its end: it is copied to the old generation before it is let go.
+ */
+const mutations = new GraphQLSchema({ query: schema.getMutationType() ?? null })
+
+/** Holds a static operation to the schema, and compiles it when it is first used: most are not used at all. */
+export function lazily(document: DocumentNode): () => CompiledQuery {
+  const [fault] = validate(schema, document)
+  if (fault) throw fault
+  const [owner, operation] = isMutation(document) ? [mutations, asQuery(document)] : [schema, document]
+  let compiled: CompiledQuery | undefined
+  return () => {
+    compiled ??= jit(owner, operation)
+    return compiled
+  }
+}
+
+function jit(owner: GraphQLSchema, document: DocumentNode): CompiledQuery {
+  const compiled = compileQuery(owner, document)
+  if (!isCompiledQuery(compiled)) throw new Error('An operation does not compile')
+  return compiled
+}
+
+const isMutation = ({ definitions }: DocumentNode): boolean =>
+  definitions.some(
+    (each) => each.kind === Kind.OPERATION_DEFINITION && each.operation === OperationTypeNode.MUTATION,
+  )
+
+const asQuery = (document: DocumentNode): DocumentNode =>
+  visit(document, {
+    OperationDefinition(operation) {
+      if (operation.selectionSet.selections.length > 1) throw new Error('Two mutations have an order to keep')
+      return { ...operation, operation: OperationTypeNode.QUERY }
+    },
+  })
