@@ -110,6 +110,9 @@ export const LIMITS = {
   feedWaitMs: 1000,
   /** Bytes that wait for a reader of a stream of messages. */
   streamBacklogBytes: 4 * 1024 * 1024,
+  /** Messages of one POST of JSON-RPC, and characters of a name that a client gives, in the log. */
+  mcpBatch: 100,
+  loggedNameChars: 128,
   /** Sessions of the MCP eras that have them: of one token, in all of a process, and how long an unused one is kept. */
   mcpSessionsOfToken: 200,
   mcpSessions: 10_000,

@@ -17,6 +17,12 @@ export function toContent(
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(result.error) }] }
 }
 
+/** The code of a result that is an error; of one that is not in our words, just that. */
+export function failureCodeOf({ content }: Readonly<Record<string, unknown>>): string {
+  const [{ text = '' } = {}] = (Array.isArray(content) ? content : []) as { text?: string }[]
+  return /^\{"error":\{"code":"([A-Z_]+)"/.exec(text)?.[1] ?? 'error'
+}
+
 /**
  * A failure that no tool can carry, as a JSON-RPC error around REST's. Thrown as it came, its message would be sent, and
  * what a driver says is nobody's business.

@@ -4,6 +4,7 @@ import { demandNeed } from '../graphql/context.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import { isBaseId } from '../ids.ts'
 import { addressCheck } from './address.ts'
+import { Calls } from './calls.ts'
 import { genericNames, plinth } from './core.ts'
 import { openEndpoint } from './endpoint.ts'
 import { LEGACY_VERSIONS, openLegacy } from './legacy/http.ts'
@@ -44,10 +45,12 @@ export function mcp(identify: Hook, options: Options, provider: Provider = plint
 
     for (const url of ADDRESSES) {
       app.post(url, async (request, reply) => {
+        const calls = new Calls(request.body)
+        request.about = (status) => calls.lines(status)
         const session = await sessionOf(request)
         const route = routeOf(request)
-        if (route.kind === 'legacy') return legacy.post(request, reply, session)
-        return modern.post(request, reply, session, route)
+        if (route.kind === 'legacy') return legacy.post(request, reply, session, calls)
+        return modern.post(request, reply, session, calls, route)
       })
       app.get(url, { exposeHeadRoute: false }, async (request, reply) =>
         legacy.get(request, reply, await sessionOf(request)),
