@@ -157,6 +157,14 @@ export const LIMITS = {
   resourceListBytes: 256 * 1024,
   /** Bases that one page of resources or prompts looks into. */
   basesWalked: 50,
+  /** Search over all types: of the query, types, those at a time, words that need not all be there, and what is found. */
+  searchChars: 1000,
+  searchedTypes: 20,
+  searchedAtOnce: 4,
+  searchedWords: 8,
+  foundRecords: 20,
+  /** Tokens of a document that clients fetch whole, having no argument for less. */
+  documentTokens: 25_000,
   completions: 100,
   promptsOfBase: 100,
   promptArguments: 32,

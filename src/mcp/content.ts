@@ -6,11 +6,17 @@ import type { Content, ToolResult } from './result.ts'
 export function toContent(
   result: ToolResult,
   onInternal: (cause: unknown) => void,
-): { content: readonly Content[]; structuredContent?: Record<string, unknown>; isError?: boolean } {
+): {
+  content: readonly Content[]
+  structuredContent?: Record<string, unknown>
+  isError?: boolean
+  _meta?: object
+} {
   if ('body' in result)
     return {
       content: [{ type: 'text', text: result.text }, ...(result.content ?? [])],
       structuredContent: result.body as Record<string, unknown>,
+      ...(result.meta && { _meta: result.meta }),
     }
   if ('content' in result) return result
   if (result.internal !== undefined) onInternal(result.internal)

@@ -52,7 +52,7 @@ export function bound<In extends z.ZodObject>(spec: Spec<In>, as: Binding): Boun
       const { args: own, stated } = spec.takesEchoes ? takeEchoes(args) : { args }
       const plain = readArguments(own, shape, published)
       const whole = { base_id: base, ...plain, ...given, ...(stated && { stated }) } as unknown as Given<In>
-      return runTool(spec, whole, [at, name, args], plain as Asked, context, caller, hasResources)
+      return runTool(spec, whole, [at, name, args], plain as Asked, context, caller, { hasResources })
     },
   }
 }

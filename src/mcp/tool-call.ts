@@ -6,7 +6,7 @@ import { fitted } from './budget.ts'
 import { withApproval } from './plan.ts'
 import type { Caller } from './provider.ts'
 import { Reading } from './reading.ts'
-import { success, type ToolResult } from './result.ts'
+import { type ShowsRecords, success, type ToolResult } from './result.ts'
 import type { Described } from './tool-definition.ts'
 
 /** What a tool is made of. */
@@ -15,14 +15,19 @@ export type Spec<In extends z.ZodObject> = Described & {
   permissionOf?: (args: Record<string, unknown>) => Permission
   input: In
   /** Is the answer content of records, which a reader must not take for instructions? */
-  showsRecords?: boolean
+  showsRecords?: ShowsRecords
+  /** Is it only at addresses that name it? */
+  onlyNamed?: boolean
   /** Has the server what the tool stands on? Always, when left out. */
   available?: (context: Context) => boolean
   /** Does it tolerate what a record says of itself, sent back with it? That comes as `stated`. */
   takesEchoes?: boolean
   /** What it answers; a `Reading` where it takes `max_tokens`. */
-  run: (args: Given<In>, context: Context, caller: Caller) => Promise<object>
+  run: (args: Given<In>, context: Context, caller: Caller, where: Where) => Promise<object>
 }
+
+/** What the address of a call has: resources to link to, and a name on the network. */
+type Where = { hasResources?: boolean; publicUrl?: string | undefined }
 
 /** The arguments of a call as its tool takes them. */
 export type Given<In extends z.ZodObject> = z.output<In> & { base_id: string; stated?: object }
@@ -46,14 +51,18 @@ export async function runTool<In extends z.ZodObject>(
   how: Asked,
   context: Context,
   caller: Caller,
-  hasResources = true,
+  where: Where = {},
 ): Promise<ToolResult> {
   const done = await withApproval((token) => {
     const { plan_token = token, ...rest } = how
-    return run(given, asked(context, request, { ...rest, plan_token }), caller)
+    return run(given, asked(context, request, { ...rest, plan_token }), caller, where)
   }, caller)
   return done instanceof Reading
-    ? fitted(hasResources ? done : done.unlinked(), how.max_tokens ?? LIMITS.answerTokens, showsRecords)
+    ? fitted(
+        where.hasResources === false ? done.unlinked() : done,
+        how.max_tokens ?? LIMITS.answerTokens,
+        showsRecords,
+      )
     : success(done, showsRecords)
 }
 

@@ -14,6 +14,8 @@ import { definition, publish, type ToolDefinition } from './tool-definition.ts'
 export type Tool = {
   name: string
   permission: Permission
+  /** It is at addresses alone that name it: every list of tools is paid for. */
+  onlyNamed: boolean
   /** A tool that the server has switched off is not listed; its call says so. */
   available(context: Context): boolean
   /** As listed on `/mcp/{base}`, or, with `base_id` among its arguments, on `/mcp`. */
@@ -37,6 +39,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
   return {
     name,
     permission: spec.permission,
+    onlyNamed: spec.onlyNamed ?? false,
     available: spec.available ?? always,
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(args, session, caller) {
@@ -46,7 +49,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
       const { args: own, stated } = spec.takesEchoes ? takeEchoes(args) : { args }
       const plain = readArguments(own, shape, base === null ? anywhere : inBase)
       const given = { base_id: base ?? '', ...plain, ...(stated && { stated }) } as Given<In>
-      return runTool(spec, given, [addressOf(session), name, args], plain as Asked, context, caller)
+      return runTool(spec, given, [addressOf(session), name, args], plain as Asked, context, caller, session)
     },
     bind: (as) => bound(spec, as),
   }
@@ -58,12 +61,14 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
   return {
     name,
     permission: spec.permission,
+    onlyNamed: spec.onlyNamed ?? false,
     available: spec.available ?? always,
     define: () => definition(name, spec, input),
     async call(args, session, caller) {
       const plain = readArguments(args, spec.input, input)
       const given = plain as Given<In>
-      return runTool(spec, given, [addressOf(session), name, args], plain as Asked, session.context, caller)
+      const request = [addressOf(session), name, args] as const
+      return runTool(spec, given, request, plain as Asked, session.context, caller, session)
     },
     bind: (as) => bound(spec, as),
   }
