@@ -22,7 +22,7 @@ const searchType = compile(
 
 type Type = { id: string; jsonSchema: unknown }
 /** A record that was found, with what of its data may be its title. */
-export type Found = { recordType: string; id: string; data: object; score: number }
+type Found = { recordType: string; id: string; data: object; score: number }
 /** The best of all types that were searched, and how many types there are. */
 export type FoundInTypes = { found: Found[]; searched: number; types: number }
 
