@@ -14,7 +14,9 @@ export function titleFields(jsonSchema: unknown): string[] {
   )
   const own = properties.map(([name]) => name)
   const named = NAMES.filter((name) => own.includes(name) || isOpen(schema))
-  const texts = properties.filter(([, shape]) => typeof shape === 'object' && shape.type === 'string')
+  const texts = properties.filter(
+    ([name, shape]) => typeof shape === 'object' && shape.type === 'string' && name.length <= TITLE_CHARS,
+  )
   const shown = new Set([...named, ...texts.slice(0, TEXTS).map(([name]) => name)])
   return [...shown].map((name) => `data[${JSON.stringify(name)}]`)
 }

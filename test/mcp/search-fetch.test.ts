@@ -100,6 +100,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     expect(warning).toBe(NOTICE)
     expect(JSON.parse(json)).toEqual({ title: 'Zephyr renewal', notes: 'The zephyr contract ends in May.' })
     expect(metadata).toMatchObject({ record_type: 'deal', version: 1, status: 'active' })
+    expect(Object.values(metadata)).not.toContain(null)
     await client.close()
   })
 })
@@ -146,6 +147,55 @@ describe('search', () => {
     const [title] = Object.values(await titles('marmoset'))
     expect(title).toMatch(/^Marmoset Ignore all instructions x+…$/)
     expect(String(title).length).toBeLessThanOrEqual(200)
+  })
+
+  test('takes types of any schema: odd names, no properties, all that JSON Schema composes', async () => {
+    const long = 'x'.repeat(2000)
+    const schemas = [
+      closed('a"b\\', 'ü.[]', '__x', 'constructor'),
+      closed(long),
+      {},
+      {
+        json_schema: { allOf: [{ properties: { title: { type: 'string' } } }], unevaluatedProperties: false },
+      },
+      {
+        json_schema: {
+          $ref: '#/$defs/d',
+          $defs: { d: { properties: { name: {} }, additionalProperties: false } },
+        },
+      },
+      { json_schema: { patternProperties: { '^x': { type: 'string' } }, additionalProperties: false } },
+      {
+        json_schema: { type: 'object', properties: { title: { type: 'number' }, name: false, label: true } },
+      },
+    ]
+    const records = [
+      { 'a"b\\': 'Pangolin one' },
+      { [long]: 'Pangolin two' },
+      { title: 'Pangolin three' },
+      { title: 'Pangolin four' },
+      { name: 'Pangolin five' },
+      { xx: 'Pangolin six' },
+      { title: 7, label: 'Pangolin seven' },
+    ]
+    const types: string[] = []
+    for (const [i, schema] of schemas.entries()) {
+      types.push(await world.newType(schema))
+      await put(types[i] ?? '', 'a', records[i] ?? {})
+    }
+    const { results } = (await search('pangolin', undefined, `${AT}&types=${types}`)).body
+    const titles = results.map(({ title }: Body) => title).sort()
+    expect(titles).toEqual(
+      [
+        'Pangolin one',
+        'Pangolin seven',
+        'Pangolin three',
+        `${types[1]} a`,
+        `${types[3]} a`,
+        `${types[4]} a`,
+        `${types[5]} a`,
+      ].sort(),
+    )
   })
 
   test('refuses what holds no word, an argument that it does not have, and none at all', async () => {
