@@ -110,6 +110,9 @@ export const LIMITS = {
   feedWaitMs: 1000,
   /** Bytes that wait for a reader of a stream of messages. */
   streamBacklogBytes: 4 * 1024 * 1024,
+  /** Messages of one POST of JSON-RPC, and characters of a name that a client gives, in the log. */
+  mcpBatch: 100,
+  loggedNameChars: 128,
   /** Sessions of the MCP eras that have them: of one token, in all of a process, and how long an unused one is kept. */
   mcpSessionsOfToken: 200,
   mcpSessions: 10_000,
@@ -154,6 +157,14 @@ export const LIMITS = {
   resourceListBytes: 256 * 1024,
   /** Bases that one page of resources or prompts looks into. */
   basesWalked: 50,
+  /** Search over all types: of the query, types, those at a time, words that need not all be there, and what is found. */
+  searchChars: 1000,
+  searchedTypes: 20,
+  searchedAtOnce: 4,
+  searchedWords: 8,
+  foundRecords: 20,
+  /** Tokens of a document that clients fetch whole, having no argument for less. */
+  documentTokens: 25_000,
   completions: 100,
   promptsOfBase: 100,
   promptArguments: 32,

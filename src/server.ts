@@ -11,6 +11,7 @@ import { notFound, refuseSocket, sendError } from './http/errors.ts'
 import { health } from './http/health.ts'
 import { rateLimiter } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
+import { logRequests } from './http/request-log.ts'
 import { LIMITS } from './limits.ts'
 import { addressCheck } from './mcp/address.ts'
 import { mcp } from './mcp/plugin.ts'
@@ -65,19 +66,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    // The route's pattern, not its address: a query may hold what belongs in no log.
-    const { method, routeOptions } = request
-    const about = {
-      method,
-      route: routeOptions.url,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      token: request.caller?.scope.actor.tokenId,
-    }
-    request.log.info(about, 'request')
-    done()
-  })
+  logRequests(app, log)
   // Streams have no end of their own that a shutdown could wait for.
   app.addHook('preClose', async () => engine.endStreams())
   acceptJson(app)

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const HEADERS =
-  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
+  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent, Tracestate, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
 const EXPOSED =
   'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, WWW-Authenticate, Mcp-Session-Id'
 

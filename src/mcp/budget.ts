@@ -1,7 +1,7 @@
 import { valuesOf } from '../json/rows.ts'
 import { cutTo } from './cut.ts'
 import { type Body, Reading } from './reading.ts'
-import { success, type ToolResult } from './result.ts'
+import { type ShowsRecords, success, type ToolResult } from './result.ts'
 import { sizeOf } from './shrink.ts'
 import { BYTES_OF_TOKEN } from './tokens.ts'
 
@@ -9,7 +9,7 @@ import { BYTES_OF_TOKEN } from './tokens.ts'
  * What was read, in a text of at most `tokens`. Rows that have no room are left out from the end, and the list goes on
  * behind the last one kept; what is too long for any page is cut, named in `truncated` and linked to.
  */
-export function fitted(reading: Reading, tokens: number, showsRecords: boolean): ToolResult {
+export function fitted(reading: Reading, tokens: number, showsRecords: ShowsRecords): ToolResult {
   const body = plain(reading.body)
   const whole = success(body, showsRecords)
   const room = tokens * BYTES_OF_TOKEN

@@ -6,15 +6,27 @@ import type { Content, ToolResult } from './result.ts'
 export function toContent(
   result: ToolResult,
   onInternal: (cause: unknown) => void,
-): { content: readonly Content[]; structuredContent?: Record<string, unknown>; isError?: boolean } {
+): {
+  content: readonly Content[]
+  structuredContent?: Record<string, unknown>
+  isError?: boolean
+  _meta?: object
+} {
   if ('body' in result)
     return {
       content: [{ type: 'text', text: result.text }, ...(result.content ?? [])],
       structuredContent: result.body as Record<string, unknown>,
+      ...(result.meta && { _meta: result.meta }),
     }
   if ('content' in result) return result
   if (result.internal !== undefined) onInternal(result.internal)
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(result.error) }] }
+}
+
+/** The code of a result that is an error; of one that is not in our words, just that. */
+export function failureCodeOf({ content }: Readonly<Record<string, unknown>>): string {
+  const [{ text = '' } = {}] = (Array.isArray(content) ? content : []) as { text?: string }[]
+  return /^\{"error":\{"code":"([A-Z_]+)"/.exec(text)?.[1] ?? 'error'
 }
 
 /**

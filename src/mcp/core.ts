@@ -8,6 +8,7 @@ import { callEndpointTool, isAtEndpoint, listEndpointTools } from './endpoint.ts
 import { demandFollow } from './follows.ts'
 import { historyTools } from './history.ts'
 import { about, INSTRUCTIONS } from './instructions.ts'
+import { knowledgeTools } from './knowledge.ts'
 import { profileTools } from './profile.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { type Caller, InvalidParams, isOfProtocol, type Provider } from './provider.ts'
@@ -20,7 +21,8 @@ import { listResources, listTemplates, readResource } from './resources.ts'
 import { failure, success, type ToolResult } from './result.ts'
 import { addressOf, type Session } from './session.ts'
 import { sqlTools } from './sql.ts'
-import type { Tool, ToolDefinition } from './tool.ts'
+import type { Tool } from './tool.ts'
+import type { ToolDefinition } from './tool-definition.ts'
 import { callTyped, listedOf, typedTool, typedTools } from './typed.ts'
 import { watch } from './watch.ts'
 import { workTools } from './work.ts'
@@ -38,6 +40,8 @@ export const GENERIC: readonly Tool[] = [
   ...sqlTools,
   ...workTools,
 ]
+/** Tools of a base for clients that know no others, at addresses that name them. */
+export const NAMED_ONLY: readonly Tool[] = knowledgeTools
 /** Tools of the account, on `/mcp` only. */
 export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration, ...definitionTools]
 
@@ -66,7 +70,7 @@ export const plinth: Provider = {
 const byName = (rows: readonly Tool[]): ReadonlyMap<string, Tool> =>
   new Map(rows.map((row) => [row.name, row]))
 const ANYWHERE = byName([...ACCOUNT, ...GENERIC])
-const IN_BASE = byName(GENERIC)
+const IN_BASE = byName([...GENERIC, ...NAMED_ONLY])
 const rowsAt = (base: string | null) => (base === null ? ANYWHERE : IN_BASE)
 
 const NAMES = { anywhere: [...ANYWHERE.keys()], inBase: [...IN_BASE.keys()] }
@@ -122,6 +126,7 @@ const isNamed = (name: string, { tools }: Session) => tools === null || tools.in
 /** Do they leave this one, whether or not the token may use it? */
 const isShown = (row: Tool, session: Session) =>
   isNamed(row.name, session) &&
+  (session.tools !== null || !row.onlyNamed) &&
   (may(row, session.context, session.base) || !may(row, session.whole, session.base)) &&
   (!session.readonly || row.permission === 'read')
 

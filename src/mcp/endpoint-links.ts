@@ -3,7 +3,7 @@ import { batchTools } from './batch.ts'
 import { relatedTools } from './related.ts'
 import { relationshipTools } from './relationships.ts'
 import { sqlTools } from './sql.ts'
-import type { EndpointTool } from './tool.ts'
+import type { EndpointTool } from './tool-binding.ts'
 
 type ServedLink = {
   name: string

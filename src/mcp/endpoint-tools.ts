@@ -7,7 +7,8 @@ import { batchTool, linkTool, sqlTool } from './endpoint-links.ts'
 import { clean } from './projection/words.ts'
 import { recordTools } from './records.ts'
 import { success } from './result.ts'
-import type { EndpointTool, Tool } from './tool.ts'
+import type { Tool } from './tool.ts'
+import type { EndpointTool } from './tool-binding.ts'
 import { aboutType, allTypes, callTyped, labelOf, type RecordType, typedToolOf, wordsOf } from './typed.ts'
 
 const Served = graphql(`query ServedEndpoint($base: String!, $id: String!, $whole: Boolean) {

@@ -7,7 +7,7 @@ import type { Caller } from './provider.ts'
 import { beyondGrants, unknownTool } from './refusals.ts'
 import type { ToolResult } from './result.ts'
 import { addressOf, type Options, openSession, type Session } from './session.ts'
-import type { ToolDefinition } from './tool.ts'
+import type { ToolDefinition } from './tool-definition.ts'
 
 const readInstructions = compile(
   graphql(`query EndpointInstructions($base: String!, $id: String!) {

@@ -1,3 +1,4 @@
+import type { Calls } from './calls.ts'
 import { Outbox } from './outbox.ts'
 import type { Session } from './session.ts'
 
@@ -12,10 +13,12 @@ export class Exchange<Message extends object> {
   outbox: Outbox | undefined
   protected readonly takesStream: boolean
   readonly #open: Set<string | number>
+  readonly #calls: Calls
   #ready: () => void = () => {}
 
-  constructor(session: Session, takesStream: boolean, requests: readonly (string | number)[]) {
+  constructor(session: Session, calls: Calls, takesStream: boolean, requests: readonly (string | number)[]) {
     this.session = session
+    this.#calls = calls
     this.takesStream = takesStream
     this.#open = new Set(requests)
   }
@@ -37,6 +40,7 @@ export class Exchange<Message extends object> {
     this.outbox.send(message)
   }
   answer(id: string | number, message: Message): void {
+    this.#calls.answered(id, message)
     if (this.outbox) this.outbox.send(message)
     else this.answers.push(message)
     this.settle(id)

@@ -4,6 +4,7 @@ import { demandNeed } from '../graphql/context.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import { isBaseId } from '../ids.ts'
 import { addressCheck } from './address.ts'
+import { Calls } from './calls.ts'
 import { genericNames, plinth } from './core.ts'
 import { openEndpoint } from './endpoint.ts'
 import { LEGACY_VERSIONS, openLegacy } from './legacy/http.ts'
@@ -44,15 +45,19 @@ export function mcp(identify: Hook, options: Options, provider: Provider = plint
 
     for (const url of ADDRESSES) {
       app.post(url, async (request, reply) => {
-        const session = await sessionOf(request)
+        const calls = new Calls(request.body)
+        request.about = (status) => calls.lines(status)
+        const session = await sessionOf(request, options.publicUrl)
         const route = routeOf(request)
-        if (route.kind === 'legacy') return legacy.post(request, reply, session)
-        return modern.post(request, reply, session, route)
+        if (route.kind === 'legacy') return legacy.post(request, reply, session, calls)
+        return modern.post(request, reply, session, calls, route)
       })
       app.get(url, { exposeHeadRoute: false }, async (request, reply) =>
-        legacy.get(request, reply, await sessionOf(request)),
+        legacy.get(request, reply, await sessionOf(request, options.publicUrl)),
       )
-      app.delete(url, async (request, reply) => legacy.delete(request, reply, await sessionOf(request)))
+      app.delete(url, async (request, reply) =>
+        legacy.delete(request, reply, await sessionOf(request, options.publicUrl)),
+      )
     }
   }
 }
@@ -67,14 +72,14 @@ function routeOf(request: FastifyRequest): ReturnType<typeof classify> | { kind:
 }
 
 /** @throws VALIDATION_ERROR, NOT_FOUND or FORBIDDEN before anything is called */
-async function sessionOf({ params, query, caller }: FastifyRequest): Promise<Session> {
+async function sessionOf({ params, query, caller }: FastifyRequest, publicUrl?: string): Promise<Session> {
   const { base_id: base = null, endpoint_id: endpoint = null } = params as Record<string, string | undefined>
   const options = readOptions(query as Record<string, unknown>, endpoint === null ? genericNames(base) : null)
   if (base !== null && !isBaseId(base)) throw notFound()
   if (base !== null) demandNeed(caller, { sight: base })
   return base !== null && endpoint !== null
     ? openEndpoint(caller, base, endpoint, options)
-    : openSession(caller, base, options)
+    : openSession(caller, base, options, publicUrl)
 }
 
 /** Failures before a tool runs: JSON-RPC errors that carry the REST error, with its status. */

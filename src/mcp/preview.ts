@@ -5,7 +5,7 @@ import { endpointTools } from './endpoint-tools.ts'
 import { readOptions } from './options.ts'
 import { openSession } from './session.ts'
 import { estimateTokens } from './tokens.ts'
-import type { ToolDefinition } from './tool.ts'
+import type { ToolDefinition } from './tool-definition.ts'
 
 /**
  * What `tools/list` would answer this caller at the base's address with these options, and what it costs to read.

@@ -10,7 +10,7 @@ import { InvalidParams, ResourceNotFound } from './provider.ts'
 import { ToolRecord } from './records.ts'
 import { readRecordsResource } from './resource-lists.ts'
 import { parseResourceUri, type ResourceName, templatesOf, typeUri } from './resource-uri.ts'
-import { NOTICE } from './result.ts'
+import { NOTICE_BESIDE } from './result.ts'
 import type { Session } from './session.ts'
 
 const listTypes = compile(
@@ -122,8 +122,7 @@ export async function readResource(session: Session, uri: string) {
         uri,
         mimeType: JSON_TYPE,
         text: JSON.stringify(body),
-        // Beside the text, not in it: with a line before it, it would be no JSON.
-        _meta: { 'plinth/notice': NOTICE },
+        _meta: NOTICE_BESIDE,
       },
     ],
   }

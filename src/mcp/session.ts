@@ -20,15 +20,22 @@ export type Session = Options & {
   readonly base: string | null
   /** The endpoint of the address. */
   readonly endpoint: string | null
+  /** What clients call the server by, where it has a name on the network. */
+  readonly publicUrl: string | undefined
   /** What is said of the address to a model, where that is not what is said of all. */
   readonly instructions: string | null
 }
 
 /** The session of a caller at an address. Types and `readonly` narrow the rights themselves, so nothing is a way round. */
-export function openSession(whole: Context, base: string | null, options: Options): Session {
+export function openSession(
+  whole: Context,
+  base: string | null,
+  options: Options,
+  publicUrl?: string,
+): Session {
   const { types, readonly } = options
   const context = narrowed(whole, { types, permission: readonly ? 'read' : null })
-  return { ...options, whole, context, base, endpoint: null, instructions: null }
+  return { ...options, whole, context, base, endpoint: null, publicUrl, instructions: null }
 }
 
 /** Names the address of a session: the same call at another one is another call. */

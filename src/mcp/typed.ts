@@ -23,7 +23,9 @@ import { clean } from './projection/words.ts'
 import { create, patch, upsertRecord } from './records.ts'
 import { recordOutput } from './shapes.ts'
 import { estimateTokens } from './tokens.ts'
-import { asked, type Place, type ToolDefinition } from './tool.ts'
+import type { Place } from './tool-binding.ts'
+import { asked } from './tool-call.ts'
+import type { ToolDefinition } from './tool-definition.ts'
 
 const Version = graphql(
   `query ToolTypesVersion($base: String!) { base(id: $base) { typesVersion createdAt } }`,

@@ -14,9 +14,10 @@ test('schema/openapi.json is the REST contract', async () => {
 })
 
 test('schema/tools.json is the tools of every base and of the account', async () => {
-  const { ACCOUNT, GENERIC } = await import('../../src/mcp/core.ts')
+  const { ACCOUNT, GENERIC, NAMED_ONLY } = await import('../../src/mcp/core.ts')
   const tools = {
     '/mcp/{base_id}': GENERIC.map((tool) => tool.define(false)),
+    '/mcp/{base_id}?tools=search,fetch': NAMED_ONLY.map((tool) => tool.define(false)),
     '/mcp': [...ACCOUNT, ...GENERIC].map((tool) => tool.define(true)),
   }
   await expect(`${JSON.stringify(tools, null, 2)}\n`, HOW).toMatchFileSnapshot(printed('tools.json'))

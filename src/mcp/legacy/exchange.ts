@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
+import type { Calls } from '../calls.ts'
 import { Exchange } from '../exchange.ts'
 import type { Session } from '../session.ts'
 import type { Kept } from './sessions.ts'
@@ -8,8 +9,14 @@ export class LegacyExchange extends Exchange<JSONRPCMessage> {
   /** Null for a POST that stands alone. */
   readonly kept: Kept | null
 
-  constructor(session: Session, kept: Kept | null, takesStream: boolean, requests: readonly RequestId[]) {
-    super(session, takesStream, requests)
+  constructor(
+    session: Session,
+    calls: Calls,
+    kept: Kept | null,
+    takesStream: boolean,
+    requests: readonly RequestId[],
+  ) {
+    super(session, calls, takesStream, requests)
     this.kept = kept
   }
   /** Can the client be asked something while it waits? It answers in its session. */

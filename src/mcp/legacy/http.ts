@@ -1,6 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { eventStream, openEnded } from '../../http/sse.ts'
+import type { Calls } from '../calls.ts'
 import type { Outbox } from '../outbox.ts'
 import type { Provider, Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
@@ -14,9 +15,15 @@ import { type Kept, Sessions } from './sessions.ts'
 /** Versions of the `initialize` era; a header that names another is refused. */
 export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 
+type Post = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  calls: Calls,
+) => Promise<FastifyReply>
 type Serve = (request: FastifyRequest, reply: FastifyReply, session: Session) => Promise<FastifyReply>
 /** The era over HTTP: POSTs with a session and without, the stream of a session, and its end. */
-export type Legacy = { post: Serve; get: Serve; delete: Serve; close(): Promise<void>; endStreams(): void }
+export type Legacy = { post: Post; get: Serve; delete: Serve; close(): Promise<void>; endStreams(): void }
 
 export async function openLegacy(provider: Provider, onInternal: (cause: unknown) => void): Promise<Legacy> {
   const server = await openLegacyServer(provider, onInternal)
@@ -28,7 +35,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     return reply.send(eventStream(null, outbox, onInternal))
   }
 
-  const post: Serve = async (request, reply, session) => {
+  const post: Post = async (request, reply, session, calls) => {
     const version = request.headers['mcp-protocol-version']
     if (version !== undefined && !LEGACY_VERSIONS.includes(String(version)))
       return refuse(reply, 400, -32000, VERSIONS)
@@ -43,7 +50,8 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     if (kept === undefined) return refuse(reply, 404, -32001, GONE)
 
     const requests = messages.filter(isRequest).map(({ id }) => id)
-    const exchange = new LegacyExchange(session, kept, accept.includes('text/event-stream'), requests)
+    const takesStream = accept.includes('text/event-stream')
+    const exchange = new LegacyExchange(session, calls, kept, takesStream, requests)
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) server.abandon(exchange)
     })

@@ -6,14 +6,13 @@ import {
   type JSONRPCNotification,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js'
-
-const MAX_BATCH = 100
+import { LIMITS } from '../../limits.ts'
 
 /** The messages of a body, or why it is none. */
 export function readMessages(body: unknown): { messages: JSONRPCMessage[]; isBatch: boolean } | string {
   const isBatch = Array.isArray(body)
   const raw: unknown[] = isBatch ? body : [body]
-  if (raw.length === 0 || raw.length > MAX_BATCH) return `A batch has 1 to ${MAX_BATCH} messages.`
+  if (raw.length === 0 || raw.length > LIMITS.mcpBatch) return `A batch has 1 to ${LIMITS.mcpBatch} messages.`
   const messages: JSONRPCMessage[] = []
   for (const each of raw) {
     const parsed = JSONRPCMessageSchema.safeParse(each)

@@ -1,6 +1,8 @@
 import type { InboundLadderRejection, InboundModernRoute } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CLIENT_GONE } from '../../http/request-log.ts'
 import { eventStream, openEnded } from '../../http/sse.ts'
+import type { Calls } from '../calls.ts'
 import { Exchange } from '../exchange.ts'
 import { Outbox } from '../outbox.ts'
 import type { Provider } from '../provider.ts'
@@ -13,7 +15,13 @@ type Route = InboundModernRoute | InboundLadderRejection
 
 /** The era over HTTP: each POST carries all it needs. */
 export type Modern = {
-  post(request: FastifyRequest, reply: FastifyReply, session: Session, route: Route): Promise<FastifyReply>
+  post(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session,
+    calls: Calls,
+    route: Route,
+  ): Promise<FastifyReply>
   endStreams(): void
 }
 
@@ -35,14 +43,14 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
   }
 
   return {
-    async post(request, reply, session, route) {
+    async post(request, reply, session, calls, route) {
       if (route.kind === 'reject') return refuse(reply, { ...route, status: route.httpStatus }, request.body)
       const fault = faultOf(request, route)
       if (fault) return refuse(reply, fault, request.body)
       if (route.messageKind === 'notification') return reply.code(202).send()
       const { message } = route
       const gone = new AbortController()
-      const exchange = new Exchange<object>(session, true, [message.id])
+      const exchange = new Exchange<object>(session, calls, true, [message.id])
       reply.raw.once('close', () => {
         if (reply.raw.writableFinished) return
         gone.abort()
@@ -50,7 +58,10 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       })
       if (message.method === 'subscriptions/listen') {
         const heard = await listen(request, session, gone.signal, { provider, onInternal })
-        if (heard instanceof Outbox) return stream(reply, heard, gone)
+        if (heard instanceof Outbox) {
+          calls.answered(message.id, {})
+          return stream(reply, heard, gone)
+        }
         return reply
           .code(heard.status)
           .type('application/json')
@@ -62,7 +73,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       if (exchange.outbox) return stream(reply, exchange.outbox, gone)
       const [answer] = exchange.answers as Answer[]
       // Nobody reads it any more.
-      if (!answer) return reply.code(499).send()
+      if (!answer) return reply.code(CLIENT_GONE).send()
       reply.code('error' in answer ? statusOf(answer.error.code) : 200)
       return reply.type('application/json').send(JSON.stringify(answer))
     },
