@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { trim } from '../../bodies.ts'
+import { deletedOr } from '../plan.ts'
+import { answerOutput, recordOutput } from '../shapes.ts'
+import { deleting, tool, writing } from '../tool.ts'
+import {
+  claim,
+  claimOf,
+  data,
+  expected,
+  inType,
+  one,
+  pair,
+  pairOf,
+  statedOf,
+  target,
+  versions,
+} from './arguments.ts'
+import { cancel, patch, remove } from './operations.ts'
+import { upsertRecord } from './upsert.ts'
+
+export const writingTools = [
+  tool('upsert_record', {
+    title: 'Upsert a record',
+    takesEchoes: true,
+    description:
+      'Write a record whole. id or external_id (its id elsewhere) names it; with neither a new one is created.',
+    permission: 'write',
+    // Not idempotent: without id and external_id each call makes a record.
+    hints: { destructive: true },
+    showsRecords: true,
+    input: z.strictObject({
+      ...inType,
+      id: z.string().optional(),
+      data,
+      ...pair,
+      // Their shape is said in a line: spelt out it would cost more than all else of the tool.
+      relationships: z
+        .array(data)
+        .optional()
+        .meta({ description: 'Links to add: {rel_type, record_type, id}.' }),
+      ...expected,
+      ...claim,
+      ...writing,
+    }),
+    output: recordOutput,
+    run: upsertRecord,
+  }),
+  tool('update_record', {
+    title: 'Update a record',
+    takesEchoes: true,
+    description: 'Change a record in part: what data names is set, null clears it, the rest stays.',
+    permission: 'write',
+    hints: { idempotent: true, destructive: true },
+    showsRecords: true,
+    input: z.strictObject({ ...one, data: data.optional(), ...pair, ...expected, ...claim, ...writing }),
+    output: recordOutput,
+    run: async (args, context) =>
+      trim(
+        (
+          await patch(
+            {
+              ...target(args),
+              ...(args.data && { merge: args.data }),
+              ...pairOf(args),
+              ...versions(args),
+              ...claimOf(args),
+              ...statedOf(args),
+            },
+            context,
+          )
+        ).patchRecord,
+      ),
+  }),
+  tool('cancel_record', {
+    title: 'Cancel a record',
+    description: 'Set the status to cancelled; the record stays readable.',
+    permission: 'write',
+    hints: { idempotent: true, destructive: true },
+    showsRecords: true,
+    input: z.strictObject({ ...one, ...expected, ...writing }),
+    output: recordOutput,
+    run: async (args, context) =>
+      trim((await cancel({ ...target(args), ...versions(args) }, context)).cancelRecord),
+  }),
+  tool('delete_record', {
+    title: 'Delete a record',
+    description: 'Delete a record. Cancel keeps it readable. Where more goes, answers a plan.',
+    permission: 'write',
+    hints: { destructive: true },
+    input: z.strictObject({ ...one, ...expected, ...deleting }),
+    output: answerOutput,
+    run: async (args, context) =>
+      deletedOr((await remove({ ...target(args), ...versions(args) }, context)).deleteRecord),
+  }),
+]
