@@ -282,6 +282,18 @@ describe('what a tool can see and write', () => {
     }
     const related = await call('related_about', { record_type: 'note', id: 'n' })
     expect(JSON.stringify(related.body ?? related.error)).not.toMatch(/"won"|"h"|s1|s2|never/)
+    const found = (args: object) => call('related_about', { record_type: 'note', id: 'n', ...args })
+    expect((await found({})).body.data.map(({ record }: Body) => record.id)).toEqual(['open'])
+    const isSecret = { field: 'data.secret', op: 'is_not_null' }
+    for (const hidden of [
+      { filter: isSecret },
+      { sort: 'data.secret' },
+      { related_type: 'deal', filter: isSecret },
+    ])
+      expect((await found(hidden)).error.code, JSON.stringify(hidden)).toBe('VALIDATION_ERROR')
+    const isWon = { field: 'data.title', op: 'eq', value: 'B' }
+    expect((await found({ filter: isWon })).body.data).toEqual([])
+    expect((await found({ related_type: 'hidden' })).error.code).toBe('FORBIDDEN')
     const batch = (operation: object) => call('batch', { operations: [operation] })
     for (const operation of [
       { type: 'create_record', record_type: 'hidden', data: {} },

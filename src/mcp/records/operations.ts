@@ -12,9 +12,9 @@ export const ToolRecord = graphql(`fragment ToolRecord on Record {
 export const list = compile(
   graphql(
     `query ToolQuery($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
-      $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
       records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand,
-        limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        asOf: $asOf, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
         rows hasMore limit offset total nextCursor cursors hint
       }
     }`,
@@ -69,16 +69,16 @@ export const patch = compile(
 )
 export const cancel = compile(
   graphql(
-    `mutation ToolCancel($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
-      cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) { ...ToolRecord }
+    `mutation ToolCancel($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+      cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { ...ToolRecord }
     }`,
     [ToolRecord],
   ),
 )
 export const remove = compile(
   graphql(
-    `mutation ToolDelete($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!]) {
-      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions) {
+    `mutation ToolDelete($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) {
         id deleted dry_run: dryRun plan { ...ToolPlan }
       }
     }`,

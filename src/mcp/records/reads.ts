@@ -10,23 +10,24 @@ import { get, list } from './operations.ts'
 export const readingTools = [
   tool('query_records', {
     title: 'Query records',
-    description: `List records of a type that match. filter: {"field":"data.status","op":"eq","value":"open"}, or {"and":[…]}, {"or":[…]}, {"not":{…}}. Operators: ${OPERATOR_NAMES.join(' ')}. "data.items[].sku" is any element; search takes words and forgives typos.`,
+    description: `Records that match. filter: {"field":"data.status","op":"eq","value":"open"}, {"and":[…]}, {"or":[…]} or {"not":{…}}. op: ${OPERATOR_NAMES.join(' ')}. sort: "-data.amount,id". fields: ["data.name"]. expand: relationship types to follow.`,
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       ...inType,
       filter: data.optional(),
-      sort: z.string().optional().meta({ description: '"-data.amount,id"' }),
-      fields: names.meta({ description: 'What to show: "data.name".' }),
-      expand: names.meta({ description: 'Relationship types to follow.' }),
+      sort: z.string().optional(),
+      fields: names,
+      expand: names,
+      as_of: z.string().optional(),
       ...pageArguments,
       include_total: z.boolean().optional(),
       ...reading,
     }),
     output: pageOutput,
     run: async ({ base_id, record_type, include_total, limit, offset, cursor, ...query }, context) => {
-      const { filter, sort, fields, expand } = query
+      const { filter, sort, fields, expand, as_of } = query
       const asked = {
         base: base_id,
         recordType: record_type,
@@ -34,6 +35,7 @@ export const readingTools = [
         ...(sort !== undefined && { sort }),
         ...(fields && { fields }),
         ...(expand && { expand }),
+        ...(as_of !== undefined && { asOf: as_of }),
         ...pageOf({ limit, offset, cursor }),
         includeTotal: include_total ?? false,
       }
@@ -46,8 +48,8 @@ export const readingTools = [
     },
   }),
   tool('get_record', {
-    title: 'Get a record',
-    description: 'Read one record by its id.',
+    title: 'Get record',
+    description: 'Read a record.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

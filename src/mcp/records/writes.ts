@@ -21,10 +21,10 @@ import { upsertRecord } from './upsert.ts'
 
 export const writingTools = [
   tool('upsert_record', {
-    title: 'Upsert a record',
+    title: 'Upsert record',
     takesEchoes: true,
     description:
-      'Write a record whole. id or external_id (its id elsewhere) names it; with neither a new one is created.',
+      'Write a record whole. id or external_id (its id elsewhere) names it; with neither one is created. relationships adds links: [{rel_type, record_type, id}].',
     permission: 'write',
     // Not idempotent: without id and external_id each call makes a record.
     hints: { destructive: true },
@@ -35,10 +35,7 @@ export const writingTools = [
       data,
       ...pair,
       // Their shape is said in a line: spelt out it would cost more than all else of the tool.
-      relationships: z
-        .array(data)
-        .optional()
-        .meta({ description: 'Links to add: {rel_type, record_type, id}.' }),
+      relationships: z.array(data).optional(),
       ...expected,
       ...claim,
       ...writing,
@@ -47,9 +44,9 @@ export const writingTools = [
     run: upsertRecord,
   }),
   tool('update_record', {
-    title: 'Update a record',
+    title: 'Update record',
     takesEchoes: true,
-    description: 'Change a record in part: what data names is set, null clears it, the rest stays.',
+    description: 'What data names is set, null clears it, the rest stays.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
@@ -73,24 +70,26 @@ export const writingTools = [
       ),
   }),
   tool('cancel_record', {
-    title: 'Cancel a record',
-    description: 'Set the status to cancelled; the record stays readable.',
+    title: 'Cancel record',
+    description: 'Set status to cancelled; it stays readable.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
-    input: z.strictObject({ ...one, ...expected, ...writing }),
+    input: z.strictObject({ ...one, ...expected, ...claim, ...writing }),
     output: recordOutput,
     run: async (args, context) =>
-      trim((await cancel({ ...target(args), ...versions(args) }, context)).cancelRecord),
+      trim((await cancel({ ...target(args), ...versions(args), ...claimOf(args) }, context)).cancelRecord),
   }),
   tool('delete_record', {
-    title: 'Delete a record',
-    description: 'Delete a record. Cancel keeps it readable. Where more goes, answers a plan.',
+    title: 'Delete record',
+    description: 'Cancel keeps it. Where more goes, answers a plan.',
     permission: 'write',
     hints: { destructive: true },
-    input: z.strictObject({ ...one, ...expected, ...deleting }),
+    input: z.strictObject({ ...one, ...expected, ...claim, ...deleting }),
     output: answerOutput,
     run: async (args, context) =>
-      deletedOr((await remove({ ...target(args), ...versions(args) }, context)).deleteRecord),
+      deletedOr(
+        (await remove({ ...target(args), ...versions(args), ...claimOf(args) }, context)).deleteRecord,
+      ),
   }),
 ]
