@@ -51,6 +51,30 @@ test('an agent claims, keeps, writes under, and completes its work', async () =>
   expect(released.body).toMatchObject({ status: 'released' })
 })
 
+test('a claimed record is cancelled and deleted under its claim, alone or in a batch, and under no other', async () => {
+  const record_type = await queue(2)
+  const { body } = await work({ action: 'claim', record_type, limit: 2, sort: 'id' })
+  const [first, second] = body.data.map(({ claim }: Body) => claim.id)
+  const at = (name: string, args: object) => callTool(world, '/mcp/crm', name, { ...args }, { token })
+  const lost = { code: 'CONFLICT', details: [{ path: '/claim_id', code: 'claim_of_another_record' }] }
+  for (const name of ['cancel_record', 'delete_record'])
+    expect((await at(name, { record_type, id: 'r0', claim_id: second })).error, name).toMatchObject(lost)
+  const cancelled = await at('cancel_record', { record_type, id: 'r0', claim_id: first })
+  expect(cancelled.body).toMatchObject({ status: 'cancelled', version: 2 })
+  const deleted = await at('delete_record', { record_type, id: 'r0', claim_id: first })
+  expect(deleted.body).toEqual({ id: 'r0', deleted: true })
+
+  const operation = { type: 'delete_record', record_type, id: 'r1' }
+  const refused = await at('batch', { operations: [{ ...operation, claim_id: first }] })
+  expect(refused.error).toMatchObject({
+    code: 'CONFLICT',
+    details: [{ path: '/operations/0/claim_id', code: 'claim_of_another_record' }],
+  })
+  const done = await at('batch', { operations: [{ ...operation, claim_id: second }] })
+  expect(done.body.data).toMatchObject([{ operation: 'deleted', id: 'r1' }])
+  expect((await work({ action: 'heartbeat', claim_id: second })).error.details[0].code).toBe('claim_lost')
+})
+
 test('a rehearsed claim holds nothing, and a repeated one hands out the same', async () => {
   const record_type = await queue(2)
   expect((await work({ action: 'claim', record_type, dry_run: true })).body).toMatchObject({ dry_run: true })
