@@ -394,6 +394,7 @@ test('?readonly=1 leaves the tools that read; what it hides is unknown', async (
     'query_records',
     'record_history',
     'sql_query',
+    'work',
   ])
   expect(body.result.tools.every((tool: Body) => tool.annotations.readOnlyHint)).toBe(true)
   for (const name of ['upsert_record', 'create_task', 'update_task', 'delete_record']) {
