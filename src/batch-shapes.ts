@@ -50,7 +50,7 @@ export const OPERATION_SHAPES = {
     expected_version: expectedVersion,
     claim_id,
   }),
-  delete_record: onRecord('delete_record', { id, expected_version: expectedVersion }),
+  delete_record: onRecord('delete_record', { id, expected_version: expectedVersion, claim_id }),
   cancel_record: onRecord('cancel_record', { id, expected_version: expectedVersion, claim_id }),
   upsert_relationship: z.strictObject({
     type: z.literal('upsert_relationship'),

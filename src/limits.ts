@@ -152,6 +152,8 @@ export const LIMITS = {
   narrowedNames: 100,
   /** MCP resources: characters of a URI, types a page, records of a list and bytes of them. */
   resourceUriChars: 16 * 1024,
+  /** What an error repeats of a URI: any of a type or a record is whole. */
+  resourceUriShownChars: 300,
   resourcePage: 100,
   resourceRecords: 50,
   resourceListBytes: 256 * 1024,

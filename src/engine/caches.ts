@@ -10,6 +10,8 @@ import type { Session } from './session.ts'
 
 /** What a process remembers between requests. Nothing here is truth: all of it may be dropped at any moment. */
 export type Caches = {
+  /** Bases that are there. One that is made needs no notice: what is not here is asked for. */
+  readonly bases: LRUCache<string, true>
   readonly types: LRUCache<string, CompiledType>
   /** All relationship types of a base, by id. */
   readonly relationshipTypes: LRUCache<string, ReadonlyMap<string, CompiledRelationshipType>>
@@ -43,6 +45,7 @@ type Log = { warn(fields: object, message: string): void }
 
 /** Opens the caches and listens for what other processes changed. */
 export async function openCaches(connectionString: string, log: Log): Promise<Caches> {
+  const bases = new LRUCache<string, true>({ max: 10_000 })
   const types = new LRUCache<string, CompiledType>({ max: 2000 })
   const relationshipTypes: Caches['relationshipTypes'] = new LRUCache({ max: 1000 })
   const endpoints: Caches['endpoints'] = new LRUCache({ max: 1000 })
@@ -58,6 +61,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     const [kind, key = ''] = topic.split(/:(.*)/s)
     if (kind === 'token') sessions.delete(key)
     if (kind === 'type') types.delete(key)
+    if (kind === 'base') bases.delete(key)
     if (kind === 'relationships' || kind === 'base') relationshipTypes.delete(key)
     if (kind === 'endpoints' || kind === 'base') endpoints.delete(key)
     // Its tools are named after its types.
@@ -77,6 +81,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       ended = true
       live = false
       forgotten++
+      bases.clear()
       types.clear()
       relationshipTypes.clear()
       endpoints.clear()
@@ -108,6 +113,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
   }
   await listen()
   return {
+    bases,
     types,
     relationshipTypes,
     endpoints,

@@ -7,6 +7,7 @@ import {
   narrowAccess,
   type Permission,
 } from '../engine/access.ts'
+import { demandKnownBase } from '../engine/bases/index.ts'
 import { endpointReach } from '../engine/endpoints/index.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
 import type { LensInput } from '../engine/lens/lens.ts'
@@ -77,6 +78,9 @@ export type Need =
   | { admin: true }
   | null
 
+/** @throws FORBIDDEN without sight of the base; NOT_FOUND when it is not there */
+export const demandBase = ({ scope }: Context, base: string): Promise<void> => demandKnownBase(scope, base)
+
 /** What the context reaches at all, bounded or whole. */
 const reachOf = ({ scope }: Context): Access => scope.lens?.access ?? scope.access
 
@@ -92,6 +96,10 @@ export function demandNeed(context: Context, need: Need): void {
     if (!mayAnywhere(context, need.permission, need.anyOf)) demand(access, need.permission, need.anyOf, '*')
   } else demand(access, need.permission, need.base, need.recordType)
 }
+
+/** May the token read records of the type, whole or within the bounds of an address? */
+export const mayRead = (context: Context, base: string, recordType: string): boolean =>
+  reachOf(context).allows('read', base, recordType)
 
 /** May the token write records of the type? */
 export const mayWrite = (context: Context, base: string, recordType: string): boolean =>

@@ -59,6 +59,13 @@ const RecordTypeProfile = builder.objectRef<profiles.TypeProfile>('RecordTypePro
     }),
     relationships: t.field({ type: 'JSON', resolve: ({ relationships }) => relationships }),
     examples: t.field({ type: [ProfileExample], resolve: ({ examples }) => examples }),
+    exampleData: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'Data that a new record could have: frequent values, enums, and what else the schema asks for; null where none was found.',
+      resolve: ({ exampleData }) => exampleData,
+    }),
   }),
 })
 

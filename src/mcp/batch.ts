@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { deletedOr, ToolPlan } from './plan.ts'
-import { pageOutput } from './shapes.ts'
+import { answerOutput } from './shapes.ts'
 import { deleting, tool } from './tool.ts'
 
 const run = compile(
@@ -27,7 +27,7 @@ export const batchTools = [
       operations: z.array(z.record(z.string(), z.unknown())),
       ...deleting,
     }),
-    output: pageOutput,
+    output: answerOutput,
     run: async ({ base_id, operations }, context) => {
       const { rows, count, dry_run, plan } = (await run({ base: base_id, operations }, context)).batch
       return deletedOr({ plan, data: rows, meta: { count }, dry_run })

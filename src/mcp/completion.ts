@@ -1,8 +1,9 @@
-import type { Context } from '../graphql/context.ts'
+import { type Context, mayRead } from '../graphql/context.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { valuesOf } from '../json/rows.ts'
 import { LIMITS } from '../limits.ts'
+import { isAtEndpoint } from './endpoint.ts'
 import { findPrompt } from './prompts.ts'
 import type { CompletionOf } from './provider.ts'
 import { templatesOf } from './resource-uri.ts'
@@ -49,16 +50,18 @@ export async function complete(session: Session, asked: CompletionOf): Promise<C
 async function ofTemplate(session: Session, uri: string, asked: CompletionOf): Promise<Completed> {
   const { context } = session
   const { name, value } = asked.argument
-  const isTemplate = [templatesOf(session.base), templatesOf(null)].some((each) =>
-    Object.values(each).includes(uri),
-  )
+  const templates = [templatesOf(session.base), templatesOf(null)]
+  const isTemplate = templates.some((each) => Object.values(each).includes(uri))
   if (!isTemplate || !uri.includes(name === 'base' || name === 'type' || name === 'id' ? `{${name}}` : '\n'))
     return NOTHING
   if (name === 'base') return bases(session, value)
   const given = argumentsOf(asked)
   const base = session.base ?? given['base']
   if (base === undefined || !isServed(session, base)) return NOTHING
-  if (name === 'type') return types(base, value, context)
+  if (name === 'type') {
+    const isOfType = templates.some((each) => each.type === uri)
+    return isOfType ? types(base, value, context) : typesOfRecords(session, base, value)
+  }
   return given['type'] === undefined ? NOTHING : ids(base, given['type'], value, context)
 }
 
@@ -83,6 +86,15 @@ async function bases({ base, context }: Session, value: string): Promise<Complet
 async function types(base: string, value: string, context: Context): Promise<Completed> {
   const { data, hasMore } = (await listTypes({ base, limit: LIMITS.pageMax }, context)).recordTypes
   return startingWith(value, sortedIds(data), hasMore)
+}
+
+/** The types that records can be read of, also those of which an endpoint shows a part: it does not show the type itself. */
+async function typesOfRecords(session: Session, base: string, value: string): Promise<Completed> {
+  const { context } = session
+  if (!isAtEndpoint(session)) return types(base, value, context)
+  const { data, hasMore } = (await listTypes({ base, limit: LIMITS.pageMax }, session.asking)).recordTypes
+  const served = data.filter(({ id }) => mayRead(context, base, id))
+  return startingWith(value, sortedIds(served), hasMore)
 }
 
 /** Above every sign that an id may have. */

@@ -25,10 +25,10 @@ import type { Tool } from './tool.ts'
 import type { ToolDefinition } from './tool-definition.ts'
 import { callTyped, listedOf, typedTool, typedTools } from './typed.ts'
 import { watch } from './watch.ts'
-import { workTools } from './work.ts'
+import { type TwoSided, workTools } from './work.ts'
 
 /** Tools of every base, whatever its types. */
-export const GENERIC: readonly Tool[] = [
+export const GENERIC: readonly TwoSided[] = [
   ...recordTypeTools,
   ...profileTools,
   ...recordTools,
@@ -67,7 +67,7 @@ export const plinth: Provider = {
   watch,
 }
 
-const byName = (rows: readonly Tool[]): ReadonlyMap<string, Tool> =>
+const byName = (rows: readonly TwoSided[]): ReadonlyMap<string, TwoSided> =>
   new Map(rows.map((row) => [row.name, row]))
 const ANYWHERE = byName([...ACCOUNT, ...GENERIC])
 const IN_BASE = byName([...GENERIC, ...NAMED_ONLY])
@@ -83,6 +83,7 @@ export async function listTools(session: Session): Promise<ToolDefinition[]> {
   if (isAtEndpoint(session)) return listEndpointTools(session)
   const { context, base, tools } = session
   const generic = [...rowsAt(base).values()]
+    .map((row) => sideOf(row, session))
     .filter((row) => offered(row, session))
     .map((row) => row.define(base === null))
   return base === null ? generic : [...generic, ...listedOf(await typedTools(base, context), tools)]
@@ -98,7 +99,8 @@ async function callTool(
   const context = endingWith(asking.context, caller.signal)
   const session = { ...asking, context }
   const { base } = session
-  const row = rowsAt(base).get(name)
+  const known = rowsAt(base).get(name)
+  const row = known && sideOf(known, session)
   try {
     if (isAtEndpoint(session)) return await callEndpointTool(session, name, args, caller)
     if (row) {
@@ -119,6 +121,10 @@ async function callTool(
 }
 
 const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)
+
+/** The tool as it is to the session: to one that may write nowhere, what of it reads. */
+const sideOf = (row: TwoSided, { context, base }: Session): Tool =>
+  row.reads && !may(row, context, base) ? row.reads : row
 
 /** Do the options of the address leave a tool of the name? */
 const isNamed = (name: string, { tools }: Session) => tools === null || tools.includes(name)

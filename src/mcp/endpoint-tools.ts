@@ -90,7 +90,7 @@ type GenericOperation = keyof typeof GENERIC
 
 /** What a query is written in, where a tool takes one: its own words have no room for it. */
 const QUERIES: Partial<Record<GenericOperation, string>> = {
-  list: ' filter: {"field":"data.status","op":"eq","value":"open"}, or {"and":[…]}, {"or":[…]}, {"not":{…}}. sort: "-data.amount,id".',
+  list: ' filter: {"field":"data.status","op":"eq","value":"open"}, or {"and":[…]}, {"or":[…]}, {"not":{…}}. sort: "-data.amount,id". fields: ["data.name"].',
   aggregate:
     ' aggregations: [{"fn":"sum","field":"data.n"}]; fn is count, sum, avg, min, max or count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}].',
 }
@@ -116,7 +116,8 @@ function typeTool(tool: ServedTool, type: RecordType): EndpointTool {
     title: `${title} ${labelOf(type)}`,
     description: describe(tool, type, `${words} of type "${type.id}".`, QUERIES[of] ?? ''),
     given: { record_type: recordType },
-    without: ['expand'],
+    // Others than of the records as they are, and of claims, which no tool of an endpoint makes.
+    without: ['expand', 'as_of', 'claim_id'],
   })
   return { ...bound, recordType, operation }
 }

@@ -5,7 +5,7 @@ import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { BY_CURSOR, Reading } from './reading.ts'
 import { ToolRecord } from './records.ts'
-import { answerOutput } from './shapes.ts'
+import { answerOutput, PAGE } from './shapes.ts'
 import { reading, tool } from './tool.ts'
 
 const history = compile(
@@ -26,9 +26,6 @@ const past = compile(
     [ToolRecord],
   ),
 )
-
-/** Versions a model is shown at once: what is read is paid for. */
-const PAGE = 20
 
 export const historyTools = [
   tool('record_history', {

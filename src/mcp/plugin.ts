@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type DomainError, errorBody, FAILURES } from '../errors.ts'
-import { demandNeed } from '../graphql/context.ts'
+import { type DomainError, errorBody, FAILURES, withPaths } from '../errors.ts'
+import { demandBase } from '../graphql/context.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import { isBaseId } from '../ids.ts'
 import { addressCheck } from './address.ts'
@@ -75,12 +75,20 @@ function routeOf(request: FastifyRequest): ReturnType<typeof classify> | { kind:
 async function sessionOf({ params, query, caller }: FastifyRequest, publicUrl?: string): Promise<Session> {
   const { base_id: base = null, endpoint_id: endpoint = null } = params as Record<string, string | undefined>
   const options = readOptions(query as Record<string, unknown>, endpoint === null ? genericNames(base) : null)
-  if (base !== null && !isBaseId(base)) throw notFound()
-  if (base !== null) demandNeed(caller, { sight: base })
-  return base !== null && endpoint !== null
-    ? openEndpoint(caller, base, endpoint, options)
-    : openSession(caller, base, options, publicUrl)
+  if (base === null) return openSession(caller, base, options, publicUrl)
+  if (!isBaseId(base)) throw notFound()
+  try {
+    await demandBase(caller, base)
+    return endpoint === null
+      ? openSession(caller, base, options, publicUrl)
+      : await openEndpoint(caller, base, endpoint, options)
+  } catch (thrown) {
+    throw withPaths(thrown, (path) => PATHS[path] ?? path)
+  }
 }
+
+/** What the engine calls the parts of an address. */
+const PATHS: Readonly<Record<string, string>> = { '/base_id': 'path/base_id', '/id': 'path/endpoint_id' }
 
 /** Failures before a tool runs: JSON-RPC errors that carry the REST error, with its status. */
 function sendProtocolError(challenge: Options['challenge']) {

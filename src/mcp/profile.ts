@@ -1,67 +1,114 @@
 import { z } from 'zod'
+import type { Context } from '../graphql/context.ts'
 import { graphql, type ResultOf } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
+import { LIMITS } from '../limits.ts'
+import { briefSchema } from './brief-schema.ts'
 import { Reading, typeUriIn } from './reading.ts'
+import { type Linked, readyCalls } from './ready-calls.ts'
+import { answerOutput } from './shapes.ts'
+import { sparing, ToolProfile } from './sparing-profile.ts'
 import { reading, tool } from './tool.ts'
 
-const DescribeType = graphql(
-  `query ToolDescribeType($base: String!, $recordType: String!) {
-    type: recordType(base: $base, id: $recordType) {
-      id name description json_schema: jsonSchema indexes timezone version
-    }
-    profile: recordTypeProfile(base: $base, id: $recordType) {
-      count sampled
-      fields { field types null_share: nullShare distinct top { value count } min max }
-      omitted: omittedFields relationships examples { description query }
-    }
-  }`,
+const describeBriefly = compile(
+  graphql(`query ToolDescribeBriefly($base: String!, $recordType: String!) {
+    type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version }
+  }`),
 )
-const describeType = compile(DescribeType)
+const describeType = compile(
+  graphql(
+    `query ToolDescribeType($base: String!, $recordType: String!) {
+      type: recordType(base: $base, id: $recordType) {
+        id name description json_schema: jsonSchema indexes timezone version
+      }
+      profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile }
+    }`,
+    [ToolProfile],
+  ),
+)
+const DescribeFully = graphql(
+  `query ToolDescribeFully($base: String!, $recordType: String!, $limit: Int) {
+      type: recordType(base: $base, id: $recordType) {
+        id name description json_schema: jsonSchema indexes timezone version portableId
+      }
+      profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile data: exampleData }
+      relationshipTypes(base: $base, limit: $limit) {
+        data {
+          id name description source_record_types: sourceRecordTypes target_record_types: targetRecordTypes
+          cardinality on_delete: onDelete data_schema: dataSchema
+        }
+      }
+    }`,
+  [ToolProfile],
+)
+const describeFully = compile(DescribeFully)
 
-type Profile = ResultOf<typeof DescribeType>['profile']
-type Field = Profile['fields'][number]
+type Asked = { base: string; recordType: string }
 
-/** Fields a model is shown: what is read is paid for. */
+/** Fields a model is shown unless it asks for all: what is read is paid for. */
 const FIELDS = 40
+
+const DETAILS = ['brief', 'standard', 'full'] as const
 
 export const profileTools = [
   tool('describe_type', {
     title: 'Describe type',
-    description: "Before a query: a type's schema, indexes, values, examples.",
+    description: "A type's schema, indexes, values, examples; full: ready calls too.",
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
-    input: z.strictObject({ record_type: z.string(), ...reading }),
-    output: { type: 'object', properties: { profile: { type: 'object' } } },
-    run: async ({ base_id, record_type }, context) => {
-      const { type, profile } = await describeType({ base: base_id, recordType: record_type }, context)
-      return new Reading({ ...type, profile: sparing(profile) }, { uriOf: typeUriIn(base_id) })
+    input: z.strictObject({ record_type: z.string(), detail: z.enum(DETAILS).optional(), ...reading }),
+    output: answerOutput,
+    run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at }) => {
+      const asked = { base: base_id, recordType: record_type }
+      return new Reading(await BODIES[detail](asked, context, at), { uriOf: typeUriIn(base_id) })
     },
   }),
 ]
 
-/** The profile as REST has it, without what says nothing. */
-function sparing({ fields, omitted, ...profile }: Profile): object {
-  const unshown = omitted + Math.max(0, fields.length - FIELDS)
-  return {
-    ...profile,
-    fields: fields.slice(0, FIELDS).map(sparingField),
-    ...(unshown > 0 && { omitted_fields: unshown }),
-  }
+const BODIES: Record<
+  (typeof DETAILS)[number],
+  (asked: Asked, context: Context, at: string) => Promise<object>
+> = {
+  async brief(asked, context) {
+    const { type } = await describeBriefly(asked, context)
+    return { ...type, json_schema: briefSchema(type.json_schema) }
+  },
+  async standard(asked, context) {
+    const { type, profile } = await describeType(asked, context)
+    return { ...type, profile: sparing(profile, FIELDS) }
+  },
+  async full(asked, context, at) {
+    const answer = await describeFully({ ...asked, limit: LIMITS.pageMax }, context)
+    const { portableId, ...type } = answer.type
+    const { data, examples, ...profile } = answer.profile
+    const { relationshipTypes, links } = linksOf(profile.relationships, answer.relationshipTypes.data)
+    const described = { ...asked, portableId, data, queries: examples, links, namesBase: at === '/mcp' }
+    return {
+      ...type,
+      relationship_types: relationshipTypes,
+      profile: sparing(profile, profile.fields.length),
+      calls: await readyCalls(described, context),
+    }
+  },
 }
 
-/** Values that each occur once tell no more than the range does; the range no more than all values. */
-function sparingField({ field, types, null_share, distinct, top, min, max }: Field): object {
-  const repeats = top.some(({ count }) => count > 1)
-  const showsTop = top.length > 0 && (repeats || distinct <= top.length)
-  const showsRange = !(showsTop && distinct <= top.length)
-  return {
-    field,
-    types,
-    ...(null_share && { null_share }),
-    ...(distinct > 0 && { distinct }),
-    ...(showsTop && { top }),
-    ...(showsRange && min !== null && { min }),
-    ...(showsRange && max !== null && { max }),
-  }
+type Relationship = Omit<Linked, 'cardinality' | 'data_schema'>
+type RelationshipType = ResultOf<typeof DescribeFully>['relationshipTypes']['data'][number]
+
+/** The relationship types that records of the type may be linked by, and each way that they may. */
+function linksOf(relationships: unknown, all: readonly RelationshipType[]) {
+  const types = new Map(all.map((type) => [type.id, type]))
+  const links = (relationships as Relationship[]).flatMap((each): Linked[] => {
+    const type = types.get(each.rel_type)
+    return type ? [{ ...each, cardinality: type.cardinality, data_schema: type.data_schema }] : []
+  })
+  const named = new Set(links.map(({ rel_type }) => rel_type))
+  return { links, relationshipTypes: all.filter(({ id }) => named.has(id)).map(sparingType) }
 }
+
+const sparingType = ({ description, data_schema, ...type }: RelationshipType): object => ({
+  ...type,
+  ...(description !== null && { description }),
+  ...(Object.keys(Object(data_schema) as object).length > 0 && { data_schema }),
+})

@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.ts'
 import type { ToolResult } from './result.ts'
 import type { Session } from './session.ts'
 
@@ -18,7 +19,7 @@ export class InvalidParams extends Error {
 export class ResourceNotFound extends InvalidParams {
   constructor(uri: string) {
     super('There is no such resource here. resources/list and resources/templates/list say what there is.', {
-      uri,
+      uri: uri.slice(0, LIMITS.resourceUriShownChars),
     })
   }
 }

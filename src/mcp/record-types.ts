@@ -34,8 +34,8 @@ const putType = compile(
 
 export const recordTypeTools = [
   tool('list_types', {
-    title: 'List record types',
-    description: 'List the record types with their JSON Schemas. Start here.',
+    title: 'List types',
+    description: 'The record types with their JSON Schemas. Start here.',
     permission: 'read',
     hints: { idempotent: true },
     input: z.strictObject({ ...pageArguments, ...reading }),

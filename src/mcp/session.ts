@@ -41,3 +41,9 @@ export function openSession(
 /** Names the address of a session: the same call at another one is another call. */
 export const addressOf = ({ base, endpoint }: Pick<Session, 'base' | 'endpoint'>): string =>
   `/mcp${base === null ? '' : `/${base}`}${endpoint === null ? '' : `/e/${endpoint}`}`
+
+/** The same with what its options leave, in whatever order they were written. */
+export const exactAddressOf = (session: Session): readonly unknown[] => {
+  const { readonly, types, tools } = session
+  return [addressOf(session), readonly, types && [...types].sort(), tools && [...tools].sort()]
+}

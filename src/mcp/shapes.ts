@@ -28,7 +28,7 @@ export const pageOutput = {
 /** The schema of a record answer. */
 export const recordOutput = {
   type: 'object',
-  properties: { id: { type: 'string' }, data: { type: 'object' } },
+  properties: { data: { type: 'object' } },
 }
 
 /** The schema of any other answer about one thing. */

@@ -22,9 +22,9 @@ const ROWS = 100
 
 export const sqlTools = [
   tool('sql_query', {
-    title: 'Query with SQL',
+    title: 'SQL query',
     description:
-      'Run a read-only PostgreSQL SELECT where aggregate_records is not enough. A record type is a relation named by its id: id, external_id, status, version, created_at, updated_at, its properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
+      'A read-only PostgreSQL SELECT. A record type is a relation named by its id: id, external_id, status, version, created_at, updated_at, its properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

@@ -23,11 +23,13 @@ export type Spec<In extends z.ZodObject> = Described & {
   /** Does it tolerate what a record says of itself, sent back with it? That comes as `stated`. */
   takesEchoes?: boolean
   /** What it answers; a `Reading` where it takes `max_tokens`. */
-  run: (args: Given<In>, context: Context, caller: Caller, where: Where) => Promise<object>
+  run: (args: Given<In>, context: Context, caller: Caller, where: CalledAt) => Promise<object>
 }
 
 /** What the address of a call has: resources to link to, and a name on the network. */
 type Where = { hasResources?: boolean; publicUrl?: string | undefined }
+/** The same, and which it is. */
+type CalledAt = Where & { at: string }
 
 /** The arguments of a call as its tool takes them. */
 export type Given<In extends z.ZodObject> = z.output<In> & { base_id: string; stated?: object }
@@ -55,7 +57,7 @@ export async function runTool<In extends z.ZodObject>(
 ): Promise<ToolResult> {
   const done = await withApproval((token) => {
     const { plan_token = token, ...rest } = how
-    return run(given, asked(context, request, { ...rest, plan_token }), caller, where)
+    return run(given, asked(context, request, { ...rest, plan_token }), caller, { ...where, at: request[0] })
   }, caller)
   return done instanceof Reading
     ? fitted(

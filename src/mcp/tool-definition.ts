@@ -53,9 +53,14 @@ export const definition = (
   },
 })
 
-/** That an object may hold anything is what an object without properties says anyhow. */
+/** That an object may hold anything is what an object without properties says anyhow; that a value may be any, its schema. */
 function withoutOpen(schema: PortableSchema): PortableSchema {
-  const { additionalProperties, properties } = schema
+  const { additionalProperties, properties, description } = schema
+  if (description?.endsWith(ANY) && schema.type === undefined) {
+    const { description: _, ...rest } = schema
+    const said = description.slice(0, -ANY.length).trim()
+    return { ...rest, ...(said && { description: said }) }
+  }
   if (schema.type === 'object' && additionalProperties === true && !properties) {
     const { additionalProperties: _, ...rest } = schema
     return rest
@@ -65,6 +70,8 @@ function withoutOpen(schema: PortableSchema): PortableSchema {
   const lean = Object.entries(properties).map(([name, property]) => [name, withoutOpen(property)])
   return { ...schema, properties: Object.fromEntries(lean) }
 }
+
+const ANY = 'Any JSON value.'
 
 /** The shape as every client takes it. */
 export function publish(shape: z.ZodObject): PortableSchema {

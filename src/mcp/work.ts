@@ -1,169 +1,39 @@
 import { z } from 'zod'
-import { claimedBody, rowsBody, trim } from '../bodies.ts'
-import { invalid, withPaths } from '../errors.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
-import { type Body, Reading, type Row, recordUriIn } from './reading.ts'
 import { answerOutput } from './shapes.ts'
-import { reading, tool, writing } from './tool.ts'
+import { type Tool, tool } from './tool.ts'
+import { act } from './work/act.ts'
+import { input } from './work/arguments.ts'
 
-const ToolClaim = graphql(`fragment ToolClaim on Claim {
-  id record_type: recordType record_id: recordId status attempts expires_at: expiresAt dry_run: dryRun
-}`)
-const claim = compile(
-  graphql(
-    `mutation ToolClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int) {
-      claimRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit,
-        leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts) {
-        data {
-          record {
-            id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
-            external_source: externalSource version status cancelled_at: cancelledAt valid
-          }
-          claim { id expires_at: expiresAt attempts }
-        }
-        limit dry_run: dryRun
-      }
-    }`,
-  ),
-)
-const wait = compile(
-  graphql(
-    `query ToolWait($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $timeout: Int) {
-      waitForRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit, timeout: $timeout) {
-        rows hasMore limit offset total hint
-      }
-    }`,
-  ),
-)
-const heartbeat = compile(
-  graphql(
-    `mutation ToolHeartbeat($base: String!, $id: String!, $leaseSeconds: Int) {
-      heartbeatClaim(base: $base, id: $id, leaseSeconds: $leaseSeconds) { ...ToolClaim }
-    }`,
-    [ToolClaim],
-  ),
-)
-const release = compile(
-  graphql(
-    `mutation ToolRelease($base: String!, $id: String!) { releaseClaim(base: $base, id: $id) { ...ToolClaim } }`,
-    [ToolClaim],
-  ),
-)
-const complete = compile(
-  graphql(
-    `mutation ToolComplete($base: String!, $id: String!) { completeClaim(base: $base, id: $id) { ...ToolClaim } }`,
-    [ToolClaim],
-  ),
-)
-
-const ACTIONS = ['claim', 'heartbeat', 'release', 'complete', 'wait'] as const
-type Action = (typeof ACTIONS)[number]
-
-const input = z.strictObject({
-  action: z.enum(ACTIONS),
-  record_type: z.string().optional(),
-  filter: z.record(z.string(), z.unknown()).optional(),
-  sort: z.string().optional(),
-  // Bounds are the engine's to tell: here they would cost every client room.
-  limit: z.int32().optional(),
-  lease_seconds: z.int32().optional(),
-  max_attempts: z.int32().optional(),
-  timeout: z.int32().optional(),
-  claim_id: z.string().optional(),
-  ...writing,
-  ...reading,
+const whole = tool('work', {
+  title: 'Work',
+  description: 'Claim free records; heartbeat, release or complete a claim_id; wait for a match.',
+  permission: 'write',
+  permissionOf: ({ action }) => (action === 'wait' ? 'read' : 'write'),
+  hints: { destructive: true },
+  showsRecords: true,
+  input,
+  output: answerOutput,
+  run: act,
 })
-type Args = z.output<typeof input>
 
-const ASKS = ['record_type', 'filter', 'sort', 'limit'] as const
-const WRITES = ['idempotency_key', 'dry_run'] as const
-/** What each action takes, what it cannot do without first. */
-const TAKES: Record<Action, readonly (keyof Args)[]> = {
-  claim: [...ASKS, 'lease_seconds', 'max_attempts', 'max_tokens', ...WRITES],
-  wait: [...ASKS, 'timeout', 'max_tokens'],
-  heartbeat: ['claim_id', 'lease_seconds', ...WRITES],
-  release: ['claim_id', ...WRITES],
-  complete: ['claim_id', ...WRITES],
-}
-
-export const workTools = [
-  tool('work', {
-    title: 'Work',
-    description: 'Claim free records; heartbeat, release or complete a claim_id; wait for a match.',
-    permission: 'write',
-    permissionOf: ({ action }) => (action === 'wait' ? 'read' : 'write'),
-    hints: { destructive: true },
-    showsRecords: true,
-    input,
-    output: answerOutput,
-    run: async ({ base_id: base, ...args }, context) => {
-      const { action, filter, sort, limit, lease_seconds } = args
-      const id = demandArguments(args)
-      const lease = lease_seconds === undefined ? {} : { leaseSeconds: lease_seconds }
-      const question = {
-        base,
-        recordType: args.record_type ?? '',
-        ...(filter && { filter }),
-        ...(sort !== undefined && { sort }),
-        ...(limit !== undefined && { limit }),
-      }
-      const act = { base, id }
-      const recordUri = recordUriIn(base)
-      switch (action) {
-        case 'claim': {
-          const bound = args.max_attempts === undefined ? {} : { maxAttempts: args.max_attempts }
-          const { claimRecords } = await claim({ ...question, ...lease, ...bound }, context)
-          const uriOf = ({ record }: Row) => recordUri(record as Row)
-          return new Reading(claimedBody(claimRecords), { uriOf, cuttable: dataOfClaimed })
-        }
-        case 'wait': {
-          const until = args.timeout === undefined ? {} : { timeout: args.timeout }
-          const { waitForRecords } = await wait({ ...question, ...until }, context)
-          return new Reading(rowsBody(waitForRecords), {
-            uriOf: recordUri,
-            onward: 'query_records lists them.',
-          })
-        }
-        case 'heartbeat':
-          return trim((await named(heartbeat({ ...act, ...lease }, context))).heartbeatClaim)
-        case 'release':
-          return trim((await named(release(act, context))).releaseClaim)
-        case 'complete':
-          return trim((await named(complete(act, context))).completeClaim)
-      }
-    },
+/** The part that reads. It says so, and names nothing that those who may only read would be refused. */
+const waiting = tool('work', {
+  title: 'Work',
+  description: 'Wait for a record that matches.',
+  permission: 'read',
+  hints: { idempotent: true },
+  showsRecords: true,
+  input: z.strictObject({
+    action: z.enum(['wait']),
+    record_type: z.string(),
+    ...input.pick({ filter: true, sort: true, limit: true, timeout: true, max_tokens: true }).shape,
   }),
-]
+  output: answerOutput,
+  run: act,
+})
 
-/** What was claimed is the caller's: every row is shown, and only what its record holds may be cut. */
-const dataOfClaimed = ({ data }: Body) =>
-  (data as { record: Row }[]).map(({ record }, index) => ({
-    value: record['data'],
-    path: `/data/${index}/record/data`,
-    put: (value: unknown) => {
-      record['data'] = value
-    },
-  }))
+/** A tool that is another one to those who may only read. */
+export type TwoSided = Tool & { readonly reads?: Tool }
 
-/** What is wrong with the id is wrong with the argument that gave it. */
-const named = <T>(acting: Promise<T>): Promise<T> =>
-  acting.catch((thrown: unknown) => {
-    throw withPaths(thrown, (path) => (path === '/id' ? '/claim_id' : path))
-  })
-
-/** Each action has arguments of its own. @returns the claim's id, for those that are about one @throws VALIDATION_ERROR */
-function demandArguments(args: Args): string {
-  const takes = TAKES[args.action]
-  const [needed] = takes
-  if (needed !== undefined && args[needed] === undefined)
-    throw invalid({ path: `/${needed}`, code: 'required', message: `${args.action} needs ${needed}.` })
-  const extra = Object.keys(args).find((name) => name !== 'action' && !takes.includes(name as keyof Args))
-  if (extra === undefined) return args.claim_id ?? ''
-  throw invalid({
-    path: `/${extra}`,
-    code: 'unknown_key',
-    message: `${args.action} takes no ${extra}.`,
-    allowed: takes,
-  })
-}
+// Called is the whole: another action is above the token's rights, and not an unknown one.
+export const workTools: readonly TwoSided[] = [{ ...whole, reads: { ...waiting, call: whole.call } }]

@@ -408,7 +408,9 @@ test('what a token may not do is neither listed nor run', async () => {
     'query_records',
     'record_history',
     'sql_query',
+    'work',
   ])
+  expect(tools.every(({ annotations }) => annotations.readOnlyHint)).toBe(true)
   await client.close()
   for (const [name, args] of [
     ['create_task', { title: 'x' }],

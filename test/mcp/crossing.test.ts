@@ -66,9 +66,9 @@ const META = {
 }
 const HEADERS = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
 /** A call of the era that keeps nothing; one that reports progress is answered by a stream. */
-const callAlone = async (token: string, n: number, more: object = {}, meta: object = {}) => {
+const callAlone = async (token: string, n: number, more: object = {}, meta: object = {}, path = '/mcp') => {
   const body = call(n, { _meta: { ...META, ...meta }, ...more })
-  const { text } = await server.as(token)('POST', '/mcp', body, HEADERS)
+  const { text } = await server.as(token)('POST', path, body, HEADERS)
   const events = text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []))
   return (events.length > 0 ? events : [text]).map((each): Body => JSON.parse(each))
 }
@@ -94,6 +94,32 @@ test('nor is one in the era that keeps nothing, with what is said and asked on t
     }),
   )
   await Promise.all(calls)
+})
+
+test('an answer counts at the address where the question was asked, with the options it was asked with', async () => {
+  await server.call('PUT', '/v1/bases/crm', {})
+  await server.call('PUT', '/v1/bases/other', {})
+  const token = server.adminToken
+  const asked = '/mcp/crm?types=a,b'
+  const [{ result }] = await callAlone(token, 5, {}, {}, asked)
+  const [key] = Object.keys(result.inputRequests)
+  const inputResponses = { [String(key)]: { action: 'accept', content: { me: 'me' } } }
+  const answer = { inputResponses, requestState: result.requestState }
+  for (const path of [
+    '/mcp',
+    '/mcp/crm',
+    '/mcp/other?types=a,b',
+    '/mcp/crm?types=a',
+    `${asked}&readonly=1`,
+    `${asked}&tools=batch`,
+  ]) {
+    const [refused] = await callAlone(token, 5, answer, {}, path)
+    expect(refused, path).toMatchObject({ error: { code: -32602 } })
+  }
+  for (const path of [asked, '/mcp/crm?types=b,a']) {
+    const [answered] = await callAlone(token, 5, answer, {}, path)
+    expect(answered.result.content, path).toEqual(text('me 5'))
+  }
 })
 
 test('what is said and asked on the way reaches the client of the call, and only its own answer counts', async () => {

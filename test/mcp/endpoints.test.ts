@@ -51,6 +51,7 @@ afterAll(() => world.close())
 
 const put = (id: string, body: object) => world.call('PUT', `/v1/crm/endpoints/${id}`, body)
 const AT = '/mcp/crm/e/desk'
+const NOTES = [{ record_type: 'note', operations: ['get', 'list'] }]
 const ALL = ['create', 'get', 'list', 'update', 'upsert', 'delete', 'cancel', 'aggregate']
 const DESK = {
   instructions: 'Amounts are in euros.',
@@ -282,6 +283,18 @@ describe('what a tool can see and write', () => {
     }
     const related = await call('related_about', { record_type: 'note', id: 'n' })
     expect(JSON.stringify(related.body ?? related.error)).not.toMatch(/"won"|"h"|s1|s2|never/)
+    const found = (args: object) => call('related_about', { record_type: 'note', id: 'n', ...args })
+    expect((await found({})).body.data.map(({ record }: Body) => record.id)).toEqual(['open'])
+    const isSecret = { field: 'data.secret', op: 'is_not_null' }
+    for (const hidden of [
+      { filter: isSecret },
+      { sort: 'data.secret' },
+      { related_type: 'deal', filter: isSecret },
+    ])
+      expect((await found(hidden)).error.code, JSON.stringify(hidden)).toBe('VALIDATION_ERROR')
+    const isWon = { field: 'data.title', op: 'eq', value: 'B' }
+    expect((await found({ filter: isWon })).body.data).toEqual([])
+    expect((await found({ related_type: 'hidden' })).error.code).toBe('FORBIDDEN')
     const batch = (operation: object) => call('batch', { operations: [operation] })
     for (const operation of [
       { type: 'create_record', record_type: 'hidden', data: {} },
@@ -386,6 +399,24 @@ test('resources at an endpoint show what its tools may, and none where they are 
   expect(await listed('unshown', 'resources/templates/list')).toEqual({ resourceTemplates: [] })
   expect(await listed('unshown', 'prompts/list')).toEqual({ prompts: [] })
   expect((await listed('shown', 'resources/templates/list')).resourceTemplates).toHaveLength(3)
+  const typesIn = async (endpoint: string, uri: string, value = '') => {
+    const params = { ref: { type: 'ref/resource', uri }, argument: { name: 'type', value } }
+    return (await rpc(world, `/mcp/crm/e/${endpoint}`, 'completion/complete', params)).body.result.completion
+      .values
+  }
+  const record = 'plinth://crm/records/{type}/{id}'
+  // Of a type that is shown in part there are records to read, and no type.
+  succeed(await put('both', { tools: [...tools, ...NOTES], resources: true }), 201)
+  for (const uri of [record, 'plinth://{base}/records/{type}{?filter,cursor}'])
+    expect(await typesIn('both', uri)).toEqual(['deal', 'note'])
+  expect(await typesIn('both', record, 'D')).toEqual(['deal'])
+  expect(await typesIn('both', 'plinth://crm/types/{type}')).toEqual(['note'])
+  expect(await typesIn('shown', record)).toEqual(['deal'])
+  expect(await typesIn('unshown', record)).toEqual([])
+  const { token } = await world.newToken([{ record_type: ['note', 'hidden'], permission: 'read' }])
+  const params = { ref: { type: 'ref/resource', uri: record }, argument: { name: 'type', value: '' } }
+  const limited = await rpc(world, '/mcp/crm/e/both', 'completion/complete', params, { token })
+  expect(limited.body.result.completion.values).toEqual(['note'])
 })
 
 test('what is cut is linked to where the endpoint shows resources, and nowhere else', async () => {

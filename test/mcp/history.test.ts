@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callTool } from '../support/mcp.ts'
+import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -36,4 +37,35 @@ test('record_history refuses what means two things, no version, and a type outsi
   const other = await world.newType()
   const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
   expect((await history({ version: 1 }, token)).error.code).toBe('FORBIDDEN')
+})
+
+test('query_records lists what was there at a moment, as REST does', async () => {
+  const kind = await world.newType()
+  const put = (id: string, data: object) => world.call('PUT', `/v1/crm/records/${kind}/${id}`, { data })
+  await put('a', { n: 1 })
+  await put('gone', { n: 2 })
+  const as_of = new Date().toISOString()
+  await put('a', { n: 9 })
+  await put('later', { n: 3 })
+  await world.call('DELETE', `/v1/crm/records/${kind}/gone`)
+
+  const list = (args: object, path = '/mcp/crm') =>
+    callTool(world, path, 'query_records', { record_type: kind, sort: 'id', ...args })
+  const { body } = await list({ as_of, limit: 50 })
+  expect(body.data.map(({ id, data }: Body) => [id, data.n])).toEqual([
+    ['a', 1],
+    ['gone', 2],
+  ])
+  const query = new URLSearchParams({ as_of, sort: 'id' })
+  expect(body).toEqual((await world.call('GET', `/v1/crm/records/${kind}?${query}`)).body)
+  expect((await list({ base_id: 'crm', as_of }, '/mcp')).body.data).toEqual(body.data)
+  const first = await list({ as_of, limit: 1 })
+  const next = await list({ as_of, limit: 1, cursor: first.body.meta.next_cursor })
+  expect(next.body.data.map(({ id }: Body) => id)).toEqual(['gone'])
+  expect((await list({})).body.data.map(({ id }: Body) => id)).toEqual(['a', 'later'])
+
+  const fault = async (args: object) => (await list(args)).error.details[0]
+  expect(await fault({ as_of: 'yesterday' })).toMatchObject({ path: '/as_of', code: 'invalid_time' })
+  expect(await fault({ as_of, expand: ['x'] })).toMatchObject({ path: '/expand', code: 'exclusive' })
+  expect(await fault({ as_off: as_of })).toMatchObject({ path: '/as_off', hint: 'as_of' })
 })

@@ -343,11 +343,43 @@ test('a base outside the grants is forbidden whether or not it exists', async ()
     expect(real.body.error.data.error.code).toBe('FORBIDDEN')
     expect(absent.body.error.message).toBe(real.body.error.message.replace('other', 'nowhere'))
   }
-  const missing = await rpc(server, '/mcp/nowhere', 'tools/list')
-  expect(missing.body.error).toMatchObject({ data: { error: { code: 'NOT_FOUND' } } })
   expect((await rpc(server, '/mcp/No_Base', 'tools/list')).status).toBe(404)
   expect((await rpc(server, '/mcp/crm/', 'tools/list')).status).toBe(404)
   expect((await rpc(server, '/mcp/crm/e/none', 'tools/list')).status).toBe(404)
+})
+
+test('a base that there is not is 404 at once, as an endpoint is, whatever is asked and in either era', async () => {
+  const call = { name: 'list_types', arguments: {} }
+  for (const path of ['/mcp/nowhere', '/mcp/nowhere?readonly=1', '/mcp/nowhere/e/none', '/mcp/crm/e/none']) {
+    const answers = [
+      await rpc(server, path, 'initialize', INITIALIZE),
+      await rpc(server, path, 'tools/list'),
+      await rpc(server, path, 'tools/call', call),
+      await post(message('server/discover', 1, { _meta: MODERN }), modernHeaders('server/discover'), path),
+      await post(message('tools/list', 2, { _meta: MODERN }), modernHeaders('tools/list'), path),
+      await server.call('GET', path, undefined, { accept: 'text/event-stream' }),
+    ]
+    for (const { status, body } of answers) {
+      expect(status, path).toBe(404)
+      expect(body).toMatchObject({ jsonrpc: '2.0', error: { code: -32000 } })
+      const [detail] = body.error.data.error.details
+      expect(detail.path).toBe(path.startsWith('/mcp/crm') ? 'path/endpoint_id' : 'path/base_id')
+    }
+  }
+  await expect(connect(server.url, server.adminToken, 'v1', '/mcp/nowhere')).rejects.toThrow(/no base/)
+  // What is wrong with an option is said first, as the shape of any request is.
+  expect((await rpc(server, '/mcp/nowhere?readnly=1', 'tools/list')).status).toBe(400)
+})
+
+test('a base is served from the moment it is made, and no more once it is deleted', async () => {
+  const status = async () => (await rpc(server, '/mcp/brief', 'tools/list')).status
+  expect(await status()).toBe(404)
+  await server.call('PUT', '/v1/bases/brief', {})
+  expect([await status(), await status()]).toEqual([200, 200])
+  await server.call('DELETE', '/v1/bases/brief')
+  expect(await status()).toBe(404)
+  await server.call('PUT', '/v1/bases/brief', {})
+  expect(await status()).toBe(200)
 })
 
 test('?readonly=1 leaves the tools that read; what it hides is unknown', async () => {
@@ -362,6 +394,7 @@ test('?readonly=1 leaves the tools that read; what it hides is unknown', async (
     'query_records',
     'record_history',
     'sql_query',
+    'work',
   ])
   expect(body.result.tools.every((tool: Body) => tool.annotations.readOnlyHint)).toBe(true)
   for (const name of ['upsert_record', 'create_task', 'update_task', 'delete_record']) {

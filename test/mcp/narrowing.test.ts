@@ -136,8 +136,10 @@ describe('?tools=', () => {
 
 describe('?readonly=1', () => {
   test('takes the right to write itself', async () => {
-    const waited = await tool('/mcp/crm?readonly=1', 'work', { action: 'claim', record_type: 'task' })
-    expect(waited.rpcError).toMatchObject({ code: -32602 })
+    const claimed = await tool('/mcp/crm?readonly=1', 'work', { action: 'claim', record_type: 'task' })
+    expect(claimed.error.code).toBe('FORBIDDEN')
+    const batch = await tool('/mcp/crm?readonly=1', 'batch', { operations: [] })
+    expect(batch.rpcError).toMatchObject({ code: -32602 })
     const left = await names('/mcp/crm?readonly=1&types=task&tools=list_types,upsert_record,create_task')
     expect(left).toEqual(['list_types'])
   })

@@ -110,6 +110,16 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
+  test('is told of a URI no more than any type or record needs', async () => {
+    const client = await at('/mcp/crm', dialect)
+    const longest = `plinth://crm/records/${'t'.repeat(64)}/${'i'.repeat(128)}`
+    expect((await refusal(client, longest)).data).toEqual({ uri: longest })
+    const { data } = await refusal(client, `plinth://crm/${'x'.repeat(10_000)}`)
+    expect(data.uri).toMatch(/^plinth:\/\/crm\/x+$/)
+    expect(data.uri.length).toBeLessThanOrEqual(300)
+    await client.close()
+  })
+
   test('is told what a list of records does not take', async () => {
     const client = await at('/mcp/crm', dialect)
     const wrong: [uri: string, words: RegExp][] = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed, TIME, times, UUID7 } from '../support/answers.ts'
-import { callTool } from '../support/mcp.ts'
+import { callTool, rpc } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -51,6 +51,30 @@ test('an agent claims, keeps, writes under, and completes its work', async () =>
   expect(released.body).toMatchObject({ status: 'released' })
 })
 
+test('a claimed record is cancelled and deleted under its claim, alone or in a batch, and under no other', async () => {
+  const record_type = await queue(2)
+  const { body } = await work({ action: 'claim', record_type, limit: 2, sort: 'id' })
+  const [first, second] = body.data.map(({ claim }: Body) => claim.id)
+  const at = (name: string, args: object) => callTool(world, '/mcp/crm', name, { ...args }, { token })
+  const lost = { code: 'CONFLICT', details: [{ path: '/claim_id', code: 'claim_of_another_record' }] }
+  for (const name of ['cancel_record', 'delete_record'])
+    expect((await at(name, { record_type, id: 'r0', claim_id: second })).error, name).toMatchObject(lost)
+  const cancelled = await at('cancel_record', { record_type, id: 'r0', claim_id: first })
+  expect(cancelled.body).toMatchObject({ status: 'cancelled', version: 2 })
+  const deleted = await at('delete_record', { record_type, id: 'r0', claim_id: first })
+  expect(deleted.body).toEqual({ id: 'r0', deleted: true })
+
+  const operation = { type: 'delete_record', record_type, id: 'r1' }
+  const refused = await at('batch', { operations: [{ ...operation, claim_id: first }] })
+  expect(refused.error).toMatchObject({
+    code: 'CONFLICT',
+    details: [{ path: '/operations/0/claim_id', code: 'claim_of_another_record' }],
+  })
+  const done = await at('batch', { operations: [{ ...operation, claim_id: second }] })
+  expect(done.body.data).toMatchObject([{ operation: 'deleted', id: 'r1' }])
+  expect((await work({ action: 'heartbeat', claim_id: second })).error.details[0].code).toBe('claim_lost')
+})
+
 test('a rehearsed claim holds nothing, and a repeated one hands out the same', async () => {
   const record_type = await queue(2)
   expect((await work({ action: 'claim', record_type, dry_run: true })).body).toMatchObject({ dry_run: true })
@@ -74,6 +98,46 @@ test('waiting takes read alone, and ends with the first match', async () => {
   succeed(await world.call('PUT', `/v1/crm/records/${record_type}/r1`, { data: { n: 1 } }), 201)
   expect((await waiting).body.data).toMatchObject([{ id: 'r1', data: { n: 1 } }])
   expect((await work({ action: 'claim', record_type }, reader)).error.code).toBe('FORBIDDEN')
+})
+
+test('a token that may only read waits, is shown no more of the tool than that, and is refused the rest', async () => {
+  const record_type = await queue(1)
+  const reader = (await world.newToken([{ permission: 'read' }])).token
+  const shownAt = async (path: string, token: string): Promise<Body> => {
+    const { body } = await rpc(world, path, 'tools/list', {}, { token })
+    return body.result.tools.find(({ name }: Body) => name === 'work')
+  }
+  const narrow = await shownAt('/mcp/crm', reader)
+  expect(narrow.annotations).toEqual({ title: 'Work', readOnlyHint: true, openWorldHint: false })
+  expect(narrow.inputSchema.properties.action.enum).toEqual(['wait'])
+  expect(narrow.inputSchema.required).toEqual(['action', 'record_type'])
+  expect(Object.keys(narrow.inputSchema.properties)).not.toContain('claim_id')
+  const whole = await shownAt('/mcp/crm', token)
+  expect(whole.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true })
+  expect(whole.inputSchema.properties.action.enum).toHaveLength(5)
+  // An address that leaves what reads leaves this of it, to whoever asks.
+  expect(await shownAt('/mcp/crm?readonly=1', token)).toEqual(narrow)
+  expect((await shownAt('/mcp', reader)).inputSchema.required).toEqual(['base_id', 'action', 'record_type'])
+
+  const wait = { action: 'wait', record_type, timeout: 0 }
+  for (const [path, as] of [
+    ['/mcp/crm', reader],
+    ['/mcp/crm?readonly=1', token],
+  ] as const) {
+    const at = (args: object) => callTool(world, path, 'work', { ...args }, { token: as })
+    expect((await at(wait)).body.data, path).toMatchObject([{ id: 'r0' }])
+    expect((await at({ action: 'claim', record_type })).error.code, path).toBe('FORBIDDEN')
+    const { body } = await work({ action: 'claim', record_type, lease_seconds: 60 })
+    const claim_id = body.data[0].claim.id
+    for (const action of ['heartbeat', 'release', 'complete'])
+      expect((await at({ action, claim_id })).error.code, `${path} ${action}`).toBe('FORBIDDEN')
+    expect((await work({ action: 'release', claim_id })).body.status).toBe('released')
+    const misspelt = (await at({ ...wait, timout: 1 })).error.details[0]
+    expect(misspelt).toMatchObject({ path: '/timout', hint: 'timeout' })
+  }
+  const blind = (await world.newToken([{ base: 'crm', record_type: await queue(0), permission: 'read' }]))
+    .token
+  expect((await work(wait, blind)).error.code).toBe('FORBIDDEN')
 })
 
 test.each<[Record<string, unknown>, string, string]>([

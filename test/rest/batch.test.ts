@@ -453,6 +453,50 @@ test('a write under a claim is undone with the whole batch once the claim is los
   expect(succeed(await get(type, 'b'))).toMatchObject({ data: {}, version: 1 })
 })
 
+test('a deletion under a claim ends the claim, and is undone with the whole batch where the claim does not serve', async () => {
+  const type = await world.newType()
+  succeed(await batch(['a', 'b', 'c'].map((id) => put(type, id, { n: 1 }))))
+  const claimed = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, { limit: 3, sort: 'id' }))
+  const [a, b, c] = claimed.data.map(({ claim }: Body) => claim.id)
+  const remove = (id: string, claim_id: string) => ({
+    type: 'delete_record',
+    record_type: type,
+    id,
+    claim_id,
+  })
+  const refused = async (
+    operations: object[],
+    index: number,
+    failure: 'CONFLICT' | 'NOT_FOUND',
+    code: string,
+  ) =>
+    expect(expectFailure(await batch(operations), failure).details).toMatchObject([
+      { path: `/operations/${index}/claim_id`, code },
+    ])
+  succeed(await world.call('POST', `/v1/crm/claims/${c}/release`))
+  await refused([remove('a', a), put(type, 'd', {}), remove('c', c)], 2, 'CONFLICT', 'claim_lost')
+  await refused([remove('a', a), remove('c', b)], 1, 'CONFLICT', 'claim_of_another_record')
+  await refused([remove('a', 'unheard-of'), remove('b', b)], 0, 'NOT_FOUND', 'claim_not_found')
+  const other = await world.newToken([{ permission: 'write' }])
+  const theirs = await other.call('POST', '/v1/crm/batch', { operations: [remove('a', a)] })
+  expect(expectFailure(theirs, 'CONFLICT').details).toMatchObject([{ code: 'claim_of_another_token' }])
+  expect(succeed(await get(type, 'a'))).toMatchObject({ version: 1 })
+  expectFailure(await get(type, 'd'), 'NOT_FOUND')
+
+  const operations = [put(type, 'a', { n: 2 }, { claim_id: a }), remove('a', a), remove('b', b)]
+  const dry = succeed(await world.call('POST', '/v1/crm/batch?dry_run=true', { operations }))
+  expect(dry.data.map(({ operation }: Body) => operation)).toEqual(['updated', 'deleted', 'deleted'])
+  succeed(await world.call('POST', `/v1/crm/claims/${a}/heartbeat`))
+  succeed(await batch(operations))
+  expectFailure(await get(type, 'a'), 'NOT_FOUND')
+  expectFailure(await world.call('POST', `/v1/crm/claims/${b}/heartbeat`), 'CONFLICT')
+  const query = `mutation ($operations: JSON!) { batch(base: "crm", operations: $operations) { count } }`
+  const variables = { operations: [remove('c', c)] }
+  const { errors } = (await world.call('POST', '/graphql', { query, variables })).body
+  expect(errors[0].extensions).toMatchObject({ code: 'CONFLICT', details: [{ code: 'claim_lost' }] })
+  expect(succeed(await get(type, 'c'))).toMatchObject({ version: 1 })
+})
+
 test('an absent base is 404', async () => {
   expectFailure(
     await world.call('POST', '/v1/nobase/batch', { operations: [put('t', 'a', {})] }),

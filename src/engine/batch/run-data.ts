@@ -61,14 +61,21 @@ async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcom
   const operations = wave.filter(({ index }) => index < firstOf(failures))
   const outcomes: Outcome[] = []
   const going = decided.filter((each): each is Decided<Of<'delete'>> => each.decision.kind === 'delete')
-  if (going.length > 0) outcomes.push(...(await removeRecords(scope, baseId, going, held)))
+  // A deletion ends the claim with the record: it is looked at before, under the locks of the batch.
+  await keepClaims(
+    run,
+    going,
+    new Map(going.map(({ operation, decision }) => [operation.index, decision.row])),
+  )
+  const ending = going.filter(({ operation }) => operation.index < firstOf(failures))
+  if (ending.length > 0) outcomes.push(...(await removeRecords(scope, baseId, ending, held)))
   const staying = decided.filter((each): each is Staying => each.decision.kind !== 'delete')
   for (const [recordType, ofType] of byType(staying)) {
     const type = demandKnown(types.get(recordType))
     const written = await writeRecords(scope, type, ofType, held)
     outcomes.push(...(await boundedOutcomes(scope, type, written)))
   }
-  await keepClaims(run, staying, outcomes)
+  await keepClaims(run, staying, new Map(outcomes.map((outcome) => [outcome.index, outcome])))
   const linking = operations.filter(hasOwnLinks)
   if (linking.length > 0) {
     const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
@@ -87,21 +94,20 @@ type Staying = Decided<Of<'create' | 'update' | 'cancel' | 'keep'>>
 const byType = (decided: readonly Staying[]): [string, Staying[]][] =>
   [...Map.groupBy(decided, ({ operation }) => operation.recordType)].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Holds what was written to the claims that the operations name; why one does not serve goes into the failures. */
+/** Holds the records, as they are, to the claims that the operations name; why one does not serve goes into the failures. */
 async function keepClaims(
   { scope, baseId, failures }: Run,
-  decided: readonly Staying[],
-  outcomes: readonly Outcome[],
+  decided: readonly Decided[],
+  records: ReadonlyMap<number, { readonly id: string; readonly version: number }>,
 ): Promise<void> {
   const claiming = decided.flatMap(({ operation }) => {
     const claim = 'expected' in operation ? operation.expected.claim : null
     return claim === null ? [] : [{ operation, claim }]
   })
   if (claiming.length === 0) return
-  const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
   for (const { operation, claim } of claiming) {
     const { index, recordType } = operation
-    const { id, version } = demandKnown(written.get(index))
+    const { id, version } = demandKnown(records.get(index))
     const kept = await underClaim(scope, baseId, claim, async () => ({ id, recordType, version })).catch(
       (thrown: unknown) => thrown,
     )

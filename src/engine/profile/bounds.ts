@@ -19,6 +19,8 @@ export const BOUNDS = {
   /** Links that are counted of one relationship type in one direction. */
   countedLinks: 10_000,
   topValues: 5,
+  /** Properties of one object of an example that are not asked for. */
+  exampleProperties: 12,
   /** The longest value that is shown, as JSON. */
   valueChars: 64,
   cacheMs: 30_000,

@@ -13,8 +13,13 @@ const KINDS: Readonly<Record<string, Candidate['kind']>> = {
   boolean: 'boolean',
 }
 
-/** The fields that a filter may name, from what is in the data. */
-export function candidatesFrom(summaries: readonly Summary[], type: FieldContext): Candidate[] {
+/** The fields that a filter may name, from what is in the data; `declared` tells which of them have a list of values. */
+export function candidatesFrom(
+  summaries: readonly Summary[],
+  type: FieldContext,
+  declared: readonly Declared[],
+): Candidate[] {
+  const listed = new Set(declared.filter(isListed).map(({ path }) => fieldName(path)))
   return summaries.flatMap(({ profile, path, values }) => {
     // Records that the schema, changed since, refuses may have what it has no place for.
     if (profile.top.length === 0 || !fieldExists(type.jsonSchema, path).exists) return []
@@ -27,7 +32,10 @@ export function candidatesFrom(summaries: readonly Summary[], type: FieldContext
     const all = values.reduce((sum, { count }) => sum + count, 0)
     const share = (profile.top[0]?.count ?? 0) / all
     const middle = middleOf(usable, common)
-    return [{ field, path, kind, nullShare: nullShare ?? 0, distinct, share, common, middle }]
+    const isOfList = listed.has(field)
+    return [
+      { field, path, kind, isListed: isOfList, nullShare: nullShare ?? 0, distinct, share, common, middle },
+    ]
   })
 }
 
@@ -38,6 +46,8 @@ function middleOf(values: readonly Value[], common: Scalar): Scalar | undefined 
   const middle = alike[Math.floor(alike.length / 2)]?.value
   return middle !== undefined && isShort(middle) ? middle : common
 }
+
+const isListed = ({ schema }: Declared) => Array.isArray(schema['enum'])
 
 /** The same from the schema alone, for a type without records. */
 export function candidatesDeclared(declared: readonly Declared[], type: FieldContext): Candidate[] {
@@ -51,6 +61,7 @@ export function candidatesDeclared(declared: readonly Declared[], type: FieldCon
       field: fieldName(path),
       path,
       kind,
+      isListed: listed.length > 0,
       nullShare: 0,
       distinct: listed.length,
       share: 0,

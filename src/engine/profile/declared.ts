@@ -28,7 +28,7 @@ function below({ path, schema }: Declared, root: unknown): Declared[] {
 }
 
 /** Follows references within the schema; undefined where they lead nowhere. */
-function resolve(raw: unknown, root: unknown): Record<string, unknown> | undefined {
+export function resolve(raw: unknown, root: unknown): Record<string, unknown> | undefined {
   let schema = raw
   for (let hops = 0; hops < 100 && isObject(schema); hops++) {
     if (typeof schema['$ref'] !== 'string') return schema

@@ -15,6 +15,8 @@ export type Candidate = {
   path: FieldPath
   /** What its values are; null when that differs or is of no use. */
   kind: 'text' | 'number' | 'boolean' | 'time' | null
+  /** Does the schema list its values? */
+  isListed: boolean
   nullShare: number
   distinct: number
   /** How much of all its values the most frequent one is. */
@@ -91,12 +93,17 @@ function byGroup(group: Candidate | undefined, measure: Candidate | undefined): 
   }
 }
 
-/** The field that says most: near the surface, mostly there, and with several values that return, none of them always. */
+/** The field that says most: near the surface, mostly there, and with several values that return, none of them always; best of a list. */
 const best = (candidates: readonly Candidate[]): Candidate | undefined =>
   candidates.toSorted((a, b) => unfit(a) - unfit(b))[0]
 
-const unfit = ({ path, nullShare, distinct, share, kind }: Candidate): number =>
-  path.length + nullShare * 4 + share * 2 + (kind === 'boolean' ? 1 : 0) + fewOrMany(kind, distinct)
+const unfit = ({ path, nullShare, distinct, share, kind, isListed }: Candidate): number =>
+  path.length +
+  nullShare * 4 +
+  share * 2 +
+  (kind === 'boolean' ? 1 : 0) +
+  fewOrMany(kind, distinct) -
+  (isListed ? 1 : 0)
 
 function fewOrMany(kind: Candidate['kind'], distinct: number): number {
   if (distinct < 2) return 3

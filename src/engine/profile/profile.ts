@@ -9,6 +9,7 @@ import type { Scope } from '../scope.ts'
 import { BOUNDS } from './bounds.ts'
 import { candidatesDeclared, candidatesFrom } from './candidates.ts'
 import { declaredPlaces } from './declared.ts'
+import { exampleData } from './example-data.ts'
 import { type Example, exampleQueries } from './examples.ts'
 import { readInstants } from './instants.ts'
 import { profileRelationships, type RelationshipProfile } from './relationships.ts'
@@ -29,6 +30,8 @@ export type TypeProfile = {
   /** At the time of asking, as the token sees them. */
   relationships: RelationshipProfile[]
   examples: Example[]
+  /** Data that a new record could have; null where none was found. */
+  exampleData: object | null
 }
 
 /** What is the same whoever asks. */
@@ -81,13 +84,15 @@ async function makeProfile(db: Db, type: CompiledType): Promise<Kept> {
   const summaries: Summary[] = []
   for (const place of places)
     summaries.push(summarize(place, tally.records, await instantsOf(db, place, type)))
-  const candidates = tally.records > 0 ? candidatesFrom(summaries, type) : candidatesDeclared(declared, type)
+  const candidates =
+    tally.records > 0 ? candidatesFrom(summaries, type, declared) : candidatesDeclared(declared, type)
   return {
     count,
     sampled: tally.records < count,
     fields: summaries.map(({ profile }) => profile),
     omittedFields: tally.places.length - places.length + tally.leftOut.size,
     examples: exampleQueries(candidates),
+    exampleData: exampleData(type, summaries),
   }
 }
 

@@ -2,14 +2,14 @@ import { digest } from '../../digest.ts'
 import { sealText, unsealText } from '../../graphql/context.ts'
 import { LIMITS } from '../../limits.ts'
 import { type Answers, InputNeeded, InvalidParams, type Questions, type Wire } from '../provider.ts'
-import type { Session } from '../session.ts'
+import { exactAddressOf, type Session } from '../session.ts'
 
 /** What the client carries between the rounds of a call: what was asked, by digest, what was answered, and until when. */
 type State = { asked: Record<string, string>; answers: Record<string, Wire>; until: number }
 
 /**
  * The rounds of one call. This era keeps nothing: a call that needs an answer ends with the question, and is sent again
- * with the answer and with what was known before, sealed for the token and bound to the call.
+ * with the answer and with what was known before, sealed for the token and bound to the call and its address.
  */
 export type Rounds = {
   /** The answers, if all are there. @throws InputNeeded */
@@ -22,7 +22,8 @@ type Sent = { inputResponses?: unknown; requestState?: unknown }
 
 /** @param call what the call is: its method and all its arguments @throws InvalidParams for a state that is not of it */
 export function openRounds(session: Session, call: unknown, { inputResponses, requestState }: Sent): Rounds {
-  const { asked, answers: before } = openState(session, call, requestState)
+  const boundTo = [exactAddressOf(session), call]
+  const { asked, answers: before } = openState(session, boundTo, requestState)
   const answers = { ...before, ...answersTo(asked, inputResponses) }
   return {
     ask(questions) {
@@ -40,18 +41,18 @@ export function openRounds(session: Session, call: unknown, { inputResponses, re
         answers,
         until: Date.now() + LIMITS.mcpAnswerMs,
       }
-      return sealText(session.context, call, JSON.stringify(state))
+      return sealText(session.context, boundTo, JSON.stringify(state))
     },
   }
 }
 
-function openState(session: Session, call: unknown, sealed: unknown): Omit<State, 'until'> {
+function openState(session: Session, boundTo: unknown, sealed: unknown): Omit<State, 'until'> {
   if (sealed === undefined) return { asked: {}, answers: {} }
-  const text = typeof sealed === 'string' ? unsealText(session.context, call, sealed) : undefined
+  const text = typeof sealed === 'string' ? unsealText(session.context, boundTo, sealed) : undefined
   const state = text === undefined ? undefined : (JSON.parse(text) as State)
   if (!state || state.until < Date.now())
     throw new InvalidParams(
-      'requestState is not of this call, or too old: send the call again without it, and answer what is asked then.',
+      'requestState is not of this call at this address, or too old: send the call again without it, and answer what is asked then.',
     )
   return state
 }

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { callTool } from '../support/mcp.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await openWorld()
+  const due = { type: 'string', format: 'date-time' }
+  succeed(await world.call('PUT', '/v1/crm/record-types/person', {}), 201)
+  const json_schema = { type: 'object', properties: { due } }
+  succeed(await world.call('PUT', '/v1/crm/record-types/task', { json_schema }), 201)
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/has', {}), 201)
+  const put = async (at: string, data: object) =>
+    succeed(await world.call('PUT', `/v1/crm/records/${at}`, { data }), 201)
+  await put('person/ann', { name: 'Ann' })
+  await put('person/bob', { name: 'Bob', n: 5 })
+  // The same moment, written in two ways, and one between them as text.
+  await put('task/t1', { n: 1, due: '2026-03-01T12:00:00+02:00' })
+  await put('task/t2', { n: 2, due: '2026-03-01T11:00:00Z' })
+  await put('task/t3', { n: 3, due: '2026-03-02T00:00:00Z' })
+  for (const [record_type, id] of [
+    ['task', 't1'],
+    ['task', 't2'],
+    ['task', 't3'],
+    ['person', 'bob'],
+  ])
+    succeed(
+      await world.call('POST', '/v1/crm/relationships', {
+        rel_type: 'has',
+        source_record_type: 'person',
+        source_id: 'ann',
+        target_record_type: record_type,
+        target_id: id,
+      }),
+      201,
+    )
+})
+afterAll(() => world.close())
+
+const related = (args: object, path = '/mcp/crm') =>
+  callTool(world, path, 'get_related', { record_type: 'person', id: 'ann', ...args })
+const idsOf = (body: Body): string[] => body.data.map(({ record }: Body) => record.id)
+
+test('get_related takes what the request does: filter, sort, fields, a type, and a page', async () => {
+  const filter = { field: 'data.n', op: 'gte', value: 2 }
+  const { body } = await related({ filter, sort: '-data.n', fields: ['id', 'data.n'], limit: 2 })
+  expect(body.data.map(({ record }: Body) => record)).toEqual([
+    { id: 'bob', data: { n: 5 } },
+    { id: 't3', data: { n: 3 } },
+  ])
+  const query = new URLSearchParams({
+    filter: JSON.stringify(filter),
+    sort: '-data.n',
+    fields: 'id,data.n',
+    limit: '2',
+  })
+  expect(body).toEqual((await world.call('GET', `/v1/crm/records/person/ann/related?${query}`)).body)
+  const rest = await related({ filter, sort: '-data.n', limit: 2, offset: 2 })
+  expect(idsOf(rest.body)).toEqual(['t2'])
+  expect(rest.body.meta.has_more).toBe(false)
+  expect(idsOf((await related({ filter, base_id: 'crm', sort: 'data.n' }, '/mcp')).body)).toEqual([
+    't2',
+    't3',
+    'bob',
+  ])
+})
+
+test('related_type shows records of one type, whose schema tells what is a time', async () => {
+  const filter = { field: 'data.due', op: 'lt', value: '2026-03-01T10:30:00Z' }
+  expect(idsOf((await related({ related_type: 'task', filter })).body)).toEqual(['t1'])
+  expect(idsOf((await related({ related_type: 'person' })).body)).toEqual(['bob'])
+  const unknown = (await related({ related_type: 'tusk' })).error
+  expect(unknown).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: '/related_type', hint: 'task' }],
+  })
+})
+
+test('what is wrong with an argument is said of it, with the nearest that is right', async () => {
+  const fault = async (args: object) => (await related(args)).error.details[0]
+  expect(await fault({ filtr: {} })).toMatchObject({ path: '/filtr', hint: 'filter' })
+  expect(await fault({ filter: { field: 'data.n', op: 'eqq', value: 1 } })).toMatchObject({
+    path: '/filter/op',
+    hint: 'eq',
+  })
+  expect((await fault({ sort: 'data.a[]' })).path).toMatch(/^\/sort/)
+  expect((await fault({ fields: ['dota.n'] })).path).toMatch(/^\/fields/)
+  expect(await fault({ depth: 6 })).toMatchObject({ path: '/depth' })
+  expect(await fault({ limit: 1001 })).toMatchObject({ path: '/limit' })
+})
+
+test('a filter tells nothing of records outside the grants', async () => {
+  const { token } = await world.newToken([{ record_type: 'person', permission: 'read' }])
+  const as = (args: object) =>
+    callTool(world, '/mcp/crm', 'get_related', { record_type: 'person', id: 'ann', ...args }, { token })
+  expect(idsOf((await as({ filter: { field: 'data.n', op: 'gte', value: 1 } })).body)).toEqual(['bob'])
+  expect((await as({ related_type: 'task' })).error.code).toBe('FORBIDDEN')
+})
