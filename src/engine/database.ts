@@ -31,6 +31,8 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
     idle_in_transaction_session_timeout: LIMITS.requestTimeoutMs,
   })
   pool.on('error', onIdleError)
+  // One that is lost in use tells whoever waits for it, and with nobody to hear its own words they would end the process.
+  pool.on('connect', (client) => void client.on('error', () => {}))
   const plain = new PrismaClient({
     adapter: new PrismaPg(pool, { schema: 'plinth', statementNameGenerator: statementNames() }),
   })

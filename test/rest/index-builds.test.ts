@@ -1,6 +1,6 @@
-import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, LONG, succeed, times } from '../support/answers.ts'
+import { holdOpen } from '../support/holding.ts'
 import { leftOver, outOfTrue, settled } from '../support/indexes.ts'
 import { SEED } from '../support/seed.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -21,24 +21,6 @@ const fill = (type: string, records: number, on = world) =>
      SELECT 'crm', $1, 'r' || i, jsonb_build_object('n', i % 97, 'd', '2026-01-0' || 1 + i % 9, 's', 'word' || i, 'u', i), 1 FROM generate_series(1, $2::int) i`,
     [type, records],
   )
-
-/** A connection past the product, in a transaction that others can be made to wait for. */
-async function heldOpen(): Promise<pg.Client> {
-  const held = new pg.Client({ connectionString: world.database.url })
-  await held.connect()
-  await held.query('BEGIN')
-  return held
-}
-
-/** How many wait for that transaction. */
-async function waitingFor(held: pg.Client): Promise<number | undefined> {
-  const { rows } = await held.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  const waiting = await world.database.query<{ n: number }>(
-    'SELECT count(*)::int AS n FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))',
-    [rows[0]?.pid],
-  )
-  return waiting[0]?.n
-}
 
 const INDEXES = [
   { fields: ['data.n', { field: 'data.d', direction: 'desc' }] },
@@ -175,7 +157,7 @@ test('a duplicate that is mended while the index is built does not fail it', asy
     [type],
   )
   // The build meets r1, then r2, and is held at r999 until r2 is mended.
-  const held = await heldOpen()
+  const held = await holdOpen(world.database)
   await held.query(`SELECT FROM plinth.record WHERE record_type = $1 AND id = 'r999' FOR UPDATE`, [type])
   succeed(await world.call('PATCH', typePath(type), { indexes: [{ fields: ['data.u'], unique: true }] }))
   const found = async () => {
@@ -187,7 +169,6 @@ test('a duplicate that is mended while the index is built does not fail it', asy
   }
   await expect.poll(found, { timeout: 30_000 }).toEqual([{ ids: ['r1', 'r2'], values: [1] }])
   succeed(await world.call('PUT', recordPath(type, 'r2'), { data: { u: 'mended' } }))
-  await held.query('COMMIT')
   await held.end()
   expect((await settled(world, type))[0]).not.toHaveProperty('duplicates')
   expect(await outOfTrue(world, type)).toEqual([])
@@ -196,11 +177,11 @@ test('a duplicate that is mended while the index is built does not fail it', asy
 test('a record that a duplicate kept out is entered when that one changes while the index is built', async () => {
   const type = await world.newType()
   await fill(type, 4)
-  const [first, last] = [await heldOpen(), await heldOpen()]
+  const [first, last] = [await holdOpen(world.database), await holdOpen(world.database)]
   // The build is held before r1 until r3 has the value of r2, and then at r4, whose entry another writer is at.
   await first.query('SELECT FROM plinth.record WHERE record_type = $1 AND id = $2 FOR UPDATE', [type, 'r1'])
   succeed(await world.call('PATCH', typePath(type), { indexes: [{ fields: ['data.u'], unique: true }] }))
-  await expect.poll(() => waitingFor(first), { timeout: 30_000 }).toBe(1)
+  await expect.poll(first.waiting, { timeout: 30_000 }).toHaveLength(1)
   succeed(await world.call('PUT', recordPath(type, 'r3'), { data: { u: 2 } }))
   await last.query(
     `INSERT INTO plinth.record_index (base_id, index_id, k1, k2, k3, id, row_no, created_at, is_unique)
@@ -209,12 +190,11 @@ test('a record that a duplicate kept out is entered when that one changes while 
      WHERE r.record_type = $1 AND r.id = 'r4'`,
     [type],
   )
-  await first.query('COMMIT')
-  await expect.poll(() => waitingFor(last), { timeout: 30_000 }).toBe(1)
+  await first.end()
+  await expect.poll(last.waiting, { timeout: 30_000 }).toHaveLength(1)
   succeed(await world.call('PUT', recordPath(type, 'r3'), { data: { u: 'another' } }))
-  await last.query('ROLLBACK')
+  await last.end()
   expect((await settled(world, type))[0].status).toBe('ready')
   expect(await outOfTrue(world, type)).toEqual([])
   expectFailure(await world.call('PUT', recordPath(type, 'r3'), { data: { u: 2 } }), 'CONFLICT')
-  await Promise.all([first.end(), last.end()])
 }, 60_000)
