@@ -1,14 +1,17 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
-import { ask } from './asking.ts'
+import { askAny } from './asking.ts'
 import type { Db } from './db.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { retryRaces, unreachable } from './sql-errors.ts'
+import { openStops, type Stops } from './stops.ts'
 import { inTransaction, runStatements } from './transactions.ts'
+import { Watch } from './watch.ts'
 
 export type Database = Db & {
   readonly connectionString: string
+  readonly stops: Stops
   /** One round trip; throws when the database is not reachable. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -40,10 +43,13 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
   const client = plain.$extends({
     query: { $allOperations: ({ args, query }) => translated(() => query(args)) },
   }) as unknown as PrismaClient
+  const stops = openStops(connectionString)
   return {
     connectionString,
+    stops,
     orm: client,
-    query: (statement, values) => translated(() => ask(pool, statement, values)),
+    query: (statement, values, closed) =>
+      translated(() => askAny(pool, statement, values, closed && new Watch(closed, stops))),
     transaction: (work) =>
       retryRaces(() =>
         translated(() =>
@@ -59,6 +65,7 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
     close: async () => {
       await client.$disconnect()
       await pool.end()
+      await stops.close()
     },
   }
 }

@@ -3,10 +3,14 @@ import type { Statement } from './statement.ts'
 
 export { type Statement, shaped, statement, timed } from './statement.ts'
 
+/** Aborts when the caller has gone away. Asked for by whom it concerns only: to listen has its price. */
+export type Closed = (() => AbortSignal) | undefined
+
 /** The database, or one transaction of it. `orm` is for configuration, `query` for what is hot or beyond the ORM. */
 export type Db = {
   readonly orm: Prisma.TransactionClient
-  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>
+  /** With `closed` a read that lasts is stopped when its caller goes; in a transaction it runs to its end. */
+  query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]>
   /** Runs `work` in one transaction: all of it is written, or nothing. Inside one already, joins it. */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** The same for statements alone, at a third of the cost: there is no `orm` in it, unless it joins one that has it. */
