@@ -52,6 +52,13 @@ async function writeSomething(
     s: `word${random(50)} more`,
     u: random(20) === 0 ? random(3000) : 10_000 + serial,
   }
+  const upserts = times(3, (i) => ({
+    type: 'upsert_record',
+    record_type: type,
+    id: `r${1 + random(400)}`,
+    data: { ...data, u: 20_000 + serial + i },
+  }))
+  const gone = { type: 'delete_record', record_type: type, id: `r${1 + random(400)}` }
   const writes = [
     () => world.call('PUT', path, { data }),
     () => world.call('PATCH', path, { data: { n: data.n } }),
@@ -60,6 +67,8 @@ async function writeSomething(
     () => world.call('POST', `${path}/restore`),
     () => world.call('DELETE', path),
     () => world.call('POST', `/v1/crm/records/${type}`, { data }),
+    () => world.call('POST', '/v1/crm/batch', { operations: upserts }),
+    () => world.call('POST', '/v1/crm/batch', { operations: [...upserts, gone] }),
   ]
   const answer = await (writes[random(writes.length)] as () => ReturnType<World['call']>)()
   expect([200, 201, 404, 409], answer.text).toContain(answer.status)
