@@ -64,6 +64,8 @@ export const LIMITS = {
   waitSeconds: 30,
   waitSecondsMax: 60,
   requestTimeoutMs: 30_000,
+  /** A read that lasts longer ends when its caller goes. */
+  watchAfterMs: 100,
   drainMs: 25_000,
   /** Of which requests in flight may take this much. */
   finishMs: 18_000,

@@ -1,7 +1,7 @@
 import type { Access } from './access.ts'
 import type { Caches } from './caches.ts'
 import type { ChangeFeed } from './changes/open.ts'
-import type { Db } from './db.ts'
+import type { Closed, Db, Statement } from './db.ts'
 import type { Lens } from './lens/lens.ts'
 import type { Together } from './records/together.ts'
 import type { SealKey } from './seal.ts'
@@ -38,10 +38,17 @@ export type Scope = {
   readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
   readonly limits: { readonly recordBytes: number }
   readonly sql: SqlRunner
-  /** Aborts when the caller has gone away; absent where nobody waits. */
-  readonly closed?: () => AbortSignal
+  /** Aborts when the caller has gone away; absent where nobody waits, or where that must change nothing. */
+  readonly closed?: Closed
 }
 
 /** The columns a write leaves behind about its author, in the order of the change log's. */
 export const authorship = (scope: Scope) =>
   [scope.actor.tokenId, scope.actor.name, scope.via, scope.requestId] as const
+
+/** Asks what somebody waits for: when they go, what lasts is stopped. Nothing is written by it. */
+export const read = <Row>(
+  { db, closed }: Scope,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> => db.query<Row>(statement, values, closed)

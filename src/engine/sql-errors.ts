@@ -76,6 +76,13 @@ export function askedTooMuch(thrown: unknown): unknown {
   })
 }
 
+/** What was stopped because its caller has gone: nobody is there to be told. */
+export const abandoned = (cause?: unknown) =>
+  new DomainError('VALIDATION_ERROR', 'The caller closed the connection, or cancelled the request.', {
+    cause,
+    details: [{ path: '', code: 'abandoned', message: 'It was stopped, as nobody waited for it.' }],
+  })
+
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -53,6 +53,8 @@ export async function write<T extends object>(
   const writing = (db: Scope['db']): WriteScope => ({
     ...scope,
     db,
+    // What is written does not depend on who is still there to hear of it.
+    closed: undefined,
     onCommit: (effect) => void effects.push(effect),
     ...(planning && { planning }),
   })

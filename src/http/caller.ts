@@ -59,9 +59,15 @@ export function callerHook(
 const isRefused = (thrown: unknown): thrown is DomainError =>
   thrown instanceof DomainError && (thrown.code === 'UNAUTHORIZED' || thrown.code === 'FORBIDDEN')
 
-/** Aborts when the connection closes before the answer is out. */
-function closedSignal({ raw }: FastifyReply): AbortSignal {
+const signals = new WeakMap<FastifyReply, AbortSignal>()
+
+/** Aborts when the connection closes before the answer is out. One for all that a request asks. */
+function closedSignal(reply: FastifyReply): AbortSignal {
+  const known = signals.get(reply)
+  if (known) return known
+  const { raw } = reply
   const gone = new AbortController()
+  signals.set(reply, gone.signal)
   const look = () => {
     if (!raw.writableFinished) gone.abort()
   }

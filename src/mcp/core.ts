@@ -59,7 +59,7 @@ export const plinth: Provider = {
   resources: {
     list: listResources,
     templates: async (session, cursor) => listTemplates(session, cursor),
-    read: readResource,
+    read: (session, uri, caller) => readResource(whileAsked(session, caller), uri),
     demandFollow,
   },
   prompts: { list: listPrompts, get: getPrompt },
@@ -96,9 +96,8 @@ async function callTool(
   args: Record<string, unknown>,
   caller: Caller,
 ): Promise<ToolResult> {
-  const context = endingWith(asking.context, caller.signal)
-  const session = { ...asking, context }
-  const { base } = session
+  const session = whileAsked(asking, caller)
+  const { base, context } = session
   const known = rowsAt(base).get(name)
   const row = known && sideOf(known, session)
   try {
@@ -119,6 +118,12 @@ async function callTool(
     return failure(thrown, context.scope.requestId)
   }
 }
+
+/** What is read for a request ends with it: when it is cancelled, or its client is gone. */
+const whileAsked = (session: Session, { signal }: Caller): Session => ({
+  ...session,
+  context: endingWith(session.context, signal),
+})
 
 const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/engine/db.ts'
+import { type Database, openDatabase } from '../../src/engine/database.ts'
 import { walkType } from '../../src/engine/profile/walk.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { start } from '../cli/plinth.ts'
 import { expectFailure, sleep, succeed } from '../support/answers.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { holdOpen } from '../support/holding.ts'
 import { openProxy } from '../support/proxy.ts'
 import { openServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -76,6 +77,33 @@ test('while the database is away it is not ready, fails as 500 with Retry-After,
     await database.drop()
   }
 })
+
+const UPSERT = { type: 'upsert_record', record_type: 'held', id: 'under-POST', data: { n: 2 } }
+
+test.each([
+  ['POST', '/v1/crm/batch', { operations: [UPSERT] }],
+  ['PATCH', '/v1/crm/records/held/under-PATCH', { data: { n: 2 } }],
+])(
+  'a connection that is lost under a %s of %s fails that request and no other',
+  async (method, url, body) => {
+    const id = `under-${method}`
+    const path = `/v1/crm/records/held/${id}`
+    await world.call('PUT', '/v1/crm/record-types/held', {})
+    succeed(await world.call('PUT', path, { data: { n: 1 } }), 201)
+    const held = await holdOpen(world.database)
+    await held.query(`SELECT FROM plinth.record WHERE id = $1 FOR UPDATE`, [id])
+    const asked = world.call(method, url, body)
+    await expect.poll(held.waiting).toHaveLength(1)
+    const [{ pid } = { pid: 0 }] = await held.waiting()
+    await world.database.query('SELECT pg_terminate_backend($1)', [pid])
+    const answer = await asked
+    expectFailure(answer, 'INTERNAL_ERROR')
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    await held.end()
+    expect(succeed(await world.call('GET', path)).data).toEqual({ n: 1 })
+    succeed(await world.call('PUT', path, { data: { n: 3 } }))
+  },
+)
 
 describe('The log', () => {
   test('is JSON lines with the request id, and holds no token, body, id or query', async () => {

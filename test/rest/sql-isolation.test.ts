@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/engine/db.ts'
+import { openDatabase } from '../../src/engine/database.ts'
 import { openSqlRunner } from '../../src/engine/sql/runner.ts'
 import { succeed } from '../support/answers.ts'
 import type { Call } from '../support/server.ts'

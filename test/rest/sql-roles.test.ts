@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import { openDatabase } from '../../src/engine/db.ts'
+import { openDatabase } from '../../src/engine/database.ts'
 import { FUNCTIONS } from '../../src/engine/sql/guard/functions.ts'
 import { openPrincipals } from '../../src/engine/sql/principals.ts'
 import { succeed } from '../support/answers.ts'

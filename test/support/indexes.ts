@@ -35,19 +35,50 @@ export const entriesOf = (world: World, type: string): Promise<Entry[]> =>
     [type],
   )
 
-/** The entries that differ from what the records ask for, missing and superfluous ones alike. */
-export const outOfTrue = (world: World, type: string): Promise<Entry[]> =>
-  world.database.query<Entry>(
-    `WITH wanted AS (
+/** An entry that differs, with how, and what is known of its index and its record. */
+type Fault = Entry & {
+  fault: 'missing' | 'superfluous'
+  index: { kind: string; status: string; fields: unknown }
+  record: { version: number; updated_at: string; data: unknown } | null
+  /** How many there are; the first of them are shown. */
+  faults: number
+}
+
+/**
+ * The entries that differ from what the records ask for, missing and superfluous ones alike. Those of an index that failed
+ * are no concern of anybody until a job has deleted them.
+ */
+export const outOfTrue = (world: World, type: string): Promise<Fault[]> =>
+  world.database.query<Fault>(
+    `WITH living AS (
+       SELECT * FROM plinth.record_type_index
+       WHERE base_id = 'crm' AND record_type = $1 AND kind <> 'text' AND status <> 'failed'),
+     wanted AS (
        SELECT d.id AS index_id, r.id, e.k1, e.k2, e.k3, r.created_at, d.kind = 'unique' AND e.is_whole AS is_unique
-       FROM plinth.record r JOIN plinth.record_type_index d ON d.base_id = r.base_id AND d.record_type = r.record_type
+       FROM plinth.record r CROSS JOIN living d
        CROSS JOIN LATERAL plinth.entry(d.kind, d.fields, r.id, r.external_id, r.external_source, r.version, r.data,
          r.cancelled_at, r.created_at, r.updated_at) e
-       WHERE r.base_id = 'crm' AND r.record_type = $1 AND d.kind <> 'text' AND d.status <> 'failed'),
+       WHERE r.base_id = 'crm' AND r.record_type = $1),
      held AS (
-       SELECT ${KEYS} FROM plinth.record_index x
-       WHERE x.base_id = 'crm' AND index_id IN (SELECT id FROM plinth.record_type_index WHERE record_type = $1))
-     (SELECT ${KEYS} FROM wanted EXCEPT SELECT ${KEYS} FROM held)
-     UNION ALL (SELECT ${KEYS} FROM held EXCEPT SELECT ${KEYS} FROM wanted)`,
+       SELECT ${KEYS} FROM plinth.record_index x WHERE x.base_id = 'crm' AND index_id IN (SELECT id FROM living)),
+     differing AS (
+       SELECT 'missing' AS fault, * FROM (SELECT ${KEYS} FROM wanted EXCEPT SELECT ${KEYS} FROM held) m
+       UNION ALL SELECT 'superfluous', * FROM (SELECT ${KEYS} FROM held EXCEPT SELECT ${KEYS} FROM wanted) s)
+     SELECT differing.*, jsonb_build_object('kind', d.kind, 'status', d.status, 'fields', d.fields) AS index,
+       (SELECT jsonb_build_object('version', r.version, 'updated_at', r.updated_at, 'data', r.data) FROM plinth.record r
+        WHERE r.base_id = 'crm' AND r.record_type = $1 AND r.id = differing.id) AS record,
+       count(*) OVER ()::int AS faults
+     FROM differing JOIN living d ON d.id = differing.index_id
+     ORDER BY differing.index_id, differing.id, fault LIMIT 10`,
     [type],
   )
+
+/** How many entries are left of indexes that failed or are gone. */
+export async function leftOver(world: World): Promise<number> {
+  const living = `SELECT id FROM plinth.record_type_index WHERE status <> 'failed'`
+  const [left] = await world.database.query<{ n: number }>(
+    `SELECT ((SELECT count(*) FROM plinth.record_index WHERE index_id NOT IN (${living}))
+       + (SELECT count(*) FROM plinth.record_text WHERE index_id NOT IN (${living})))::int AS n`,
+  )
+  return left?.n ?? 0
+}

@@ -9,7 +9,7 @@ import { type PageArgs, readPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { chooseAccessPath } from '../records/access-path.ts'
 import { entryConditions } from '../records/index-scan.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 import { readAggregate } from './input.ts'
 import { type AggregatePage, type GroupRow, toGroups } from './page.ts'
 import type { AggregateArgs } from './query.ts'
@@ -36,7 +36,7 @@ export async function aggregateRecords(
   const plan = planAggregate(query, [type])
   const branch = branchOf(type, filterThrough(lens, query.filter), parameters)
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
-  return toGroups(await scope.db.query<GroupRow>(shaped(text), values), plan, page)
+  return toGroups(await read<GroupRow>(scope, shaped(text), values), plan, page)
 }
 
 type Type = ReturnType<typeof typeThrough>

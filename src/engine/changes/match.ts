@@ -7,7 +7,7 @@ import { parseFilter } from '../filter/parse.ts'
 import { recordsAround } from '../history/past-statements.ts'
 import { demandType } from '../record-types/index.ts'
 import { compileFor } from '../records/compile-for.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 
 /** A filter of records, as JSON, and numbers of entries of the log. */
 type MatchArgs = { filter?: unknown; seqs: readonly number[] }
@@ -37,7 +37,7 @@ export async function changesMatch(
   const { text, values } = parameters.bind(
     `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(parsed, target)}) AS found`,
   )
-  const [row] = await scope.db.query<{ found: boolean }>(shaped(text), values)
+  const [row] = await read<{ found: boolean }>(scope, shaped(text), values)
   return row?.found ?? false
 }
 

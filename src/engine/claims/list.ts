@@ -5,7 +5,7 @@ import { Parameters } from '../filter/parameters.ts'
 import { readNewest } from '../newest.ts'
 import type { Page, PageArgs } from '../page.ts'
 import { written } from '../records/record.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 import {
   CLAIM_COLUMNS,
   type Claim,
@@ -38,7 +38,7 @@ export async function listClaims(
     WHERE ${conditions} AND ${before} ORDER BY k.created_at DESC, k.id DESC
     LIMIT ${page.limit + 1} OFFSET ${parameters.add(page.offset)}::bigint`)
   const [rows, total] = await Promise.all([
-    scope.db.query<Row>(shaped(list.text), list.values),
+    read<Row>(scope, shaped(list.text), list.values),
     page.includeTotal ? countClaims(scope, baseId, status) : null,
   ])
   if (rows.length === 0) await demandBase(scope, baseId)
@@ -58,7 +58,7 @@ async function countClaims(scope: Scope, baseId: string, status: ClaimStatus | n
   const { text, values } = parameters.bind(
     `SELECT count(*)::float8 AS total FROM plinth.claim k ${ITS_RECORD} WHERE ${conditions}`,
   )
-  const [row] = await scope.db.query<{ total: number }>(shaped(text), values)
+  const [row] = await read<{ total: number }>(scope, shaped(text), values)
   return row?.total ?? 0
 }
 

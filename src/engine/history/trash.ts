@@ -6,7 +6,7 @@ import { statement, timed } from '../db.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { type RecordItem, type RecordRow, toRecord, written } from '../records/record.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 
 /** A deleted record that can be restored, as it was. */
 export type TrashedRecord = {
@@ -73,9 +73,9 @@ export async function listTrash(scope: Scope, baseId: string, args: TrashArgs): 
   const start = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const position = start ? [start.values[0], start.id] : [null, null]
   const asked = [baseId, types, ...position, page.limit + 1, page.offset]
-  const rows = await scope.db.query<Row>(LIST_TRASH, asked)
+  const rows = await read<Row>(scope, LIST_TRASH, asked)
   const [counted] = page.includeTotal
-    ? await scope.db.query<{ total: number }>(COUNT_TRASH, [baseId, types])
+    ? await read<{ total: number }>(scope, COUNT_TRASH, [baseId, types])
     : []
   const found = toPage(rows, page, counted?.total ?? null)
   const positionOf = (row: Row) => ({ id: row.seq, values: [written(row.deleted_at)] })

@@ -7,7 +7,7 @@ import { statement, timed } from '../db.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { recordNotFound, written } from '../records/record.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 
 /** One version of a record, and what made it. */
 export type RecordVersion = {
@@ -69,9 +69,9 @@ export async function listVersions(
   const boundTo = ['history', ...target, scope.access.grants]
   const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
   const asked = [...target, before, page.limit + 1, page.offset]
-  const rows = await scope.db.query<Row>(LIST_VERSIONS, asked)
+  const rows = await read<Row>(scope, LIST_VERSIONS, asked)
   const needsCount = page.includeTotal || rows.length === 0
-  const [counted] = needsCount ? await scope.db.query<{ total: number }>(COUNT_VERSIONS, target) : []
+  const [counted] = needsCount ? await read<{ total: number }>(scope, COUNT_VERSIONS, target) : []
   if (counted?.total === 0) throw recordNotFound(recordType, id)
   const found = toPage(rows, page, page.includeTotal ? (counted?.total ?? null) : null)
   return {

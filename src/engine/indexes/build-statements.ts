@@ -48,7 +48,7 @@ export const ENTER_TEXT_BATCH = statement(
    SELECT count(*)::int AS seen, count(*)::int AS entered, max(id) AS last FROM w`,
 )
 
-/** Enters those of the records `$4` that have no entry, now that the others may be gone. */
+/** Enters those of the records `$4` that have no entry, now that what kept them out is gone. */
 export const ENTER_AGAIN = statement(
   'enter_again',
   `WITH w AS MATERIALIZED (
@@ -58,11 +58,11 @@ export const ENTER_AGAIN = statement(
 )
 
 /**
- * The records after `$4` up to `$5`, or those of `$6`, that have no entry because another has their values, with that one.
- * Entries are looked up by subqueries: as joins the plan may read all entries of the index for each record.
+ * The records after `$4` up to `$5`, or those of `$6`, that have no entry, each with the one that has its values; null when
+ * that one has others by now. Entries are looked up by subqueries: as joins the plan may read all of the index for each.
  */
-export const FIND_REFUSED = statement(
-  'find_refused',
+export const FIND_WITHOUT = statement(
+  'find_without_entry',
   `WITH wanted AS MATERIALIZED (
      SELECT w.id, w.k1, w.k2, w.k3 FROM (${entriesWanted(
        'plinth.record',
@@ -70,10 +70,10 @@ export const FIND_REFUSED = statement(
        AND w.base_id = $1 AND w.record_type = $2 AND ((w.id > $4 AND w.id <= $5) OR w.id = ANY ($6::text[]))`,
      )}) w
      WHERE (SELECT true FROM plinth.record_index x WHERE x.base_id = $1 AND x.index_id = $3::bigint AND x.id = w.id LIMIT 1) IS NULL)
-   SELECT wanted.id, held.id AS holder FROM wanted CROSS JOIN LATERAL (
+   SELECT wanted.id, held.id AS holder FROM wanted LEFT JOIN LATERAL (
      SELECT x.id FROM plinth.record_index x
      WHERE x.base_id = $1 AND x.index_id = $3::bigint AND x.is_unique
-       AND x.k1 = wanted.k1 AND x.k2 = wanted.k2 AND x.k3 = wanted.k3 LIMIT 1) AS held
+       AND x.k1 = wanted.k1 AND x.k2 = wanted.k2 AND x.k3 = wanted.k3 LIMIT 1) AS held ON true
    ORDER BY wanted.id LIMIT ${MOST_DUPLICATES * MOST_DUPLICATES}`,
 )
 

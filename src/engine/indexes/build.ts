@@ -7,7 +7,7 @@ import {
   ENTER_AGAIN,
   ENTER_BATCH,
   ENTER_TEXT_BATCH,
-  FIND_REFUSED,
+  FIND_WITHOUT,
   KEEP_DUPLICATES,
   LIST_BUILDING,
   LOCK_BUILDING,
@@ -52,7 +52,7 @@ async function buildBatch(tx: Db, key: Key): Promise<Step> {
   const { seen = 0, entered = 0, last = null } = batch ?? {}
   let duplicates = building.duplicates ?? []
   if (building.kind === 'unique' && entered < seen) {
-    const refused = await tx.query<Refused>(FIND_REFUSED, [...key, after, last, []])
+    const refused = await enterOrRefuse(tx, key, [after, last, []])
     if (refused.length > 0) {
       duplicates = await gather(tx, key, duplicates, refused)
       await tx.query(KEEP_DUPLICATES, [...key, JSON.stringify(duplicates)])
@@ -65,6 +65,21 @@ async function buildBatch(tx: Db, key: Key): Promise<Step> {
   return 'over'
 }
 
+type Which = readonly [after: string, last: string | null, ids: readonly string[]]
+
+/**
+ * The records that others keep out of a unique index. Who is without an entry and kept out by none was so a moment ago,
+ * by one that a writer has changed or deleted since: it is entered, or kept out by a third.
+ */
+async function enterOrRefuse(tx: Db, key: Key, which: Which): Promise<Refused[]> {
+  for (;;) {
+    const without = await tx.query<Refused | { id: string; holder: null }>(FIND_WITHOUT, [...key, ...which])
+    const free = without.filter(({ holder }) => holder === null).map(({ id }) => id)
+    if (free.length === 0) return without.filter((each) => each.holder !== null)
+    await tx.query(ENTER_AGAIN, [...key, free])
+  }
+}
+
 /** Decides on an index with duplicates while nobody writes: some may have been mended since they were found. */
 async function judge(tx: Db, key: Key): Promise<Step> {
   const [base, type, index] = key
@@ -72,8 +87,7 @@ async function judge(tx: Db, key: Key): Promise<Step> {
   const [building] = await tx.query<Building>(LOCK_BUILDING, key)
   if (!building) return 'over'
   const ids = (building.duplicates ?? []).flatMap((group) => group.ids)
-  await tx.query(ENTER_AGAIN, [...key, ids])
-  const refused = await tx.query<Refused>(FIND_REFUSED, [...key, '', '', ids])
+  const refused = await enterOrRefuse(tx, key, ['', '', ids])
   if (refused.length === 0) {
     await tx.query(RESTART_BUILD, key)
     return 'more'

@@ -9,7 +9,7 @@ import { demandWithin, filterThrough, refuseThrough, typeThrough } from '../lens
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { expandRecords } from '../related/index.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 import { compileFor } from './compile-for.ts'
 import { expandsPast, parseExpand } from './expand.ts'
 import { adviseIndex } from './index-advice.ts'
@@ -72,7 +72,7 @@ export async function listRecords(
   const statement = listStatement(query, compiled)
 
   const started = performance.now()
-  const rows = await scope.db.query<Row>(shaped(statement.text, { jsonAsText: true }), statement.values)
+  const rows = await read<Row>(scope, shaped(statement.text, { jsonAsText: true }), statement.values)
   const total = page.includeTotal ? (rows[0]?.total ?? (await countAll(scope, query))) : null
   const took = performance.now() - started
   if (moment) await demandKept(scope, baseId, moment)
@@ -95,7 +95,7 @@ export async function listRecords(
 async function countAll(scope: Scope, query: ListQuery): Promise<number> {
   if (query.offset === 0 && query.position === null) return 0
   const { text, values } = countStatement(query)
-  const [counted] = await scope.db.query<{ total: number }>(shaped(text), values)
+  const [counted] = await read<{ total: number }>(scope, shaped(text), values)
   return counted?.total ?? 0
 }
 

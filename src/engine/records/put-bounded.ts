@@ -1,6 +1,5 @@
 import { DomainError } from '../../errors.ts'
 import type { CompiledType } from '../compiled-type.ts'
-import { statement } from '../db.ts'
 import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../expectation.ts'
 import { demandShown, withDefaults } from '../lens/data.ts'
 import type { TypeLens } from '../lens/lens.ts'
@@ -8,21 +7,10 @@ import { demandType } from '../record-types/index.ts'
 import { tooManyWriters } from '../sql-errors.ts'
 import type { WriteScope } from '../write.ts'
 import { boundedWrite, isWithin, wholeContent } from './bounded-write.ts'
-import { dataText, RECORD_COLUMNS, type RecordItem, type RecordRow, recordNotFound } from './record.ts'
+import { lockMeant } from './meant.ts'
+import { dataText, type RecordItem, type RecordRow, recordNotFound } from './record.ts'
 import { demandStated } from './stated.ts'
 import { pairTaken, type Target, upsert } from './upsert.ts'
-
-// The type before the records, as every writer locks them, and these in the order of their ids.
-const LOCK = statement(
-  'lock_put_targets',
-  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
-   SELECT ${RECORD_COLUMNS}, (external_source = $4 AND external_id = $5) IS TRUE AS by_pair FROM plinth.record
-   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY (ARRAY(
-     SELECT $3::text COLLATE "C" UNION
-     SELECT id FROM plinth.record
-     WHERE base_id = $1 AND record_type = $2 AND external_source = $4 AND external_id = $5))
-   ORDER BY id FOR NO KEY UPDATE`,
-)
 
 /** How often a write may find that what it meant to make was made meanwhile. */
 const MAX_TRIES = 50
@@ -53,12 +41,10 @@ export async function putBounded(
 }
 
 /** The record that is meant, held. @throws CONFLICT when pair and id are those of two records, or none was to be there */
-async function holdTarget(scope: WriteScope, type: CompiledType, { id, pair, expected }: Target) {
-  const keys = [type.baseId, type.id, id, pair?.externalSource ?? null, pair?.externalId ?? null]
-  const rows = await scope.db.query<RecordRow & { by_pair: boolean }>(LOCK, keys)
-  const owner = rows.find((row) => row.by_pair)
-  if (owner && (rows.length > 1 || expected.absent)) throw pairTaken(pair)
-  const [row] = rows
+async function holdTarget(scope: WriteScope, type: CompiledType, target: Target) {
+  const { id, pair, expected } = target
+  const [row, other] = await lockMeant(scope.db, [type.baseId, type.id], target)
+  if (row?.by_pair && (other || expected.absent)) throw pairTaken(pair)
   if (row && expected.absent) throw alreadyExists(`record "${id}"`)
   return row
 }

@@ -125,6 +125,9 @@ export function toViewText(recordType: string, row: RecordRow & { score?: number
 export type Pair = { externalId: string; externalSource: string }
 export type PairInput = { externalId?: string | null | undefined; externalSource?: string | null | undefined }
 
+/** What of a record a patch reaches. */
+export type RecordState = { data: unknown } & PairInput
+
 /** The pair a write gives, its source defaulted; null when it gives none. @throws VALIDATION_ERROR */
 export function readPair({ externalId, externalSource }: PairInput): Pair | null {
   if (externalId === undefined || externalId === null) {

@@ -30,7 +30,9 @@ export async function waitForRecords(
   const late = setTimeout(slot.end, seconds * 1000)
   try {
     const name = digest([baseId, recordType, args, grants, scope.lens?.name ?? null])
-    const ask = () => listRecords(scope, baseId, recordType, args)
+    // Others may wait for what is asked here, when this caller has gone.
+    const lasting = { ...scope, closed: undefined }
+    const ask = () => listRecords(lasting, baseId, recordType, args)
     return await scope.waits.first({ baseId, name, ask }, slot.signal)
   } finally {
     clearTimeout(late)

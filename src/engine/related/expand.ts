@@ -6,7 +6,7 @@ import { rightsOf } from '../lens/look.ts'
 import type { ExpandStep, Expansion } from '../records/expand.ts'
 import { type RecordRow, type RecordRowView, toView } from '../records/record.ts'
 import { toRelationshipView } from '../relationships/index.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 import { linkOf } from './columns.ts'
 import { EXPAND, expandWithin } from './expand-statement.ts'
 import { demandRelationshipTypes } from './followed.ts'
@@ -92,9 +92,9 @@ async function readLevel(
     lists.map(({ step }) => step.incoming),
     namedTypes(rightsOf(scope), 'read', baseId),
   ]
-  if (!reach) return scope.db.query<Row>(EXPAND, values)
+  if (!reach) return read<Row>(scope, EXPAND, values)
   const within = expandWithin(reach, values)
-  return scope.db.query<Row>(shaped(within.text), within.values)
+  return read<Row>(scope, shaped(within.text), within.values)
 }
 
 /** Puts what was read into its lists, and answers the lists of the next level. A record of several lists is read on once. */

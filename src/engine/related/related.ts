@@ -10,7 +10,7 @@ import { type Projection, parseFields, project } from '../records/projection.ts'
 import { readQuestion } from '../records/question.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord, toView } from '../records/record.ts'
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 import { findType } from '../types-cache.ts'
 import { linkOf } from './columns.ts'
 import { demandRelationshipTypes } from './followed.ts'
@@ -80,7 +80,7 @@ export async function relatedRecords(
         : await demandRelatedType(scope, baseId, relatedType),
     sort: isSorted ? sort : null,
   })
-  const rows = await scope.db.query<Row>(shaped(statement.text), statement.values)
+  const rows = await read<Row>(scope, shaped(statement.text), statement.values)
   const [first] = rows
   if (!first?.starts) throw recordNotFound(recordType, id)
   if (first.too_large) throw tooLarge()

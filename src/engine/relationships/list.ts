@@ -6,7 +6,7 @@ import { parseFilter } from '../filter/parse.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { readSort } from '../records/sort.ts'
 import { readableRelationshipTypes } from '../relationship-types/index.ts'
-import type { Scope } from '../scope.ts'
+import { read, type Scope } from '../scope.ts'
 import { LINK_FIELDS, parseLinkField } from './columns.ts'
 import { countStatement, fixedText, type LinkQuery, listStatement } from './list-statement.ts'
 import { type Relationship, type RelationshipRow, toRelationship } from './relationship.ts'
@@ -45,7 +45,7 @@ export async function listRelationships(
     position,
   }
   const statement = listStatement(query)
-  const rows = await scope.db.query<Row>(shaped(statement.text), statement.values)
+  const rows = await read<Row>(scope, shaped(statement.text), statement.values)
   if (rows.length === 0) await demandBase(scope, baseId)
   const total = page.includeTotal ? await count(scope, query) : null
   const found = toPage(rows, page, total)
@@ -61,6 +61,6 @@ type Row = RelationshipRow & { [key: `s${number}`]: string | number | null }
 
 async function count(scope: Scope, query: LinkQuery): Promise<number> {
   const { text, values } = countStatement(query)
-  const [row] = await scope.db.query<{ total: number }>(shaped(text), values)
+  const [row] = await read<{ total: number }>(scope, shaped(text), values)
   return row?.total ?? 0
 }

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
-import type { Db } from '../db.ts'
+import type { Database } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 import { toFailure } from './failures.ts'
 import type { Catalog, Prepared } from './guard/index.ts'
@@ -42,7 +42,7 @@ export type SqlRunner = {
 }
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
-type Options = { connectionString: string; db: Db; isEnabled: boolean; limits: SqlLimits; log: Log }
+type Options = { connectionString: string; db: Database; isEnabled: boolean; limits: SqlLimits; log: Log }
 
 /** Looks at what the login may do; nothing is made or connected before the first statement. */
 export async function openSqlRunner({
@@ -86,7 +86,7 @@ export async function openSqlRunner({
       throw thrown
     })
     const work = readOnce(session, { ...statement, limit: asked.limit, ...limits })
-    const options = { db, deadlineMs: limits.timeoutMs + GRACE_MS, signal: asked.signal }
+    const options = { stops: db.stops, deadlineMs: limits.timeoutMs + GRACE_MS, signal: asked.signal }
     return whileWanted(session, work, options, (isSound) => {
       sessions.give(session, isSound)
       free()

@@ -9,7 +9,6 @@ export type Session = {
   /** The socket, after TLS where there is TLS. */
   readonly socket: Socket
   readonly role: string | null
-  readonly processId: number
   /** Resolves once the server has closed the connection or we have. */
   readonly ended: Promise<void>
 }
@@ -100,12 +99,9 @@ async function connect(connectionString: string, login: Login): Promise<Session>
   client.on('error', () => {})
   await client.connect()
   await client.query(FORMS)
-  const { connection, processID } = client as unknown as {
-    connection: { stream: Socket }
-    processID: number
-  }
-  return { client, socket: connection.stream, role: login?.role ?? null, processId: processID, ended }
+  const { connection } = client as unknown as { connection: { stream: Socket } }
+  return { client, socket: connection.stream, role: login?.role ?? null, ended }
 }
 
 /** How the connections name themselves to the server. */
-export const APPLICATION = 'plinth-sql'
+const APPLICATION = 'plinth-sql'

@@ -1,0 +1,52 @@
+import pg from 'pg'
+import { abandoned, askedTooMuch } from './sql-errors.ts'
+import type { Statement } from './statement.ts'
+import { TIMES_AND_JSON_AS_TEXT, TIMES_AS_TEXT } from './times-as-text.ts'
+import type { Watch } from './watch.ts'
+
+/** Past the ORM, on the same connections: a third of its cost for a statement. */
+export async function ask<Row>(
+  client: pg.PoolClient,
+  { name, text, timesAsText, jsonAsText, asked }: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const query = {
+    ...(name && { name }),
+    text,
+    values: [...values],
+    ...(timesAsText && { types: jsonAsText ? TIMES_AND_JSON_AS_TEXT : TIMES_AS_TEXT }),
+  }
+  try {
+    return (await client.query(query)).rows as Row[]
+  } catch (thrown) {
+    throw asked ? askedTooMuch(thrown) : thrown
+  }
+}
+
+/** The same on a connection of the pool's choice. One that `watch` watches is cancelled when its caller goes. */
+export async function askAny<Row>(
+  pool: pg.Pool,
+  statement: Statement,
+  values: readonly unknown[],
+  watch?: Watch,
+): Promise<Row[]> {
+  let client: pg.PoolClient | undefined
+  let isSound = true
+  try {
+    client = await pool.connect()
+    watch?.runsOn(client)
+    return await ask(client, statement, values)
+  } catch (thrown) {
+    isSound = isOfStatement(thrown)
+    throw watch?.isGone ? abandoned(thrown) : thrown
+  } finally {
+    if (watch) await watch.end()
+    client?.release(!isSound)
+  }
+}
+
+/** An error of the statement alone, after which its connection is as good as before. */
+function isOfStatement(thrown: unknown): boolean {
+  const error = thrown instanceof pg.DatabaseError ? thrown : (thrown as { cause?: unknown } | null)?.cause
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
+}

@@ -1,0 +1,32 @@
+import pg from 'pg'
+
+/** How a driver reads rows whose times come as the API writes them. */
+export const TIMES_AS_TEXT = parsing({ [pg.types.builtins.TIMESTAMPTZ]: utc })
+/** The same with JSON as the database has it. */
+export const TIMES_AND_JSON_AS_TEXT = parsing({
+  [pg.types.builtins.TIMESTAMPTZ]: utc,
+  [pg.types.builtins.JSONB]: (text) => text,
+})
+
+function parsing(own: Record<number, (text: string) => string>): pg.CustomTypesConfig {
+  return {
+    getTypeParser: (type: number, format?: 'text' | 'binary') =>
+      own[type] ?? (pg.types.getTypeParser(type, format as 'text') as never),
+  }
+}
+
+/** The last time that was read: what is written together has one time in all its rows. */
+let lastTime = { text: '', shown: '' }
+
+/** `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. */
+function utc(text: string): string {
+  if (text !== lastTime.text) lastTime = { text, shown: shownTime(text) }
+  return lastTime.shown
+}
+
+function shownTime(text: string): string {
+  if (text.length === 26 && text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+  if (!text.endsWith('+00') || text.length > 26) return new Date(text).toISOString()
+  const fraction = text.slice(20, -3).padEnd(3, '0')
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`
+}

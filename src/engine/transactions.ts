@@ -1,0 +1,50 @@
+import type pg from 'pg'
+import { ask } from './asking.ts'
+import type { Db } from './db.ts'
+import type { Prisma } from './prisma/client.ts'
+
+/** Runs work in a transaction of statements alone. */
+export async function runStatements<T>(pool: pg.Pool, work: (tx: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('BEGIN')
+    const done = await work(ofStatements(client))
+    await client.query('COMMIT')
+    return done
+  } catch (thrown) {
+    // A connection that cannot even undo is not given back.
+    await client.query('ROLLBACK').catch((error: Error) => {
+      broken = error
+    })
+    throw thrown
+  } finally {
+    client.release(broken)
+  }
+}
+
+function ofStatements(client: pg.PoolClient): Db {
+  const db: Db = {
+    get orm(): never {
+      throw new Error('This transaction is one of statements alone')
+    },
+    query: (statement, values) => ask(client, statement, values),
+    transaction: (work) => work(db),
+    statements: (work) => work(db),
+    retry: (work) => work(),
+  }
+  return db
+}
+
+/** A transaction of the ORM, and statements in it. */
+export function inTransaction(tx: Prisma.TransactionClient): Db {
+  const db: Db = {
+    orm: tx,
+    // "Unsafe" is about composing text: ours is a constant, and every value is bound.
+    query: (statement, values) => tx.$queryRawUnsafe(statement.text, ...values),
+    transaction: (work) => work(db),
+    statements: (work) => work(db),
+    retry: (work) => work(),
+  }
+  return db
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { trim } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { claimId, needs, one, RecordFields, target } from './record-parts.ts'
+import { Record } from './record-shapes.ts'
+import { route } from './route.ts'
+import { Deleted, expectedVersion } from './shapes.ts'
+
+const ActBody = z.strictObject({ expected_version: expectedVersion, claim_id: claimId }).optional()
+
+/** What is done to a record as it is. */
+export const recordActs = [
+  route('DELETE /:base_id/records/:record_type/:id', {
+    tag: 'Records',
+    summary: 'Delete a record',
+    need: needs('write'),
+    params: one,
+    query: z.strictObject({ claim_id: claimId }),
+    versioned: true,
+    operation:
+      graphql(`mutation DeleteRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { id deleted dry_run: dryRun }
+    }`),
+    variables: ({ params, query, conditions }) => ({
+      ...target(params),
+      expectedVersions: conditions.expectedVersions,
+      claimId: query.claim_id,
+    }),
+    reply: ({ deleteRecord }) => ({ body: trim(deleteRecord) }),
+    answers: Deleted,
+  }),
+  route('POST /:base_id/records/:record_type/:id/cancel', {
+    tag: 'Records',
+    summary: 'Cancel a record',
+    need: needs('write'),
+    params: one,
+    body: ActBody,
+    versioned: true,
+    operation: graphql(
+      `mutation CancelRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+        cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { ...RecordFields dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body, conditions }) => ({
+      ...target(params),
+      expectedVersions: conditions.expectedVersions,
+      claimId: body?.claim_id,
+    }),
+    reply: ({ cancelRecord }) => ({ body: trim(cancelRecord) }),
+    answers: Record,
+  }),
+  route('POST /:base_id/records/:record_type/:id/restore', {
+    tag: 'Records',
+    summary: 'Restore a cancelled or deleted record',
+    need: needs('write'),
+    params: one,
+    body: ActBody,
+    versioned: true,
+    operation: graphql(
+      `mutation RestoreRecord($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+        restoreRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { ...RecordFields dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body, conditions }) => ({
+      ...target(params),
+      expectedVersions: conditions.expectedVersions,
+      claimId: body?.claim_id,
+    }),
+    reply: ({ restoreRecord }) => ({ body: trim(restoreRecord) }),
+    answers: Record,
+  }),
+]

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { trim } from '../bodies.ts'
+import { invalid } from '../errors.ts'
+import { graphql } from '../graphql/document.ts'
+import { claimId, needs, one, RecordFields, target } from './record-parts.ts'
+import { Record } from './record-shapes.ts'
+import { route } from './route.ts'
+import { expectedVersion } from './shapes.ts'
+
+const MergeBody = z.strictObject({
+  id: z.string().optional(),
+  data: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'An RFC 7396 merge patch of the content.' }),
+  external_id: z.string().optional(),
+  external_source: z.string().optional(),
+  expected_version: expectedVersion,
+  claim_id: claimId,
+})
+const Operations = z
+  .array(z.unknown())
+  .max(1000)
+  .meta({ description: 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.' })
+const MERGE_TYPES = ['application/json', 'application/merge-patch+json']
+const OPERATIONS_TYPE = 'application/json-patch+json'
+
+const twoClaims = () =>
+  invalid({
+    path: 'query/claim_id',
+    code: 'disagrees',
+    message: 'The body names another claim. Send one of them.',
+  })
+
+export const recordPatch = [
+  route('PATCH /:base_id/records/:record_type/:id', {
+    tag: 'Records',
+    summary: 'Patch a record',
+    need: needs('write'),
+    params: one,
+    query: z.strictObject({ claim_id: claimId }),
+    body: z.union([MergeBody, Operations]),
+    bodyOf: (mediaType) => (mediaType === OPERATIONS_TYPE ? Operations : MergeBody),
+    accepts: [...MERGE_TYPES, OPERATIONS_TYPE],
+    versioned: true,
+    operation: graphql(
+      `mutation PatchRecord($base: String!, $recordType: String!, $id: String!, $merge: JSON, $operations: JSON,
+        $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String) {
+        patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, operations: $operations,
+          externalId: $externalId, externalSource: $externalSource, expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId) {
+          ...RecordFields operation dry_run: dryRun
+        }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, query, body, conditions }) => {
+      const { expectedVersions, mustExist } = conditions
+      const when = { ...target(params), expectedVersions, mustExist, claimId: query.claim_id }
+      if (Array.isArray(body)) return { ...when, operations: body }
+      const { data, external_id, external_source, claim_id = query.claim_id } = body
+      if (query.claim_id !== undefined && claim_id !== query.claim_id) throw twoClaims()
+      return {
+        ...when,
+        claimId: claim_id,
+        ...(data !== undefined && { merge: data }),
+        ...(external_id !== undefined && { externalId: external_id }),
+        ...(external_source !== undefined && { externalSource: external_source }),
+      }
+    },
+    reply: ({ patchRecord }) => ({ body: trim(patchRecord) }),
+    answers: Record,
+  }),
+]

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { linkOf } from '../bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { RecordLinks } from '../shapes.ts'
+import { claimId, inType, needs, one, RecordFields, target, written } from './record-parts.ts'
+import { Record } from './record-shapes.ts'
+import { route } from './route.ts'
+import { expectedVersion, recordId } from './shapes.ts'
+
+const external = {
+  external_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Identifies the record for upsert, together with external_source.' }),
+  external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
+}
+const data = z
+  .record(z.string(), z.unknown())
+  .meta({ description: 'The content, by the schema of the record type.' })
+const PutBody = z.strictObject({
+  id: z.string().optional(),
+  data,
+  ...external,
+  relationships: RecordLinks.optional(),
+  expected_version: expectedVersion,
+  claim_id: claimId,
+})
+const PostBody = z.strictObject({
+  id: recordId.optional(),
+  data,
+  ...external,
+  relationships: RecordLinks.optional(),
+})
+/** The content of a record as the mutations take it. */
+const contentOf = (body: z.output<typeof PutBody> | z.output<typeof PostBody>) => ({
+  data: body.data,
+  externalId: body.external_id,
+  externalSource: body.external_source,
+  relationships: body.relationships?.map(linkOf),
+})
+
+/** Ways to write a record whole. */
+export const recordPuts = [
+  route('PUT /:base_id/records/:record_type', {
+    tag: 'Records',
+    summary: 'Upsert a record by its external id',
+    need: needs('write'),
+    params: inType,
+    body: PutBody.omit({ id: true }),
+    versioned: true,
+    operation: graphql(
+      `mutation PutRecordByExternalId($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String,
+        $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
+        putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource,
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body, conditions }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      ...contentOf(body),
+      claimId: body.claim_id,
+      ...conditions,
+    }),
+    reply: ({ putRecordByExternalId }, { params }) => written(putRecordByExternalId, params),
+    statuses: [200, 201],
+    answers: Record,
+  }),
+  route('POST /:base_id/records/:record_type', {
+    tag: 'Records',
+    summary: 'Create a record',
+    need: needs('write'),
+    params: inType,
+    body: PostBody,
+    operation: graphql(
+      `mutation CreateRecord($base: String!, $recordType: String!, $id: String, $data: JSON!, $externalId: String, $externalSource: String,
+        $relationships: [RecordLink!]) {
+        createRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
+          relationships: $relationships) {
+          ...RecordFields operation dry_run: dryRun
+        }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      recordType: params.record_type,
+      id: body.id,
+      ...contentOf(body),
+    }),
+    reply: ({ createRecord }, { params }) => written(createRecord, params),
+    statuses: [201],
+    answers: Record,
+  }),
+  route('PUT /:base_id/records/:record_type/:id', {
+    tag: 'Records',
+    summary: 'Upsert a record',
+    need: needs('write'),
+    params: one,
+    body: PutBody,
+    versioned: true,
+    operation: graphql(
+      `mutation PutRecord($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String,
+        $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
+        putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation dry_run: dryRun }
+      }`,
+      [RecordFields],
+    ),
+    variables: ({ params, body, conditions }) => ({
+      ...target(params),
+      ...contentOf(body),
+      claimId: body.claim_id,
+      ...conditions,
+    }),
+    reply: ({ putRecord }, { params }) => written(putRecord, params),
+    statuses: [200, 201],
+    answers: Record,
+  }),
+]

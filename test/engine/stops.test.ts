@@ -1,0 +1,75 @@
+/** Reads that are stopped at any moment, beside others on the same connections. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/engine/database.ts'
+import { statement } from '../../src/engine/db.ts'
+import { LIMITS } from '../../src/limits.ts'
+import { LONG, sleep, times } from '../support/answers.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+let db: Database
+beforeAll(async () => {
+  database = await cloneDatabase()
+  db = openDatabase(database.url, () => {})
+})
+afterAll(async () => {
+  await db.close()
+  await database.drop()
+})
+
+const LAST = statement('last', `SELECT 'done' AS said FROM pg_sleep($1 / 1000.0)`)
+const last = (ms: number, closed?: () => AbortSignal) =>
+  db.query<{ said: string }>(LAST, [ms], closed).then(
+    ([row]) => row?.said,
+    (thrown: { details?: { code: string }[] }) => thrown.details?.[0]?.code ?? String(thrown),
+  )
+
+test('who leaves as the answer comes hits nobody else, and costs no connection', async () => {
+  const about = () => LIMITS.watchAfterMs - 5 + Math.random() * 20
+  const lanes = times(8, async () => {
+    const said: (string | undefined)[] = []
+    for (const _ of times(LONG ? 300 : 30, () => {})) {
+      const gone = new AbortController()
+      void sleep(about()).then(() => gone.abort())
+      said.push(await last(about(), () => gone.signal))
+    }
+    return said
+  })
+  let isOver = false
+  const others = times(4, async () => {
+    const said = new Set<string | undefined>()
+    while (!isOver) said.add(await last(Math.random() * 5))
+    return [...said]
+  })
+  const said = (await Promise.all(lanes)).flat()
+  isOver = true
+  expect(await Promise.all(others)).toEqual(times(4, () => ['done']))
+  expect([...new Set(said)].sort()).toEqual(['abandoned', 'done'])
+  const backends = await database.query<{ began: Date }>(
+    `SELECT backend_start AS began FROM pg_stat_activity WHERE application_name = 'plinth' AND datname = current_database()`,
+  )
+  expect(backends).toHaveLength(12)
+  const began = backends.map((each) => each.began.getTime())
+  expect(Math.max(...began) - Math.min(...began), 'none was made anew').toBeLessThan(1000)
+}, 60_000)
+
+test('a read in a transaction runs to its end', async () => {
+  const gone = AbortSignal.abort()
+  const work = db.statements(async (tx) => {
+    await tx.query(LAST, [LIMITS.watchAfterMs * 2], () => gone)
+    return 'done'
+  })
+  expect(await work).toBe('done')
+})
+
+test('what fails leaves its connection as good as it was', async () => {
+  const BACKEND = statement('backend', 'SELECT pg_backend_pid() AS pid, 1 / $1::int AS one')
+  const pids = async () =>
+    (await Promise.all(times(12, () => db.query<{ pid: number }>(BACKEND, [1]))))
+      .map(([row]) => row?.pid)
+      .sort()
+  const before = await pids()
+  for (const failed of await Promise.allSettled(times(12, () => db.query(BACKEND, [0]))))
+    expect(failed.status).toBe('rejected')
+  expect(await pids()).toEqual(before)
+})

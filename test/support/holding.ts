@@ -1,0 +1,37 @@
+import pg from 'pg'
+import { onTestFinished } from 'vitest'
+import type { TestDatabase } from './database.ts'
+
+/** A transaction past the product, that others can be made to wait for. */
+export type Holding = {
+  query(text: string, values?: unknown[]): Promise<unknown>
+  /** The backends that wait for it, each with what it runs. */
+  waiting(): Promise<{ pid: number; application_name: string; query: string }[]>
+  /** Ends it, with what it did or, as a rule, without. */
+  end(how?: 'COMMIT' | 'ROLLBACK'): Promise<void>
+}
+
+export async function holdOpen(database: TestDatabase): Promise<Holding> {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('BEGIN')
+  let isOver = false
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const end = async (how: 'COMMIT' | 'ROLLBACK' = 'ROLLBACK') => {
+    if (isOver) return
+    isOver = true
+    await client.query(how)
+    await client.end()
+  }
+  // A test that fails holds up no other.
+  onTestFinished(() => end())
+  return {
+    query: (text, values) => client.query(text, values),
+    waiting: () =>
+      database.query(
+        'SELECT pid, application_name, query FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)) ORDER BY pid',
+        [rows[0]?.pid],
+      ),
+    end,
+  }
+}
