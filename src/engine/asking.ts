@@ -17,11 +17,21 @@ export async function ask<Row>(
     ...(timesAsText && { types: jsonAsText ? TIMES_AND_JSON_AS_TEXT : TIMES_AS_TEXT }),
   }
   try {
-    return (await client.query(query)).rows as Row[]
+    return (await run(client, query)).rows as Row[]
   } catch (thrown) {
     throw asked ? askedTooMuch(thrown) : thrown
   }
 }
+
+/**
+ * By callback: what the driver keeps of a promise it makes itself holds the rows, and all that waits for them, until the
+ * next collection of the old generation.
+ */
+export const run = (client: pg.PoolClient, query: string | pg.QueryConfig): Promise<pg.QueryResult> =>
+  new Promise((resolve, reject) => {
+    const done = (error: Error | null, result: pg.QueryResult) => (error ? reject(error) : resolve(result))
+    void client.query(query as pg.QueryConfig, done)
+  })
 
 /** The same on a connection of the pool's choice. One that `watch` watches is cancelled when its caller goes. */
 export async function askAny<Row>(

@@ -15,13 +15,18 @@ function parsing(own: Record<number, (text: string) => string>): pg.CustomTypesC
   }
 }
 
-/** The last time that was read: what is written together has one time in all its rows. */
-let lastTime = { text: '', shown: '' }
+type Time = { readonly text: string; readonly shown: string }
+/** The last two times that were read: what is written together has one time in all its rows, and another beside it. */
+let last: Time = { text: '', shown: '' }
+let before = last
 
 /** `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. */
 function utc(text: string): string {
-  if (text !== lastTime.text) lastTime = { text, shown: shownTime(text) }
-  return lastTime.shown
+  if (text === last.text) return last.shown
+  const found = text === before.text ? before : { text, shown: shownTime(text) }
+  before = last
+  last = found
+  return found.shown
 }
 
 function shownTime(text: string): string {

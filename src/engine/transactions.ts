@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ask } from './asking.ts'
+import { ask, run } from './asking.ts'
 import type { Db } from './db.ts'
 import type { Prisma } from './prisma/client.ts'
 
@@ -8,13 +8,13 @@ export async function runStatements<T>(pool: pg.Pool, work: (tx: Db) => Promise<
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('BEGIN')
+    await run(client, 'BEGIN')
     const done = await work(ofStatements(client))
-    await client.query('COMMIT')
+    await run(client, 'COMMIT')
     return done
   } catch (thrown) {
     // A connection that cannot even undo is not given back.
-    await client.query('ROLLBACK').catch((error: Error) => {
+    await run(client, 'ROLLBACK').catch((error: Error) => {
       broken = error
     })
     throw thrown
