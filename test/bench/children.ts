@@ -12,7 +12,7 @@ const END_MS = 30_000
 const alive = new Set<ChildProcess>()
 
 /** What `npm start` gives the process. */
-const FLAGS = ['--max-semi-space-size=16', '--no-parallel-scavenge']
+const FLAGS = ['--max-semi-space-size=16', '--no-parallel-scavenge', '--no-allocation-site-pretenuring']
 
 /** Plinth as a user starts it, but without a rate limit; what it logs goes to /dev/null. */
 export const startPlinth = (dataDir: string, profile?: string): Promise<Child> =>
