@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { start } from '../cli/plinth.ts'
 import { succeed, times } from '../support/answers.ts'
 import { SEED } from '../support/seed.ts'
-import type { Body } from '../support/server.ts'
+import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -84,6 +84,32 @@ test('batches, single writes and deletions of the same records leave a whole log
     expect(version).toBe((versions.get(id) ?? 0) + 1)
     versions.set(id, version)
   }
+})
+
+test('a type that is deleted and made again has none of what its new schema refuses', async () => {
+  const strict = { json_schema: { type: 'object', required: ['must'] } }
+  const statuses = new Set<number>()
+  for (const _ of times(6, (n) => n)) {
+    const type = await world.newType()
+    succeed(await batch(times(200, (n) => put(type, `r${n}`, {}))))
+    const remade = batch([
+      { type: 'delete_record_type', id: type, confirm: type },
+      { type: 'upsert_record_type', id: type, body: strict },
+    ])
+    const writes: Promise<Answer>[] = []
+    for (const n of times(30, (each) => each)) {
+      writes.push(
+        n % 2 === 0
+          ? batch([put(type, `a${n}`, { n }), put(type, `b${n}`, { n })])
+          : world.call('PUT', `/v1/crm/records/${type}/p${n}`, { data: { n } }),
+      )
+      await new Promise((resolve) => setTimeout(resolve, n % 5))
+    }
+    succeed(await remade)
+    for (const { status } of await Promise.all(writes)) statuses.add(status)
+    expect(succeed(await world.call('GET', `/v1/crm/records/${type}`)).data).toEqual([])
+  }
+  expect([...statuses].sort()).toEqual([200, 201, 400])
 })
 
 test('a server that is killed in the middle of batches leaves all of each, or nothing', async () => {
