@@ -226,6 +226,19 @@ test('where nothing valid is found, no call that writes is shown', async () => {
   expect(write).toEqual({ tool: 'create_puzzle', arguments: { code: 'Q1234567' } })
 })
 
+test('the calls are of tools that the options of the address leave', async () => {
+  const named = async (tools: string) => {
+    const path = `/mcp/crm?tools=describe_type${tools}`
+    const { body } = await as({ detail: 'full', record_type: 'company' }, path)
+    return body.calls.map(({ tool }: Body) => tool)
+  }
+  expect(await named('')).toEqual([])
+  expect(await named(',upsert_record')).toEqual(['upsert_record'])
+  expect(await named(',create_company')).toEqual(['create_company'])
+  expect(new Set(await named(',query_records'))).toEqual(new Set(['query_records']))
+  expect(await named(',aggregate_records&readonly=1')).toEqual(['aggregate_records'])
+})
+
 test('a schema that names its parts many times over, or long lists of lists, is described in no time', async () => {
   const parts = Array.from({ length: 20 }, (_, n) => `p${n}`)
   const last = { type: 'object', properties: { name: { type: 'string' } } }
