@@ -4,11 +4,13 @@ import type { CARDINALITIES, ON_DELETE } from '../shapes.ts'
 export type Cardinality = (typeof CARDINALITIES)[number]
 export type OnDelete = (typeof ON_DELETE)[number]
 
-/** A relationship type as reads and writes need it: its schema compiled, under the version it was compiled from. */
+/** A relationship type as reads and writes need it: its schema compiled, under the stamp of what it was compiled from. */
 export type CompiledRelationshipType = {
   readonly baseId: string
   readonly id: string
   readonly version: number
+  /** Names the version among those of all types that have had the id. */
+  readonly stamp: string
   readonly name: string
   /** Ids of record types, or `*` alone for any. */
   readonly sourceRecordTypes: readonly string[]
@@ -31,3 +33,6 @@ export const hasOneTarget = (cardinality: Cardinality): boolean =>
 /** May a target have no other source? */
 export const hasOneSource = (cardinality: Cardinality): boolean =>
   cardinality === 'one_to_many' || cardinality === 'one_to_one'
+
+/** The stamp as SQL over `plinth.relationship_type`: versions begin anew where a type is made again. */
+export const STAMP = `version || '@' || extract(epoch FROM created_at)`

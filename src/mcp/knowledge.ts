@@ -71,7 +71,10 @@ export const knowledgeTools = [
     },
     run: async ({ base_id, id }, context, _caller, { publicUrl }) => {
       const named = readDocumentId(id)
-      const { record } = await readRecord({ base: base_id, ...named }, context)
+      // Type and record are both of the one argument that there is.
+      const { record } = await readRecord({ base: base_id, ...named }, context).catch((thrown: unknown) => {
+        throw withPaths(thrown, (path) => (path === '' ? path : '/id'))
+      })
       return documentOf(named, trim(record), { base: base_id, publicUrl })
     },
   }),

@@ -44,6 +44,8 @@ const DescribeFully = graphql(
 const describeFully = compile(DescribeFully)
 
 type Asked = { base: string; recordType: string }
+/** The address that is asked at, and the tools that its options leave. */
+type Place = { at: string; tools: readonly string[] | null }
 
 /** Fields a model is shown unless it asks for all: what is read is paid for. */
 const FIELDS = 40
@@ -59,16 +61,16 @@ export const profileTools = [
     showsRecords: true,
     input: z.strictObject({ record_type: z.string(), detail: z.enum(DETAILS).optional(), ...reading }),
     output: answerOutput,
-    run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at }) => {
+    run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at, tools = null }) => {
       const asked = { base: base_id, recordType: record_type }
-      return new Reading(await BODIES[detail](asked, context, at), { uriOf: typeUriIn(base_id) })
+      return new Reading(await BODIES[detail](asked, context, { at, tools }), { uriOf: typeUriIn(base_id) })
     },
   }),
 ]
 
 const BODIES: Record<
   (typeof DETAILS)[number],
-  (asked: Asked, context: Context, at: string) => Promise<object>
+  (asked: Asked, context: Context, place: Place) => Promise<object>
 > = {
   async brief(asked, context) {
     const { type } = await describeBriefly(asked, context)
@@ -78,12 +80,20 @@ const BODIES: Record<
     const { type, profile } = await describeType(asked, context)
     return { ...type, profile: sparing(profile, FIELDS) }
   },
-  async full(asked, context, at) {
+  async full(asked, context, { at, tools }) {
     const answer = await describeFully({ ...asked, limit: LIMITS.pageMax }, context)
     const { portableId, ...type } = answer.type
     const { data, examples, ...profile } = answer.profile
     const { relationshipTypes, links } = linksOf(profile.relationships, answer.relationshipTypes.data)
-    const described = { ...asked, portableId, data, queries: examples, links, namesBase: at === '/mcp' }
+    const described = {
+      ...asked,
+      portableId,
+      data,
+      queries: examples,
+      links,
+      namesBase: at === '/mcp',
+      tools,
+    }
     return {
       ...type,
       relationship_types: relationshipTypes,

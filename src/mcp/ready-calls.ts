@@ -34,14 +34,17 @@ type Described = {
   links: readonly Linked[]
   /** Do calls at the address name their base? */
   namesBase: boolean
+  /** The tools that the options of the address leave; null for all of them. */
+  tools: readonly string[] | null
 }
 
 /** Calls of tools that work on the type as it is: one that writes where the token may, and those that find something. */
 export async function readyCalls(described: Described, context: Context): Promise<Call[]> {
   const { base, recordType, queries, links, namesBase } = described
   const of = { ...(namesBase && { base_id: base }), record_type: recordType }
+  const isLeft = ({ tool }: Call) => described.tools === null || described.tools.includes(tool)
   const [most] = links.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count)
-  return [
+  const calls = [
     ...(mayWrite(context, base, recordType) ? await writes(described, of, context) : []),
     ...queries.map(({ query }) => {
       const asked = query as Record<string, unknown>
@@ -50,15 +53,18 @@ export async function readyCalls(described: Described, context: Context): Promis
     }),
     ...(most ? [{ tool: 'query_records', arguments: { ...of, expand: [stepOf(most)], limit: 10 } }] : []),
   ]
+  return calls.filter(isLeft)
 }
 
 /** As `expand` writes a step. */
 const stepOf = ({ rel_type, direction }: Linked) => (direction === 'incoming' ? `~${rel_type}` : rel_type)
 
 async function writes(described: Described, of: object, context: Context): Promise<Call[]> {
-  const { base, portableId, data, links, namesBase } = described
+  const { base, portableId, data, links, namesBase, tools } = described
   if (data === null) return []
-  const create = namesBase ? undefined : (await typedTools(base, context)).all.get(`create_${portableId}`)
+  const name = `create_${portableId}`
+  const isLeft = !namesBase && (tools === null || tools.includes(name))
+  const create = isLeft ? (await typedTools(base, context)).all.get(name) : undefined
   // Arguments of other names than the properties' own would be another example.
   const isPlain = create && !create.input.projection.names.renames
   const link = await newLink(base, links, context)

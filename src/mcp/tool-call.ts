@@ -26,8 +26,12 @@ export type Spec<In extends z.ZodObject> = Described & {
   run: (args: Given<In>, context: Context, caller: Caller, where: CalledAt) => Promise<object>
 }
 
-/** What the address of a call has: resources to link to, and a name on the network. */
-type Where = { hasResources?: boolean; publicUrl?: string | undefined }
+/** What the address of a call has: resources to link to, a name on the network, and tools, where it has not all. */
+type Where = {
+  hasResources?: boolean
+  publicUrl?: string | undefined
+  tools?: readonly string[] | null
+}
 /** The same, and which it is. */
 type CalledAt = Where & { at: string }
 

@@ -226,6 +226,57 @@ test('where nothing valid is found, no call that writes is shown', async () => {
   expect(write).toEqual({ tool: 'create_puzzle', arguments: { code: 'Q1234567' } })
 })
 
+test('the calls are of tools that the options of the address leave', async () => {
+  const named = async (tools: string) => {
+    const path = `/mcp/crm?tools=describe_type${tools}`
+    const { body } = await as({ detail: 'full', record_type: 'company' }, path)
+    return body.calls.map(({ tool }: Body) => tool)
+  }
+  expect(await named('')).toEqual([])
+  expect(await named(',upsert_record')).toEqual(['upsert_record'])
+  expect(await named(',create_company')).toEqual(['create_company'])
+  expect(new Set(await named(',query_records'))).toEqual(new Set(['query_records']))
+  expect(await named(',aggregate_records&readonly=1')).toEqual(['aggregate_records'])
+})
+
+test('a schema that names its parts many times over, or long lists of lists, is described in no time', async () => {
+  const parts = Array.from({ length: 20 }, (_, n) => `p${n}`)
+  const last = { type: 'object', properties: { name: { type: 'string' } } }
+  const levels = (level: (next: object) => object) => {
+    const named = Array.from({ length: 6 }, (_, n) => [`d${n}`, n < 5 ? level(to(n + 1)) : last])
+    return { type: 'object', ...level(to(0)), $defs: Object.fromEntries(named) }
+  }
+  const to = (n: number) => ({ $ref: `#/$defs/d${n}` })
+  const shapes = {
+    made_of: levels((next) => ({ type: 'object', allOf: parts.map(() => next) })),
+    asks_for: levels((next) => ({
+      type: 'object',
+      required: parts,
+      properties: Object.fromEntries(parts.map((name) => [name, next])),
+    })),
+    lists: {
+      type: 'object',
+      required: parts,
+      properties: Object.fromEntries(
+        parts.map((name) => [
+          name,
+          [1, 2, 3, 4, 5].reduce<object>((items) => ({ type: 'array', minItems: 10, items }), {
+            type: 'string',
+          }),
+        ]),
+      ),
+    },
+  }
+  for (const [id, json_schema] of Object.entries(shapes)) {
+    succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, { json_schema }), 201)
+    const before = performance.now()
+    const { body } = await as({ record_type: id, detail: 'full' })
+    expect(performance.now() - before).toBeLessThan(2500)
+    expect(body.id).toBe(id)
+    expect(body.calls.length).toBeGreaterThan(0)
+  }
+})
+
 test('arguments of other names than the properties are left to upsert_record', async () => {
   const json_schema = { type: 'object', properties: { 'größe in cm': { type: 'number' } } }
   succeed(await world.call('PUT', '/v1/crm/record-types/odd', { json_schema }), 201)

@@ -227,7 +227,8 @@ describe('fetch', () => {
         details: [{ path: '/id', code: 'invalid_id' }],
       })
     expect((await fetched('deal/none')).error.code).toBe('NOT_FOUND')
-    expect((await fetched('none/d2')).error.code).toBe('NOT_FOUND')
+    const { error } = await fetched('none/d2')
+    expect(error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/id' }] })
   })
 
   test('cuts what is longer than a client can take, says where, and stays JSON', async () => {

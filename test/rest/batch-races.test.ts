@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { start } from '../cli/plinth.ts'
-import { succeed, times } from '../support/answers.ts'
+import { expectFailure, succeed, times } from '../support/answers.ts'
 import { SEED } from '../support/seed.ts'
-import type { Body } from '../support/server.ts'
+import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -84,6 +84,52 @@ test('batches, single writes and deletions of the same records leave a whole log
     expect(version).toBe((versions.get(id) ?? 0) + 1)
     versions.set(id, version)
   }
+})
+
+test('a type that is deleted and made again has none of what its new schema refuses', async () => {
+  const strict = { json_schema: { type: 'object', required: ['must'] } }
+  const statuses = new Set<number>()
+  for (const _ of times(6, (n) => n)) {
+    const type = await world.newType()
+    succeed(await batch(times(200, (n) => put(type, `r${n}`, {}))))
+    const remade = batch([
+      { type: 'delete_record_type', id: type, confirm: type },
+      { type: 'upsert_record_type', id: type, body: strict },
+    ])
+    const writes: Promise<Answer>[] = []
+    for (const n of times(30, (each) => each)) {
+      writes.push(
+        n % 2 === 0
+          ? batch([put(type, `a${n}`, { n }), put(type, `b${n}`, { n })])
+          : world.call('PUT', `/v1/crm/records/${type}/p${n}`, { data: { n } }),
+      )
+      await new Promise((resolve) => setTimeout(resolve, n % 5))
+    }
+    succeed(await remade)
+    for (const { status } of await Promise.all(writes)) statuses.add(status)
+    expect(succeed(await world.call('GET', `/v1/crm/records/${type}`)).data).toEqual([])
+  }
+  expect([...statuses].sort()).toEqual([200, 201, 400])
+})
+
+test('a link is held to the relationship type that there is, also where that was made again a moment ago', async () => {
+  const type = await world.newType()
+  for (const id of ['a', 'b'])
+    succeed(await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: {} }), 201)
+  const relationshipType = (body: object) => world.call('PUT', '/v1/crm/relationship-types/knows', body)
+  const link = (id: string, source: string, target: string) =>
+    world.call('PUT', `/v1/crm/relationships/${id}`, {
+      rel_type: 'knows',
+      ...{ source_record_type: type, source_id: source },
+      ...{ target_record_type: type, target_id: target },
+    })
+  succeed(await relationshipType({}), 201)
+  succeed(await link('l1', 'a', 'b'), 201)
+  // As another process does, of which no word has come yet.
+  await world.database.query(`WITH gone AS (DELETE FROM plinth.relationship WHERE rel_type = 'knows')
+    UPDATE plinth.relationship_type SET created_at = now(), data_schema = '{"required":["since"]}' WHERE id = 'knows'`)
+  expectFailure(await link('l2', 'b', 'a'), 'VALIDATION_ERROR')
+  expect(succeed(await world.call('GET', '/v1/crm/relationships')).data).toEqual([])
 })
 
 test('a server that is killed in the middle of batches leaves all of each, or nothing', async () => {

@@ -21,6 +21,8 @@ export const BOUNDS = {
   topValues: 5,
   /** Properties of one object of an example that are not asked for. */
   exampleProperties: 12,
+  /** Schemas, and names in them, that an example is made from. */
+  exampleSteps: 20_000,
   /** The longest value that is shown, as JSON. */
   valueChars: 64,
   cacheMs: 30_000,

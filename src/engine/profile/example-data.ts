@@ -16,7 +16,10 @@ type Known = {
   unique: ReadonlySet<string>
   /** Properties that are not asked for, but show what goes there. */
   optional: boolean
+  room: Room
 }
+/** What may be looked at yet: a schema that refers to parts of itself many times over is far larger than its text. */
+type Room = { left: number }
 
 /**
  * Data that a new record could have: of frequent values, enums, and what else the schema asks for. Null where none of it
@@ -31,8 +34,8 @@ export function exampleData(type: CompiledType, summaries: readonly Summary[]): 
       return value === undefined ? [] : [[profile.field, value] as const]
     }),
   )
-  const needed = { root, common, unique, optional: false }
-  const shape = whole(root, root)
+  const needed = { root, common, unique, optional: false, room: { left: BOUNDS.exampleSteps } }
+  const shape = whole(root, needed)
   const rich = objectOf(shape, [], { ...needed, optional: true })
   const tries = [{ ...undeclared(shape, summaries, common), ...rich }, rich, objectOf(shape, [], needed)]
   return tries.find((data) => schema.validate(data).length === 0) ?? null
@@ -94,7 +97,8 @@ function objectOf({ properties, required }: Schema, path: FieldPath, known: Know
   let left = Math.max(0, BOUNDS.exampleProperties - needed.size)
   const members: [string, unknown][] = []
   for (const [name, raw] of declared) {
-    const schema = whole(raw, known.root)
+    if (known.room.left <= 0) break
+    const schema = whole(raw, known)
     if (!needed.has(name) && (!tells(name, schema) || left-- <= 0)) continue
     const value = exampleOf(schema, [...path, name], known)
     if (value !== undefined) members.push([name, value])
@@ -103,30 +107,46 @@ function objectOf({ properties, required }: Schema, path: FieldPath, known: Know
 }
 
 function listOf({ items, minItems }: Schema, path: FieldPath, known: Known): unknown[] {
-  const item =
-    path.length < BOUNDS.depth &&
-    isObject(items) &&
-    exampleOf(whole(items, known.root), [...path, null], known)
-  return item === undefined || item === false ? [] : Array.from({ length: countOf(minItems) }, () => item)
+  if (path.length >= BOUNDS.depth || !isObject(items)) return []
+  const list = Array.from({ length: countOf(minItems) }, () =>
+    exampleOf(whole(items, known), [...path, null], known),
+  )
+  return list.filter((item) => item !== undefined)
 }
 
 const countOf = (minItems: unknown) =>
   typeof minItems === 'number' ? Math.min(Math.max(minItems, 1), 10) : 1
 
-/** A schema with what its references, all that it is made of, and the first of its alternatives say. */
-function whole(raw: unknown, root: unknown, depth = 0): Schema {
+/** A schema with what its references, all that it is made of, and the first of its alternatives say; nothing where the room is used up. */
+function whole(raw: unknown, known: Known, depth = 0): Schema {
+  const { root, room } = known
+  if (room.left <= 0) return {}
   const schema = resolve(raw, root) ?? {}
+  room.left -= sizeOf(schema)
   if (depth >= BOUNDS.depth) return schema
   const [either] = [schema['anyOf'] ?? schema['oneOf']].flat()
   const parts = [...[schema['allOf'] ?? []].flat(), ...(either === undefined ? [] : [either])]
-  return parts.reduce<Schema>((sum, part) => joined(sum, whole(part, root, depth + 1)), schema)
+  let sum = schema
+  for (const part of parts) {
+    if (room.left <= 0) break
+    sum = joined(sum, whole(part, known, depth + 1), room)
+  }
+  return sum
 }
 
-const joined = (a: Schema, b: Schema): Schema => ({
-  ...b,
-  ...a,
-  ...((isObject(a['properties']) || isObject(b['properties'])) && {
-    properties: { ...(b['properties'] as object), ...(a['properties'] as object) },
-  }),
-  required: [...new Set([a['required'] ?? [], b['required'] ?? []].flat())],
-})
+function joined(a: Schema, b: Schema, room: Room): Schema {
+  // Copied is the sum too, for each of its parts anew.
+  room.left -= sizeOf(a) + sizeOf(b)
+  return {
+    ...b,
+    ...a,
+    ...((isObject(a['properties']) || isObject(b['properties'])) && {
+      properties: { ...(b['properties'] as object), ...(a['properties'] as object) },
+    }),
+    required: [...new Set([a['required'] ?? [], b['required'] ?? []].flat())],
+  }
+}
+
+/** How much there is to read of a schema itself. */
+const sizeOf = ({ properties, required }: Schema): number =>
+  1 + Object.keys(Object(properties)).length + (Array.isArray(required) ? required.length : 0)

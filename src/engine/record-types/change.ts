@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { demand } from '../access.ts'
 import { lockConfiguration } from '../configuration.ts'
@@ -75,11 +76,20 @@ async function create(scope: Scope, baseId: string, id: string, fields: Fields):
   const isTaken = async (portableId: string) =>
     (await scope.db.orm.recordType.count({ where: { baseId, portableId } })) > 0
   const row = await scope.db.orm.recordType.create({
-    data: { baseId, id, portableId: await choosePortableId(id, isTaken), ...columns },
+    data: {
+      baseId,
+      id,
+      portableId: await choosePortableId(id, isTaken),
+      revision: firstRevision(),
+      ...columns,
+    },
   })
   await syncIndexes(scope.db, row, [], indexes)
   return { ...row, indexes: await indexesOf(scope, row) }
 }
+
+/** None that a former type of the same id had: who validated data against that one must not find it unchanged. */
+const firstRevision = () => randomInt(2 ** 30)
 
 /** Holds what exists, records and their entries, to what the type will be, with no write between them and its change. */
 async function holdTo(

@@ -1,6 +1,11 @@
 import type { Access } from '../access.ts'
 import { demandBase } from '../bases/index.ts'
-import type { Cardinality, CompiledRelationshipType, OnDelete } from '../compiled-relationship-type.ts'
+import {
+  type Cardinality,
+  type CompiledRelationshipType,
+  type OnDelete,
+  STAMP,
+} from '../compiled-relationship-type.ts'
 import { statement } from '../db.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
 import { rightsOf } from '../lens/look.ts'
@@ -10,6 +15,7 @@ import { relationshipTypeNotFound } from './relationship-type.ts'
 type Row = {
   id: string
   version: number
+  stamp: string
   name: string
   data_schema: unknown
   source_record_types: string[]
@@ -21,7 +27,7 @@ type Types = ReadonlyMap<string, CompiledRelationshipType>
 
 const GET_TYPES = statement(
   'get_relationship_types',
-  `SELECT id, version, name, data_schema, source_record_types, target_record_types, cardinality, on_delete
+  `SELECT id, version, ${STAMP} AS stamp, name, data_schema, source_record_types, target_record_types, cardinality, on_delete
    FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id`,
 )
 
@@ -48,6 +54,7 @@ function compiled(baseId: string, row: Row): CompiledRelationshipType {
     baseId,
     id: row.id,
     version: row.version,
+    stamp: row.stamp,
     name: row.name,
     sourceRecordTypes: row.source_record_types,
     targetRecordTypes: row.target_record_types,

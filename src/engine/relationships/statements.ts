@@ -1,5 +1,6 @@
 import { AUTHOR_COLUMNS } from '../author-columns.ts'
 import { CAUSE } from '../changes/cause.ts'
+import { STAMP } from '../compiled-relationship-type.ts'
 import { statement } from '../db.ts'
 import type { RelationshipRow } from './relationship.ts'
 
@@ -94,18 +95,18 @@ export type FoundLink = {
 }
 
 const HOLD_TYPE = `ty AS MATERIALIZED (
-     SELECT 1 FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 AND version = $3 FOR KEY SHARE)`
+     SELECT 1 FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 AND ${STAMP} = $3 FOR KEY SHARE)`
 const WRITTEN = 'id, external_source, external_id, version, created_at, updated_at'
 const STALE = `SELECT 'stale_type', NULL, NULL, NULL, 0, now(), now() WHERE NOT EXISTS (SELECT FROM ty)`
 
-/** What a writing statement did: to which link, or that the type has another version than the links were held to. */
+/** What a writing statement did: to which link, or that the type has another stamp than the links were held to. */
 export type WrittenLink = Pick<
   RelationshipRow,
   'id' | 'external_source' | 'external_id' | 'version' | 'created_at' | 'updated_at'
 > & { kind: 'created' | 'updated' | 'unchanged' | 'stale_type' }
 
 /**
- * Creates links of one type. It holds the type (KEY SHARE) at the version they were held to, then their ends in the order
+ * Creates links of one type. It holds the type (KEY SHARE) at the stamp they were held to, then their ends in the order
  * of their numbers; no row comes of a link whose end has gone, or that meets another in any unique index. The order of the
  * rows is that of their ends, so that two groups that share links do not wait for each other.
  */

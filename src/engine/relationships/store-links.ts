@@ -59,7 +59,7 @@ async function create(
   const rows = await scope.db.query<WrittenLink>(CREATE_LINKS, [
     baseId,
     type.id,
-    type.version,
+    type.stamp,
     hasOneTarget(type.cardinality),
     hasOneSource(type.cardinality),
     ids,
@@ -87,7 +87,7 @@ async function update(
   const rows = await scope.db.query<WrittenLink>(UPDATE_LINKS, [
     baseId,
     type.id,
-    type.version,
+    type.stamp,
     ids,
     due.map(({ version }) => version),
     ...contentOf(due),
