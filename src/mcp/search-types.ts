@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts'
 import type { Context } from '../graphql/context.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
@@ -77,10 +78,17 @@ async function searchAll(
 async function searchOne(base: string, type: Type, filter: object, context: Context): Promise<Found[]> {
   const fields = ['id', ...titleFields(type.jsonSchema)]
   const asked = { base, recordType: type.id, filter, fields, limit: LIMITS.foundRecords }
-  const rows = valuesOf((await searchType(asked, context)).records.rows) as {
+  const answer = await searchType(asked, context).catch(nothingIfGone)
+  const rows = valuesOf(answer.records.rows) as {
     id: string
     data?: object
     _search_score: number
   }[]
   return rows.map(({ id, data = {}, _search_score: score }) => ({ recordType: type.id, id, data, score }))
+}
+
+/** A type that was deleted since it was listed has no records. */
+function nothingIfGone(thrown: unknown): { records: { rows: unknown } } {
+  if (thrown instanceof DomainError && thrown.code === 'NOT_FOUND') return { records: { rows: [] } }
+  throw thrown
 }

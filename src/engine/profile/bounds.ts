@@ -22,7 +22,7 @@ export const BOUNDS = {
   /** Properties of one object of an example that are not asked for. */
   exampleProperties: 12,
   /** Schemas, and names in them, that an example is made from. */
-  exampleSteps: 20_000,
+  exampleSteps: 4000,
   /** The longest value that is shown, as JSON. */
   valueChars: 64,
   cacheMs: 30_000,
