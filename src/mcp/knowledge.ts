@@ -6,22 +6,11 @@
 import { z } from 'zod'
 import { trim } from '../bodies.ts'
 import { withPaths } from '../errors.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
 import { LIMITS } from '../limits.ts'
 import { documentOf, readDocumentId, resultOf } from './documents.ts'
-import { ToolRecord } from './records.ts'
+import { readRecord } from './read-record.ts'
 import { type FoundInTypes, searchTypes } from './search-types.ts'
 import { tool } from './tool.ts'
-
-const readRecord = compile(
-  graphql(
-    `query FetchRecord($base: String!, $recordType: String!, $id: String!) {
-      record(base: $base, recordType: $recordType, id: $id) { ...ToolRecord }
-    }`,
-    [ToolRecord],
-  ),
-)
 
 const text = { type: 'string' }
 const result = { id: text, title: text, url: text }
@@ -72,7 +61,10 @@ export const knowledgeTools = [
     run: async ({ base_id, id }, context, _caller, { publicUrl }) => {
       const named = readDocumentId(id)
       // Type and record are both of the one argument that there is.
-      const { record } = await readRecord({ base: base_id, ...named }, context).catch((thrown: unknown) => {
+      const { record } = await readRecord(
+        { base: base_id, type: named.recordType, id: named.id },
+        context,
+      ).catch((thrown: unknown) => {
         throw withPaths(thrown, (path) => (path === '' ? path : '/id'))
       })
       return documentOf(named, trim(record), { base: base_id, publicUrl })

@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts'
 import { acrossBases } from './across-bases.ts'
 import { clean } from './projection/words.ts'
 import { InvalidParams, ResourceNotFound } from './provider.ts'
-import { ToolRecord } from './records.ts'
+import { readRecord } from './read-record.ts'
 import { readRecordsResource } from './resource-lists.ts'
 import { parseResourceUri, type ResourceName, templatesOf, typeUri } from './resource-uri.ts'
 import { NOTICE_BESIDE } from './result.ts'
@@ -31,14 +31,6 @@ const readType = compile(
       }
       recordTypeProfile(base: $base, id: $type) { relationships examples { description query } }
     }`,
-  ),
-)
-const readRecord = compile(
-  graphql(
-    `query ResourceRecord($base: String!, $type: String!, $id: String!) {
-      record(base: $base, recordType: $type, id: $id) { ...ToolRecord }
-    }`,
-    [ToolRecord],
   ),
 )
 

@@ -21,7 +21,7 @@ type Did = Omit<Outcome, 'record' | 'recordText'>
 export const outcomeWith = (did: Did, recordType: string, row: RecordRow, dataText?: string): Outcome => ({
   ...did,
   record: toRecord(recordType, row),
-  recordText: () => toViewText(recordType, { ...row, data: dataText ?? JSON.stringify(row.data) }),
+  ...(dataText !== undefined && { recordText: () => toViewText(recordType, { ...row, data: dataText }) }),
 })
 
 /** Outcomes as REST shows them; `record` only where there is one. */

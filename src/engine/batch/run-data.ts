@@ -62,11 +62,7 @@ async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcom
   const outcomes: Outcome[] = []
   const going = decided.filter((each): each is Decided<Of<'delete'>> => each.decision.kind === 'delete')
   // A deletion ends the claim with the record: it is looked at before, under the locks of the batch.
-  await keepClaims(
-    run,
-    going,
-    new Map(going.map(({ operation, decision }) => [operation.index, decision.row])),
-  )
+  await keepClaims(run, going, ({ decision }) => decision.row)
   const ending = going.filter(({ operation }) => operation.index < firstOf(failures))
   if (ending.length > 0) outcomes.push(...(await removeRecords(scope, baseId, ending, held)))
   const staying = decided.filter((each): each is Staying => each.decision.kind !== 'delete')
@@ -75,11 +71,11 @@ async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcom
     const written = await writeRecords(scope, type, ofType, held)
     outcomes.push(...(await boundedOutcomes(scope, type, written)))
   }
-  await keepClaims(run, staying, new Map(outcomes.map((outcome) => [outcome.index, outcome])))
+  const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
+  const outcomeOf = (index: number) => demandKnown(written.get(index))
+  await keepClaims(run, staying, ({ operation }) => outcomeOf(operation.index))
   const linking = operations.filter(hasOwnLinks)
   if (linking.length > 0) {
-    const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
-    const outcomeOf = (index: number) => demandKnown(written.get(index))
     await writeOwnLinks(scope, baseId, linking, { idOf, outcomeOf }, failures)
   }
   const upserts = operations.filter((operation) => operation.type === 'upsert_relationship')
@@ -95,19 +91,17 @@ const byType = (decided: readonly Staying[]): [string, Staying[]][] =>
   [...Map.groupBy(decided, ({ operation }) => operation.recordType)].sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** Holds the records, as they are, to the claims that the operations name; why one does not serve goes into the failures. */
-async function keepClaims(
+async function keepClaims<D extends Decided>(
   { scope, baseId, failures }: Run,
-  decided: readonly Decided[],
-  records: ReadonlyMap<number, { readonly id: string; readonly version: number }>,
+  decided: readonly D[],
+  recordOf: (each: D) => { readonly id: string; readonly version: number },
 ): Promise<void> {
-  const claiming = decided.flatMap(({ operation }) => {
+  for (const each of decided) {
+    const { operation } = each
     const claim = 'expected' in operation ? operation.expected.claim : null
-    return claim === null ? [] : [{ operation, claim }]
-  })
-  if (claiming.length === 0) return
-  for (const { operation, claim } of claiming) {
+    if (claim === null) continue
     const { index, recordType } = operation
-    const { id, version } = demandKnown(records.get(index))
+    const { id, version } = recordOf(each)
     const kept = await underClaim(scope, baseId, claim, async () => ({ id, recordType, version })).catch(
       (thrown: unknown) => thrown,
     )

@@ -1,6 +1,6 @@
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { writeStatement } from '../indexes/index.ts'
-import type { RecordRow } from '../records/record.ts'
+import { COLUMNS_BUT_DATA, type RowButData } from '../records/record.ts'
 import type { HeldRow } from './held.ts'
 
 /** What a batch does not know of a record that it has written. */
@@ -8,8 +8,7 @@ export type WrittenRow = Pick<HeldRow, 'id' | 'version' | 'place' | 'updated_at'
 const WRITTEN = 'id, version, place::text AS place, updated_at'
 
 /** What a record shows but its data, and what has become of it. */
-export type UpsertedRow = Omit<RecordRow, 'data'> & { readonly did: 'created' | 'updated' | 'unchanged' }
-const SHOWN = 'id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at'
+export type UpsertedRow = RowButData & { readonly did: 'created' | 'updated' | 'unchanged' }
 
 /** The entries of what `w` wrote, in the same statement; the author's values are bound from `$first` on. */
 const logged = (operation: string, first: number): string => `logged AS (
@@ -63,7 +62,7 @@ export const UPSERT_RECORDS = writeStatement(
   (entries) => `WITH ty AS MATERIALIZED (
      SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
    locked AS MATERIALIZED (
-     SELECT ${SHOWN}, ctid AS place FROM plinth.record
+     SELECT ${COLUMNS_BUT_DATA}, ctid AS place FROM plinth.record
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ((SELECT $4::text[])::text[])
      ORDER BY id FOR NO KEY UPDATE),
    free AS MATERIALIZED (
@@ -85,8 +84,8 @@ export const UPSERT_RECORDS = writeStatement(
      ORDER BY i.id COLLATE "C" RETURNING *),
    w AS (SELECT 'update' AS op, upd.* FROM upd UNION ALL SELECT 'create', ins.* FROM ins),
    ${logged('op', 6)}${entries}
-   SELECT op || 'd' AS did, ${SHOWN} FROM w
-   UNION ALL SELECT 'unchanged', ${SHOWN} FROM locked
+   SELECT op || 'd' AS did, ${COLUMNS_BUT_DATA} FROM w
+   UNION ALL SELECT 'unchanged', ${COLUMNS_BUT_DATA} FROM locked
    WHERE (SELECT free.all FROM free) AND (SELECT count(*) FROM upd) < (SELECT count(*) FROM locked)
      AND id NOT IN (SELECT id FROM upd)`,
 )

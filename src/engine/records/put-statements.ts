@@ -1,6 +1,6 @@
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { writeStatement } from '../indexes/index.ts'
-import type { RecordRow } from './record.ts'
+import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
 
 /**
  * One upsert in one statement. It holds the type's row (KEY SHARE) at the revision the data was validated against,
@@ -55,9 +55,7 @@ export const PUT = writeStatement(
 )
 
 /** A row of what a writing statement did. */
-export type WrittenRow = Omit<RecordRow, 'data'>
-
-const WRITTEN = 'id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at'
+export type WrittenRow = RowButData
 
 /**
  * The commonest write in a third of the work, for any number of records of one type: an update of those with the ids,
@@ -81,7 +79,7 @@ export const UPDATE_MANY = writeStatement(
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, request_id FROM w)${entries}
-   SELECT ${WRITTEN} FROM w`,
+   SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )
 
 /** A creation that meets nobody: no row when the id or the pair is taken, or the type has another revision. */
@@ -99,7 +97,7 @@ export const CREATE = writeStatement(
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11 FROM w)${entries}
-   SELECT ${WRITTEN} FROM w`,
+   SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )
 
 /** The same for any number of records under ids that the server has just made, and without pairs. */
@@ -115,5 +113,5 @@ export const CREATE_MANY = writeStatement(
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, w.id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, i.request_id
      FROM w JOIN unnest((SELECT $4::text[]), (SELECT $6::text[])) AS i (id, request_id) ON i.id COLLATE "C" = w.id)${entries}
-   SELECT ${WRITTEN} FROM w`,
+   SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )

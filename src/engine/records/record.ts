@@ -57,6 +57,11 @@ export type RecordRow = {
 type Time = Date | string
 export const written = (time: Time): string => (typeof time === 'string' ? time : time.toISOString())
 
+/** The columns of a row whose data is known already. */
+export const COLUMNS_BUT_DATA =
+  'id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at'
+export type RowButData = Omit<RecordRow, 'data'>
+
 /** The columns of a RecordRow. */
 export const RECORD_COLUMNS =
   'id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at'
