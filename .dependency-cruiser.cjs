@@ -56,12 +56,12 @@ module.exports = {
       severity: 'error',
       comment: 'errors, limits, json and nearest lie below every layer.',
       from: {
-        path: '^src/(errors|limits|nearest|ids|check|shapes|digest|bodies|names|operators|record-columns|aggregate-shapes|batch-shapes|endpoint-shapes)\\.ts$|^src/(json|dialects)/',
+        path: '^src/(errors|limits|turns|nearest|ids|check|shapes|digest|bodies|names|operators|record-columns|aggregate-shapes|batch-shapes|endpoint-shapes)\\.ts$|^src/(json|dialects)/',
       },
       to: {
         path: '^src/',
         pathNot:
-          '^src/(errors|limits|nearest|ids|check|shapes|digest|bodies|names|operators|record-columns|aggregate-shapes|batch-shapes|endpoint-shapes)\\.ts$|^src/(json|dialects)/',
+          '^src/(errors|limits|turns|nearest|ids|check|shapes|digest|bodies|names|operators|record-columns|aggregate-shapes|batch-shapes|endpoint-shapes)\\.ts$|^src/(json|dialects)/',
       },
     },
     {

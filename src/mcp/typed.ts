@@ -7,9 +7,10 @@ import { type Context, grantsName, mayWrite } from '../graphql/context.ts'
 import { graphql, type ResultOf } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { LIMITS } from '../limits.ts'
+import { nextTurn, turnIsOver } from '../turns.ts'
 import { decodeStringified } from './decode.ts'
 import { takeEchoesOfType } from './echoes.ts'
-import { projectSchema } from './projection/index.ts'
+import { type Projection, projectSchema } from './projection/index.ts'
 import {
   createInput,
   partOf,
@@ -71,7 +72,11 @@ export async function typedTools(base: string, context: Context): Promise<TypedT
   if (known) recent.set(`${base}\n${grants}`, known)
   if (known) return known
   const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
-  const all = new Map(types.flatMap(toolsOf).map((tool) => [tool.definition.name, tool]))
+  const all = new Map<string, TypedTool>()
+  for (const type of types) {
+    if (turnIsOver()) await nextTurn()
+    for (const tool of toolsOf(type)) all.set(tool.definition.name, tool)
+  }
   const tools = { all, listed: fitting([...all.values()]) }
   cache.set(key, tools)
   recent.set(`${base}\n${grants}`, tools)
@@ -130,13 +135,24 @@ export const aboutType = ({ description }: RecordType): string =>
 /** What the type is called in titles. */
 export const labelOf = ({ name, id }: RecordType): string => clean(name, 100) || id
 
+/** The tools of a type share its projection, which takes a while to make of a large schema. */
+const projections = new WeakMap<RecordType, Projection>()
+
+function projectionOf(type: RecordType): Projection {
+  const known = projections.get(type)
+  if (known) return known
+  const made = projectSchema(type.jsonSchema)
+  projections.set(type, made)
+  return made
+}
+
 /** A writing tool of the type with the properties `shown`, by the record's own names; null for all. */
 export function typedToolOf(
   type: RecordType,
   operation: TypedTool['operation'],
   as: { name: string; description: string; shown: readonly string[] | null; preset: readonly string[] },
 ): TypedTool {
-  const input = INPUTS[operation](partOf(projectSchema(type.jsonSchema), as.shown, as.preset))
+  const input = INPUTS[operation](partOf(projectionOf(type), as.shown, as.preset))
   return {
     operation,
     recordType: type.id,

@@ -35,14 +35,16 @@ export function projectSchema(jsonSchema: unknown): Projection {
   const warn = (message: string) => {
     if (warnings.size < WARNINGS) warnings.add(message)
   }
-  for (let levels = LEVELS; levels > 0; levels--) {
-    const shape = readRoot(jsonSchema, levels, warn)
+  let shape: Shape | undefined
+  for (let levels = LEVELS; levels > 0; ) {
+    shape = readRoot(jsonSchema, levels, warn)
     const projection = shape && fitting(shape, levels === LEVELS)
     if (projection) return { ...projection, warnings: [...warnings] }
     warn('The schema is too large to publish whole; deep parts and descriptions are left out.')
+    // Only fewer levels than it has change something. What cannot even be read is tried three times: it takes long.
+    levels = shape ? Math.min(levels, depthOf(shape)) - 1 : levels >> 1
   }
-  const shape = readRoot(jsonSchema, 1, warn) ?? namesOnly(jsonSchema)
-  return { ...shortened(shape), warnings: [...warnings] }
+  return { ...shortened(shape ?? namesOnly(jsonSchema)), warnings: [...warnings] }
 }
 
 /** Arguments under a projection's published names as data under the record's own. */
@@ -51,6 +53,13 @@ export function restoreNames(
   { names }: Pick<Projection, 'names'>,
 ): Record<string, unknown> {
   return restore(args, names) as Record<string, unknown>
+}
+
+/** The levels of properties and items that a shape has. */
+function depthOf({ items, object }: Shape): number {
+  let depth = items ? depthOf(items) : 0
+  for (const property of object.properties.values()) depth = Math.max(depth, 1 + depthOf(property))
+  return depth
 }
 
 function readRoot(jsonSchema: unknown, levels: number, warn: Reading['warn']): Shape | undefined {

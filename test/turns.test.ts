@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { nextTurn, turnIsOver } from '../src/turns.ts'
+
+/** Holds the processor without the event loop. */
+function busy(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+async function work(steps: number): Promise<void> {
+  for (let i = 0; i < steps; i++) {
+    if (turnIsOver()) await nextTurn()
+    busy(2)
+  }
+}
+
+test('work in turns lets timers run between them', async () => {
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 1)
+  await work(100)
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(5)
+})
+
+test('many tasks at once share one budget for each pass of the event loop', async () => {
+  let passes = 0
+  let isDone = false
+  const count = () => {
+    passes++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  // 400 ms of work: in turns of 10 ms these are some forty passes, in one turn a task only one.
+  await Promise.all(Array.from({ length: 50 }, () => work(4)))
+  isDone = true
+  expect(passes).toBeGreaterThan(20)
+})
+
+test('tasks that wait are resumed first come first served', async () => {
+  const order: number[] = []
+  await Promise.all(
+    [1, 2, 3].map(async (n) => {
+      for (let i = 0; i < 2; i++) {
+        await nextTurn()
+        order.push(n)
+      }
+    }),
+  )
+  expect(order).toEqual([1, 2, 3, 1, 2, 3])
+})
