@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import { type Detail, invalid } from './errors.ts'
+import { capped, type Detail, invalid } from './errors.ts'
 import { pointer } from './json/index.ts'
+import { LIMITS } from './limits.ts'
 import { nearest } from './nearest.ts'
 
 /** Where a value came from, as details name it: a JSON Pointer below `at`, or `path/…`, `query/…`, `header/…`. */
@@ -38,22 +39,44 @@ export function check<S extends z.ZodType>(
   throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
 }
 
+/** The details that an error lists, and a count of all; the rest are not worked out. */
 function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: Adviser): Detail[] {
-  const details = error.issues.flatMap((issue) => toDetails(shape, issue, place, adviser))
-  return details.filter((detail, i) => !isSaidNext(detail, details[i + 1]))
+  const details: Detail[] = []
+  let total = 0
+  for (const issue of error.issues) {
+    const room = LIMITS.errorDetails - details.length
+    total += issue.code === 'unrecognized_keys' ? issue.keys.length : 1
+    if (room === 0) continue
+    for (const detail of toDetails(shape, issue, place, room, adviser)) {
+      // A number out of its own bounds is out of those of its kind as well.
+      if (isSaidBefore(detail, details.at(-1))) {
+        details.pop()
+        total--
+      }
+      details.push(detail)
+    }
+  }
+  return capped(details, total)
 }
 
-/** A number out of its own bounds is out of those of its kind as well. */
-const isSaidNext = (detail: Detail, next: Detail | undefined) =>
-  detail.path === next?.path && detail.code === next.code
+const isSaidBefore = (detail: Detail, before: Detail | undefined) =>
+  detail.path === before?.path && detail.code === before.code
 
-function toDetails(shape: z.ZodType, issue: z.core.$ZodIssue, place: Place, adviser?: Adviser): Detail[] {
+function toDetails(
+  shape: z.ZodType,
+  issue: z.core.$ZodIssue,
+  place: Place,
+  most: number,
+  adviser?: Adviser,
+): Detail[] {
   const path = place(issue.path)
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = keysAt(shape, issue.path)
       const advise = issue.path.length === 0 ? adviser?.(known) : undefined
-      return issue.keys.map((key) => unknownKey(key, known, place([...issue.path, key]), advise?.(key)))
+      return issue.keys
+        .slice(0, most)
+        .map((key) => unknownKey(key, known, place([...issue.path, key]), advise?.(key)))
     }
     case 'invalid_type': {
       const expected = KINDS[issue.expected] ?? issue.expected

@@ -1,3 +1,5 @@
+import { LIMITS } from './limits.ts'
+
 /** Every way a request can fail: one row here is the whole story of a failure on every surface. */
 export const FAILURES = {
   VALIDATION_ERROR: { status: 400, title: 'The request is not valid' },
@@ -24,7 +26,13 @@ export type Detail = {
   samples?: readonly unknown[]
 }
 
-type Extra = { details?: readonly Detail[]; cause?: unknown; retryAfterSeconds?: number; requestId?: string }
+type Extra = {
+  details?: readonly Detail[]
+  total?: number
+  cause?: unknown
+  retryAfterSeconds?: number
+  requestId?: string
+}
 
 export class DomainError extends Error {
   override readonly name = 'DomainError'
@@ -38,7 +46,7 @@ export class DomainError extends Error {
   constructor(code: FailureCode, message: string, extra: Extra = {}) {
     super(bounded(message), { cause: extra.cause })
     this.code = code
-    this.details = (extra.details ?? []).map(boundedDetail)
+    this.details = capped(extra.details ?? [], extra.total).map(boundedDetail)
     this.retryAfterSeconds = extra.retryAfterSeconds
     this.requestId = extra.requestId
   }
@@ -49,26 +57,73 @@ export class DomainError extends Error {
   }
 }
 
+/** The code of the item that stands for the causes which are not listed. */
+const MORE = 'more_faults'
+const SHOWN_BESIDE_MORE = LIMITS.errorDetails - 1
+
+/**
+ * No more details than an error lists. Where there are more, the last item counts all of them. Producers stop early, so
+ * `total` may be more than there are in the list.
+ */
+export function capped(details: readonly Detail[], total = faultsIn(details)): Detail[] {
+  const shown = withoutCount(details)
+  if (total <= LIMITS.errorDetails) return shown
+  const message = `There are at least ${total} faults, of which the first ${SHOWN_BESIDE_MORE} are listed. Mend these, and the rest alike.`
+  return [...shown.slice(0, SHOWN_BESIDE_MORE), { path: '', code: MORE, message, count: total }]
+}
+
+/** The details that are listed, without the item that counts all. */
+export const withoutCount = (details: readonly Detail[]): Detail[] =>
+  details.filter(({ code }) => code !== MORE)
+
+/** How many faults a list of details stands for. */
+export const faultsIn = (details: readonly Detail[]): number =>
+  details.reduce((sum, { code, count }) => sum + (code === MORE ? (count ?? 1) - SHOWN_BESIDE_MORE : 1), 0)
+
 const MOST_WORDS = 2000
 
 /** Callers choose the names that a refusal repeats: of what cannot be one, it repeats the start. */
 const bounded = (text: string): string => (text.length > MOST_WORDS ? `${text.slice(0, 200)}…` : text)
 
 function boundedDetail(detail: Detail): Detail {
-  const { path, message, received, hint } = detail
+  const { path, message, received, expected, hint, allowed } = detail
   const isLong = [path, message, received, hint].some(
     (part) => typeof part === 'string' && part.length > MOST_WORDS,
   )
-  if (!isLong) return detail
-  const { hint: _, ...rest } = detail
+  const isWide = isLongValue(expected) || (allowed !== undefined && !isShortList(allowed))
+  if (!isLong && !isWide) return detail
+  const { hint: _, expected: __, ...rest } = detail
   return {
     ...rest,
     path: bounded(path),
     message: bounded(message),
     ...(typeof received === 'string' && { received: bounded(received) }),
+    ...(expected !== undefined && !isLongValue(expected) && { expected }),
+    ...(allowed && { allowed: shortList(allowed) }),
     // A correction is whole or none.
     ...(hint !== undefined && hint.length <= MOST_WORDS && { hint }),
   }
+}
+
+const charsOf = (value: unknown): number =>
+  typeof value === 'string'
+    ? value.length
+    : typeof value === 'object' && value !== null
+      ? JSON.stringify(value).length
+      : 8
+const isLongValue = (value: unknown): boolean => charsOf(value) > LIMITS.errorAllowedChars
+
+const isShortList = (list: readonly unknown[]): boolean => shortList(list).length === list.length
+
+/** The first of what is allowed, as much of it as an error repeats. */
+function shortList(list: readonly unknown[]): readonly unknown[] {
+  let chars = 0
+  const most = list.slice(0, LIMITS.errorAllowed)
+  const end = most.findIndex((value) => {
+    chars += charsOf(value)
+    return chars > LIMITS.errorAllowedChars
+  })
+  return end < 0 ? most : most.slice(0, end)
 }
 
 /** A 400 with its causes; the message is the first cause's. */
@@ -76,11 +131,24 @@ export function invalid(...details: [Detail, ...Detail[]]): DomainError {
   return new DomainError('VALIDATION_ERROR', details[0].message, { details })
 }
 
+/** Seconds after which there may be room again. */
+const BUSY_SECONDS = 1
+
+/** A 429 for work that finds no room now; `advice` says how to do with less. */
+export function busy(why: string, advice: string): DomainError {
+  return new DomainError('RATE_LIMITED', `${why} Try again in ${BUSY_SECONDS} s.`, {
+    retryAfterSeconds: BUSY_SECONDS,
+    details: [{ path: '', code: 'busy', message: advice }],
+  })
+}
+
 /** The same failure with the paths of its details rewritten; what is not ours passes through. */
 export function withPaths(thrown: unknown, rewrite: (path: string) => string): unknown {
   if (!(thrown instanceof DomainError)) return thrown
   const { code, message, cause, retryAfterSeconds, requestId } = thrown
-  const details = thrown.details.map((detail) => ({ ...detail, path: rewrite(detail.path) }))
+  const details = thrown.details.map((detail) =>
+    detail.code === MORE ? detail : { ...detail, path: rewrite(detail.path) },
+  )
   return new DomainError(code, message, {
     details,
     cause,

@@ -3,6 +3,10 @@ export const LIMITS = {
   bodyBytes: 10 * 1024 * 1024,
   recordBytes: 1024 * 1024,
   schemaBytes: 256 * 1024,
+  /** What an error lists of its causes, and of what it allows: entries, and characters of them as JSON. */
+  errorDetails: 20,
+  errorAllowed: 50,
+  errorAllowedChars: 2000,
   jsonDepth: 64,
   batchOperations: 1000,
   pageDefault: 50,

@@ -1,4 +1,5 @@
-import { type Detail, DomainError, withPaths } from '../../errors.ts'
+import { type Detail, DomainError, faultsIn, withoutCount, withPaths } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
 
 /** What keeps one operation from being done. */
 export type Failure = { readonly index: number; readonly error: DomainError }
@@ -29,8 +30,15 @@ function together(failures: readonly [Failure, ...Failure[]]): DomainError {
   const [{ index, error }] = sorted as [Failure]
   const count = new Set(sorted.map((failure) => failure.index)).size
   const others = count > 1 ? ` ${count} operations fail; nothing was written.` : ' Nothing was written.'
+  const details: Detail[] = []
+  let total = 0
+  for (const failure of sorted) {
+    total += Math.max(1, faultsIn(failure.error.details))
+    if (details.length < LIMITS.errorDetails) details.push(...withoutCount(detailsOf(failure)))
+  }
   return new DomainError(error.code, `Operation ${index}: ${error.message}${others}`, {
-    details: sorted.flatMap(detailsOf),
+    details,
+    total,
     cause: error.cause,
   })
 }
@@ -51,6 +59,11 @@ export function collect<T>(failures: Failure[], index: number, work: () => T): T
     return undefined
   }
 }
+
+/** Do the failures fill what an error lists? Then it is enough to know of others that they fail. */
+export const areEnough = (failures: readonly Failure[]): boolean =>
+  failures.length >= LIMITS.errorDetails ||
+  failures.reduce((sum, { error }) => sum + error.details.length, 0) >= LIMITS.errorDetails
 
 /** The place before which everything has gone well so far. */
 export const firstOf = (failures: readonly Failure[]): number =>

@@ -1,5 +1,6 @@
-import { type Detail, type DomainError, invalid } from '../../errors.ts'
+import { capped, type Detail, type DomainError, invalid } from '../../errors.ts'
 import { pointer } from '../../json/index.ts'
+import { LIMITS } from '../../limits.ts'
 import { unknownName } from '../../nearest.ts'
 import type { TypeLens } from './lens.ts'
 
@@ -35,18 +36,15 @@ export function demandShown(lens: Shown | undefined, data: unknown): void {
 /** The refusal of names that are not shown, if there are any. */
 export function hiddenNames({ shown }: Shown, data: unknown): DomainError | undefined {
   if (!shown || typeof data !== 'object' || data === null) return undefined
-  const faults = Object.keys(data).flatMap((name): Detail[] =>
-    shown.includes(name)
-      ? []
-      : [
-          {
-            path: `/data${pointer(name)}`,
-            code: 'unknown_field',
-            message: `There is no property "${name.slice(0, 64)}" here. Leave it out.`,
-            ...unknownName(name, shown),
-          },
-        ],
+  const names = Object.keys(data).filter((name) => !shown.includes(name))
+  const faults = names.slice(0, LIMITS.errorDetails).map(
+    (name): Detail => ({
+      path: `/data${pointer(name)}`,
+      code: 'unknown_field',
+      message: `There is no property "${name.slice(0, 64)}" here. Leave it out.`,
+      ...unknownName(name, shown),
+    }),
   )
-  const [first, ...rest] = faults.slice(0, 20)
+  const [first, ...rest] = capped(faults, names.length)
   return first && invalid(first, ...rest)
 }

@@ -1,4 +1,4 @@
-import { type Detail, DomainError } from '../../errors.ts'
+import { type Detail, DomainError, withoutCount } from '../../errors.ts'
 import { pointer } from '../../json/index.ts'
 import type { TypeLens } from './lens.ts'
 
@@ -13,9 +13,11 @@ export async function masked<T>(lens: TypeLens | undefined, write: () => Promise
 
 /** The refusal without what it says of hidden properties. */
 export function mask(error: DomainError, shown: readonly string[]): DomainError {
-  const open = error.details.filter((detail) => isOpen(detail, shown))
+  // The count of all would tell of hidden ones.
+  const listed = withoutCount(error.details)
+  const open = listed.filter((detail) => isOpen(detail, shown))
   if (open.length === error.details.length) return error
-  const details = [...open, hidden(error.code)]
+  const details = open.length === listed.length ? open : [...open, hidden(error.code)]
   return new DomainError(error.code, details[0]?.message ?? error.message, { details })
 }
 

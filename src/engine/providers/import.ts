@@ -6,8 +6,6 @@ import { readString, wrongType } from './input.ts'
 import { notebook } from './notes.ts'
 import { readSchema } from './schema-in.ts'
 
-const DETAILS_SHOWN = 50
-
 /** Native tool definitions as record types to be; every fault of every tool in one 400. */
 export function readTools(
   codec: ProviderCodec,
@@ -22,7 +20,7 @@ export function readTools(
       return [read()]
     } catch (fault) {
       if (!(fault instanceof DomainError)) throw fault
-      faults.push(...fault.details.slice(0, DETAILS_SHOWN - faults.length))
+      faults.push(...fault.details)
       return []
     }
   }
