@@ -3,6 +3,11 @@ export const LIMITS = {
   bodyBytes: 10 * 1024 * 1024,
   recordBytes: 1024 * 1024,
   schemaBytes: 256 * 1024,
+  /** Steps of some ten nanoseconds: checking one value against its schema, and all values of a request. */
+  checkSteps: 2_000_000,
+  requestCheckSteps: 60_000_000,
+  /** Checking what exists against a schema that changes. */
+  recheckSteps: 1_000_000_000,
   /** What an error lists of its causes, and of what it allows: entries, and characters of them as JSON. */
   errorDetails: 20,
   errorAllowed: 50,

@@ -1,5 +1,6 @@
 import type { Detail } from '../errors.ts'
 import type { CARDINALITIES, ON_DELETE } from '../shapes.ts'
+import type { Allowance } from './json-schema/index.ts'
 
 export type Cardinality = (typeof CARDINALITIES)[number]
 export type OnDelete = (typeof ON_DELETE)[number]
@@ -19,7 +20,7 @@ export type CompiledRelationshipType = {
   readonly onDelete: OnDelete
   readonly dataSchema: unknown
   /** The faults of a link's data, which stands at `at` in the request; compiled at its first use. */
-  validate(data: unknown, at?: string): Detail[]
+  validate(data: unknown, at?: string, allowance?: Allowance): Detail[]
 }
 
 /** Are records of the type among those that an end names? */

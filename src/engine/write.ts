@@ -1,6 +1,8 @@
 import { digest } from '../digest.ts'
 import { type Detail, DomainError, type FailureCode, invalid, toDomainError } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
+import { Allowance } from './json-schema/index.ts'
 import type { DeletionPlan } from './plans/plan.ts'
 import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plans/planning.ts'
 import type { Taken } from './plans/taken.ts'
@@ -22,6 +24,8 @@ export type WriteOptions<T = object> = {
 export type WriteScope = Scope & {
   /** Runs after the write is committed; never for a dry run or a failed write. */
   onCommit(effect: () => void): void
+  /** What its checks against schemas may take together. */
+  readonly checks: Allowance
   /** Set where the request asks first. */
   readonly planning?: Planning
   /** What the transaction takes, so far. */
@@ -50,12 +54,14 @@ export async function write<T extends object>(
   if (dryRun && plan?.token) throw nothingToApprove()
   const planning = plan && (dryRun ? UNASKED : openPlanning(scope, fingerprint, plan.token))
   const effects: (() => void)[] = []
+  const checks = new Allowance(LIMITS.requestCheckSteps, tooManyChecks)
   const writing = (db: Scope['db']): WriteScope => ({
     ...scope,
     db,
     // What is written does not depend on who is still there to hear of it.
     closed: undefined,
     onCommit: (effect) => void effects.push(effect),
+    checks,
     ...(planning && { planning }),
   })
   const key =
@@ -88,6 +94,13 @@ export async function write<T extends object>(
 /** What was answered within other bounds, or none, is not the answer to a request within these. */
 const named = ({ lens }: Scope, fingerprint: string): string =>
   lens ? digest([fingerprint, lens.name]) : fingerprint
+
+const tooManyChecks = () =>
+  invalid({
+    path: '',
+    code: 'too_complex',
+    message: 'Checking all of this against its schemas takes too long. Send it in several requests.',
+  })
 
 const nothingToApprove = () =>
   invalid({

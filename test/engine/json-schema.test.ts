@@ -3,13 +3,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  Allowance,
   canRunPattern,
   compileSchema,
   fieldExists,
   isKnownFormat,
   KNOWN_FORMATS,
 } from '../../src/engine/json-schema/index.ts'
-import { type Detail, DomainError } from '../../src/errors.ts'
+import { type Detail, DomainError, invalid } from '../../src/errors.ts'
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#'
 
@@ -530,7 +531,8 @@ describe('the faults of a value', () => {
           fc.dictionary(fc.constantFrom('a', 'b'), tie('schema')).map((map) => ({ [keyword]: map })),
         ),
         fc.tuple(tie('node'), tie('node')).map(([a, b]) => ({ ...a, ...b })),
-        fc.tuple(tie('schema'), tie('schema')).map(([a, b]) => ({ if: a, else: { items: b } })),
+        // Ajv takes what a condition has looked at for evaluated even where it fails.
+        fc.tuple(leaf, tie('schema')).map(([a, b]) => ({ if: a, else: { items: b } })),
         fc.constantFrom('#/$defs/one', '#/$defs/two').map(($ref) => ({ properties: { a: { $ref } } })),
       ),
     }))
@@ -549,7 +551,6 @@ describe('the faults of a value', () => {
         noNullPrototype: true,
       }),
     }))
-    // Wide ones are compiled in parts.
     const widths = fc.constantFrom(
       (a: unknown, b: unknown) => ({ properties: { ...many(40, () => b), a }, unevaluatedProperties: b }),
       (a: unknown, b: unknown) => ({ properties: { ...many(40, () => b), a }, additionalProperties: b }),
@@ -647,6 +648,53 @@ describe('a hostile schema', () => {
   })
 })
 
+describe('A hostile schema or value is refused for what it costs', () => {
+  const branches = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ properties: { k: { const: i } } }))
+  const listOf = (items: object) => ({ properties: { v: { items } } })
+  const items = (count: number) => ({ v: Array.from({ length: count }, (_, i) => ({ k: i % 400 })) })
+
+  test.each(['oneOf', 'anyOf'])('each branch of %s that fails is paid for', (keyword) => {
+    const { isValid, validate } = compileSchema(listOf({ [keyword]: branches(400) }), '')
+    expect(validate(items(20), '/data')).toEqual([])
+    expect(isValid(items(10_000))).toBe(false)
+    expect(validate(items(10_000), '/data')).toMatchObject([{ path: '/data', code: 'too_complex' }])
+  })
+
+  test.each(['oneOf', 'anyOf'])('%s of 4,000 branches compiles and decides', (keyword) => {
+    const schema = listOf({ [keyword]: branches(4000) })
+    expect(failed(schema, { v: [{ k: 3999 }, { k: 0 }] })).toEqual([])
+    expect(failed(schema, { v: [{ k: 'x' }] })).toHaveLength(1)
+    if (keyword === 'oneOf')
+      expect(faults(schema, { v: [{}] })[0]?.message).toContain('matches forms 0 and 1 of the schema')
+  })
+
+  test('the checks of a request share an allowance', () => {
+    const { isValid, validate } = compileSchema(listOf({ type: 'number' }), '')
+    const value = { v: Array(10_000).fill(1) }
+    const spent = () => invalid({ path: '/operations', code: 'too_complex', message: 'Send fewer.' })
+    const allowance = new Allowance(100_000, spent)
+    expect(isValid(value, allowance)).toBe(true)
+    expect(() => {
+      for (let i = 0; i < 10; i++) validate(value, '/data', allowance)
+    }).toThrow('Send fewer.')
+  })
+
+  test('faults are counted beyond those that are told', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`x${i}`, 1]))
+    const told = faults({ properties: { a: {} }, additionalProperties: false }, unknown)
+    expect(told).toHaveLength(20)
+    expect(told.at(-1)).toMatchObject({ code: 'more_faults', count: 3000 })
+  })
+
+  test('patterns that are too many are refused before they are compiled', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 2000 }, (_, i) => [`p${i}`, { pattern: `^[a-z]{1,90}${i}$` }]),
+    )
+    expect(refused({ properties: many })[0]).toMatch(/^too_complex /)
+  })
+})
+
 describe('fieldExists', () => {
   const schema = {
     additionalProperties: false,
@@ -693,4 +741,17 @@ describe('fieldExists', () => {
 test('a schema knows whether it is closed', () => {
   expect(compileSchema({ additionalProperties: false }, '').isClosed).toBe(true)
   expect(compileSchema({ properties: { a: {} } }, '').isClosed).toBe(false)
+})
+
+test.each([
+  [{ contains: { type: 'string' } }, ['a', 1], false],
+  [{ contains: { type: 'string' } }, ['a', 'b'], true],
+  [{ prefixItems: [true], contains: { type: 'string' } }, [1, 'a'], true],
+  [{ contains: { type: 'string' }, minContains: 0 }, [1], false],
+  [{ allOf: [{ contains: { const: 1 } }, { contains: { const: 2 } }] }, [1, 2, 1], true],
+  [{ anyOf: [{ contains: { const: 1 } }, { contains: { const: 2 } }] }, [1, 2, 3], false],
+])('items that contains has found are evaluated, and no others: %j', (list, items, isValid) => {
+  const schema = compileSchema({ properties: { list: { ...list, unevaluatedItems: false } } }, '')
+  expect(schema.isValid({ list: items })).toBe(isValid)
+  expect(schema.validate({ list: items }).length === 0).toBe(isValid)
 })

@@ -8,6 +8,7 @@ import { idsWithin } from '../records/bounded.ts'
 import { outOfBounds, wholeContent } from '../records/bounded-write.ts'
 import { dataText, type RecordRow } from '../records/record.ts'
 import type { Scope } from '../scope.ts'
+import type { WriteScope } from '../write.ts'
 import { refuse } from './failures.ts'
 import type { Held } from './held.ts'
 import type { Content } from './operation.ts'
@@ -28,28 +29,29 @@ export async function markOutside(
   for (const id of ids) if (!within.has(id)) held.hide(type.id, id)
 }
 
-type Known = { lens: TypeLens | undefined; type: CompiledType; recordBytes: number }
+type Known = { scope: WriteScope; lens: TypeLens | undefined; type: CompiledType; recordBytes: number }
 
 /** What a whole write makes of a row, or of none: what is hidden stays, and what is left out has its default. @throws VALIDATION_ERROR */
 export function wholeWrite(write: Content, row: RecordRow | undefined, known: Known): Content {
-  const { lens, type, recordBytes } = known
+  const { scope, lens, type, recordBytes } = known
   if (!lens) return write
   const data = row ? null : withDefaults(lens, write.data)
   const whole = row
     ? wholeContent(lens, row, write, recordBytes)
     : { pair: write.pair, data, text: dataText(data, recordBytes) }
-  const faults = faultsWithin(lens, type, whole.data)
+  const faults = faultsWithin(scope, lens, type, whole.data)
   if (faults) throw faults
   return whole
 }
 
 /** What the schema says against the data, as far as it may be told. */
 export function faultsWithin(
+  scope: WriteScope,
   lens: TypeLens | undefined,
   type: CompiledType,
   data: unknown,
 ): DomainError | undefined {
-  const faults = faultsOf(type, data)
+  const faults = faultsOf(scope, type, data)
   return faults && lens?.shown ? mask(faults, lens.shown) : faults
 }
 

@@ -8,6 +8,7 @@ import { notReached } from '../records/put-bounded.ts'
 import { recordNotFound } from '../records/record.ts'
 import { pairTaken } from '../records/upsert.ts'
 import { uuidv7 } from '../uuid.ts'
+import type { WriteScope } from '../write.ts'
 import { faultsWithin, wholeWrite } from './bounds.ts'
 import type { Held, HeldRow } from './held.ts'
 import type { Content, Id, RecordOperation } from './operation.ts'
@@ -30,6 +31,7 @@ export type Decided<D extends Decision = Decision> = {
 
 /** What is decided by, for the operations on one type. */
 export type Known = {
+  readonly scope: WriteScope
   readonly held: Held
   readonly type: CompiledType
   readonly lens: TypeLens | undefined
@@ -60,7 +62,7 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   const { lens, recordBytes } = known
   const merged = mergeInto(seenRow(lens, row), operation.merge, recordBytes, lens)
   const write = wholeContent(lens, row, merged, recordBytes)
-  const faults = faultsWithin(lens, known.type, write.data)
+  const faults = faultsWithin(known.scope, lens, known.type, write.data)
   if (faults) throw faults
   const owner = write.pair && held.byPair(recordType, write.pair)
   if (owner && owner.id !== id) throw pairTaken(write.pair)

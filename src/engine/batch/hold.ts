@@ -29,7 +29,7 @@ export async function holdAll(
     if (revision !== types.get(recordType)?.revision) {
       const { index } = demandKnown(ofType[0])
       types.set(recordType, await ofOperation(index, () => refreshType(scope, baseId, recordType)))
-      refuse(validateRecords(scope, ofType, types))
+      refuse(await validateRecords(scope, ofType, types))
     }
     const more = wantedByPatches(ofType, held)
     if (more.pairs.size > 0) await lockRecords(scope, target, more, held)

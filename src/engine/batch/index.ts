@@ -12,6 +12,7 @@ import {
   type Operation,
 } from './operation.ts'
 import type { Outcome } from './outcome.ts'
+import { hasOwnLinks } from './own-links.ts'
 import { demandAll } from './permissions.ts'
 import { upsertPlain } from './plain.ts'
 import { type Prepared, prepare } from './prepare.ts'
@@ -33,7 +34,7 @@ export async function runBatch(
 ): Promise<{ data: Outcome[] }> {
   demandSight(rightsOf(scope), baseId)
   if (Array.isArray(raw)) demandAll(scope, baseId, raw)
-  const { operations, failures } = readOperations(raw, scope.limits)
+  const { operations, failures } = await readOperations(raw, scope.limits)
   if (Array.isArray(raw) && raw.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
   const { types } = settle(await prepare(scope, baseId, data), failures)
@@ -90,7 +91,11 @@ function settledBefore(operations: readonly Operation[]): DataOperation[] {
   const settled: DataOperation[] = []
   for (const operation of operations) {
     if (isConfiguration(operation)) configured.add(operation.id)
-    else if ('recordType' in operation ? !configured.has(operation.recordType) : configured.size === 0)
+    else if (
+      'recordType' in operation && !hasOwnLinks(operation)
+        ? !configured.has(operation.recordType)
+        : configured.size === 0
+    )
       settled.push(operation)
   }
   return settled

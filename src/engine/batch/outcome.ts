@@ -1,5 +1,6 @@
 import type { OperationName } from '../../batch-shapes.ts'
 import { JsonRows } from '../../json/rows.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../records/record.ts'
 
 /** What one operation did. */
@@ -25,7 +26,14 @@ export const outcomeWith = (did: Did, recordType: string, row: RecordRow, dataTe
 })
 
 /** Outcomes as REST shows them; `record` only where there is one. */
-export const outcomeRows = (outcomes: readonly Outcome[]): JsonRows => new JsonRows(outcomes.map(textOf))
+export async function outcomeRows(outcomes: readonly Outcome[]): Promise<JsonRows> {
+  const texts: string[] = []
+  for (const outcome of outcomes) {
+    if (turnIsOver()) await nextTurn()
+    texts.push(textOf(outcome))
+  }
+  return new JsonRows(texts)
+}
 
 function textOf(outcome: Outcome): string {
   const { index, type, operation, id, version, recordText } = outcome

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { OPERATION_SHAPES } from '../../batch-shapes.ts'
 import { DomainError } from '../../errors.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
 import { linkOf, placed, readEnds } from '../records/links.ts'
 import { demandLink, type LinkWrite, linkText, writeLinks } from '../relationships/index.ts'
-import type { Scope } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
 import type { Failure } from './failures.ts'
 import { type DataOperation, type Id, isOfRecord, type OwnLink, type RecordOperation } from './operation.ts'
@@ -39,22 +39,25 @@ export const hasOwnLinks = (operation: DataOperation): operation is Linking =>
   isOfRecord(operation) && 'links' in operation && operation.links.length > 0
 
 /** What is wrong with the relationships of records, as far as it shows before the records are there. */
-export const validateOwnLinks = (
-  scope: Scope,
+export async function validateOwnLinks(
+  scope: WriteScope,
   baseId: string,
   operations: readonly Linking[],
   types: ReadonlyMap<string, CompiledRelationshipType>,
-): Failure[] =>
-  operations.flatMap(({ index, recordType, links }) =>
-    links.flatMap(({ link, end }, n) => {
+): Promise<Failure[]> {
+  const failures: Failure[] = []
+  for (const { index, recordType, links } of operations)
+    for (const [n, { link, end }] of links.entries()) {
+      if (turnIsOver()) await nextTurn()
       const write = linkOf(link, { recordType, id: LATER }, end)
       const fault = faultOf(() => {
         const type = demandLink(scope, baseId, write, types)
         if (write.data !== undefined) linkText(scope, type, write.data)
       })
-      return fault ? [{ index, error: placed(fault, n, link) as DomainError }] : []
-    }),
-  )
+      if (fault) failures.push({ index, error: placed(fault, n, link) as DomainError })
+    }
+  return failures
+}
 
 function faultOf(work: () => void): DomainError | undefined {
   try {

@@ -1,4 +1,5 @@
 import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { hiddenNames } from '../lens/data.ts'
@@ -6,8 +7,8 @@ import { lensOn } from '../lens/look.ts'
 import { demandType } from '../record-types/index.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../relationship-types/index.ts'
 import { demandLink, linkText } from '../relationships/index.ts'
-import type { Scope } from '../scope.ts'
-import { collect, type Failure } from './failures.ts'
+import type { WriteScope } from '../write.ts'
+import { areEnough, collect, type Failure } from './failures.ts'
 import { type DataOperation, isOfRecord, type RecordOperation } from './operation.ts'
 import { hasOwnLinks, validateOwnLinks } from './own-links.ts'
 
@@ -19,7 +20,7 @@ export type Prepared = { types: Types; missing: Failure[]; faults: Failure[] }
 
 /** Holds the operations to their types, before anything is written. @throws NOT_FOUND when there is no such base */
 export async function prepare(
-  scope: Scope,
+  scope: WriteScope,
   baseId: string,
   operations: readonly DataOperation[],
 ): Promise<Prepared> {
@@ -28,13 +29,13 @@ export async function prepare(
   await relationshipTypesOf(scope, baseId)
   const { types, missing } = await loadTypes(scope, baseId, records)
   const faults = [
-    ...validateRecords(scope, records, types),
+    ...(await validateRecords(scope, records, types)),
     ...(await validateLinks(scope, baseId, operations)),
   ]
   return { types, missing, faults }
 }
 
-async function loadTypes(scope: Scope, baseId: string, operations: readonly RecordOperation[]) {
+async function loadTypes(scope: WriteScope, baseId: string, operations: readonly RecordOperation[]) {
   const types: Types = new Map()
   const missing: Failure[] = []
   for (const [recordType, ofType] of Map.groupBy(operations, (operation) => operation.recordType)) {
@@ -52,30 +53,44 @@ function typeNotFound(thrown: unknown): DomainError {
 }
 
 /** What the schemas say of the operations that carry whole data; a patch is held to its schema when it is applied. */
-export const validateRecords = (
-  scope: Scope,
+export async function validateRecords(
+  scope: WriteScope,
   operations: readonly RecordOperation[],
   types: Types,
-): Failure[] =>
-  operations.flatMap((operation) => {
+): Promise<Failure[]> {
+  const failures: Failure[] = []
+  for (const operation of operations) {
     const type = types.get(operation.recordType)
-    if (!type || !('write' in operation)) return []
+    if (!type || !('write' in operation)) continue
+    if (turnIsOver()) await nextTurn()
     const lens = lensOn(scope, type.baseId, type.id)
     const { data } = operation.write
     // Within bounds it is whole only with what is hidden: until then, no more than that is named may be wrong.
-    const error = lens ? hiddenNames(lens, data) : faultsOf(type, data)
-    return error ? [{ index: operation.index, error }] : []
-  })
+    const error = lens ? hiddenNames(lens, data) : refusalOf(scope, type, data, areEnough(failures))
+    if (error) failures.push({ index: operation.index, error })
+  }
+  return failures
+}
+
+const refusalOf = (scope: WriteScope, type: CompiledType, data: unknown, isBrief: boolean) =>
+  isBrief
+    ? type.schema.isValid(data, scope.checks)
+      ? undefined
+      : invalid(UNEXPLAINED)
+    : faultsOf(scope, type, data)
+
+/** Stands for faults that no error would list. */
+const UNEXPLAINED: Detail = { path: '/data', code: 'invalid', message: 'The data does not fit its schema.' }
 
 /** What the schema of the type says against the data, if anything. */
-export function faultsOf(type: CompiledType, data: unknown): DomainError | undefined {
-  const [first, ...rest]: Detail[] = type.schema.validate(data, '/data')
+export function faultsOf(scope: WriteScope, type: CompiledType, data: unknown): DomainError | undefined {
+  const [first, ...rest]: Detail[] = type.schema.validate(data, '/data', scope.checks)
   return first && invalid(first, ...rest)
 }
 
 /** Whether the ends are there is seen when they are: an earlier operation may make them. */
 async function validateLinks(
-  scope: Scope,
+  scope: WriteScope,
   baseId: string,
   operations: readonly DataOperation[],
 ): Promise<Failure[]> {
@@ -89,8 +104,10 @@ async function validateLinks(
   let types: ReadonlyMap<string, CompiledRelationshipType> = await relationshipTypesOf(scope, baseId)
   // One that was made elsewhere a moment ago is not in memory yet.
   if (named.some((relType) => !types.has(relType))) types = await reloadRelationshipTypes(scope, baseId)
-  const failures: Failure[] = validateOwnLinks(scope, baseId, linking, types)
-  for (const { index, link } of upserts)
+  const failures: Failure[] = await validateOwnLinks(scope, baseId, linking, types)
+  for (const { index, link } of upserts) {
+    if (turnIsOver()) await nextTurn()
     collect(failures, index, () => linkText(scope, demandLink(scope, baseId, link, types), link.data))
+  }
   return failures
 }

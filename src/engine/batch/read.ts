@@ -5,6 +5,7 @@ import { invalid } from '../../errors.ts'
 import { ID_RULES, isTypeId } from '../../ids.ts'
 import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { dataText, demandRecordId, readPair } from '../records/record.ts'
 import { uuidv7 } from '../uuid.ts'
 import { collect, type Failure } from './failures.ts'
@@ -19,19 +20,21 @@ type Shapes = typeof OPERATION_SHAPES
 type Raw<K extends OperationName> = z.output<Shapes[K]>
 
 /** The operations as they are meant, and what is wrong with the others. @throws VALIDATION_ERROR for no list or its length */
-export function readOperations(
+export async function readOperations(
   raw: unknown,
   limits: Limits,
-): { operations: Operation[]; failures: Failure[] } {
+): Promise<{ operations: Operation[]; failures: Failure[] }> {
   const list = demandList(raw)
   const names = openNames()
   const failures: Failure[] = []
-  const operations = list.flatMap((each, index) => {
+  const operations: Operation[] = []
+  for (const [index, each] of list.entries()) {
+    if (turnIsOver()) await nextTurn()
     const operation = collect(failures, index, () => readOperation(each, index, names, limits))
     // Also of one that cannot be read: what refers to it is no fault of its own.
     collect(failures, index, () => nameOperation(each, index, names))
-    return operation ? [operation] : []
-  })
+    if (operation) operations.push(operation)
+  }
   for (const operation of operations) operation.isNamed = names.isReferred(operation.index)
   return { operations, failures }
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { underClaim } from '../claims/hold.ts'
 import { lensOn } from '../lens/look.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
@@ -56,7 +57,7 @@ export async function runData(
 /** Operations that do not depend on each other: a statement for all of one kind and type. */
 async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcome[]> {
   const { scope, baseId, types, held, idOf, failures } = run
-  const before = decideAll(run, wave.filter(isOfRecord))
+  const before = await decideAll(run, wave.filter(isOfRecord))
   const decided = before.filter(({ operation }) => operation.index < firstOf(failures))
   const operations = wave.filter(({ index }) => index < firstOf(failures))
   const outcomes: Outcome[] = []
@@ -111,24 +112,27 @@ async function keepClaims<D extends Decided>(
 }
 
 /** What the operations of a wave come to; why some cannot be done goes into the failures. */
-function decideAll(
+async function decideAll(
   { scope, baseId, types, held, idOf, failures }: Run,
   operations: readonly RecordOperation[],
-): readonly Decided[] {
+): Promise<readonly Decided[]> {
   const { recordBytes } = scope.limits
   const known = new Map<string, Known>()
   const knownOf = (recordType: string): Known => {
     const before = known.get(recordType)
     if (before) return before
     const type = demandKnown(types.get(recordType))
-    const opened = { held, type, lens: lensOn(scope, baseId, recordType), recordBytes, idOf }
+    const opened = { scope, held, type, lens: lensOn(scope, baseId, recordType), recordBytes, idOf }
     known.set(recordType, opened)
     return opened
   }
-  return operations.flatMap((operation) => {
+  const decided: Decided[] = []
+  for (const operation of operations) {
+    if (turnIsOver()) await nextTurn()
     const decision = collect(failures, operation.index, () =>
       decide(operation, knownOf(operation.recordType)),
     )
-    return decision ? [{ operation, decision }] : []
-  })
+    if (decision) decided.push({ operation, decision })
+  }
+  return decided
 }

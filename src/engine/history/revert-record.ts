@@ -93,7 +93,7 @@ async function setBack(
   data: unknown,
 ): Promise<void> {
   if (before.data === null) throw nothingKept(before.version)
-  const [fault, ...more] = type.schema.validate(before.data, '/data')
+  const [fault, ...more] = type.schema.validate(before.data, '/data', scope.checks)
   // A change of status alone brings no data: what the schema refuses is there already.
   if (fault && JSON.stringify(data) !== JSON.stringify(before.data)) throw invalid(fault, ...more)
   const values = [...target, before.version, fault === undefined, ...authorship(scope)]

@@ -1,5 +1,4 @@
 import { domainToASCII } from 'node:url'
-import type { Format } from 'ajv'
 import { type FormatName, fullFormats } from 'ajv-formats/dist/formats.js'
 import { spend } from './budget.ts'
 
@@ -9,7 +8,7 @@ type StringTest = (text: string) => boolean
 const LONGEST_URL = 4096
 
 function standard(name: FormatName): StringTest {
-  const format: Format = fullFormats[name]
+  const format = fullFormats[name]
   const test = typeof format === 'object' && 'validate' in format ? format.validate : format
   if (test instanceof RegExp) return (text) => test.test(text)
   if (typeof test === 'function') return test as StringTest
@@ -35,19 +34,34 @@ const EXTRA: Record<string, StringTest> = {
   },
 }
 
-const NUMBERS = ['int32', 'int64', 'float', 'double'] as const
+const isInteger = (value: number, bound: number) =>
+  Number.isInteger(value) && value >= -bound && value <= bound - 1
 
-/** Every format a schema may name, as Ajv takes them. Strings count against the budget. */
-export const FORMATS: Record<string, Format> = {}
-for (const name of Object.keys(fullFormats) as FormatName[]) {
-  const test = standard(name)
-  FORMATS[name] = (text: string) => {
-    spend(text.length)
-    return test(text)
-  }
+const NUMBERS: Record<string, (value: number) => boolean> = {
+  int32: (value) => isInteger(value, 2 ** 31),
+  int64: Number.isInteger,
+  float: () => true,
+  double: () => true,
 }
-Object.assign(FORMATS, EXTRA)
-for (const name of NUMBERS) FORMATS[name] = fullFormats[name]
+
+/** The values that a format speaks of, and its test of one. */
+type Format = { readonly type: 'string' | 'number'; test(value: unknown): boolean }
+
+const ofText = (test: StringTest): Format => ({
+  type: 'string',
+  test: (value) => {
+    const text = String(value)
+    spend(30 + text.length)
+    return test(text)
+  },
+})
+
+/** Every format a schema may name. Strings count against the budget. */
+export const FORMATS: Record<string, Format> = {}
+for (const name of Object.keys(fullFormats) as FormatName[]) FORMATS[name] = ofText(standard(name))
+for (const [name, test] of Object.entries(EXTRA)) FORMATS[name] = ofText(test)
+for (const [name, test] of Object.entries(NUMBERS))
+  FORMATS[name] = { type: 'number', test: (value) => test(Number(value)) }
 
 /** The formats that are asserted; any other name is refused. */
 export const KNOWN_FORMATS: readonly string[] = Object.keys(FORMATS).sort()

@@ -1,17 +1,15 @@
-import type { ErrorObject, ValidateFunction } from 'ajv'
-import { type Detail, invalid } from '../../errors.ts'
+import { capped, type Detail, type DomainError, invalid } from '../../errors.ts'
 import { checkJson, pointer } from '../../json/index.ts'
 import { LIMITS } from '../../limits.ts'
 import { nearest } from '../../nearest.ts'
 import { BudgetSpent, budget } from './budget.ts'
 import { isObject, typeName } from './checks.ts'
-import { priced } from './cost.ts'
-import { explain } from './explain.ts'
+import { type Evaluate, Faults } from './evaluation.ts'
+import { buildEvaluator } from './evaluator.ts'
 import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
+import { detail } from './messages.ts'
 import { type Clean, Reader } from './reader.ts'
 import { Definitions, resolveReferences } from './references.ts'
-import { buildValidator } from './validator.ts'
-import { narrow } from './widths.ts'
 
 export { fieldExists, formatAt } from './fields.ts'
 export { isKnownFormat, KNOWN_FORMATS } from './formats.ts'
@@ -19,57 +17,75 @@ export { canRunPattern } from './pattern.ts'
 
 /** A user's schema, ready to check values. */
 export type CompiledSchema = {
+  /** The verdict alone; false as well where it takes too long. */
+  isValid(data: unknown, allowance?: Allowance): boolean
   /** The faults of a value, none when it is valid. `at` is where the value stands in the request. */
-  validate(data: unknown, at?: string): Detail[]
+  validate(data: unknown, at?: string, allowance?: Allowance): Detail[]
   /** Whether the root takes no properties but those it names. */
   isClosed: boolean
 }
 
-// Some ten nanoseconds each. Checking goes for the verdict; explaining collects faults, which take memory.
-const CHECK_STEPS = 20_000_000
-const EXPLAIN_STEPS = 200_000
+/** What the checks of one request may take together. */
+export class Allowance {
+  private left: number
+  private readonly refusal: () => DomainError
+
+  constructor(steps: number, refusal: () => DomainError) {
+    this.left = steps
+    this.refusal = refusal
+  }
+
+  /** @throws the refusal when it is used up */
+  charge(steps: number): void {
+    this.left -= steps
+    if (this.left < 0) throw this.refusal()
+  }
+}
 
 /** Compiles a user's schema, found at `at` in the request; throws what is wrong with it, by place. */
 export function compileSchema(schema: unknown, at: string): CompiledSchema {
   checkJson(schema, at)
   const { root, reader, definitions } = read(schema, at)
-  const whole = { $ref: definitions.add(root), $defs: definitions.all }
-  const unevaluated = [...reader.schemas.values()].some(
-    (clean) => 'unevaluatedProperties' in clean || 'unevaluatedItems' in clean,
-  )
-  const build = (allErrors: boolean) => {
-    budget.left = CHECK_STEPS
-    return buildValidator(whole, reader.patterns, { allErrors, unevaluated })
-  }
-  const verdict = attempt(() => build(false))
-  const message = 'The schema nests too deeply to be compiled. Flatten it.'
-  if (!verdict) throw invalid({ path: at, code: 'too_complex', message })
-  let explaining: ValidateFunction | undefined
+  const evaluate = attempt(() => buildEvaluator(root, reader.patterns, definitions))
+  if (!evaluate) throw invalid(tooComplexSchema(at))
+  const isValid = (data: unknown, allowance?: Allowance) =>
+    isObject(data) && run(evaluate, data, null, allowance) === true
   return {
     isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,
-    validate(data, at = '') {
+    isValid,
+    validate(data, at = '', allowance) {
       if (!isObject(data)) return [notAnObject(data, at)]
-      const first = run(verdict, data, CHECK_STEPS)
-      if (first?.length === 0) return []
-      if (!first) return [tooComplex(at)]
-      explaining ??= attempt(() => build(true))
-      const all = explaining && run(explaining, data, EXPLAIN_STEPS)
-      return explain(all?.length ? all : first, at, definitions)
+      const verdict = run(evaluate, data, null, allowance)
+      if (verdict === true) return []
+      if (verdict === undefined) return [tooComplex(at)]
+      // Where the second run ends early, what it has found so far is told.
+      const faults = new Faults()
+      run(evaluate, data, faults, allowance)
+      if (faults.total === 0) return [tooComplex(at)]
+      return capped(
+        faults.list.map((fault) => detail(fault, at)),
+        faults.total,
+      )
     },
   }
 }
 
-/** The errors of a value, or undefined when finding them takes too long. */
-function run(validate: ValidateFunction, data: unknown, steps: number): ErrorObject[] | undefined {
-  budget.left = steps
-  const errors = attempt(() => (validate(data) ? [] : (validate.errors ?? [])))
-  // Else the compiled schema would keep the value alive.
-  validate.errors = null
-  return errors
+/** The verdict, or undefined when finding it takes too long. */
+function run(
+  evaluate: Evaluate,
+  data: unknown,
+  faults: Faults | null,
+  allowance?: Allowance,
+): boolean | undefined {
+  const steps = LIMITS.checkSteps
+  const verdict = attempt(() => evaluate(data, null, faults, ''))
+  allowance?.charge(steps - Math.max(0, budget.left))
+  return verdict
 }
 
 /** Runs what a hostile schema can make endless or too deep for the stack. */
 function attempt<T>(work: () => T): T | undefined {
+  budget.left = LIMITS.checkSteps
   try {
     return work()
   } catch (error) {
@@ -87,6 +103,12 @@ function notAnObject(data: unknown, at: string): Detail {
     received: typeName(data),
   }
 }
+
+const tooComplexSchema = (at: string): Detail => ({
+  path: at,
+  code: 'too_complex',
+  message: 'The schema is too complex to be compiled. Simplify it.',
+})
 
 function tooComplex(at: string): Detail {
   const message = 'Checking this value against its schema takes too long. Simplify the schema or send less.'
@@ -113,9 +135,6 @@ function read(schema: unknown, at: string): { root: Clean; reader: Reader; defin
   if (reader.faults.length === 0) resolveReferences(reader, schema, definitions)
   const [first, ...more] = reader.faults
   if (first) throw invalid(first, ...more)
-  for (const clean of reader.schemas.values()) {
-    for (const each of [clean, ...narrow(clean, definitions)]) priced(each)
-  }
   return { root, reader, definitions }
 }
 

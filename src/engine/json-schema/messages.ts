@@ -1,26 +1,25 @@
-import type { ErrorObject } from 'ajv'
 import type { Detail } from '../../errors.ts'
-import { pointer } from '../../json/index.ts'
 import { nearest } from '../../nearest.ts'
 import { isObject, typeName } from './checks.ts'
+import type { Fault } from './evaluation.ts'
 
 const MOST_ALLOWED = 50
 const LONGEST_SHOWN = 50
 
-type Told = { message: string; key?: string } & Partial<Omit<Detail, 'path' | 'code' | 'message'>>
+type Told = { message: string } & Partial<Omit<Detail, 'path' | 'code' | 'message'>>
 
-/** One error of the validator, told to whoever sent the value. */
-export function detail(error: ErrorObject, at: string): Detail {
-  const { key, message, ...rest } = (TELL[error.keyword] ?? unforeseen)(error)
+/** One fault, told to whoever sent the value. */
+export function detail(fault: Fault, at: string): Detail {
+  const { message, ...rest } = (TELL[fault.keyword] ?? unforeseen)(fault)
   return {
-    path: at + error.instancePath + (key === undefined ? '' : pointer(key)),
-    code: error.keyword.replace(/[A-Z ]/g, (c) => `_${c.trim().toLowerCase()}`),
+    path: at + fault.path,
+    code: fault.keyword.replace(/[A-Z ]/g, (c) => `_${c.trim().toLowerCase()}`),
     message,
     ...rest,
   }
 }
 
-type Tell = (error: ErrorObject) => Told
+type Tell = (fault: Fault) => Told
 
 const TELL: Readonly<Record<string, Tell>> = {
   type: ({ schema, data }) => {
@@ -28,15 +27,12 @@ const TELL: Readonly<Record<string, Tell>> = {
     const expected = types.length === 1 ? types[0] : types
     return { message: `This must be of type ${types.join(' or ')}.`, expected, received: typeName(data) }
   },
-  required: missing('missingProperty'),
-  dependentRequired: missing('missingProperty'),
-  dependencies: missing('missingProperty'),
-  additionalProperties: unknownKey('additionalProperty'),
-  unevaluatedProperties: unknownKey('unevaluatedProperty'),
-  propertyNames: ({ params }) => {
-    const key = String(params['propertyName'])
-    return { key, message: 'The schema does not allow a property of this name. Rename it.' }
-  },
+  required: missing,
+  dependentRequired: missing,
+  dependencies: missing,
+  additionalProperties: unknownKey,
+  unevaluatedProperties: unknownKey,
+  propertyNames: () => ({ message: 'The schema does not allow a property of this name. Rename it.' }),
   enum: ({ schema, data }) => oneOfValues(schema as unknown[], data),
   const: ({ schema, data }) => oneOfValues([schema], data),
   format: ({ schema }) => {
@@ -56,26 +52,23 @@ const TELL: Readonly<Record<string, Tell>> = {
   maxItems: bound('Items allowed here, at most:'),
   minProperties: bound('Properties needed here, at least:'),
   maxProperties: bound('Properties allowed here, at most:'),
-  uniqueItems: ({ params }) => {
-    const { first, second } = params
-    return { message: `Items ${first} and ${second} are the same. Remove one.`, key: String(second) }
-  },
-  contains: ({ parentSchema = {} }) => {
-    const { minContains = 1, maxContains } = parentSchema
+  uniqueItems: ({ params }) => ({
+    message: `Items ${params?.['first']} and ${params?.['second']} are the same. Remove one.`,
+  }),
+  contains: ({ parent }) => {
+    const { minContains = 1, maxContains } = parent
     const most = maxContains === undefined ? '' : ` and at most ${maxContains}`
     return { message: `At least ${minContains}${most} of the items must match the schema's \`contains\`.` }
   },
   unevaluatedItems: tooMany,
-  additionalItems: tooMany,
   items: tooMany,
   anyOf: () => ({ message: 'This matches none of the forms that the schema allows.' }),
   oneOf: ({ params }) => ({
-    message: params['passingSchemas']
-      ? `This matches forms ${params['passingSchemas'].join(' and ')} of the schema, but must match exactly one.`
+    message: params
+      ? `This matches forms ${[params['passing']].flat().join(' and ')} of the schema, but must match exactly one.`
       : 'This matches none of the forms that the schema allows.',
   }),
   not: () => ({ message: 'This matches what the schema rules out.' }),
-  if: ({ params }) => ({ message: `This breaks the schema's \`${params['failingKeyword']}\`.` }),
   'false schema': () => ({ message: 'The schema allows no value here. Leave it out.' }),
 }
 
@@ -95,8 +88,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 const unforeseen: Tell = () => ({ message: 'This does not match the schema.' })
 
-function tooMany({ params }: ErrorObject): Told {
-  const { limit } = params
+function tooMany({ params }: Fault): Told {
+  const limit = params?.['limit']
   return { message: `The schema allows ${limit} items here.`, expected: limit }
 }
 
@@ -104,25 +97,21 @@ function bound(text: string): Tell {
   return ({ schema }) => ({ message: `${text} ${schema}.`.replace(/: (\d+)\.$/, ' $1.'), expected: schema })
 }
 
-function missing(param: string): Tell {
-  return ({ params, parentSchema }) => {
-    const key = String(params[param])
-    const properties = parentSchema?.['properties']
-    const schema = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined
-    const expected = isObject(schema) ? schema['type'] : undefined
-    return { key, message: `${shown(key)} is required.`, ...(expected !== undefined && { expected }) }
-  }
+function missing({ params, parent }: Fault): Told {
+  const key = String(params?.['missingProperty'])
+  const { properties } = parent
+  const schema = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined
+  const expected = isObject(schema) ? schema['type'] : undefined
+  return { message: `${shown(key)} is required.`, ...(expected !== undefined && { expected }) }
 }
 
-function unknownKey(param: string): Tell {
-  return ({ params, parentSchema }) => {
-    const key = String(params[param])
-    const names = Object.keys(parentSchema?.['properties'] ?? {})
-    const hint = nearest(key, names)
-    const advice = hint ? `Did you mean ${shown(hint)}?` : 'Leave it out.'
-    const message = `The schema has no property ${shown(key)}. ${advice}`
-    return { key, message, allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint }) }
-  }
+function unknownKey({ params, parent }: Fault): Told {
+  const key = String(params?.['name'])
+  const names = Object.keys(parent['properties'] ?? {})
+  const hint = nearest(key, names)
+  const advice = hint ? `Did you mean ${shown(hint)}?` : 'Leave it out.'
+  const message = `The schema has no property ${shown(key)}. ${advice}`
+  return { message, allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint }) }
 }
 
 function oneOfValues(values: unknown[], data: unknown): Told {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
 import { spend } from './budget.ts'
 import { PatternError, translate } from './pattern-syntax.ts'
@@ -5,10 +6,12 @@ import { PatternError, translate } from './pattern-syntax.ts'
 export { PatternError }
 
 /** A compiled pattern. `test` takes time linear in the text and counts it against the budget. */
-export type Pattern = { test(text: string): boolean; toString(): string; size: number }
+export type Pattern = { test(text: string): boolean; size: number }
 
 // A pattern's cost is its size times the text, so both are bounded; {1,1000} of one character is about 2,000.
 const MOST_INSTRUCTIONS = 5000
+// Of any pattern, beside its instructions.
+const PATTERN_SIZE = 20
 
 /** True when the linear-time engine runs this pattern with the meaning it has in JavaScript. */
 export function canRunPattern(pattern: string): boolean {
@@ -21,20 +24,38 @@ export function canRunPattern(pattern: string): boolean {
   }
 }
 
-/** Compiles an ECMA-262 pattern for the linear-time engine; throws PatternError. */
-export function compilePattern(source: string): Pattern {
+// Compiling takes far longer than looking up, and a type is compiled again whenever it changes.
+const KEPT_INSTRUCTIONS = 200_000
+const known = new LRUCache<string, Pattern>({
+  maxSize: KEPT_INSTRUCTIONS,
+  sizeCalculation: ({ size }, source) => size + source.length,
+})
+
+/**
+ * Compiles an ECMA-262 pattern for the linear-time engine. Nothing is compiled that is larger than `most`: undefined then.
+ * @throws PatternError
+ */
+export function compilePattern(source: string, most = Number.POSITIVE_INFINITY): Pattern | undefined {
+  const before = known.get(source)
+  if (before) return before.size > most ? undefined : before
   const { text, size } = translate(source)
   if (size > MOST_INSTRUCTIONS) {
     throw new PatternError('it repeats too much: use smaller repeat counts, or maxLength and maxItems')
   }
+  if (size + PATTERN_SIZE > most) return undefined
+  const pattern = runnable(text, size + PATTERN_SIZE)
+  known.set(source, pattern)
+  return pattern
+}
+
+function runnable(text: string, size: number): Pattern {
   const engine = compile(text)
   const cost = engine.programSize() / 4
   const test = (text: string) => {
-    spend(text.length * cost)
+    spend(20 + text.length * cost)
     return engine.test(text)
   }
-  // Ajv tells patterns apart by their text.
-  return { test, toString: () => source, size: size + 20 }
+  return { test, size }
 }
 
 function compile(text: string): RE2JS {

@@ -1,5 +1,6 @@
 import type { Detail } from '../../errors.ts'
 import { pointer } from '../../json/index.ts'
+import { LIMITS } from '../../limits.ts'
 import {
   checkFormat,
   checkPlain,
@@ -21,8 +22,7 @@ export type Clean = { [keyword: string]: unknown }
 export type Reference = { target: string; path: Path; node: Clean }
 
 const MOST_SCHEMAS = 10_000
-const MOST_PATTERN_SIZE = 50_000
-const MOST_FAULTS = 20
+const MOST_PATTERN_SIZE = 25_000
 
 /** Reads one schema: holds it against its meta-schema, and writes the clean copy. References are only collected. */
 export class Reader {
@@ -74,7 +74,7 @@ export class Reader {
   }
 
   get isDone(): boolean {
-    return this.faults.length >= MOST_FAULTS
+    return this.faults.length >= LIMITS.errorDetails
   }
 
   private keyword(clean: Clean, keyword: string, value: unknown, path: Path): void {
@@ -163,11 +163,13 @@ export class Reader {
     }
     if (this.patterns.has(value)) return
     try {
-      const pattern = compilePattern(value)
+      const pattern = compilePattern(value, MOST_PATTERN_SIZE - this.patternSize)
+      if (!pattern) {
+        this.report(path, 'too_complex', 'Use fewer or shorter patterns.')
+        return
+      }
       this.patterns.set(value, pattern)
       this.patternSize += pattern.size
-      if (this.patternSize > MOST_PATTERN_SIZE)
-        this.report(path, 'too_complex', 'Use fewer or shorter patterns.')
     } catch (error) {
       if (!(error instanceof PatternError)) throw error
       this.report(path, 'pattern', `Patterns run in linear time, and this one cannot: ${error.message}.`)

@@ -4,7 +4,7 @@ import type { Clean, Reader } from './reader.ts'
 
 const DEFS = '#/$defs/'
 
-/** The parts of a schema that are referred to, each compiled to one function. */
+/** The parts of a schema that are referred to. */
 export class Definitions {
   readonly all: Clean = {}
   private count = 0
@@ -46,13 +46,18 @@ export function resolveReferences(
     if (!('$ref' in node)) node['$ref'] = $ref
     else node['allOf'] = [...((node['allOf'] as Clean[] | undefined) ?? []), { $ref }]
   }
-  const endless = findEndless(definitions)
+  const { endless, depth } = followInPlace(definitions)
   if (endless) {
     const path = reader.references.find(({ node }) => node === endless)?.path ?? []
     const message = 'This reference leads back to itself without going into a property or item.'
     reader.report(path, 'circular_ref', message)
+  } else if (depth > DEEPEST_IN_PLACE) {
+    reader.report([], 'too_complex', 'The schema nests too deeply to be compiled. Flatten it.')
   }
 }
+
+/** Schemas that follow each other on one value; each takes room on the stack. */
+const DEEPEST_IN_PLACE = 300
 
 /** The schemas applied to the very value this one is applied to. */
 function inPlace(schema: Clean, definitions: Definitions): Clean[] {
@@ -62,28 +67,35 @@ function inPlace(schema: Clean, definitions: Definitions): Clean[] {
   return [...lists, ...maps, ...single, definitions.target(schema)].filter(isObject)
 }
 
-/** A schema with a reference that is part of an endless loop, if there is one. */
-function findEndless(definitions: Definitions): Clean | undefined {
+/** A schema with a reference that is part of an endless loop, if there is one; otherwise how deep references lead. */
+function followInPlace(definitions: Definitions): { endless?: Clean | undefined; depth: number } {
   const starts = Object.values(definitions.all).filter(isObject)
-  const finished = new Set<Clean>()
+  const depths = new Map<Clean, number>()
+  let depth = 0
   for (const start of starts) {
-    const way = [{ schema: start, ahead: inPlace(start, definitions) }]
+    const way = [{ schema: start, ahead: inPlace(start, definitions), depth: 1 }]
     const onWay = new Set([start])
     for (let last = way.at(-1); last; last = way.at(-1)) {
       const next = last.ahead.pop()
+      const known = next && depths.get(next)
       if (!next) {
         onWay.delete(last.schema)
-        finished.add(last.schema)
+        depths.set(last.schema, last.depth)
+        depth = Math.max(depth, last.depth)
         way.pop()
+        const outer = way.at(-1)
+        if (outer) outer.depth = Math.max(outer.depth, last.depth + 1)
       } else if (onWay.has(next)) {
-        return way.findLast(({ schema }) => '$ref' in schema)?.schema
-      } else if (!finished.has(next)) {
+        return { endless: way.findLast(({ schema }) => '$ref' in schema)?.schema, depth }
+      } else if (known !== undefined) {
+        last.depth = Math.max(last.depth, known + 1)
+      } else {
         onWay.add(next)
-        way.push({ schema: next, ahead: inPlace(next, definitions) })
+        way.push({ schema: next, ahead: inPlace(next, definitions), depth: 1 })
       }
     }
   }
-  return undefined
+  return { depth }
 }
 
 /** What a reference by JSON Pointer (`#`, `#/…`) leads to. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { demand } from '../access.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import type { Db } from '../db.ts'
@@ -82,8 +83,10 @@ async function makeProfile(db: Db, type: CompiledType): Promise<Kept> {
 
   const places = mostFrequent(tally.places)
   const summaries: Summary[] = []
-  for (const place of places)
+  for (const place of places) {
+    if (turnIsOver()) await nextTurn()
     summaries.push(summarize(place, tally.records, await instantsOf(db, place, type)))
+  }
   const candidates =
     tally.records > 0 ? candidatesFrom(summaries, type, declared) : candidatesDeclared(declared, type)
   return {
@@ -92,7 +95,7 @@ async function makeProfile(db: Db, type: CompiledType): Promise<Kept> {
     fields: summaries.map(({ profile }) => profile),
     omittedFields: tally.places.length - places.length + tally.leftOut.size,
     examples: exampleQueries(candidates),
-    exampleData: exampleData(type, summaries),
+    exampleData: await exampleData(type, summaries),
   }
 }
 

@@ -41,16 +41,29 @@ export async function importTools(
   for (const definition of definitions) demand(scope.access, 'manage', baseId, definition.name)
   return scope.db.transaction(async (tx) => {
     const data = []
+    const refused: DomainError[] = []
     for (const definition of definitions) {
-      const type = await importOne({ ...scope, db: tx }, baseId, definition)
-      data.push({
-        record_type: type.id,
-        operation: type.operation ?? 'unchanged',
-        warnings: definition.warnings,
-      })
+      const type = await importOne({ ...scope, db: tx }, baseId, definition).catch(ofTool)
+      if (type instanceof DomainError) refused.push(type)
+      else
+        data.push({
+          record_type: type.id,
+          operation: type.operation ?? 'unchanged',
+          warnings: definition.warnings,
+        })
     }
+    const [first] = refused
+    if (first)
+      throw new DomainError(first.code, first.message, { details: refused.flatMap(({ details }) => details) })
     return { data, meta: { count: data.length } }
   })
+}
+
+/** The failures that are a tool's own: after them the others are tried as well, so that all are named. */
+function ofTool(thrown: unknown): DomainError {
+  if (!(thrown instanceof DomainError)) throw thrown
+  if (thrown.code === 'VALIDATION_ERROR' || thrown.details[0]?.code === 'records_invalid') return thrown
+  throw thrown
 }
 
 /** What the definition says replaces what the type had; the rest of a type that exists stays. */

@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Detail, DomainError } from '../../errors.ts'
+import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { statement } from '../db.ts'
 import { entriesOf } from '../indexes/index.ts'
-import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
+import { Allowance, type CompiledSchema, compileSchema } from '../json-schema/index.ts'
+import { pageWithin } from '../page-within.ts'
 import { authorship } from '../scope.ts'
 import { violatedConstraint } from '../sql-errors.ts'
 import type { WriteScope } from '../write.ts'
@@ -14,7 +17,12 @@ const SAMPLES = 10
 
 const NEXT_RECORDS = statement(
   'reconcile_next',
-  `SELECT id, data, valid FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id > $3 ORDER BY id LIMIT ${PAGE}`,
+  pageWithin(
+    'id',
+    `SELECT id, data, valid FROM plinth.record
+     WHERE base_id = $1 AND record_type = $2 AND id > $3 ORDER BY id LIMIT ${PAGE}`,
+    '$4',
+  ),
 )
 const FLAG = statement(
   'reconcile_flag',
@@ -48,16 +56,21 @@ export async function reconcile(
   { onInvalid, steps }: Repair,
 ) {
   const schema = compileSchema(jsonSchema, '/json_schema')
+  const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const refused: { count: number; samples: object[] } = { count: 0, samples: [] }
   for (let after = '', more = true; more; ) {
-    const rows = await scope.db.query<Row>(NEXT_RECORDS, [baseId, typeId, after])
-    more = rows.length === PAGE
+    const rows = await scope.db.query<Row>(NEXT_RECORDS, [baseId, typeId, after, scope.limits.recordBytes])
+    more = rows.length > 0
     after = rows.at(-1)?.id ?? after
-    const judged = rows.map((row) => judge(row, schema, steps))
-    for (const { row, faults } of judged) {
-      if (faults.length === 0) continue
+    const judged: Judged[] = []
+    for (const row of rows) {
+      if (turnIsOver()) await nextTurn()
+      const one = judge(row, schema, steps, allowance)
+      judged.push(one)
+      if (one.isValid) continue
       refused.count++
-      if (refused.samples.length < SAMPLES) refused.samples.push(sample(row, faults))
+      if (refused.samples.length < SAMPLES)
+        refused.samples.push(sample(row, schema.validate(one.data, '/data')))
     }
     if (refused.count > 0 && onInvalid !== 'allow') continue
     await apply(scope, baseId, typeId, judged)
@@ -65,17 +78,19 @@ export async function reconcile(
   if (refused.count > 0 && onInvalid !== 'allow') throw recordsRefused(refused, onInvalid)
 }
 
-function judge(row: Row, schema: CompiledSchema, steps: readonly MigrationStep[]) {
+type Judged = ReturnType<typeof judge>
+
+function judge(row: Row, schema: CompiledSchema, steps: readonly MigrationStep[], allowance: Allowance) {
   const data = migrate(row.data, steps)
   return {
     row,
     data,
-    faults: schema.validate(data, '/data'),
+    isValid: schema.isValid(data, allowance),
     changed: steps.length > 0 && !isDeepStrictEqual(data, row.data),
   }
 }
 
-async function apply(scope: WriteScope, baseId: string, typeId: string, judged: ReturnType<typeof judge>[]) {
+async function apply(scope: WriteScope, baseId: string, typeId: string, judged: readonly Judged[]) {
   const rewritten = judged.filter((one) => one.changed)
   if (rewritten.length > 0) {
     const documents = JSON.stringify(rewritten.map(({ row, data }) => ({ id: row.id, data })))
@@ -85,15 +100,23 @@ async function apply(scope: WriteScope, baseId: string, typeId: string, judged: 
       throw violatedConstraint(thrown) === 'record_index_unique' ? repairRepeats() : thrown
     }
   }
-  const flagged = judged.filter(({ row, faults, changed }) => !changed && row.valid !== (faults.length === 0))
+  const flagged = judged.filter(({ row, isValid, changed }) => !changed && row.valid !== isValid)
   if (flagged.length > 0)
     await scope.db.query(FLAG, [
       baseId,
       typeId,
       flagged.map(({ row }) => row.id),
-      flagged.map(({ faults }) => faults.length === 0),
+      flagged.map(({ isValid }) => isValid),
     ])
 }
+
+const tooManyChecks = () =>
+  invalid({
+    path: '/json_schema',
+    code: 'too_complex',
+    message:
+      'Checking the records there are against this schema takes too long. Simplify it, or delete records first.',
+  })
 
 const repairRepeats = () =>
   new DomainError(

@@ -84,7 +84,7 @@ export async function bringBack(
   const from = version ?? deletion.version
   const [kept] = await scope.db.query<Kept>(DATA_OF, [...target, from])
   if (!kept) return undefined
-  const isValid = type.schema.validate(kept.data, '/data').length === 0
+  const isValid = type.schema.isValid(kept.data)
   const values = [...target, deletion.version, type.revision, from, isValid, ...authorship(scope)]
   const [row] = await guardUnique(type, () => scope.db.query<Row>(variantFor(BRING_BACK, type), values))
   if (row?.kind === 'pair_taken' && kept.external_id !== null)

@@ -42,7 +42,7 @@ export async function upsert(
   let type = await demandType(scope, baseId, recordType)
   return scope.db.retry(async () => {
     for (let tries = 0; tries < 50; tries++) {
-      validate(type, target.data)
+      validate(scope, type, target.data)
       const row = await guardUnique(type, () => attempt(scope, type, target))
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
       else if (row.kind !== 'retry') return settle(row, recordType, target)
@@ -51,8 +51,8 @@ export async function upsert(
   })
 }
 
-function validate(type: CompiledType, data: unknown): void {
-  const [first, ...rest] = type.schema.validate(data, '/data')
+function validate({ checks }: WriteScope, type: CompiledType, data: unknown): void {
+  const [first, ...rest] = type.schema.validate(data, '/data', checks)
   if (first) throw invalid(first, ...rest)
 }
 

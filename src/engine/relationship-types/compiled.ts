@@ -61,9 +61,9 @@ function compiled(baseId: string, row: Row): CompiledRelationshipType {
     cardinality: row.cardinality,
     onDelete: row.on_delete,
     dataSchema: row.data_schema,
-    validate(data, at) {
+    validate(data, at, allowance) {
       schema ??= compileSchema(row.data_schema, '/data_schema')
-      return schema.validate(data, at)
+      return schema.validate(data, at, allowance)
     },
   }
 }

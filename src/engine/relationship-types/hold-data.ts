@@ -1,6 +1,9 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError, invalid } from '../../errors.ts'
+import { LIMITS } from '../../limits.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { statement } from '../db.ts'
-import { compileSchema } from '../json-schema/index.ts'
+import { Allowance, compileSchema } from '../json-schema/index.ts'
+import { pageWithin } from '../page-within.ts'
 import type { WriteScope } from '../write.ts'
 
 const PAGE = 1000
@@ -8,9 +11,13 @@ const SAMPLES = 10
 
 const NEXT_LINKS = statement(
   'hold_next_links',
-  `SELECT id, created_at::text AS created_at, data, valid FROM plinth.relationship
-   WHERE base_id = $1 AND rel_type = $2 AND (created_at, id) > ($3::timestamptz, $4)
-   ORDER BY created_at, id LIMIT ${PAGE}`,
+  pageWithin(
+    'created_at::timestamptz, id',
+    `SELECT id, created_at::text AS created_at, data, valid FROM plinth.relationship
+     WHERE base_id = $1 AND rel_type = $2 AND (created_at, id) > ($3::timestamptz, $4)
+     ORDER BY relationship.created_at, id LIMIT ${PAGE}`,
+    '$5',
+  ),
 )
 const FLAG_LINKS = statement(
   'hold_flag_links',
@@ -19,6 +26,7 @@ const FLAG_LINKS = statement(
 )
 
 type Row = { id: string; created_at: string; data: unknown; valid: boolean }
+type Judged = { row: Row; isValid: boolean }
 
 /**
  * Holds the data of links that exist to a schema that is about to be their type's. The caller has the type's row locked.
@@ -32,33 +40,45 @@ export async function holdData(
   allowsInvalid: boolean,
 ): Promise<void> {
   const schema = compileSchema(dataSchema, '/data_schema')
+  const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const samples: object[] = []
   let count = 0
   for (let after = ['-infinity', ''], more = true; more; ) {
-    const rows = await scope.db.query<Row>(NEXT_LINKS, [baseId, relType, ...after])
-    more = rows.length === PAGE
+    const rows = await scope.db.query<Row>(NEXT_LINKS, [baseId, relType, ...after, scope.limits.recordBytes])
+    more = rows.length > 0
     const last = rows.at(-1)
     if (last) after = [last.created_at, last.id]
-    const judged = rows.map((row) => ({ row, fault: schema.validate(row.data, '/data')[0] }))
-    for (const { row, fault } of judged) {
-      if (!fault) continue
+    const judged: Judged[] = []
+    for (const row of rows) {
+      if (turnIsOver()) await nextTurn()
+      const isValid = schema.isValid(row.data, allowance)
+      judged.push({ row, isValid })
+      if (isValid) continue
       count++
-      if (samples.length < SAMPLES) samples.push({ id: row.id, path: fault.path, message: fault.message })
+      const [fault] = samples.length < SAMPLES ? schema.validate(row.data, '/data') : []
+      if (fault) samples.push({ id: row.id, path: fault.path, message: fault.message })
     }
     if (count === 0 || allowsInvalid) await flag(scope, baseId, judged)
   }
   if (count > 0 && !allowsInvalid) throw refused(count, samples)
 }
 
-async function flag(scope: WriteScope, baseId: string, judged: readonly { row: Row; fault: unknown }[]) {
-  const flagged = judged.filter(({ row, fault }) => row.valid === (fault !== undefined))
+async function flag(scope: WriteScope, baseId: string, judged: readonly Judged[]) {
+  const flagged = judged.filter(({ row, isValid }) => row.valid !== isValid)
   if (flagged.length === 0) return
   await scope.db.query(FLAG_LINKS, [
     baseId,
     flagged.map(({ row }) => row.id),
-    flagged.map(({ fault }) => fault === undefined),
+    flagged.map(({ isValid }) => isValid),
   ])
 }
+
+const tooManyChecks = () =>
+  invalid({
+    path: '/data_schema',
+    code: 'too_complex',
+    message: 'Checking the relationships there are against this schema takes too long. Simplify it.',
+  })
 
 function refused(count: number, samples: object[]): DomainError {
   const message = `${count} relationship${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`

@@ -6,6 +6,7 @@ import { demandWithin, rightsOf } from '../lens/look.ts'
 import { dataText, demandRecordId, type Pair } from '../records/record.ts'
 import { mayReadRelationships } from '../relationship-types/index.ts'
 import type { Scope } from '../scope.ts'
+import type { WriteScope } from '../write.ts'
 
 /** A record at one end of a link: by its id, or by its external pair. */
 export type LinkEnd = { recordType: string } & ({ id: string } | Pair)
@@ -25,9 +26,9 @@ export type LinkWrite = {
 }
 
 /** The JSON text of what a link holds, by the schema of its type. @throws VALIDATION_ERROR with every fault */
-export function linkText(scope: Scope, type: CompiledRelationshipType, data: unknown): string {
+export function linkText(scope: WriteScope, type: CompiledRelationshipType, data: unknown): string {
   const text = dataText(data, scope.limits.recordBytes)
-  const [first, ...rest] = type.validate(data, '/data')
+  const [first, ...rest] = type.validate(data, '/data', scope.checks)
   if (first) throw invalid(first, ...rest)
   return text
 }

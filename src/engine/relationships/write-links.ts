@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
 import { NO_EXPECTATION } from '../expectation.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../relationship-types/index.ts'
@@ -55,6 +56,7 @@ async function decideAll(
 ): Promise<DueLink[]> {
   const asked: { index: number; link: LinkWrite; type: CompiledRelationshipType }[] = []
   for (const index of open) {
+    if (turnIsOver()) await nextTurn()
     const link = links[index] as LinkWrite
     const type = attempt(() => demandLink(scope, baseId, link, types))
     if (type instanceof DomainError) outcomes.set(index, type)
@@ -65,6 +67,7 @@ async function decideAll(
   const due: DueLink[] = []
   const claimed = new Set<string>()
   for (const [n, { index, link, type }] of asked.entries()) {
+    if (turnIsOver()) await nextTurn()
     const found = rows[n] as FoundLink
     if (!isPlaced(found)) {
       outcomes.set(index, await missingEnds(scope, baseId, link, found))

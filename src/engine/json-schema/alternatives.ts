@@ -1,0 +1,121 @@
+import { spend } from './budget.ts'
+import { type Compiler, type Evaluate, Faults, type Keyword, Seen } from './evaluation.ts'
+import { meant } from './meant.ts'
+import type { Clean } from './reader.ts'
+
+/** The keywords that apply schemas to the value itself. */
+export const ALTERNATIVES: Readonly<Record<string, Keyword>> = {
+  $ref: (_value, schema, compiler) => reference(schema, compiler),
+  not: (value, schema, compiler) => not(value, schema, compiler),
+  anyOf: (value, schema, compiler) => anyOf(value as unknown[], schema, compiler),
+  oneOf: (value, schema, compiler) => oneOf(value as unknown[], schema, compiler),
+  allOf: (value, _schema, compiler) => allOf(value as unknown[], compiler),
+  if: (value, schema, compiler) => conditional(value, schema, compiler),
+}
+
+/** Bound when it is first followed: it may lead to a schema that it is a part of. */
+function reference(schema: Clean, compiler: Compiler): Evaluate {
+  let target: Evaluate | undefined
+  return (data, seen, out, path) => {
+    target ??= compiler.schema(compiler.target(schema))
+    return target(data, seen, out, path)
+  }
+}
+
+function not(value: unknown, parent: Clean, compiler: Compiler): Evaluate {
+  const evaluate = compiler.schema(value)
+  return (data, _seen, out, path) => {
+    if (!evaluate(data, null, null, '')) return true
+    out?.add({ keyword: 'not', path, schema: value, parent, data })
+    return false
+  }
+}
+
+function allOf(schemas: readonly unknown[], compiler: Compiler): Evaluate {
+  const branches = schemas.map(compiler.schema)
+  return (data, seen, out, path) => {
+    spend(branches.length)
+    let valid = true
+    for (const branch of branches) {
+      if (branch(data, seen, out, path)) continue
+      if (!out) return false
+      valid = false
+    }
+    return valid
+  }
+}
+
+// What a branch costs beside its own keywords, for the verdict and with its faults.
+const BRANCH_STEPS = 2
+const EXPLAINED_STEPS = 20
+
+function anyOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): Evaluate {
+  const branches = schemas.map(compiler.schema)
+  return (data, seen, out, path) => {
+    const failed: Faults[] = []
+    let valid = false
+    for (const branch of branches) {
+      if (!branchHolds(branch, data, seen, out, path, failed)) continue
+      valid = true
+      // Another one may have evaluated more.
+      if (!seen) break
+    }
+    if (!valid && out)
+      for (const fault of meant({ keyword: 'anyOf', path, schema: schemas, parent, data }, failed))
+        out.add(fault)
+    return valid
+  }
+}
+
+function oneOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): Evaluate {
+  const branches = schemas.map(compiler.schema)
+  return (data, seen, out, path) => {
+    const failed: Faults[] = []
+    let first = -1
+    for (let i = 0; i < branches.length; i++) {
+      const branch = branches[i] as Evaluate
+      if (!branchHolds(branch, data, seen, out, path, failed)) continue
+      if (first >= 0) {
+        const params = { passing: [first, i] }
+        out?.add({ keyword: 'oneOf', path, schema: schemas, parent, data, params })
+        return false
+      }
+      first = i
+    }
+    if (first < 0 && out)
+      for (const fault of meant({ keyword: 'oneOf', path, schema: schemas, parent, data }, failed))
+        out.add(fault)
+    return first >= 0
+  }
+}
+
+/** Does the branch hold? Only then does it count what it has seen; its faults are kept apart. */
+function branchHolds(
+  branch: Evaluate,
+  data: unknown,
+  seen: Seen | null,
+  out: Faults | null,
+  path: string,
+  failed: Faults[],
+): boolean {
+  spend(out ? EXPLAINED_STEPS : BRANCH_STEPS)
+  const own = seen && new Seen()
+  const faults = out && new Faults()
+  const holds = branch(data, own, faults, path)
+  if (holds && own) seen?.merge(own)
+  if (!holds && faults) failed.push(faults)
+  return holds
+}
+
+function conditional(value: unknown, parent: Clean, compiler: Compiler): Evaluate | undefined {
+  const { then: onTrue, else: onFalse } = parent
+  const condition = compiler.schema(value)
+  const then = compiler.schema(onTrue ?? true)
+  const otherwise = compiler.schema(onFalse ?? true)
+  return (data, seen, out, path) => {
+    const own = seen && new Seen()
+    if (!condition(data, own, null, '')) return otherwise(data, seen, out, path)
+    if (own) seen?.merge(own)
+    return then(data, seen, out, path)
+  }
+}

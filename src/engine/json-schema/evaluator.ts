@@ -1,0 +1,95 @@
+import { ALTERNATIVES } from './alternatives.ts'
+import { APPLICATORS } from './applicators.ts'
+import { ASSERTED } from './assertions.ts'
+import { spend } from './budget.ts'
+import { type Compiler, type Evaluate, type Keyword, Seen } from './evaluation.ts'
+import type { Pattern } from './pattern.ts'
+import type { Clean } from './reader.ts'
+import type { Definitions } from './references.ts'
+import { unevaluatedItems, unevaluatedProperties } from './unevaluated.ts'
+
+/** In the order in which they are checked, and faults are told. */
+const KEYWORDS: Readonly<Record<string, Keyword>> = { ...ASSERTED, ...ALTERNATIVES, ...APPLICATORS }
+const ORDER = Object.keys(KEYWORDS)
+
+/**
+ * Compiles a clean schema to closures. Unlike generated code, they cost microseconds a subschema to make, and V8 never
+ * has one huge function to compile.
+ */
+export function buildEvaluator(
+  root: Clean | boolean,
+  patterns: ReadonlyMap<string, Pattern>,
+  definitions: Definitions,
+): Evaluate {
+  const known = new Map<Clean, Evaluate>()
+  const compiler: Compiler = {
+    schema: (schema) => {
+      if (typeof schema === 'boolean') return schema ? holds : refuses
+      const clean = schema as Clean
+      const before = known.get(clean)
+      if (before) return before
+      const made = compile(clean, compiler)
+      known.set(clean, made)
+      return made
+    },
+    pattern: (source) => patterns.get(source) as Pattern,
+    target: (schema) => definitions.target(schema),
+  }
+  return compiler.schema(root)
+}
+
+const holds: Evaluate = () => true
+const refuses: Evaluate = (data, _seen, out, path) => {
+  out?.add({ keyword: 'false schema', path, schema: false, parent: {}, data })
+  return false
+}
+
+function compile(schema: Clean, compiler: Compiler): Evaluate {
+  const parts: Evaluate[] = []
+  for (const keyword of ORDER) {
+    if (!Object.hasOwn(schema, keyword)) continue
+    const part = KEYWORDS[keyword]?.(schema[keyword], schema, compiler)
+    if (part) parts.push(part)
+  }
+  const all = conjunction(parts)
+  const asksSeen = 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema
+  return asksSeen ? withUnevaluated(all, schema, compiler) : all
+}
+
+/** All parts hold. */
+function conjunction(parts: readonly Evaluate[]): Evaluate {
+  const [first, second] = parts
+  if (!first) return holds
+  if (!second)
+    return (data, seen, out, path) => {
+      spend(2)
+      return first(data, seen, out, path)
+    }
+  const steps = 1 + parts.length
+  return (data, seen, out, path) => {
+    spend(steps)
+    let valid = true
+    for (const part of parts) {
+      if (part(data, seen, out, path)) continue
+      if (!out) return false
+      valid = false
+    }
+    return valid
+  }
+}
+
+/** After all else, what is left over. A value that is at fault already is not told of that too. */
+function withUnevaluated(others: Evaluate, schema: Clean, compiler: Compiler): Evaluate {
+  const parts = [
+    unevaluatedItems(schema['unevaluatedItems'], schema, compiler),
+    unevaluatedProperties(schema['unevaluatedProperties'], schema, compiler),
+  ].filter((part) => part !== undefined)
+  return (data, seen, out, path) => {
+    spend(10)
+    const own = new Seen()
+    if (!others(data, own, out, path)) return false
+    for (const part of parts) if (!part(data, own, out, path)) return false
+    seen?.merge(own)
+    return true
+  }
+}

@@ -1,0 +1,54 @@
+import { pointer } from '../../json/index.ts'
+import { keysOf } from './applicators.ts'
+import { spend } from './budget.ts'
+import { isPlainObject, type Keyword } from './evaluation.ts'
+
+/** The items that no other keyword has evaluated. */
+export const unevaluatedItems: Keyword = (value, parent, compiler) => {
+  if (value === undefined) return undefined
+  const evaluate = compiler.schema(value)
+  return (data, seen, out, path) => {
+    if (!Array.isArray(data) || !seen) return true
+    spend(data.length)
+    let valid = true
+    for (const [i, item] of data.entries()) {
+      if (seen.hasItem(i)) continue
+      if (value === false) {
+        out?.add({ keyword: 'unevaluatedItems', path, schema: false, parent, data, params: { limit: i } })
+        return false
+      }
+      if (evaluate(item, null, out, out ? `${path}/${i}` : '')) continue
+      if (!out) return false
+      valid = false
+    }
+    seen.items = Number.POSITIVE_INFINITY
+    return valid
+  }
+}
+
+/** The properties that no other keyword has evaluated. */
+export const unevaluatedProperties: Keyword = (value, parent, compiler) => {
+  if (value === undefined) return undefined
+  const evaluate = compiler.schema(value)
+  return (data, seen, out, path) => {
+    if (!isPlainObject(data) || !seen) return true
+    let valid = true
+    for (const name of keysOf(data)) {
+      if (seen.hasProperty(name)) continue
+      if (value === false)
+        out?.add({
+          keyword: 'unevaluatedProperties',
+          path: path + pointer(name),
+          schema: false,
+          parent,
+          data,
+          params: { name },
+        })
+      else if (evaluate(data[name], null, out, out ? path + pointer(name) : '')) continue
+      if (!out) return false
+      valid = false
+    }
+    seen.allProperties = true
+    return valid
+  }
+}
