@@ -42,7 +42,11 @@ export const LIMITS = {
   sqlTextBytes: 10 * 1024,
   sqlDepth: 200,
   sqlRelations: 50,
+  /** Columns that all relations of a statement yield together; each is an expression of its own. */
+  sqlColumns: 5000,
   sqlParameters: 500,
+  /** Characters of all parameters together, as JSON. */
+  sqlParameterChars: 2 * 1024 * 1024,
   expandLevels: 3,
   expandPaths: 10,
   /** Relationships that a record is written with. */

@@ -3,6 +3,7 @@
 import type { FieldDef } from 'pg'
 import Cursor from 'pg-cursor'
 import { invalid } from '../../errors.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import type { Session } from './sessions.ts'
 import { kindOf } from './values.ts'
 
@@ -26,7 +27,7 @@ export async function readOnce(session: Session, asked: Asked): Promise<SqlRows>
     `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${asked.timeoutMs}; SELECT 1`,
   )
   const cursor: Rows = client.query(
-    new Cursor(asked.text, [...asked.values], { rowMode: 'array', types: raw }),
+    new Cursor(HIDDEN + asked.text, [...asked.values], { rowMode: 'array', types: raw }),
   )
   try {
     return await readRows(session, cursor, asked)
@@ -36,6 +37,12 @@ export async function readOnce(session: Session, asked: Asked): Promise<SqlRows>
     await client.query('ROLLBACK').catch(() => {})
   }
 }
+
+/**
+ * PostgreSQL writes the first 100 bytes of a statement that runs out of memory to its log, and these may hold a caller's
+ * values: so they are blank.
+ */
+const HIDDEN = ' '.repeat(100)
 
 type Rows = Cursor<(string | null)[]>
 const raw = { getTypeParser: () => (text: string) => text } as never
@@ -54,6 +61,7 @@ async function readRows(session: Session, cursor: Rows, { limit, bytes }: Asked)
     }
     columns ??= readersOf(chunk.fields)
     for (const values of chunk.rows) {
+      if (turnIsOver()) await nextTurn()
       const row = toRow(columns, values)
       const size = Buffer.byteLength(JSON.stringify(row)) + 1
       if (size > bytes) throw rowTooLarge(bytes)

@@ -1,6 +1,6 @@
 import type { ColumnRef } from '@pgsql/types'
 import { nearest } from '../../../nearest.ts'
-import { type Context, wordsOf } from './context.ts'
+import { type Context, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
 import { aliasesInSight, columnsInSight, findAlias, hasColumn, type Scope } from './scope.ts'
 
@@ -16,10 +16,16 @@ export function resolveColumn(context: Context, { fields, location }: ColumnRef,
   const [first = '', second, more] = words
   if (more !== undefined) throw tooManyParts(context, words, location)
   if (second !== undefined) resolveQualified(context, first, second, scope, location)
-  else if (first === '*') context.everyColumn = true
+  else if (first === '*') for (const { reads } of scope.items) needEveryColumn(context, reads)
   else if (hasColumn(scope, first)) context.mentioned.add(first)
-  else if (findAlias(scope, first)) context.everyColumn = true
-  else throw unknownColumn(context, first, columnsInSight(scope), location)
+  else resolveRow(context, first, scope, location)
+}
+
+/** A bare alias is its whole row. */
+function resolveRow(context: Context, name: string, scope: Scope, location: number | undefined): void {
+  const found = findAlias(scope, name)
+  if (!found) throw unknownColumn(context, name, columnsInSight(scope), location)
+  needEveryColumn(context, found.reads)
 }
 
 function resolveQualified(
@@ -29,8 +35,8 @@ function resolveQualified(
   scope: Scope,
   location: number | undefined,
 ): void {
-  const columns = findAlias(scope, alias)
-  if (!columns) {
+  const found = findAlias(scope, alias)
+  if (!found) {
     const aliases = aliasesInSight(scope)
     const hint = suggest(alias, aliases) ?? nearest(alias, aliases)
     const isJson = hasColumn(scope, alias)
@@ -46,9 +52,9 @@ function resolveQualified(
       { allowed: aliases.slice(0, MOST_ALLOWED), ...(hint && !isJson && { hint: spell(hint) }) },
     )
   }
-  if (name === '*') context.everyColumn = true
-  else if (columns.includes(name)) context.mentioned.add(name)
-  else throw unknownColumn(context, name, columns, location, alias)
+  if (name === '*') needEveryColumn(context, found.reads)
+  else if (found.columns.has(name)) context.mentioned.add(name)
+  else throw unknownColumn(context, name, found.columns.list(), location, alias)
 }
 
 function unknownColumn(

@@ -2,7 +2,12 @@ import { nameOf, quoteText } from './names.ts'
 import { type Kind, propertiesOf } from './properties.ts'
 
 /** A column of a relation: its name and the expression over the view that yields it. */
-export type SqlColumn = { name: string; expression: string }
+export type SqlColumn = {
+  name: string
+  expression: string
+  /** It holds text in the database's own collation. */
+  isText?: boolean
+}
 
 const BEFORE = 'id external_id external_source status version created_at updated_at'.split(' ')
 
@@ -15,7 +20,7 @@ export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlC
     const name = nameOf(property)
     if (taken.has(name)) continue
     taken.add(name)
-    columns.push({ name, expression: typed(property, kind, type.timezone) })
+    columns.push({ name, expression: typed(property, kind, type.timezone), isText: kind === 'string' })
   }
   columns.push({ name: 'data', expression: 'data' })
   return columns

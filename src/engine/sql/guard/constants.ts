@@ -1,6 +1,9 @@
 import type { Node } from '@pgsql/types'
 import type { Context } from './context.ts'
 
+/** A parameter may be a megabyte, and one statement may read it as a number a thousand times. */
+const MOST_NUMBER_CHARS = 1000
+
 /** The text a node is whatever the rows are: a literal or a parameter, perhaps cast. Undefined for all else. */
 export function constantText(context: Context, node: Node | undefined): string | undefined {
   const value = constantOf(context, node)
@@ -10,6 +13,7 @@ export function constantText(context: Context, node: Node | undefined): string |
 /** The number a node is whatever the rows are, undefined for all else. */
 export function constantNumber(context: Context, node: Node | undefined): number | undefined {
   const value = constantOf(context, node)
+  if (typeof value === 'string' && value.length > MOST_NUMBER_CHARS) return undefined
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }

@@ -1,11 +1,10 @@
-import type { Node, RangeVar, SelectStmt } from '@pgsql/types'
+import type { Node, SelectStmt } from '@pgsql/types'
+import { LIMITS } from '../../../limits.ts'
+import type { Columns } from './column-list.ts'
 import type { Parameters } from './parameters.ts'
-import type { Relation, Relations } from './relations.ts'
+import type { Read, Relations } from './relations.ts'
 import type { Scope } from './scope.ts'
 import type { Source } from './source.ts'
-
-/** A place in FROM where a relation stands, to be replaced by the SELECT that reads it. */
-type Read = { node: Node; range: RangeVar; relation: Relation }
 
 /** What the resolution of one statement knows and gathers; its parts call each other through it. */
 export type Context = {
@@ -15,8 +14,8 @@ export type Context = {
   readonly reads: Read[]
   /** Names that occur as columns anywhere: a relation needs to yield no others. */
   readonly mentioned: Set<string>
-  /** Set by `*`, NATURAL and the like, which need every column. */
-  everyColumn: boolean
+  /** Columns of the relations that are read whole. */
+  wholeColumns: number
   /** How many subqueries without an alias were given one. */
   unnamed: number
   /** Resolves an expression and all within it. @throws VALIDATION_ERROR at what it may not hold */
@@ -26,11 +25,25 @@ export type Context = {
    * Resolves a SELECT and answers the names of its columns, which are given to it where it had left them open.
    * `onLeftArm` hears those of a set operation's first arm before the second is looked at.
    */
-  select(
-    statement: SelectStmt,
-    scope: Scope,
-    onLeftArm?: (columns: readonly string[]) => void,
-  ): readonly string[]
+  select(statement: SelectStmt, scope: Scope, onLeftArm?: (columns: Columns) => void): Columns
+}
+
+/**
+ * Notes that `*`, NATURAL, a whole row or the like needs every column of these relations.
+ * @throws VALIDATION_ERROR when they have too many together: each is an expression that is written out and planned
+ */
+export function needEveryColumn(context: Context, reads: readonly Read[]): void {
+  for (const read of reads) {
+    if (read.everyColumn) continue
+    read.everyColumn = true
+    context.wholeColumns += read.relation.columns.count
+    if (context.wholeColumns > LIMITS.sqlColumns) throw tooManyColumns(context, read.range.location)
+  }
+}
+
+export function tooManyColumns({ source }: Context, location?: number) {
+  const message = `A statement reads at most ${LIMITS.sqlColumns} columns of all its relations together. Name those you need instead of whole rows and *, or join fewer relations.`
+  return source.fault('too_many', message, location, { expected: LIMITS.sqlColumns })
 }
 
 /** The words of a list of string nodes. */

@@ -1,12 +1,12 @@
 import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types'
 import { LIMITS } from '../../../limits.ts'
-import { type Context, wordsOf } from './context.ts'
+import { type Columns, columnsOfNames, joinedColumns } from './column-list.ts'
+import { type Context, needEveryColumn, wordsOf } from './context.ts'
 import { findRelation } from './find-relation.ts'
 import { functionColumns } from './from-functions.ts'
-import { findCte, type Item, type Scope } from './scope.ts'
+import type { Read } from './relations.ts'
+import { findCte, type Item, type Named, type Scope } from './scope.ts'
 import { renamed } from './with.ts'
-
-/** How many relations one statement may read; each becomes a SELECT of its own. */
 
 /** Resolves a FROM clause, item by item from the left. @throws VALIDATION_ERROR */
 export function resolveFrom(context: Context, clause: readonly Node[] | undefined, outer: Scope): Item[] {
@@ -30,15 +30,16 @@ function readRelation(context: Context, node: Node, range: RangeVar, outer: Scop
   const cte = range.schemaname ? undefined : findCte(outer, name)
   if (range.inh !== true)
     throw context.source.fault('unsupported', 'ONLY is not available: leave it out.', range.location)
-  if (cte) return named(range.alias, cte.columns(), name)
+  if (cte) return named(range.alias, cte.columns(), [], name)
   const relation = findRelation(context, range, outer)
-  context.reads.push({ node, range, relation })
+  const read = { node, range, relation, everyColumn: false }
+  context.reads.push(read)
   if (context.reads.length > LIMITS.sqlRelations) {
     const message = `A statement reads at most ${LIMITS.sqlRelations} relations.`
     throw context.source.fault('too_many', message, range.location, { expected: LIMITS.sqlRelations })
   }
-  if (range.alias?.colnames) context.everyColumn = true
-  return named(range.alias, relation.columns, name)
+  if (range.alias?.colnames) needEveryColumn(context, [read])
+  return named(range.alias, relation.columns, [read], name)
 }
 
 function readSubselect(context: Context, select: RangeSubselect, outer: Scope, lateral: Scope): Item {
@@ -48,14 +49,14 @@ function readSubselect(context: Context, select: RangeSubselect, outer: Scope, l
   const columns =
     subquery && 'SelectStmt' in subquery
       ? context.select(subquery.SelectStmt, select.lateral ? lateral : outer)
-      : []
-  return named(select.alias, columns)
+      : columnsOfNames([])
+  return named(select.alias, columns, [])
 }
 
 function readFunction(context: Context, range: RangeFunction, scope: Scope): Item {
   const columns = functionColumns(context, range, scope)
   const [first] = columns.names
-  return named(range.alias, columns.names, columns.functionName ?? first)
+  return named(range.alias, columnsOfNames(columns.names), [], columns.functionName ?? first)
 }
 
 function readJoin(context: Context, join: JoinExpr, outer: Scope, before: readonly Item[]): Item {
@@ -63,34 +64,41 @@ function readJoin(context: Context, join: JoinExpr, outer: Scope, before: readon
   const right = join.rarg ? resolveItem(context, join.rarg, outer, [...before, left]) : NOTHING
   const shared = sharedColumns(context, join, left, right)
   if (join.quals) context.expression(join.quals, { items: [left, right], around: outer })
-  const rest = ({ columns }: Item) => columns.filter((column) => !shared.includes(column))
-  const columns = [...shared, ...rest(left), ...rest(right)]
-  if (join.alias) return named(join.alias, columns)
-  const aliases = new Map([...left.aliases, ...right.aliases])
-  if (join.join_using_alias?.aliasname) aliases.set(join.join_using_alias.aliasname, shared)
-  return { aliases, columns }
+  const columns = joinedColumns(shared, left.columns, right.columns)
+  const reads = [...left.reads, ...right.reads]
+  if (join.alias?.colnames) needEveryColumn(context, reads)
+  if (join.alias) return named(join.alias, columns, reads)
+  const aliases = new Map<string, Named>([...left.aliases, ...right.aliases])
+  const merged = join.join_using_alias?.aliasname
+  if (merged) aliases.set(merged, { columns: columnsOfNames(shared), reads: [] })
+  return { aliases, columns, reads }
 }
 
 /** The columns that USING or NATURAL merges into one. */
 function sharedColumns(context: Context, join: JoinExpr, left: Item, right: Item): string[] {
   if (join.isNatural) {
-    context.everyColumn = true
-    return left.columns.filter((column) => right.columns.includes(column))
+    needEveryColumn(context, [...left.reads, ...right.reads])
+    return left.columns.list().filter((column) => right.columns.has(column))
   }
   const names = wordsOf(join.usingClause)
   for (const name of names) {
     context.mentioned.add(name)
-    const missing = [left, right].find(({ columns }) => !columns.includes(name))
+    const missing = [left, right].find(({ columns }) => !columns.has(name))
     if (missing)
       throw context.source.fault('unknown_column', `USING needs "${name}" on both sides of the join.`)
   }
   return names
 }
 
-const NOTHING: Item = { aliases: new Map(), columns: [] }
+const NOTHING: Item = { aliases: new Map(), columns: columnsOfNames([]), reads: [] }
 
-function named(alias: Alias | undefined, columns: readonly string[], name?: string): Item {
-  const own = renamed(columns, wordsOf(alias?.colnames))
+function named(alias: Alias | undefined, columns: Columns, reads: readonly Read[], name?: string): Item {
+  const names = wordsOf(alias?.colnames)
+  const own = names.length > 0 ? columnsOfNames(renamed(columns.list(), names)) : columns
   const key = alias?.aliasname ?? name
-  return { aliases: key === undefined ? new Map() : new Map([[key, own]]), columns: own }
+  return {
+    aliases: key === undefined ? new Map() : new Map([[key, { columns: own, reads }]]),
+    columns: own,
+    reads,
+  }
 }

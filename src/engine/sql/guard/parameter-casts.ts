@@ -1,7 +1,8 @@
 import type { FuncCall, Node, SelectStmt } from '@pgsql/types'
 import { invalid } from '../../../errors.ts'
+import { LIMITS } from '../../../limits.ts'
 import { type Context, replaceNode, wordsOf } from './context.ts'
-import { encode, type Use } from './parameter-values.ts'
+import { type Bound, encode, type Use } from './parameter-values.ts'
 import { typeNameOf } from './types.ts'
 
 /**
@@ -12,22 +13,53 @@ import { typeNameOf } from './types.ts'
 export function castParameters(context: Context, statement: SelectStmt): (string | null)[] {
   const bound = new Map<string, { number: number; value: string | null }>()
   const used = new Set<number>()
+  const encoded = openEncoder(context)
   const place = (node: Node, number: number, use: Use) => {
     if (number < 1 || number > context.parameters.values.length) throw missing(context, number, node)
     used.add(number)
     if (use.isNullTest) return
-    const { value, type } = encode(context.parameters.valueOf(number), use)
-    const key = JSON.stringify([number, type ?? use.castTo ?? '', typeof value === 'string' ? value : null])
+    const { value, type, form } = encoded(number, use)
+    const key = `${number} ${form} ${type ?? use.castTo ?? ''}`
     const slot = bound.get(key) ?? { number: bound.size + 1, value }
     bound.set(key, slot)
     const reference: Node = { ParamRef: { number: slot.number } }
     replaceNode(node, type ? castTo(reference, type) : reference)
   }
   visit(context, { SelectStmt: statement }, place)
+  demandFew([...bound.values()])
   context.parameters.values.forEach((_, index) => {
     if (!used.has(index + 1)) throw unused(context, index + 1)
   })
   return [...bound.values()].map(({ value }) => value)
+}
+
+/** A value is sent once for each type that it is used as. */
+function demandFew(slots: readonly { value: string | null }[]): void {
+  const most = 2 * LIMITS.sqlParameterChars
+  if (slots.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) <= most) return
+  const message = 'Long parameters are used as too many different types. Cast each to one type only.'
+  throw invalid({ path: '/params', code: 'too_long', message, expected: most })
+}
+
+/**
+ * Encodes each value once for each kind of place, and gives equal texts of one parameter the same number as their form:
+ * a statement may use one large parameter a thousand times.
+ */
+function openEncoder(context: Context): (number: number, use: Use) => Bound & { form: number } {
+  const known = new Map<string, Bound & { form: number }>()
+  const forms = new Map<number, (string | null)[]>()
+  return (number, use) => {
+    const key = JSON.stringify([number, use])
+    const found = known.get(key)
+    if (found) return found
+    const bound = encode(context.parameters.valueOf(number), use)
+    const texts = forms.get(number) ?? []
+    forms.set(number, texts)
+    if (!texts.includes(bound.value)) texts.push(bound.value)
+    const made = { ...bound, form: texts.indexOf(bound.value) }
+    known.set(key, made)
+    return made
+  }
 }
 
 type Place = (node: Node, number: number, use: Use) => void

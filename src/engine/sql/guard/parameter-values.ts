@@ -40,15 +40,31 @@ function numberType(value: number): string {
 
 /** The type of a list, undefined where the other side of the comparison says it better. */
 function elementType(list: readonly unknown[], use: Use): string | undefined {
-  const held = list.flat(Number.POSITIVE_INFINITY).filter((each) => each !== null)
-  if (held.length > 0 && held.every((each) => typeof each === 'number'))
-    return held.every((each) => Number.isSafeInteger(each)) ? 'int8[]' : 'numeric[]'
-  if (held.length > 0 && held.every((each) => typeof each === 'boolean')) return 'bool[]'
-  return use.isUntyped ? 'text[]' : undefined
+  const kinds = new Set<string>()
+  addKinds(list, kinds)
+  const [kind = '', ...more] = kinds
+  const type =
+    more.length === 0 ? ARRAY_TYPES[kind] : kinds.size === 2 && isNumeric(kinds) ? 'numeric[]' : undefined
+  return type ?? (use.isUntyped ? 'text[]' : undefined)
+}
+
+const ARRAY_TYPES: Readonly<Record<string, string>> = {
+  whole: 'int8[]',
+  number: 'numeric[]',
+  boolean: 'bool[]',
+}
+const isNumeric = (kinds: ReadonlySet<string>) => kinds.has('whole') && kinds.has('number')
+
+function addKinds(list: readonly unknown[], kinds: Set<string>): void {
+  for (const item of list) {
+    if (Array.isArray(item)) addKinds(item, kinds)
+    else if (item !== null) kinds.add(Number.isSafeInteger(item) ? 'whole' : typeof item)
+  }
 }
 
 /** A list in PostgreSQL's notation. */
 function arrayText(list: readonly unknown[]): string {
+  if (list.every((item) => typeof item === 'number')) return `{${list.join(',')}}`
   const items = list.map((item) => {
     if (item === null) return 'NULL'
     if (Array.isArray(item)) return arrayText(item)

@@ -89,10 +89,33 @@ function checkValues(entries: readonly (readonly [path: string, value: unknown])
     const message = `A statement takes at most ${LIMITS.sqlParameters} parameters. Send a list as one array.`
     throw invalid({ path: '/params', code: 'too_many', message, expected: LIMITS.sqlParameters })
   }
+  const chars = entries.reduce((sum, [, value]) => sum + charsOf(value, LIMITS.sqlParameterChars - sum), 0)
+  if (chars > LIMITS.sqlParameterChars) {
+    const message = `The parameters of a statement hold at most ${LIMITS.sqlParameterChars} characters together. Send fewer values at a time.`
+    throw invalid({ path: '/params', code: 'too_long', message, expected: LIMITS.sqlParameterChars })
+  }
   for (const [path, value] of entries) {
     const fault = faultOf(value)
     if (fault) throw invalid({ path, ...fault })
   }
+}
+
+/** About how long a value is as JSON. Stops counting beyond `most`. */
+function charsOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 2
+  let chars = 2
+  if (Array.isArray(value))
+    for (const item of value) {
+      chars += 1 + charsOf(item, most - chars)
+      if (chars > most) break
+    }
+  else
+    for (const [name, item] of Object.entries(value)) {
+      chars += name.length + 4 + charsOf(item, most - chars)
+      if (chars > most) break
+    }
+  return chars
 }
 
 /** What keeps a value from being a parameter: PostgreSQL's text holds no NUL and no half of a surrogate pair. */

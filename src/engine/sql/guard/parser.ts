@@ -1,6 +1,8 @@
-import type { A_Indirection, Node, SelectStmt } from '@pgsql/types'
+import type { A_Indirection, CollateClause, Node, SelectStmt } from '@pgsql/types'
 import type { ScanToken } from 'libpg-query'
 import type { Deparser as Base } from 'pgsql-deparser'
+
+import { quoteName } from './names.ts'
 
 type Context = Parameters<Base['A_Indirection']>[1]
 
@@ -32,6 +34,13 @@ async function load(): Promise<Parser> {
     override A_Indirection({ arg, indirection = [] }: A_Indirection, context: Context): string {
       const steps = indirection.map((step) => this.visit(step, context))
       return `(${arg ? this.visit(arg, context) : ''})${steps.join('')}`
+    }
+    // And those of `(a || b) COLLATE "C"`.
+    override CollateClause({ arg, collname = [] }: CollateClause, context: Context): string {
+      const name = collname
+        .map((word) => quoteName('String' in word ? (word.String.sval ?? '') : ''))
+        .join('.')
+      return `(${arg ? this.visit(arg, context) : ''}) COLLATE ${name}`
     }
   }
   return {

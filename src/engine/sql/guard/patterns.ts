@@ -3,6 +3,8 @@ import type { Context } from './context.ts'
 /** The longest regular expression, in characters. */
 const MOST_PATTERN = 200
 const MOST_REPEATS = 50
+/** The longest jsonpath, in characters. */
+const MOST_PATH = 5000
 
 /** What makes matching slow or means another language: back references, look-around, directors, embedded options. */
 const SLOW = /\\[1-9]|\(\?(?!:)|^\*\*\*/
@@ -33,6 +35,8 @@ export function checkPattern(context: Context, pattern: string | undefined, loca
 export function checkJsonPath(context: Context, path: string | undefined, location?: number): void {
   if (path === undefined)
     throw context.source.fault('unsupported', 'A jsonpath is a constant text or a parameter here.', location)
+  if (path.length > MOST_PATH)
+    throw context.source.fault('unsupported', `A jsonpath has at most ${MOST_PATH} characters.`, location)
   if (/like_regex/i.test(path))
     throw context.source.fault(
       'unsupported',

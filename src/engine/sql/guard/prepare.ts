@@ -1,3 +1,4 @@
+import { nextTurn, turnIsOver } from '../../../turns.ts'
 import type { Catalog } from './catalog.ts'
 import type { Context } from './context.ts'
 import { resolveExpression } from './expression.ts'
@@ -6,8 +7,9 @@ import { readParameters } from './parameters.ts'
 import { parseOne } from './parse.ts'
 import { loadParser } from './parser.ts'
 import { print } from './print.ts'
+import { collateRecursion } from './recursion.ts'
 import { relationsOf } from './relations.ts'
-import { replaceRelations } from './rewrite.ts'
+import { nameRelations } from './rewrite.ts'
 import { OUTERMOST } from './scope.ts'
 import { resolveSelect } from './select.ts'
 import { checkStructure } from './structure.ts'
@@ -32,16 +34,23 @@ export type Prepared = {
 export async function prepareSql(query: unknown, params: unknown, catalog: Catalog): Promise<Prepared> {
   const text = readText(query)
   const parser = await loadParser()
+  if (turnIsOver()) await nextTurn()
   const { source, parameters } = readParameters(parser, text, params)
   const statement = parseOne(parser, source)
-  checkStructure(statement, source)
+  if (turnIsOver()) await nextTurn()
+  const relationNames = checkStructure(statement, source)
+  const relations = relationsOf(catalog)
+  for (const name of relationNames) {
+    if (turnIsOver()) await nextTurn()
+    relations.find(name)
+  }
   const context: Context = {
     source,
     parameters,
-    relations: relationsOf(catalog),
+    relations,
     reads: [],
     mentioned: new Set(),
-    everyColumn: false,
+    wholeColumns: 0,
     unnamed: 0,
     expression: (node, scope) => resolveExpression(context, node, scope),
     expressions: (nodes, scope) => {
@@ -49,11 +58,17 @@ export async function prepareSql(query: unknown, params: unknown, catalog: Catal
     },
     select: (select, scope, onLeftArm) => resolveSelect(context, select, scope, onLeftArm),
   }
+  if (turnIsOver()) await nextTurn()
   context.select(statement, OUTERMOST)
+  if (turnIsOver()) await nextTurn()
+  collateRecursion(context, statement)
   const values = castParameters(context, statement)
-  replaceRelations(context, parser)
+  const fillIn = nameRelations(context, parser)
+  const printed = await print(parser, statement, source)
+  const rewritten = await fillIn(printed)
+  if (turnIsOver()) await nextTurn()
   return {
-    text: print(parser, statement, source),
+    text: rewritten,
     values,
     relations: [...new Set(context.reads.map(({ relation }) => relation.name))],
     fingerprint: parser.fingerprint(source.parsed),

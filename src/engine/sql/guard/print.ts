@@ -1,4 +1,5 @@
 import type { SelectStmt } from '@pgsql/types'
+import { nextTurn, turnIsOver } from '../../../turns.ts'
 import type { Parser } from './parser.ts'
 import type { Source } from './source.ts'
 
@@ -7,9 +8,13 @@ import type { Source } from './source.ts'
  * checked, so that no slip of the printer can change what runs.
  * @throws VALIDATION_ERROR when it is not
  */
-export function print(parser: Parser, statement: SelectStmt, source: Source): string {
+export async function print(parser: Parser, statement: SelectStmt, source: Source): Promise<string> {
+  if (turnIsOver()) await nextTurn()
   const text = printed(parser, statement)
-  if (text !== undefined && isSame(parsed(parser, text), { SelectStmt: statement })) return text
+  if (turnIsOver()) await nextTurn()
+  const again = text === undefined ? undefined : parsed(parser, text)
+  if (turnIsOver()) await nextTurn()
+  if (text !== undefined && isSame(again, { SelectStmt: statement })) return text
   throw source.fault('unsupported', 'This combination of constructs cannot be run. Write it another way.')
 }
 

@@ -1,13 +1,21 @@
+import type { Columns } from './column-list.ts'
+import type { Read } from './relations.ts'
+
+/** Columns behind an alias, and the relations whose columns these are. */
+export type Named = {
+  columns: Columns
+  /** Empty for subqueries, WITH queries and functions, which name their columns themselves. */
+  reads: readonly Read[]
+}
+
 /** What one item of a FROM clause brings in. */
-export type Item = {
-  /** Columns by the alias that qualifies them. */
-  aliases: ReadonlyMap<string, readonly string[]>
-  /** What `*` and unqualified names mean here. */
-  columns: readonly string[]
+export type Item = Named & {
+  /** Columns by the alias that qualifies them. `columns` is what `*` and unqualified names mean. */
+  aliases: ReadonlyMap<string, Named>
 }
 
 /** A WITH query by its name; its columns are worked out when first asked for. */
-export type Cte = { columns(): readonly string[] }
+export type Cte = { columns(): Columns }
 
 /** What names mean at one place of a statement: this level first, then the ones around it. */
 export type Scope = {
@@ -18,30 +26,44 @@ export type Scope = {
 
 export const OUTERMOST: Scope = { items: [] }
 
-export const hasColumn = (scope: Scope | undefined, name: string): boolean =>
-  levels(scope).some(({ items }) => items.some(({ columns }) => columns.includes(name)))
+export function hasColumn(scope: Scope | undefined, name: string): boolean {
+  for (let level = scope; level; level = level.around)
+    for (const { columns } of level.items) if (columns.has(name)) return true
+  return false
+}
 
-/** The columns behind an alias, of the innermost level that has it. */
-export function findAlias(scope: Scope | undefined, alias: string): readonly string[] | undefined {
-  for (const { items } of levels(scope))
-    for (const { aliases } of items) {
-      const columns = aliases.get(alias)
-      if (columns) return columns
+/** What an alias stands for at the innermost level that has it. */
+export function findAlias(scope: Scope | undefined, alias: string): Named | undefined {
+  for (let level = scope; level; level = level.around)
+    for (const { aliases } of level.items) {
+      const found = aliases.get(alias)
+      if (found) return found
     }
   return undefined
 }
 
 export function findCte(scope: Scope | undefined, name: string): Cte | undefined {
-  for (const { ctes } of levels(scope)) {
-    const cte = ctes?.get(name)
+  for (let level = scope; level; level = level.around) {
+    const cte = level.ctes?.get(name)
     if (cte) return cte
   }
   return undefined
 }
 
-/** Every column name in sight, for a hint. */
-export const columnsInSight = (scope: Scope): string[] =>
-  levels(scope).flatMap(({ items }) => items.flatMap(({ columns }) => columns))
+/** More names than this are not looked through for a hint. */
+const MOST_HINTED = 5000
+
+/** The column names in sight, for a hint. */
+export function columnsInSight(scope: Scope): string[] {
+  const names = new Set<string>()
+  for (const { items } of levels(scope))
+    for (const { columns } of items)
+      for (const name of columns.list()) {
+        if (names.size === MOST_HINTED) return [...names]
+        names.add(name)
+      }
+  return [...names]
+}
 
 /** Every alias in sight, for a hint. */
 export const aliasesInSight = (scope: Scope): string[] =>

@@ -1,4 +1,5 @@
 import type { Node, SelectStmt } from '@pgsql/types'
+import { type Columns, columnsOfNames } from './column-list.ts'
 import { outputName } from './column-names.ts'
 import { type Context, wordsOf } from './context.ts'
 import { resolveFrom } from './from.ts'
@@ -14,33 +15,28 @@ export function resolveSelect(
   context: Context,
   statement: SelectStmt,
   around: Scope,
-  onLeftArm?: (columns: readonly string[]) => void,
-): readonly string[] {
+  onLeftArm?: (columns: Columns) => void,
+): Columns {
   const outer = statement.withClause ? resolveWith(context, statement.withClause, around) : around
   const { columns, scope } = statement.larg
     ? resolveSetOperation(context, statement, outer, onLeftArm)
     : statement.valuesLists
       ? resolveValues(context, statement, outer)
       : resolvePlain(context, statement, outer)
-  if (columns.length > MOST_COLUMNS)
-    throw context.source.fault(
-      'too_many',
-      `A SELECT has at most ${MOST_COLUMNS} columns. Name those you need.`,
-    )
   resolveOrdering(context, statement.sortClause, columns, scope)
   context.expressions([statement.limitCount, statement.limitOffset].filter(isThere), scope)
   return columns
 }
 
-type Resolved = { columns: readonly string[]; scope: Scope }
+type Resolved = { columns: Columns; scope: Scope }
 
 function resolveSetOperation(
   context: Context,
   statement: SelectStmt,
   outer: Scope,
-  onLeftArm?: (columns: readonly string[]) => void,
+  onLeftArm?: (columns: Columns) => void,
 ): Resolved {
-  const columns = statement.larg ? context.select(statement.larg, outer) : []
+  const columns = statement.larg ? context.select(statement.larg, outer) : columnsOfNames([])
   onLeftArm?.(columns)
   if (statement.rarg) context.select(statement.rarg, outer)
   return { columns, scope: outer }
@@ -49,7 +45,8 @@ function resolveSetOperation(
 function resolveValues(context: Context, statement: SelectStmt, outer: Scope): Resolved {
   const rows = (statement.valuesLists ?? []).map((row) => ('List' in row ? (row.List.items ?? []) : []))
   for (const row of rows) context.expressions(row, outer)
-  return { columns: (rows[0] ?? []).map((_, index) => `column${index + 1}`), scope: outer }
+  const names = (rows[0] ?? []).map((_, index) => `column${index + 1}`)
+  return { columns: bounded(context, names), scope: outer }
 }
 
 function resolvePlain(context: Context, statement: SelectStmt, outer: Scope): Resolved {
@@ -70,20 +67,35 @@ function resolveTargets(
   targets: readonly Node[] | undefined,
   items: readonly Item[],
   scope: Scope,
-): string[] {
-  return (targets ?? []).flatMap((target) => {
-    if (!('ResTarget' in target) || !target.ResTarget.val) return []
+): Columns {
+  const names: string[] = []
+  for (const target of targets ?? []) {
+    if (!('ResTarget' in target) || !target.ResTarget.val) continue
     const { val } = target.ResTarget
     const star = starOf(val)
     context.expression(val, scope)
-    if (!star) {
+    if (star) {
+      const all = star.length === 1 ? items : [findAlias(scope, star[0] ?? '')]
+      for (const each of all) {
+        demandFew(context, names.length + (each?.columns.count ?? 0))
+        names.push(...(each?.columns.list() ?? []))
+      }
+    } else {
       target.ResTarget.name ??= outputName(val)
-      return [target.ResTarget.name]
+      names.push(target.ResTarget.name)
     }
-    return star.length === 1
-      ? items.flatMap(({ columns }) => columns)
-      : (findAlias(scope, star[0] ?? '') ?? [])
-  })
+  }
+  return bounded(context, names)
+}
+
+function bounded(context: Context, names: readonly string[]): Columns {
+  demandFew(context, names.length)
+  return columnsOfNames(names)
+}
+
+function demandFew({ source }: Context, count: number): void {
+  if (count > MOST_COLUMNS)
+    throw source.fault('too_many', `A SELECT has at most ${MOST_COLUMNS} columns. Name those you need.`)
 }
 
 /** The words of `*` or `t.*`. */
@@ -96,7 +108,7 @@ function starOf(node: Node): string[] | undefined {
 function resolveOrdering(
   context: Context,
   clause: readonly Node[] | undefined,
-  columns: readonly string[],
+  columns: Columns,
   scope: Scope,
 ): void {
   const elements = (clause ?? []).flatMap((sort) => ('SortBy' in sort && sort.SortBy.node) || [])
@@ -107,7 +119,7 @@ function resolveOrdering(
 function resolveNamed(
   context: Context,
   clause: readonly Node[] | undefined,
-  columns: readonly string[],
+  columns: Columns,
   scope: Scope,
 ): void {
   for (const node of clause ?? []) {
@@ -116,9 +128,9 @@ function resolveNamed(
   }
 }
 
-function isOutput(node: Node, columns: readonly string[], scope: Scope): boolean {
+function isOutput(node: Node, columns: Columns, scope: Scope): boolean {
   const [word, more] = 'ColumnRef' in node ? wordsOf(node.ColumnRef.fields) : []
-  return word !== undefined && !more && columns.includes(word) && !hasColumn(scope, word)
+  return word !== undefined && !more && columns.has(word) && !hasColumn(scope, word)
 }
 
 const isThere = (node: Node | undefined): node is Node => node !== undefined && Object.keys(node).length > 0

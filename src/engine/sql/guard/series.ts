@@ -6,6 +6,8 @@ import { typeNameOf } from './types.ts'
 /** The longest series. */
 const MOST_STEPS = 10_000
 
+const MOST_TIME_CHARS = 200
+
 const DAY_MS = 86_400_000
 const UNITS: readonly (readonly [pattern: RegExp, milliseconds: number])[] = [
   [/^(s|secs?|seconds?)$/, 1000],
@@ -36,12 +38,18 @@ export function checkSeries(context: Context, args: readonly Node[], location?: 
   )
 }
 
+/** The constant text of a node, undefined also for one that is too long to be a time: reading spans takes squared time. */
+function shortText(context: Context, node: Node): string | undefined {
+  const text = constantText(context, node)
+  return text === undefined || text.length > MOST_TIME_CHARS ? undefined : text
+}
+
 function measure(context: Context, node: Node): Quantity | undefined {
   if ('SQLValueFunction' in node) return { of: 'time', value: Date.now() }
   if ('FuncCall' in node)
     return measureCall(context, node.FuncCall.args, wordsOf(node.FuncCall.funcname).at(-1))
   if ('TypeCast' in node && node.TypeCast.arg) {
-    const text = constantText(context, node.TypeCast.arg)
+    const text = shortText(context, node.TypeCast.arg)
     // What INTERVAL '1' YEAR means is not in its text.
     if (typeNameOf(node.TypeCast.typeName) === 'interval')
       return text === undefined ? undefined : readSpan(text)
@@ -51,7 +59,7 @@ function measure(context: Context, node: Node): Quantity | undefined {
     const [left, right] = [measure(context, node.A_Expr.lexpr), measure(context, node.A_Expr.rexpr)]
     return left && right && combine(left, wordsOf(node.A_Expr.name).join('.'), right)
   }
-  const text = constantText(context, node)
+  const text = shortText(context, node)
   const number = constantNumber(context, node)
   if (number !== undefined) return { of: 'number', value: number }
   return text === undefined ? undefined : (readSpan(text) ?? readTime(text))

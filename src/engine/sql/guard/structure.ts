@@ -4,15 +4,15 @@ import { GRAMMAR, type Rule } from './grammar.ts'
 import { hintForField, hintForNode } from './hints.ts'
 import type { Source } from './source.ts'
 
-/** How deep a tree may be: far above what is written by hand, far below what a stack holds. */
-
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Holds a tree to the grammar, node by node and field by field; what follows may trust its types.
+ * Holds a tree to the grammar, node by node and field by field; what follows may trust its types. Answers the names that
+ * stand in FROM, each once.
  * @throws VALIDATION_ERROR at the first part that is not in the grammar
  */
-export function checkStructure(statement: SelectStmt, source: Source): void {
+export function checkStructure(statement: SelectStmt, source: Source): ReadonlySet<string> {
+  const relations = new Set<string>()
   const node = (value: unknown, location: number | undefined, depth: number): void => {
     const entries = Object.entries(value as Fields)
     // PostgreSQL's lists have holes: the missing column definitions of a function, the missing list of DISTINCT.
@@ -29,6 +29,8 @@ export function checkStructure(statement: SelectStmt, source: Source): void {
       const message = `A statement nests at most ${LIMITS.sqlDepth} deep. Write it flatter, with WITH or lists.`
       throw source.fault('too_deep', message, location)
     }
+    if (kind === 'RangeVar' && relations.size <= LIMITS.sqlRelations)
+      relations.add(String(fields['relname'] ?? ''))
     for (const [name, held] of Object.entries(fields)) {
       const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
       if (!rule || !isPlain(rule, held)) throw source.fault('unsupported', hintForField(kind, name), location)
@@ -38,6 +40,7 @@ export function checkStructure(statement: SelectStmt, source: Source): void {
     }
   }
   part('SelectStmt', statement, undefined, 0)
+  return relations
 }
 
 /** Whether a value has the form of the rule; what nodes hold is looked at by the walk. */

@@ -1,4 +1,5 @@
 import type { CommonTableExpr, SelectStmt, WithClause } from '@pgsql/types'
+import { type Columns, columnsOfNames } from './column-list.ts'
 import { type Context, wordsOf } from './context.ts'
 import { hintForNode } from './hints.ts'
 import type { Cte, Scope } from './scope.ts'
@@ -31,8 +32,9 @@ export function resolveWith(context: Context, clause: WithClause, around: Scope)
 
 function lazily(context: Context, query: CommonTableExpr, scope: Scope): Cte {
   let state: 'new' | 'open' | 'left known' | 'done' = 'new'
-  let columns: readonly string[] = []
-  const rename = (own: readonly string[]) => renamed(own, wordsOf(query.aliascolnames))
+  let columns = columnsOfNames([])
+  const names = wordsOf(query.aliascolnames)
+  const rename = (own: Columns) => (names.length > 0 ? columnsOfNames(renamed(own.list(), names)) : own)
   const resolve = () => {
     state = 'open'
     const statement = bodyOf(context, query)

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import { type Catalog, prepareSql } from '../../src/engine/sql/guard/index.ts'
+import { DomainError } from '../../src/errors.ts'
+
+const typeOf = (id: string, count: number) => ({
+  id,
+  timezone: 'UTC',
+  jsonSchema: {
+    properties: Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [`p${i}`, { type: 'string', format: 'date' }]),
+    ),
+  },
+})
+const catalogOf = (...types: Catalog['types'][number][]): Catalog => ({ baseId: 'b', readsAll: false, types })
+const listed = (count: number, piece: (i: number) => string, separator = ', ') =>
+  Array.from({ length: count }, (_, i) => piece(i)).join(separator)
+
+async function refusal(sql: string, catalog: Catalog, params?: unknown) {
+  const thrown = await prepareSql(sql, params, catalog).catch((error: unknown) => error)
+  if (!(thrown instanceof DomainError)) throw new Error('Not refused', { cause: thrown })
+  return thrown.details[0]
+}
+
+/** What the work answers, and how often the event loop went round meanwhile. */
+async function countPasses<T>(work: () => Promise<T>): Promise<{ result: T; passes: number }> {
+  let passes = 0
+  let isDone = false
+  const count = () => {
+    passes++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const result = await work()
+  isDone = true
+  return { result, passes }
+}
+
+test('the columns of all relations of a statement are bounded together', async () => {
+  const wide = catalogOf(typeOf('w', 300), ...Array.from({ length: 49 }, (_, i) => typeOf(`t${i}`, 300)))
+  const statements = [
+    `SELECT ${listed(49, (i) => `row_to_json(w${i}) c${i}`)} FROM ${listed(49, (i) => `w w${i}`)}`,
+    `SELECT ${listed(49, (i) => `to_jsonb(t${i}.*) c${i}`)} FROM ${listed(49, (i) => `t${i}`)}`,
+    `SELECT count(*) FROM w a ${listed(20, (i) => `NATURAL JOIN w b${i}`, ' ')}`,
+    `SELECT count(*) FROM ${listed(49, (i) => `w w${i}`)} WHERE ${listed(150, (i) => `w0.p${i} IS NULL`, ' OR ')}`,
+    `SELECT count(j) FROM (${listed(30, (i) => `w w${i}`, ' CROSS JOIN ')}) AS j`,
+  ]
+  for (const sql of statements)
+    expect(await refusal(sql, wide), sql.slice(0, 60)).toMatchObject({
+      path: '/query',
+      code: 'too_many',
+      expected: 5000,
+      message: expect.stringContaining('Name those you need'),
+    })
+})
+
+test('a relation yields every column only where it is read whole', async () => {
+  const catalog = catalogOf(typeOf('small', 2), typeOf('wide', 4000))
+  const { text } = await prepareSql('SELECT s.* FROM small s JOIN wide w ON w.id = s.id', [], catalog)
+  expect(text).toContain('"p1"')
+  expect(text).not.toContain('"p2"')
+  const whole = await prepareSql('SELECT to_jsonb(w) FROM small s JOIN wide w USING (id)', [], catalog)
+  expect(whole.text).toContain('"p3999"')
+  const renamed = await prepareSql(
+    'SELECT j.a FROM (small s JOIN small t ON true) AS j (a, b, c)',
+    [],
+    catalog,
+  )
+  expect(renamed.text.match(/AS "data"/g)).toHaveLength(2)
+})
+
+test('wide types are made ready in turns of the event loop, and once', async () => {
+  const catalog = catalogOf(...Array.from({ length: 12 }, (_, i) => typeOf(`t${i}`, 4000)))
+  const whole = () => prepareSql('SELECT to_jsonb(t0) FROM t0', [], catalog)
+  const first = await countPasses(whole)
+  expect(first.passes).toBeGreaterThan(5)
+  expect((await whole()).text.length).toBe(first.result.text.length)
+  const many = await countPasses(() =>
+    prepareSql(`SELECT count(*) FROM ${listed(12, (i) => `t${i}`)}`, [], catalog),
+  )
+  expect(many.passes).toBeGreaterThan(5)
+})
+
+test('parameters are bounded in length, and read as times and numbers only while short', async () => {
+  const catalog = catalogOf(typeOf('t', 1))
+  expect(await refusal('SELECT 1 WHERE 1 = ANY($1)', catalog, [Array(1_000_000).fill(1)])).toMatchObject({
+    path: '/params',
+    code: 'too_long',
+  })
+  expect(await refusal('SELECT :a AS x', catalog, { a: 'x'.repeat(3_000_000) })).toMatchObject({
+    code: 'too_long',
+  })
+  // Each would take minutes where the whole text is searched for a time.
+  const digits = '1'.repeat(1_000_000)
+  expect(await refusal('SELECT generate_series($1::int, 5)', catalog, [digits])).toMatchObject({
+    code: 'unsupported',
+  })
+  const positions = listed(150, () => "substring('abc', $1)", ' || ')
+  expect(await refusal(`SELECT ${positions}`, catalog, [`${' '.repeat(1_000_000)}1`])).toMatchObject({
+    code: 'unsupported',
+  })
+  const paths = listed(200, () => "jsonb_path_exists('[]', $1)", ' OR ')
+  expect(await refusal(`SELECT ${paths}`, catalog, [`$${' '.repeat(1_000_000)}`])).toMatchObject({
+    code: 'unsupported',
+  })
+})
+
+test('a long parameter is sent once, however often it is used as one type', async () => {
+  const catalog = catalogOf(typeOf('t', 1))
+  const uses = listed(1000, () => '$1', ', ')
+  const { values } = await prepareSql(
+    `SELECT array_length(ARRAY[${uses}], 1)`,
+    ['x'.repeat(2_000_000)],
+    catalog,
+  )
+  expect(values).toHaveLength(1)
+  const casts = ['text', 'varchar', 'json', 'jsonb', 'uuid', 'date', 'int', 'numeric'].map(
+    (type) => `$1::${type}`,
+  )
+  expect(await refusal(`SELECT ${casts.join(', ')}`, catalog, ['x'.repeat(2_000_000)])).toMatchObject({
+    path: '/params',
+    code: 'too_long',
+  })
+})
+
+test('a placeholder that a caller writes stays the text that it is', async () => {
+  const catalog = catalogOf(typeOf('t', 1))
+  const { text } = await prepareSql(`SELECT 'r00000000000000000000000000000000_0' AS x FROM t`, [], catalog)
+  expect(text).toContain(`'r00000000000000000000000000000000_0'`)
+})
