@@ -76,6 +76,22 @@ export function askedTooMuch(thrown: unknown): unknown {
   })
 }
 
+const OUT_OF_MEMORY = '53200'
+
+/** The database refuses one statement that wants more memory than a process of it may take. */
+const neededTooMuch = (cause: unknown) =>
+  new DomainError('VALIDATION_ERROR', 'This needs more memory than a request may take.', {
+    cause,
+    details: [
+      {
+        path: '',
+        code: 'too_complex',
+        message:
+          'The database ran out of the memory that one request may take. Send or ask for less at a time.',
+      },
+    ],
+  })
+
 /** What was stopped because its caller has gone: nobody is there to be told. */
 export const abandoned = (cause?: unknown) =>
   new DomainError('VALIDATION_ERROR', 'The caller closed the connection, or cancelled the request.', {
@@ -95,9 +111,10 @@ const CONNECTION_CODES = new Set([
   'P2028',
 ])
 
-/** Database errors that are not the caller's fault but pass: connection lost, shutting down, too many clients. */
+/** Database errors that say how things stand: out of memory for this request, and those that pass: connection lost, shutting down. */
 export function unreachable(thrown: unknown): DomainError | undefined {
   const state = sqlState(thrown)
+  if (state === OUT_OF_MEMORY) return neededTooMuch(thrown)
   const code = (thrown as { code?: unknown } | null)?.code
   const message = thrown instanceof Error ? thrown.message : ''
   const lost =

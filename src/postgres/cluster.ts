@@ -1,10 +1,17 @@
 /** The embedded PostgreSQL: one server for each data directory, whichever processes use it. */
+import { boundLog } from './launch.ts'
 import { preparePlace } from './place.ts'
 import { joinOrStart } from './start.ts'
 import { stopServer } from './stop.ts'
 
 /** `adopted` when the server was already there: an orphan of a killed process, or another process' own. */
-export type Cluster = { url: string; stop(): Promise<void>; adopted: boolean }
+export type Cluster = {
+  url: string
+  stop(): Promise<void>
+  adopted: boolean
+  /** Keeps the log of the running server to its size. */
+  boundLog(): void
+}
 
 export type ClusterLog = {
   info(fields: object, message: string): void
@@ -29,5 +36,5 @@ export async function openCluster(options: { dataDir: string; log: ClusterLog })
     stopped ??= stopServer(place, server)
     return stopped
   }
-  return { url: server.url, stop, adopted }
+  return { url: server.url, stop, adopted, boundLog: () => boundLog(place.logFile) }
 }

@@ -1,8 +1,18 @@
 /** Starts the server's process, so that it outlives ours and its reasons can be read. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
 import type { Binaries } from './binaries.ts'
 import { handOver, type Identity } from './identity.ts'
+import { memoryPrefix } from './memory.ts'
 import type { Place } from './place.ts'
 import { SOCKET_PORT, serverEnvironment, settingArguments } from './settings.ts'
 import { freePort } from './windows.ts'
@@ -58,7 +68,14 @@ function directly(place: Place, { postgres }: Binaries, { prefix }: Identity): C
     unix_socket_directories: `"${place.run.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
   })
-  const [command = postgres, ...args] = [...prefix, postgres, '-D', place.pgdata, ...settings]
+  const [command = postgres, ...args] = [
+    ...memoryPrefix(),
+    ...prefix,
+    postgres,
+    '-D',
+    place.pgdata,
+    ...settings,
+  ]
   return { command, args }
 }
 
@@ -74,4 +91,12 @@ function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size > LOG_BYTES) renameSync(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
+}
+
+/** The same while the server runs: it goes on appending to the file that it has open. */
+export function boundLog(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size <= LOG_BYTES) return
+  copyFileSync(path, `${path}.1`)
+  truncateSync(path)
 }

@@ -13,7 +13,9 @@ export type Answer =
 const CONNECT_TIMEOUT_MS = 5_000
 const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
 const WHOSE_IS_IT = `SELECT pg_read_file('postmaster.pid', true) AS pid_file,
-  EXISTS (SELECT FROM pg_database WHERE datname = '${DATABASE}') AS has_database`
+  EXISTS (SELECT FROM pg_database WHERE datname = '${DATABASE}') AS has_database,
+  bool_or(has_database_privilege('public', oid, 'CONNECT')) AS is_open
+  FROM pg_database WHERE datname IN ('postgres', 'template1')`
 
 /** Asks at every address a server of this place may have, and makes our database when it is missing. */
 export async function probe(place: Place): Promise<Answer> {
@@ -40,7 +42,10 @@ export async function query<Row extends pg.QueryResultRow>(url: string, sql: str
 
 async function ask(place: Place, url: string): Promise<Answer> {
   try {
-    const [row] = await query<{ pid_file: string | null; has_database: boolean }>(url, WHOSE_IS_IT)
+    const [row] = await query<{ pid_file: string | null; has_database: boolean; is_open: boolean }>(
+      url,
+      WHOSE_IS_IT,
+    )
     // A server without its pid file notices that within a minute and stops.
     const server = parsePidFile(row?.pid_file ?? '')
     if (!server || !row) return { state: 'busy' }
@@ -48,6 +53,8 @@ async function ask(place: Place, url: string): Promise<Answer> {
     if (!expected) return { state: 'busy' }
     if (server.run !== expected.run) throw strangerError(place)
     if (!row.has_database) await createDatabase(url)
+    if (row.is_open)
+      await query(url, 'REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC').catch(ignoreRace)
     return { state: 'ready', url, pid: server.pid, run: server.run }
   } catch (error) {
     const { code } = error as { code?: string }
@@ -69,6 +76,11 @@ async function createDatabase(url: string): Promise<void> {
     // Another process that opens the same cluster was faster.
     if (error.code !== '42P04' && error.code !== '23505') throw error
   })
+}
+
+/** Another process that opens the same cluster does the same. */
+function ignoreRace(error: { code?: string }): void {
+  if (error.code !== 'XX000' && error.code !== '40001') throw error
 }
 
 function strangerError({ dataDir, run }: Place): Error {

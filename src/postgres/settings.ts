@@ -21,8 +21,8 @@ const SETTINGS = {
   standard_conforming_strings: 'on',
   // A statement whose client has gone stops within half a second.
   client_connection_check_interval: '500ms',
-  log_min_messages: 'warning',
-  // Statements and error details may hold users' data: they stay out of the log.
+  // Errors, statements and details may hold users' data: they stay out of the log. Errors reach whoever ran the statement.
+  log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',

@@ -6,6 +6,8 @@ import { claimOwnership, type Ownership } from './ownership.ts'
 export type Supervised = { url: string; close(): Promise<void> }
 
 const RETRY_MS = 1000
+/** A process that runs out of memory writes some kilobytes. */
+const LOG_CHECK_MS = 60_000
 
 /**
  * Opens the cluster and claims it; when it dies under us, starts it again. Its address stays the same, so connection
@@ -43,11 +45,20 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
 
   await open()
   if (!held) return null
+  const keepLogShort = () => {
+    try {
+      held?.cluster.boundLog()
+    } catch (err) {
+      log.warn({ err }, 'the log of the embedded PostgreSQL could not be shortened')
+    }
+  }
+  const shortening = setInterval(keepLogShort, LOG_CHECK_MS).unref()
   return {
     url: held.cluster.url,
     // PostgreSQL stops last, after everyone who talks to it.
     close: async () => {
       closing = true
+      clearInterval(shortening)
       await restarting
       await held?.ownership.release()
       await held?.cluster.stop()

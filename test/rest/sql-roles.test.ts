@@ -191,3 +191,18 @@ test('a login that makes no roles leaves it to the parser, and the log warns', a
     await narrow(call)
   })
 })
+
+test.skipIf(process.env['DATABASE_URL'] !== undefined)(
+  'the roles of the embedded server connect to their own database only',
+  async () => {
+    await ask(world.call)
+    const [{ role } = { role: '' }] = await grants()
+    const found = await world.database.query<{ datname: string }>(
+      `SELECT datname FROM pg_database WHERE datname IN ('postgres', 'template1', current_database())
+       AND has_database_privilege($1, oid, 'CONNECT')`,
+      [role],
+    )
+    expect(found).toHaveLength(1)
+    expect(['postgres', 'template1']).not.toContain(found[0]?.datname)
+  },
+)

@@ -18,8 +18,8 @@ export function columnsOf(all: readonly Writing[]): readonly [string, (string | 
   ]
 }
 
-/** Characters of data in one statement, about: far from the most that one JSON value of the database holds. */
-export const PART_CHARS = 16 * 1024 * 1024
+/** Characters of data in one statement, about. The database takes up to a hundred bytes for each number that it reads. */
+export const PART_CHARS = 1024 * 1024
 
 /** Those that a statement takes together. */
 export function inParts<W extends Writing>(all: readonly W[]): W[][] {
