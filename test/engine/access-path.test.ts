@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bindFilter, bindSort } from '../../src/engine/filter/bind.ts'
 import { parseFilter } from '../../src/engine/filter/parse.ts'
 import type { CompiledIndex } from '../../src/engine/indexes/index.ts'
 import { compileFor } from '../../src/engine/records/compile-for.ts'
@@ -47,12 +48,13 @@ const AFTER = { id: 'r100', values: ['bp40a3880000000000'] }
 
 function queryOf(filter: object | null, sort: string | null, more: Partial<ListQuery> = {}): ListQuery {
   const parsed = filter ? parseFilter(filter, '/filter') : null
+  const type = { jsonSchema: {}, timezone: 'UTC', indexes }
   return {
     baseId: 'crm',
     recordType: TYPE,
-    type: { jsonSchema: {}, timezone: 'UTC', indexes },
-    filter: parsed,
-    sort: parseSort(sort, '/sort', parsed),
+    type,
+    filter: parsed && bindFilter(parsed, type),
+    sort: bindSort(parseSort(sort, '/sort', parsed), type),
     limit: 50,
     offset: 0,
     position: null,

@@ -30,6 +30,7 @@ beforeAll(async () => {
       indexes: [
         { fields: ['data.stage'] },
         { fields: ['data.team'] },
+        { fields: ['data.secret'] },
         { fields: ['data.title'], type: 'text' },
       ],
     }),
@@ -128,6 +129,9 @@ describe('A list', () => {
 
   test.each([
     ['filter', { filter: { field: 'data.NAME', op: 'eq', value: 'canary one' } }],
+    ['range', { filter: { field: 'data.NAME', op: 'gte', value: 'canary' } }],
+    ['group of conditions', { filter: { and: [{ field: 'data.NAME', op: 'starts_with', value: 'c' }] } }],
+    ['list of values', { filter: { field: 'data.NAME', op: 'in', value: ['canary one'] } }],
     ['negated filter', { filter: { not: { field: 'data.NAME', op: 'is_null' } } }],
     ['step below', { filter: { field: 'data.NAME.below', op: 'is_null' } }],
     ['quoted name', { filter: { field: 'data["NAME"]', op: 'is_null' } }],
@@ -143,6 +147,17 @@ describe('A list', () => {
       return JSON.stringify([error?.message, error?.details]).replaceAll(name, 'NAME')
     }
     expect(await asked('secret')).toBe(await asked('zzzzzz'))
+  })
+
+  test('refuses a hidden field that an index serves, whatever reads by it', async () => {
+    const filter = { field: 'data.secret', op: 'eq', value: 'canary one' }
+    const aggregations = [{ fn: 'count' }]
+    for (const { error } of [
+      await through('wait', { type, filter, timeout: 0 }),
+      await through('aggregate', { type, filter, aggregations }),
+      await through('list', { type, filter: { field: 'data.team', op: 'is_null' } }),
+    ])
+      expect(error?.details[0]?.code).toBe('unknown_field')
   })
 
   test('refuses data as a whole, which holds what is hidden', async () => {

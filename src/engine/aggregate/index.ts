@@ -1,7 +1,7 @@
 import { shaped } from '../db.ts'
+import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { Parameters } from '../filter/parameters.ts'
-import type { Filter } from '../filter/parse.ts'
 import { recordTarget } from '../filter/record-target.ts'
 import { searchIn } from '../filter/search-condition.ts'
 import { demandWithin, filterThrough, typeThrough } from '../lens/look.ts'
@@ -9,6 +9,7 @@ import { type PageArgs, readPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { chooseAccessPath } from '../records/access-path.ts'
 import { entryConditions } from '../records/index-scan.ts'
+import { UNSORTED } from '../records/sort.ts'
 import { read, type Scope } from '../scope.ts'
 import { readAggregate } from './input.ts'
 import { type AggregatePage, type GroupRow, toGroups } from './page.ts'
@@ -34,7 +35,7 @@ export async function aggregateRecords(
   const type = typeThrough(lens, await demandType(scope, baseId, recordType))
   const parameters = new Parameters()
   const plan = planAggregate(query, [type])
-  const branch = branchOf(type, filterThrough(lens, query.filter), parameters)
+  const branch = branchOf(type, filterThrough(lens, query.filter, type), parameters)
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
   return toGroups(await read<GroupRow>(scope, shaped(text), values), plan, page)
 }
@@ -42,9 +43,9 @@ export async function aggregateRecords(
 type Type = ReturnType<typeof typeThrough>
 
 /** The records of the type that match, found through a declared index where one helps. */
-function branchOf(type: Type, filter: Filter | null, parameters: Parameters): Branch {
+function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters): Branch {
   const { baseId, id } = type
-  const path = filter && chooseAccessPath(type.indexes, filter, [])
+  const path = filter && chooseAccessPath(type.indexes, filter, UNSORTED)
   const rest = path ? path.residual : filter
   const search = searchIn(baseId, type, parameters, () => {})
   const conditions = [

@@ -1,4 +1,5 @@
 import { invalid } from '../../errors.ts'
+import { namedFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { keyOf } from '../filter/keys.ts'
 import type { FieldContext } from '../filter/operand.ts'
@@ -51,7 +52,7 @@ export function aggregateStatement(
 
 function compileHaving(having: Filter, cells: readonly Cell[], parameters: Parameters): string {
   const named = new Map(cells.map((cell) => [cell.name, cell]))
-  return compileFilter(having, {
+  return compileFilter(namedFilter(having), {
     parameters,
     reach: ({ name }, test) => test(operandOf(named.get(name) as Cell)),
     search: ({ at }) => {

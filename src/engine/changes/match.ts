@@ -2,11 +2,13 @@ import { invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { demand } from '../access.ts'
 import { shaped } from '../db.ts'
+import { bindFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { recordsAround } from '../history/past-statements.ts'
 import { demandType } from '../record-types/index.ts'
 import { compileFor } from '../records/compile-for.ts'
+import { UNSORTED } from '../records/sort.ts'
 import { read, type Scope } from '../scope.ts'
 
 /** A filter of records, as JSON, and numbers of entries of the log. */
@@ -28,14 +30,14 @@ export async function changesMatch(
   const parsed = parseFilter(filter, '/filter')
   const type = await demandType(scope, baseId, recordType)
   // Declared indexes know the present only.
-  const { parameters, target } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: [] })
+  const { parameters, target } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED })
   const states = recordsAround({
     base: parameters.add(baseId),
     recordType: parameters.add(recordType),
     seqs: parameters.add(seqs),
   })
   const { text, values } = parameters.bind(
-    `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(parsed, target)}) AS found`,
+    `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), target)}) AS found`,
   )
   const [row] = await read<{ found: boolean }>(scope, shaped(text), values)
   return row?.found ?? false

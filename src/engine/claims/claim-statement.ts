@@ -1,6 +1,6 @@
+import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { BoundStatement } from '../filter/parameters.ts'
-import type { Filter } from '../filter/parse.ts'
 import { type Compiled, compileFor } from '../records/compile-for.ts'
 import { numbersInOrder } from '../records/in-order.ts'
 import { all, type ListQuery, scope } from '../records/list-statement.ts'
@@ -9,7 +9,7 @@ import { attemptsBefore, keepsOut } from './states.ts'
 
 /** Which records are asked for, in which order, and for how long. */
 export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sort'> & {
-  filter: Filter | null
+  filter: BoundFilter | null
   leaseSeconds: number
   maxAttempts: number | null
   tokenId: string

@@ -3,6 +3,7 @@ import { invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { demand } from '../access.ts'
 import { shaped } from '../db.ts'
+import { bindFilter, bindSort } from '../filter/bind.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { demandType } from '../record-types/index.ts'
 import { type RecordItem, toRecord, written } from '../records/record.ts'
@@ -44,11 +45,10 @@ export async function claimRecords(
   const filter =
     args.filter === undefined || args.filter === null ? null : parseFilter(args.filter, '/filter')
   const isSorted = args.sort !== undefined && args.sort !== null
+  const order = isSorted ? parseSort(args.sort, '/sort', filter) : OLDEST_FIRST
   const asked = {
     baseId,
     recordType,
-    filter,
-    sort: isSorted ? parseSort(args.sort, '/sort', filter) : OLDEST_FIRST,
     leaseSeconds: readLease(args.leaseSeconds) ?? LIMITS.leaseSeconds,
     maxAttempts:
       typeof args.maxAttempts === 'number'
@@ -57,7 +57,8 @@ export async function claimRecords(
     tokenId: scope.actor.tokenId ?? '',
   }
   const type = await demandType(scope, baseId, recordType)
-  const data = await scope.db.retry(() => pick(scope, { ...asked, type }, limit))
+  const bound = { filter: filter && bindFilter(filter, type), sort: bindSort(order, type) }
+  const data = await scope.db.retry(() => pick(scope, { ...asked, ...bound, type }, limit))
   return { data, limit }
 }
 

@@ -1,3 +1,4 @@
+import { bindFilter, bindSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import type { Filter } from '../filter/parse.ts'
@@ -46,7 +47,7 @@ function branch(
 ): { text: string; terms: readonly OrderTerm[] } {
   const bases = parameters.add(type.bases)
   const { where, score } = conditions(query, type, parameters)
-  const terms = orderTerms(query.sort, type, score, parameters)
+  const terms = orderTerms(bindSort(query.sort, type), type, score, parameters)
   const columns = [
     'r.base_id',
     ...RECORD_COLUMNS.split(', ').map((name) => `r.${name}`),
@@ -80,6 +81,6 @@ export function conditions(
   if (filter === null) return { where: ofType, score: null }
   const scores: string[] = []
   const search = searchIn('', type, parameters, (score) => void scores.push(score))
-  const matches = compileFilter(filter, recordTarget(type, parameters, search))
+  const matches = compileFilter(bindFilter(filter, type), recordTarget(type, parameters, search))
   return { where: `${ofType} AND ${matches}`, score: sumOfScores(scores) }
 }

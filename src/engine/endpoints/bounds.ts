@@ -1,12 +1,11 @@
 import type { EndpointTool } from '../../endpoint-shapes.ts'
 import { type Detail, DomainError, invalid } from '../../errors.ts'
 import { unknownName } from '../../nearest.ts'
-import { compileFilter, holdsSearch } from '../filter/compile.ts'
+import { bindFilter } from '../filter/bind.ts'
+import { holdsSearch } from '../filter/compile.ts'
 import { parseField } from '../filter/field.ts'
 import { demandField, type FieldContext } from '../filter/operand.ts'
-import { Parameters } from '../filter/parameters.ts'
 import { parseFilter } from '../filter/parse.ts'
-import { recordTarget } from '../filter/record-target.ts'
 
 /** The record types of a base, as selections of tools are held to them. */
 export type Types = ReadonlyMap<string, FieldContext>
@@ -63,10 +62,7 @@ function filterFaults(raw: object, type: FieldContext, at: string): readonly Det
   return faultsOf(() => {
     const filter = parseFilter(raw, at)
     if (holdsSearch(filter)) throw invalid(noSearch(at))
-    compileFilter(
-      filter,
-      recordTarget(type, new Parameters(), () => 'true'),
-    )
+    bindFilter(filter, type)
   })
 }
 

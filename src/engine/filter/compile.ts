@@ -1,8 +1,12 @@
 import type { Column } from '../../record-columns.ts'
+import type { BoundFilter } from './bind.ts'
 import { compare, type Test } from './compare.ts'
+import type { FieldPath } from './field.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition, Filter } from './parse.ts'
+
+type Group<C extends string> = Extract<Filter<C>, { kind: 'and' | 'or' }>
 
 /** What a filter is compiled against. */
 export type Target<C extends string = Column> = {
@@ -11,22 +15,56 @@ export type Target<C extends string = Column> = {
   /** The condition of a search. */
   search(condition: Condition<C>): string
   parameters: Parameters
+  /** The array whose elements the condition tests, where its path has `[]`. */
+  arrayOf?(condition: Condition<C>): FieldPath | undefined
+  /** What `compile` makes with a target for conditions on one array, whose elements are then read once for all of them. */
+  overArray?(path: FieldPath, compile: (target: Target<C>) => string): string
 }
 
 /** The filter as SQL: true for what matches, false or null for the rest. Every value is bound. */
-export function compileFilter<C extends string>(filter: Filter<C>, target: Target<C>): string {
+export const compileFilter = <C extends string>(filter: BoundFilter<C>, target: Target<C>): string =>
+  compileNode(filter, target)
+
+function compileNode<C extends string>(filter: Filter<C>, target: Target<C>): string {
   switch (filter.kind) {
     case 'and':
     case 'or': {
-      const parts = filter.of.map((each) => compileFilter(each, target))
+      const parts = compileParts(filter, target)
       return `(${parts.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`
     }
     case 'not':
-      return negated(compileFilter(filter.of, target))
+      return negated(compileNode(filter.of, target))
     case 'condition':
       return compileCondition(filter, target)
   }
 }
+
+/**
+ * The parts of a group. Those on the elements of the same array are compiled together: apart, each would hold a copy of the
+ * array until the statement ends.
+ */
+function compileParts<C extends string>(filter: Group<C>, target: Target<C>): string[] {
+  const arrays = Map.groupBy(filter.of, (each) => keyOf(arrayOf(each, target)))
+  return [...arrays].flatMap(([key, parts]) => {
+    const [first] = parts
+    const path = first && key !== undefined ? arrayOf(first, target) : undefined
+    const isShared = parts.length > 1 || first?.kind === 'and' || first?.kind === 'or'
+    return path && target.overArray && isShared
+      ? [target.overArray(path, (inner) => compileNode({ kind: filter.kind, of: parts }, inner))]
+      : parts.map((each) => compileNode(each, target))
+  })
+}
+
+/** The one array whose elements all conditions within test; undefined where they test something else too. */
+function arrayOf<C extends string>(filter: Filter<C>, target: Target<C>): FieldPath | undefined {
+  if (filter.kind === 'condition') return filter.op === 'search' ? undefined : target.arrayOf?.(filter)
+  if (filter.kind === 'not') return arrayOf(filter.of, target)
+  const paths = filter.of.map((each) => arrayOf(each, target))
+  const [first] = paths
+  return paths.every((path) => keyOf(path) === keyOf(first)) ? first : undefined
+}
+
+const keyOf = (path: FieldPath | undefined) => (path === undefined ? undefined : JSON.stringify(path))
 
 /** `neq`, `not_in` and `is_null` are the exact negations of `eq`, `in` and `is_not_null`; null is what is missing. */
 function compileCondition<C extends string>(condition: Condition<C>, target: Target<C>): string {

@@ -57,7 +57,7 @@ export function step(value: string, segment: string | number, parameters: Parame
 export const valueAt = (path: FieldPath, parameters: Parameters, from = 'r.data'): string =>
   path.reduce<string>((value, segment) => step(value, segment ?? 0, parameters), from)
 
-/** The field as one operand, for sorting and grouping. @throws VALIDATION_ERROR at `at` for a `[]` path or an unknown field */
+/** The field as one operand, for sorting and grouping. @throws VALIDATION_ERROR at `at` for a `[]` path */
 export function singleOperand(
   field: Field,
   type: FieldContext,
@@ -77,7 +77,6 @@ export function dataOperand(
   at: string,
   what: string,
 ): Extract<Operand, { kind: 'json' }> {
-  demandField(field, type, at)
   if (field.path.includes(null))
     throw invalid({
       path: at,

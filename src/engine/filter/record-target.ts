@@ -1,11 +1,11 @@
 import type { Column } from '../../record-columns.ts'
 import type { Target } from './compile.ts'
 import type { FieldPath } from './field.ts'
-import { columnOperand, demandField, type FieldContext, type Operand, step, zoneOf } from './operand.ts'
+import { columnOperand, type FieldContext, type Operand, step, zoneOf } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'
 
-/** Filters over `plinth.record AS r`. @throws VALIDATION_ERROR for a field that a closed schema does not have */
+/** Filters over `plinth.record AS r`. */
 export const recordTarget = (
   type: FieldContext,
   parameters: Parameters,
@@ -22,12 +22,33 @@ export function targetOver<C extends string>(
   return {
     parameters,
     search,
-    reach({ field, at, trusted }, test) {
+    reach({ field }, test) {
       if (field.kind === 'column') return test(operandOf(field.column))
-      if (!trusted) demandField(field, type, `${at}/field`)
       return onElements(field.path, zoneOf(field.path, type), parameters, test)
     },
+    arrayOf: ({ field }) => (field.kind === 'data' ? arrayIn(field.path) : undefined),
+    overArray: (path, compile) => {
+      const { value, elements } = open(path, parameters)
+      const condition = compile({
+        parameters,
+        search,
+        reach({ field }, test) {
+          const whole = field.kind === 'data' ? field.path : []
+          const rest = whole.slice(path.length)
+          const found = rest.reduce<string>((at, segment) => step(at, segment ?? 0, parameters), value)
+          // Null where there is no element, which in a filter is as good as false.
+          return `bool_or(${test({ kind: 'json', sql: found, zone: zoneOf(whole, type) })})`
+        },
+      })
+      return `(SELECT ${condition} FROM ${elements})`
+    },
   }
+}
+
+/** The path up to its last `[]`. */
+function arrayIn(path: FieldPath): FieldPath | undefined {
+  const last = path.lastIndexOf(null)
+  return last < 0 ? undefined : path.slice(0, last + 1)
 }
 
 /** The test on the value at the path; with `[]` in it, on some element. */
@@ -37,17 +58,23 @@ function onElements(
   parameters: Parameters,
   test: (operand: Operand) => string,
 ): string {
-  const open: string[] = []
-  let found = 'r.data'
+  const { value, elements } = open(path, parameters)
+  const tested = test({ kind: 'json', sql: value, zone })
+  return elements === '' ? tested : `EXISTS (SELECT FROM ${elements} WHERE ${tested})`
+}
+
+/** The value at a path, and what yields the elements that its `[]` mean. */
+function open(path: FieldPath, parameters: Parameters): { value: string; elements: string } {
+  const opened: string[] = []
+  let value = 'r.data'
   for (const segment of path) {
     if (segment === null) {
-      const element = `e${open.length}`
-      open.push(
-        `jsonb_array_elements(CASE WHEN jsonb_typeof(${found}) = 'array' THEN ${found} END) AS ${element}`,
+      const element = `e${opened.length}`
+      opened.push(
+        `jsonb_array_elements(CASE WHEN jsonb_typeof(${value}) = 'array' THEN ${value} END) AS ${element}`,
       )
-      found = element
-    } else found = step(found, segment, parameters)
+      value = element
+    } else value = step(value, segment, parameters)
   }
-  const tested = test({ kind: 'json', sql: found, zone })
-  return open.length === 0 ? tested : `EXISTS (SELECT FROM ${open.join(', ')} WHERE ${tested})`
+  return { value, elements: opened.join(', ') }
 }

@@ -5,7 +5,7 @@ import type { CompiledIndex } from '../indexes/index.ts'
 import { compileSearch } from '../search/compile.ts'
 import { searchWords } from '../search/words.ts'
 import type { Field, FieldPath } from './field.ts'
-import { columnOperand, demandField, type FieldContext, type Operand, valueAt } from './operand.ts'
+import { columnOperand, type FieldContext, type Operand, valueAt } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'
 
@@ -37,7 +37,6 @@ export function searchOver<C extends string>(
         message: 'There is no word to search for: a word has letters or digits.',
       })
     const shown = !trusted && type.shown && isWhole(field) ? type.shown : null
-    if (field.kind === 'data' && !trusted && !shown) demandField(field, type, `${at}/field`)
     const index = shown ? null : indexFor(field, type.indexes)
     const { matches, score } = compileSearch({
       words,

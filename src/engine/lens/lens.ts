@@ -1,5 +1,5 @@
 import type { Access } from '../access.ts'
-import type { Filter } from '../filter/parse.ts'
+import type { BoundFilter } from '../filter/bind.ts'
 
 /** How a type is bounded, as it is configured. What is left out bounds nothing. */
 export type LensInput = {
@@ -14,7 +14,7 @@ export type LensInput = {
 
 /** What may be seen and written of one record type. */
 export type TypeLens = {
-  readonly filter: Filter | null
+  readonly filter: BoundFilter | null
   /** The properties of `data` that there are; null for all. */
   readonly shown: readonly string[] | null
   readonly defaults: Readonly<Record<string, unknown>>

@@ -1,6 +1,8 @@
 import { DomainError } from '../../errors.ts'
 import { type Access, demand, type Permission } from '../access.ts'
 import type { CompiledType } from '../compiled-type.ts'
+import { type BoundFilter, bindFilter, bothFilters } from '../filter/bind.ts'
+import type { FieldContext } from '../filter/operand.ts'
 import type { Filter } from '../filter/parse.ts'
 import type { Scope } from '../scope.ts'
 import type { TypeLens } from './lens.ts'
@@ -27,9 +29,15 @@ export function demandWithin(
 export const typeThrough = (lens: TypeLens | undefined, type: CompiledType) =>
   lens ? { ...type, shown: lens.shown } : type
 
-/** What a caller asks for, among the records there are for it. */
-export const filterThrough = (lens: TypeLens | undefined, filter: Filter | null): Filter | null =>
-  lens?.filter && filter ? { kind: 'and', of: [lens.filter, filter] } : (lens?.filter ?? filter)
+/**
+ * What a caller asks for, among the records there are for it. `type` is the type as `typeThrough` shows it.
+ * @throws VALIDATION_ERROR for a field that is hidden or that the type does not have
+ */
+export const filterThrough = (
+  lens: TypeLens | undefined,
+  filter: Filter | null,
+  type: FieldContext,
+): BoundFilter | null => bothFilters(lens?.filter ?? null, filter && bindFilter(filter, type))
 
 /** Refuses what cannot be bounded, by name. @throws FORBIDDEN */
 export function refuseThrough(lens: TypeLens | undefined, recordType: string, what: string): void {

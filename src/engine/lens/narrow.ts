@@ -1,6 +1,7 @@
 import { digest } from '../../digest.ts'
 import { accessToTypes } from '../access.ts'
-import { type Filter, parseFilter } from '../filter/parse.ts'
+import { bothFilters, trustedFilter } from '../filter/bind.ts'
+import { parseFilter } from '../filter/parse.ts'
 import type { Scope } from '../scope.ts'
 import type { LensInput, TypeLens } from './lens.ts'
 import { parseShown } from './shown.ts'
@@ -34,7 +35,7 @@ export function withLens(scope: Scope, baseId: string, inputs: readonly LensInpu
 }
 
 const readLens = ({ filter, fields, defaults }: LensInput): TypeLens => ({
-  filter: filter === undefined || filter === null ? null : trusted(parseFilter(filter, '/filter')),
+  filter: filter === undefined || filter === null ? null : trustedFilter(parseFilter(filter, '/filter')),
   shown: fields ? parseShown(fields, '/fields') : null,
   defaults: defaults ?? {},
 })
@@ -43,18 +44,10 @@ const bounds = ({ filter, shown, defaults }: TypeLens): boolean =>
   filter !== null || shown !== null || Object.keys(defaults).length > 0
 
 const both = (one: TypeLens, other: TypeLens): TypeLens => ({
-  filter:
-    one.filter && other.filter ? { kind: 'and', of: [one.filter, other.filter] } : one.filter || other.filter,
+  filter: bothFilters(one.filter, other.filter),
   shown:
     one.shown && other.shown
       ? one.shown.filter((name) => other.shown?.includes(name))
       : one.shown || other.shown,
   defaults: { ...one.defaults, ...other.defaults },
 })
-
-/** The filter as one whose fields are not the caller's to name. */
-function trusted(filter: Filter): Filter {
-  if (filter.kind === 'condition') return { ...filter, trusted: true }
-  if (filter.kind === 'not') return { kind: 'not', of: trusted(filter.of) }
-  return { kind: filter.kind, of: filter.of.map(trusted) }
-}

@@ -1,4 +1,5 @@
 import type { Column } from '../../record-columns.ts'
+import { type BoundFilter, type BoundSort, restOf } from '../filter/bind.ts'
 import type { Condition, Filter } from '../filter/parse.ts'
 import { isTime } from '../filter/time.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
@@ -12,7 +13,7 @@ export type AccessPath = {
   /** Conditions on the field after those. */
   range: readonly Condition[]
   /** What the entries cannot tell; null when they tell all. */
-  residual: Filter | null
+  residual: BoundFilter | null
   /** Do the entries come in the order of the sort: as declared, the other way round, or not at all? */
   order: 'declared' | 'reversed' | 'newest' | 'oldest' | null
 }
@@ -24,8 +25,8 @@ const RANGES = new Set(['gt', 'gte', 'lt', 'lte', 'starts_with'])
 /** The best way through the declared indexes; null when reading the records themselves is no worse. */
 export function chooseAccessPath(
   indexes: readonly CompiledIndex[],
-  filter: Filter | null,
-  sort: readonly SortTerm[],
+  filter: BoundFilter | null,
+  sort: BoundSort<SortTerm>,
 ): AccessPath | null {
   const conjuncts = filter ? flatten(filter) : []
   let best: { path: AccessPath; merit: number } | null = null
@@ -68,7 +69,7 @@ function pathThrough(
   }
   const used = new Set<Filter>([...fixed, ...range])
   const rest = conjuncts.filter((each) => !used.has(each))
-  const residual: Filter | null = rest.length > 0 ? { kind: 'and', of: rest } : null
+  const residual = restOf(rest)
   const isFound = residual === null && used.size > 0
   const order = orderThrough(index, fixed, sort) ?? (isFound ? orderOfCreation(sort) : null)
   return fixed.length + range.length > 0 || order ? { index, fixed, range, residual, order } : null

@@ -1,13 +1,14 @@
 import { shaped } from '../db.ts'
+import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
-import type { Filter } from '../filter/parse.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { shownData } from '../lens/columns.ts'
 import type { TypeLens } from '../lens/lens.ts'
 import type { Scope } from '../scope.ts'
 import { compileFor } from './compile-for.ts'
 import { RECORD_COLUMNS, type RecordRow } from './record.ts'
+import { UNSORTED } from './sort.ts'
 
 /** A type as its bounded records are read. */
 export type BoundedType = FieldContext & {
@@ -23,7 +24,7 @@ export async function readBounded(
   type: BoundedType,
   id: string,
 ): Promise<RecordRow | undefined> {
-  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: [] })
+  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
   const columns = RECORD_COLUMNS.split(', ').map((name) =>
     name === 'data' ? `${shownData(lens.shown, parameters)} AS data` : `r.${name}`,
   )
@@ -38,12 +39,12 @@ export async function readBounded(
 /** The ids of those of the records that lie within the filter. Their locks, where they are held, keep it so. */
 export async function idsWithin(
   scope: Scope,
-  filter: Filter | null,
+  filter: BoundFilter | null,
   type: BoundedType,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   if (filter === null) return ids
-  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: [] })
+  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
   const { text, values } = parameters.bind(
     `SELECT r.id FROM plinth.record r
      WHERE r.base_id = ${parameters.add(type.baseId)} AND r.record_type = ${parameters.add(type.id)}

@@ -1,4 +1,5 @@
 import type { Position } from '../cursor.ts'
+import type { BoundSort } from '../filter/bind.ts'
 import type { Target } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { Parameters } from '../filter/parameters.ts'
@@ -24,7 +25,7 @@ export type Compiled = {
 type About = {
   baseId: string
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
-  sort: readonly SortTerm[]
+  sort: BoundSort<SortTerm>
 }
 
 export function compileFor({ baseId, type, sort }: About, parameters = new Parameters()): Compiled {

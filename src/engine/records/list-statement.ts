@@ -1,8 +1,8 @@
 import type { Position } from '../cursor.ts'
+import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
-import type { Filter } from '../filter/parse.ts'
 import type { Moment } from '../history/moment.ts'
 import { recordsAsOf } from '../history/past-statements.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
@@ -19,8 +19,8 @@ export type ListQuery = {
   baseId: string
   recordType: string
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
-  filter: Filter | null
-  sort: readonly SortTerm[]
+  filter: BoundFilter | null
+  sort: BoundSort<SortTerm>
   limit: number
   offset: number
   position: Position | null

@@ -2,6 +2,7 @@ import type { JsonRows } from '../../json/rows.ts'
 import { LIMITS } from '../../limits.ts'
 import { cursorsOf, openCursor } from '../cursor.ts'
 import { shaped } from '../db.ts'
+import { bindSort } from '../filter/bind.ts'
 import type { Filter } from '../filter/parse.ts'
 import { readMoment } from '../history/moment.ts'
 import { demandKept } from '../history/past.ts'
@@ -52,10 +53,11 @@ export async function listRecords(
 ): Promise<RecordPage> {
   const lens = demandWithin(scope, 'read', baseId, recordType)
   const page = readPage(args)
-  const { filter: asked, sort, projection, expand } = readArgs(args)
+  const { filter: asked, sort: order, projection, expand } = readArgs(args)
   if (args.asOf != null) refuseThrough(lens, recordType, 'A list as of a moment')
   const type = typeThrough(lens, await demandType(scope, baseId, recordType))
-  const filter = filterThrough(lens, asked)
+  const filter = filterThrough(lens, asked, type)
+  const sort = bindSort(order, type)
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   // The past may hold what the schema of today does not have; where properties are hidden, they are missing.
   if (projection && !moment && !lens) demandShowable(projection, type, '/fields')

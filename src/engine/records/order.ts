@@ -1,5 +1,6 @@
 import type { Column } from '../../record-columns.ts'
 import type { Position } from '../cursor.ts'
+import type { BoundSort } from '../filter/bind.ts'
 import { keyOf } from '../filter/keys.ts'
 import { columnOperand, type FieldContext, singleOperand } from '../filter/operand.ts'
 import type { Parameters } from '../filter/parameters.ts'
@@ -16,9 +17,9 @@ export type OrderTerm = {
   descending: boolean
 }
 
-/** The terms of a sort as SQL. @throws VALIDATION_ERROR for a `[]` path or an unknown field */
+/** The terms of a sort as SQL. @throws VALIDATION_ERROR for a `[]` path */
 export function orderTerms(
-  sort: readonly SortTerm[],
+  sort: BoundSort<SortTerm>,
   type: FieldContext,
   score: string | null,
   parameters: Parameters,

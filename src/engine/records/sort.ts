@@ -2,6 +2,7 @@ import { invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { splitNames } from '../../names.ts'
 import { nearest } from '../../nearest.ts'
+import type { BoundSort } from '../filter/bind.ts'
 import { holdsSearch } from '../filter/compile.ts'
 import { type Field, parseField } from '../filter/field.ts'
 import type { Filter } from '../filter/parse.ts'
@@ -23,6 +24,9 @@ const SCORE = '_search_score'
 const DEFAULT: readonly SortTerm[] = [
   { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: true, at: '/sort' },
 ]
+
+/** No order at all. */
+export const UNSORTED = [] as unknown as BoundSort<SortTerm>
 
 /** The order of a queue. */
 export const OLDEST_FIRST: readonly SortTerm[] = [

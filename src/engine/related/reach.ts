@@ -5,6 +5,7 @@ import { shownData } from '../lens/columns.ts'
 import type { TypeLens } from '../lens/lens.ts'
 import { rightsOf } from '../lens/look.ts'
 import { compileFor } from '../records/compile-for.ts'
+import { UNSORTED } from '../records/sort.ts'
 import type { Scope } from '../scope.ts'
 import { findType } from '../types-cache.ts'
 
@@ -46,7 +47,7 @@ function withinType(
   baseId: string,
   parameters: Parameters,
 ): string {
-  const { target } = compileFor({ baseId, type, sort: [] }, parameters)
+  const { target } = compileFor({ baseId, type, sort: UNSORTED }, parameters)
   const ofType = `r.record_type = ${parameters.add(type.id)}`
   return filter ? `(${ofType} AND ${compileFilter(filter, target)})` : ofType
 }

@@ -3,6 +3,7 @@ import { LIMITS } from '../../limits.ts'
 import { unknownName } from '../../nearest.ts'
 import { namedTypes } from '../access.ts'
 import { shaped } from '../db.ts'
+import { bindFilter, bindSort } from '../filter/bind.ts'
 import { demandWithin, lensOn, rightsOf, typeThrough } from '../lens/look.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
@@ -68,17 +69,18 @@ export async function relatedRecords(
   const projection = fields ? parseFields(fields, '/fields') : null
   await demandType(scope, baseId, recordType)
   if (relType !== null) await demandRelationshipTypes(scope, baseId, [relType], '/rel_type')
+  const type =
+    relatedType === null
+      ? { ...ANY_TYPE, shown: shownOfAll(scope) }
+      : await demandRelatedType(scope, baseId, relatedType)
   const statement = walkStatement({
     ...page,
-    ...{ baseId, recordType, id, relType, relatedType, depth, filter },
+    ...{ baseId, recordType, id, relType, relatedType, depth, type },
     direction: direction ?? 'outgoing',
     readable: namedTypes(rightsOf(scope), 'read', baseId),
     reach: await reachOf(scope, baseId),
-    type:
-      relatedType === null
-        ? { ...ANY_TYPE, shown: shownOfAll(scope) }
-        : await demandRelatedType(scope, baseId, relatedType),
-    sort: isSorted ? sort : null,
+    filter: filter && bindFilter(filter, type),
+    sort: isSorted ? bindSort(sort, type) : null,
   })
   const rows = await read<Row>(scope, shaped(statement.text), statement.values)
   const [first] = rows

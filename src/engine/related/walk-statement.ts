@@ -1,12 +1,12 @@
 import { LIMITS } from '../../limits.ts'
+import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
-import type { Filter } from '../filter/parse.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { compileFor } from '../records/compile-for.ts'
 import { orderBy } from '../records/order.ts'
-import type { SortTerm } from '../records/sort.ts'
+import { type SortTerm, UNSORTED } from '../records/sort.ts'
 import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'
 import { LINK_PREFIX, prefixed, recordColumns } from './columns.ts'
 import { type Reach, reached } from './reach.ts'
@@ -29,9 +29,9 @@ export type WalkQuery = {
   /** The one type that is shown; null for any. */
   relatedType: string | null
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
-  filter: Filter | null
+  filter: BoundFilter | null
   /** Null for the nearest first, and the newest of those. */
-  sort: readonly SortTerm[] | null
+  sort: BoundSort<SortTerm> | null
   limit: number
   offset: number
   includeTotal: boolean
@@ -127,7 +127,7 @@ function goesOn(query: WalkQuery, parameters: Parameters): string {
 /** The records of the page and one more, numbered by `n`; and how many there are, where that is wanted. */
 function shownOf(query: WalkQuery, data: string, parameters: Parameters): { page: string; total: string } {
   const { relatedType, filter, sort, limit, offset } = query
-  const how = compileFor({ baseId: query.baseId, type: query.type, sort: sort ?? [] }, parameters)
+  const how = compileFor({ baseId: query.baseId, type: query.type, sort: sort ?? UNSORTED }, parameters)
   const conditions = [
     ...(relatedType === null ? [] : [`r.record_type = ${parameters.add(relatedType)}`]),
     ...(filter ? [compileFilter(filter, how.target)] : []),

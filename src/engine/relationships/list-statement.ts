@@ -1,4 +1,5 @@
 import type { Position } from '../cursor.ts'
+import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Field } from '../filter/field.ts'
 import { keyOf } from '../filter/keys.ts'
@@ -19,8 +20,8 @@ export type LinkQuery = {
   readable: '*' | ReadonlySet<string>
   /** What the data of the links that match may hold. */
   type: FieldContext
-  filter: Filter<LinkColumn> | null
-  sort: readonly SortTerm<Field<LinkColumn>>[]
+  filter: BoundFilter<LinkColumn> | null
+  sort: BoundSort<SortTerm<Field<LinkColumn>>>
   limit: number
   offset: number
   position: Position | null

@@ -2,6 +2,7 @@ import { demandSight } from '../access.ts'
 import { demandBase } from '../bases/index.ts'
 import { cursorsOf, openCursor } from '../cursor.ts'
 import { shaped } from '../db.ts'
+import { bindFilter, bindSort } from '../filter/bind.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { readSort } from '../records/sort.ts'
@@ -34,14 +35,15 @@ export async function listRelationships(
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const relType = fixedText(filter, 'rel_type')
   const type = relType === null ? null : (await readableRelationshipTypes(scope, baseId)).get(relType)
+  // Only of links that are all of one type it is known what their data may be.
+  const fields = { jsonSchema: type?.dataSchema ?? {}, timezone: 'UTC' }
   const query: LinkQuery = {
     ...page,
     baseId,
     readable: scope.access.types('read', baseId),
-    // Only of links that are all of one type it is known what their data may be.
-    type: { jsonSchema: type?.dataSchema ?? {}, timezone: 'UTC' },
-    filter,
-    sort,
+    type: fields,
+    filter: filter && bindFilter(filter, fields),
+    sort: bindSort(sort, fields),
     position,
   }
   const statement = listStatement(query)
