@@ -16,6 +16,8 @@ const SETTINGS = {
   max_logical_replication_workers: '0',
   // Compiling a plan costs more than the short statements it would speed up.
   jit: 'off',
+  // Data just written are vacuumed soon, so that index-only scans need not visit the table.
+  autovacuum_naptime: '15s',
   timezone: 'UTC',
   log_timezone: 'UTC',
   standard_conforming_strings: 'on',

@@ -167,8 +167,10 @@ test('without an index the newest are read in their order, and no more than the 
 
 describe('The advice for a slow list', () => {
   const advise = (filter: object | null, sort: string) => {
-    const { filter: parsed, sort: terms } = queryOf(filter, sort)
-    return adviseIndex(parsed, terms)
+    return (
+      adviseIndex({ ...queryOf(filter, sort), type: { jsonSchema: {}, timezone: 'UTC', indexes: [] } })
+        ?.index ?? null
+    )
   }
   test('names the fields that are fixed, then those of the sort, else of a range', () => {
     const due = { field: 'data.due', op: 'gt', value: 5 }
@@ -193,6 +195,53 @@ describe('The advice for a slow list', () => {
     expect(advise({ and: [due, STATUS] }, '-created_at')).toEqual({ fields: ['data.status', 'data.due'] })
   })
 
+  describe('is never an index that is declared', () => {
+    const declared = (kind: CompiledIndex['kind'], status: CompiledIndex['status'], ...fields: string[]) => ({
+      id: '1',
+      kind,
+      status,
+      hasCut: false,
+      fields: fields.map((name) => {
+        const field = name.replace(/^-/, '')
+        const direction = name.startsWith('-') ? ('desc' as const) : ('asc' as const)
+        return { field, column: null, path: field.split('.').slice(1), direction, zone: null }
+      }),
+    })
+    const adviseWith = (filter: object | null, sort: string, index: CompiledIndex) =>
+      adviseIndex({ ...queryOf(filter, sort), type: { jsonSchema: {}, timezone: 'UTC', indexes: [index] } })
+    const SEARCH = { field: 'data.title', op: 'search', value: 'x' }
+
+    test.each<[string, object | null, string, CompiledIndex]>([
+      ['for the same fields', STATUS, '-data.due', declared('btree', 'ready', 'data.status', '-data.due')],
+      ['for the other direction', STATUS, 'data.due', declared('btree', 'ready', 'data.status', '-data.due')],
+      ['for a sort that the second field serves', null, 'data.due', declared('btree', 'ready', 'data.due')],
+      ['for a unique index', STATUS, 'id', declared('unique', 'ready', 'data.status')],
+      ['for a search', SEARCH, '-created_at', declared('text', 'ready', 'data.body', 'data.title')],
+    ])('%s', (_, filter, sort, index) => {
+      expect(adviseWith(filter, sort, index)).toBeNull()
+    })
+
+    test('nor one that is being built or has failed: it says so', () => {
+      expect(adviseWith(SEARCH, 'id', declared('text', 'building', 'data.title'))).toEqual({
+        index: { fields: ['data.title'], type: 'text' },
+        status: 'building',
+      })
+      expect(adviseWith(STATUS, 'id', declared('unique', 'failed', 'data.status'))).toEqual({
+        index: { fields: ['data.status'], unique: true },
+        status: 'failed',
+      })
+    })
+
+    test('but one that serves better than those that are declared', () => {
+      const index = declared('btree', 'ready', 'data.due')
+      expect(adviseWith(STATUS, '-data.due', index)).toEqual({
+        index: { fields: ['data.status', { field: 'data.due', direction: 'desc' }] },
+        status: 'undeclared',
+      })
+      expect(adviseWith(SEARCH, 'id', declared('text', 'ready', 'data.body'))?.status).toBe('undeclared')
+    })
+  })
+
   test('comes with a list that took longer than a quarter of a second', async () => {
     const path = `/v1/crm/records/${TYPE}?sort=data.title&limit=1`
     const quick = succeed(await world.call('GET', path))
@@ -204,5 +253,13 @@ describe('The advice for a slow list', () => {
     await held
     expect(slow.meta.hint).toContain('{"fields":["data.title"]}')
     expect(slow.data).toEqual(quick.data)
+  })
+
+  test('does not come where the declared index serves the list', async () => {
+    const held = world.database.query(`DO $$ BEGIN LOCK TABLE plinth.record; PERFORM pg_sleep(0.6); END $$`)
+    await sleep(100)
+    const slow = succeed(await world.call('GET', `/v1/crm/records/${TYPE}?sort=-data.due&limit=1`))
+    await held
+    expect(slow.meta).not.toHaveProperty('hint')
   })
 })

@@ -2,13 +2,12 @@ import { shaped } from '../db.ts'
 import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { Parameters } from '../filter/parameters.ts'
-import { recordTarget } from '../filter/record-target.ts'
-import { searchIn } from '../filter/search-condition.ts'
 import { demandWithin, filterThrough, typeThrough } from '../lens/look.ts'
 import { type PageArgs, readPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
-import { chooseAccessPath } from '../records/access-path.ts'
-import { entryConditions } from '../records/index-scan.ts'
+import { compileFor } from '../records/compile-for.ts'
+import { all } from '../records/list-statement.ts'
+import { chooseWay, recordSource } from '../records/record-source.ts'
 import { UNSORTED } from '../records/sort.ts'
 import { read, type Scope } from '../scope.ts'
 import { readAggregate } from './input.ts'
@@ -45,14 +44,9 @@ type Type = ReturnType<typeof typeThrough>
 /** The records of the type that match, found through a declared index where one helps. */
 function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters): Branch {
   const { baseId, id } = type
-  const path = filter && chooseAccessPath(type.indexes, filter, UNSORTED)
-  const rest = path ? path.residual : filter
-  const search = searchIn(baseId, type, parameters, () => {})
-  const conditions = [
-    `r.base_id = ${parameters.add(baseId)} AND r.record_type = ${parameters.add(id)}`,
-    path && entryConditions(path, baseId, parameters),
-    rest && compileFilter(rest, recordTarget(type, parameters, search)),
-  ]
-  const from = path ? 'plinth.record_index i JOIN plinth.record r ON r.row_no = i.row_no' : 'plinth.record r'
-  return { from, where: conditions.filter(Boolean).join(' AND '), type }
+  const query = { baseId, recordType: id, type, filter, sort: UNSORTED }
+  const how = compileFor(query, parameters)
+  const source = recordSource(query, chooseWay(query), how)
+  const where = all([source.where, source.filter && compileFilter(source.filter, how.target)])
+  return { from: source.from, where, type }
 }

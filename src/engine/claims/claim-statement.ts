@@ -3,8 +3,9 @@ import { compileFilter } from '../filter/compile.ts'
 import type { BoundStatement } from '../filter/parameters.ts'
 import { type Compiled, compileFor } from '../records/compile-for.ts'
 import { numbersInOrder } from '../records/in-order.ts'
-import { all, type ListQuery, scope } from '../records/list-statement.ts'
+import { all, type ListQuery } from '../records/list-statement.ts'
 import { RECORD_COLUMNS, type RecordRow } from '../records/record.ts'
+import { scope } from '../records/record-source.ts'
 import { attemptsBefore, keepsOut } from './states.ts'
 
 /** Which records are asked for, in which order, and for how long. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '../../errors.ts'
 import type { Column } from '../../record-columns.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
-import { compileSearch } from '../search/compile.ts'
+import { compileEntries, compileSearch } from '../search/compile.ts'
 import { searchWords } from '../search/words.ts'
 import type { Field, FieldPath } from './field.ts'
 import { columnOperand, type FieldContext, type Operand, valueAt } from './operand.ts'
@@ -28,18 +28,12 @@ export function searchOver<C extends string>(
   onScore: (score: string) => void,
   operandOf: (column: C) => Operand,
 ): (condition: Condition<C>) => string {
-  return ({ field, value, at, trusted }) => {
-    const words = searchWords(value as string)
-    if (words.length === 0)
-      throw invalid({
-        path: `${at}/value`,
-        code: 'no_words',
-        message: 'There is no word to search for: a word has letters or digits.',
-      })
-    const shown = !trusted && type.shown && isWhole(field) ? type.shown : null
-    const index = shown ? null : indexFor(field, type.indexes)
+  return (condition) => {
+    const { field, trusted } = condition
+    const shown = shownPart(condition, type)
+    const index = textIndexOf(condition, type)
     const { matches, score } = compileSearch({
-      words,
+      words: wordsOf(condition),
       text: () => (shown ? shownValues(shown, parameters) : searchedValue(field, operandOf, parameters)),
       parameters,
       index: index && { ...index, baseParam: parameters.add(baseId) },
@@ -49,11 +43,55 @@ export function searchOver<C extends string>(
   }
 }
 
+/**
+ * A subquery of the records that a text index finds for a search, in place of `plinth.record`. The index goes first in any
+ * plan: each entry's record is a look-up by key. `scoped` narrows `plinth.record AS r` to the type.
+ */
+export function recordsFound(
+  condition: Condition,
+  { index, baseId, scoped }: { index: IndexedField; baseId: string; scoped: string },
+  parameters: Parameters,
+  onScore: (score: string) => void,
+): string {
+  const indexed = { ...index, baseParam: parameters.add(baseId) }
+  const { entries, scoreOf } = compileEntries(wordsOf(condition), indexed, parameters)
+  if (!condition.trusted) onScore(scoreOf('r.words'))
+  return `(SELECT r.*, e.words FROM ${entries} e,
+    LATERAL (SELECT * FROM plinth.record r WHERE ${scoped} AND r.id = e.id LIMIT 1) r)`
+}
+
+/** How many entries a text index has for a search: as many as records match. */
+export function countFound(
+  condition: Condition,
+  { index, baseId }: { index: IndexedField; baseId: string },
+  parameters: Parameters,
+): string {
+  const indexed = { ...index, baseParam: parameters.add(baseId) }
+  return `SELECT count(*)::float8 AS total FROM ${compileEntries(wordsOf(condition), indexed, parameters).entries} e`
+}
+
+/** @throws VALIDATION_ERROR where there is none */
+function wordsOf({ value, at }: Condition<string>): string[] {
+  const words = searchWords(value as string)
+  if (words.length > 0) return words
+  throw invalid({
+    path: `${at}/value`,
+    code: 'no_words',
+    message: 'There is no word to search for: a word has letters or digits.',
+  })
+}
+
 /** The score of a record by all searches of a filter; null without any. */
 export const sumOfScores = (scores: readonly string[]): string | null =>
   scores.length > 0 ? `(${scores.map((each) => `coalesce(${each}, 0)`).join(' + ')})` : null
 
 const isWhole = (field: Field<string>): boolean => field.kind === 'data' && field.path.length === 0
+
+/** The properties that a search of `data` as a whole looks at, where some are hidden. */
+const shownPart = (
+  { field, trusted }: Condition<string>,
+  { shown }: FieldContext,
+): readonly string[] | null => (!trusted && shown && isWhole(field) ? shown : null)
 
 /** Of `data` the properties that are shown. */
 const shownValues = (shown: readonly string[], parameters: Parameters): string =>
@@ -79,13 +117,13 @@ function splitAtElements(path: FieldPath): FieldPath[] {
   return at < 0 ? [path] : [path.slice(0, at), ...splitAtElements(path.slice(at + 1))]
 }
 
-/** A text index that has the words of the field, and which of its fields that is. */
-function indexFor(
-  field: Field<string>,
-  indexes: readonly CompiledIndex[],
-): { id: string; field: number } | null {
-  if (field.kind === 'column') return null
-  for (const { id, kind, status, fields } of indexes) {
+export type IndexedField = { id: string; field: number }
+
+/** The ready text index that serves a search, and which of its fields is searched; null where none does. */
+export function textIndexOf(condition: Condition<string>, type: Searched): IndexedField | null {
+  const { field } = condition
+  if (field.kind === 'column' || shownPart(condition, type)) return null
+  for (const { id, kind, status, fields } of type.indexes) {
     const at = fields.findIndex(({ path }) => path !== null && isDeepStrictEqual(path, field.path))
     if (kind === 'text' && status === 'ready' && at >= 0) return { id, field: at }
   }

@@ -6,6 +6,7 @@ export type Jobs = {
   drop_index_entries: { base: string; index: string }
   purge_history: { base: string }
   purge_histories: object
+  renew_statistics: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

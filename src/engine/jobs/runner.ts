@@ -3,6 +3,7 @@ import type { Runner, TaskList } from 'graphile-worker'
 import pg from 'pg'
 import type { Db } from '../db.ts'
 import { resumeBuilds } from '../indexes/build.ts'
+import { watchStatistics } from '../statistics.ts'
 import { TASKS } from './tasks.ts'
 
 type Log = { warn(fields: object, message: string): void }
@@ -30,6 +31,7 @@ export function openJobs(db: Db, connectionString: string, log: Log): JobRunner 
   const stop = new AbortController()
   let working: Promise<void> | undefined
   let resuming: NodeJS.Timeout | undefined
+  let unwatch: (() => void) | undefined
   const resume = () =>
     resumeBuilds(db).catch((err) => log.warn({ err }, 'builds of indexes that stopped were not resumed'))
   return {
@@ -37,9 +39,11 @@ export function openJobs(db: Db, connectionString: string, log: Log): JobRunner 
       if (stop.signal.aborted) return
       working ??= Promise.all([resume(), keepWorking(db, pool, stop.signal, log)]).then(() => {})
       resuming ??= setInterval(resume, RESUME_MS).unref()
+      unwatch ??= watchStatistics(db)
     },
     close: async () => {
       clearInterval(resuming)
+      unwatch?.()
       stop.abort(new Error('The server is stopping; the job is done again later.'))
       await working
       await pool.end()

@@ -2,6 +2,7 @@ import type { Db } from '../db.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
 import { buildIndex } from '../indexes/build.ts'
 import { dropIndexEntries } from '../indexes/drop.ts'
+import { renewStatistics } from '../statistics.ts'
 import type { JobName, Jobs } from './enqueue.ts'
 
 /** Does a job. It may be done more than once; told to stop it throws, and the job is done again later. */
@@ -13,4 +14,5 @@ export const TASKS: { [Name in JobName]: Task<Name> } = {
   drop_index_entries: dropIndexEntries,
   purge_history: purgeHistory,
   purge_histories: purgeHistories,
+  renew_statistics: renewStatistics,
 }

@@ -28,7 +28,7 @@ export function chooseAccessPath(
   filter: BoundFilter | null,
   sort: BoundSort<SortTerm>,
 ): AccessPath | null {
-  const conjuncts = filter ? flatten(filter) : []
+  const conjuncts = filter ? conjunctsOf(filter) : []
   let best: { path: AccessPath; merit: number } | null = null
   for (const index of indexes) {
     if (index.status !== 'ready' || index.kind === 'text') continue
@@ -37,6 +37,16 @@ export function chooseAccessPath(
     if (path && merit > (best?.merit ?? 0)) best = { path, merit }
   }
   return best?.path ?? null
+}
+
+/** How well an index would serve a query, if it were ready; 0 when not at all. */
+export function meritThrough(
+  index: CompiledIndex,
+  filter: BoundFilter | null,
+  sort: BoundSort<SortTerm>,
+): number {
+  const path = pathThrough(index, filter ? conjunctsOf(filter) : [], sort)
+  return path ? meritOf(path) : 0
 }
 
 /** Order saves reading what is not shown; each fixed field divides what is read. */
@@ -48,8 +58,9 @@ function meritOf({ fixed, range, order, residual }: AccessPath): number {
   return found + (order === null ? 0 : inOrder ? 6 : 5) + (residual === null ? 2 : 0)
 }
 
-const flatten = (filter: Filter): readonly Filter[] =>
-  filter.kind === 'and' ? filter.of.flatMap(flatten) : [filter]
+/** The conditions that all must hold. */
+export const conjunctsOf = (filter: Filter): readonly Filter[] =>
+  filter.kind === 'and' ? filter.of.flatMap(conjunctsOf) : [filter]
 
 function pathThrough(
   index: CompiledIndex,

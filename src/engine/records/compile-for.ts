@@ -16,6 +16,8 @@ export type Compiled = {
   target: Target
   /** The terms of the sort; asked for after the filter is compiled. */
   terms(): readonly OrderTerm[]
+  /** Adds the score of a search that a text index serves. */
+  addScore(score: string): void
   /** The score of the searches that were compiled; null without any. */
   score(): string | null
   /** What each term of the sort is for a row of the statement. */
@@ -30,7 +32,8 @@ type About = {
 
 export function compileFor({ baseId, type, sort }: About, parameters = new Parameters()): Compiled {
   const scores: string[] = []
-  const search = searchIn(baseId, type, parameters, (score) => void scores.push(score))
+  const addScore = (score: string) => void scores.push(score)
+  const search = searchIn(baseId, type, parameters, addScore)
   const score = () => sumOfScores(scores)
   let terms: readonly OrderTerm[] | undefined
   const compileTerms = () => {
@@ -40,6 +43,7 @@ export function compileFor({ baseId, type, sort }: About, parameters = new Param
   return {
     parameters,
     target: recordTarget(type, parameters, search),
+    addScore,
     score,
     terms: compileTerms,
     valuesOf: (row) => compileTerms().map((term, i) => sortValue(term, i, row)),

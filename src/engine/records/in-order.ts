@@ -1,25 +1,21 @@
 import { compileFilter } from '../filter/compile.ts'
-import { type AccessPath, chooseAccessPath } from './access-path.ts'
+import type { AccessPath } from './access-path.ts'
 import type { Compiled } from './compile-for.ts'
 import { entryConditions, entryOrder, entryRuns } from './index-scan.ts'
-import { all, joined, type ListQuery, scope } from './list-statement.ts'
+import { all } from './list-statement.ts'
 import { orderBy } from './order.ts'
-
-type Asked = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'filter' | 'sort'>
+import { type Asked, chooseWay, recordSource } from './record-source.ts'
 
 /**
  * A query of the numbers (`row_no`) of the first records that may match, in order, found as a list finds them; the
  * filter is for its reader to test on each. The bound stands in the text: the plan rests on it.
  */
 export function numbersInOrder(query: Asked, how: Compiled, most: number | null): string {
-  const path = chooseAccessPath(query.type.indexes, query.filter, query.sort)
-  const scoped = scope(query, how.parameters)
+  const way = chooseWay(query)
   const limit = most === null ? '' : `LIMIT ${most}`
-  if (path && path.order !== null) return ofEntries(query, how, path, limit)
-  const filter = path ? path.residual : query.filter
-  const entries = path && entryConditions(path, query.baseId, how.parameters)
-  const conditions = all([entries ?? scoped, filter && compileFilter(filter, how.target)])
-  const from = path ? joined(scoped) : 'plinth.record r'
+  if (way.path && way.path.order !== null) return ofEntries(query, how, way.path, limit)
+  const { from, where, filter } = recordSource(query, way, how)
+  const conditions = all([where, filter && compileFilter(filter, how.target)])
   return `SELECT r.row_no FROM ${from} WHERE ${conditions} ORDER BY ${orderBy(how.terms())} ${limit}`
 }
 

@@ -1,32 +1,102 @@
-import type { Filter } from '../filter/parse.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { BoundFilter, BoundSort } from '../filter/bind.ts'
+import { type FieldContext, zoneOf } from '../filter/operand.ts'
+import type { Condition } from '../filter/parse.ts'
+import type { CompiledIndex, IndexField } from '../indexes/index.ts'
+import { conjunctsOf, meritThrough } from './access-path.ts'
 import type { SortTerm } from './sort.ts'
 
 const MOST_FIELDS = 3
 const FIXING = new Set(['eq', 'in', 'is_null'])
 const BOUNDING = new Set(['gt', 'gte', 'lt', 'lte', 'starts_with'])
 
-/** The declared index that would serve a query, as it is written in a record type; null when none would. */
-export function adviseIndex(filter: Filter | null, sort: readonly SortTerm[]): object | null {
-  const conjuncts = filter ? flatten(filter) : []
-  const conditions = conjuncts.flatMap((each) => (each.kind === 'condition' ? [each] : []))
+type Query = {
+  type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
+  filter: BoundFilter | null
+  sort: BoundSort<SortTerm>
+}
+
+/** The index that would serve a query, as it is written in a record type, and whether the type declares it already. */
+export type Advice = { index: object; status: 'undeclared' | 'building' | 'failed' }
+
+/** Null when no index would serve the query, or when a declared one serves it as well. */
+export function adviseIndex(query: Query): Advice | null {
+  const { type, filter, sort } = query
+  const conditions = (filter ? conjunctsOf(filter) : []).flatMap((each) =>
+    each.kind === 'condition' ? [each] : [],
+  )
   const search = conditions.find(({ op }) => op === 'search')
-  if (search) return { fields: [search.name], type: 'text' }
+  if (search) return adviseText(search, type)
+  const advised = advisedFields(conditions, sort, type)
+  if (advised.length === 0) return null
+  const wanted: CompiledIndex = { id: '', kind: 'btree', status: 'ready', hasCut: false, fields: advised }
+  const most = meritThrough(wanted, filter, sort)
+  const declared = type.indexes.filter(
+    (index) => index.kind !== 'text' && meritThrough(index, filter, sort) >= most,
+  )
+  return declared.length > 0
+    ? standing(declared)
+    : { index: { fields: written(advised) }, status: 'undeclared' }
+}
+
+function adviseText({ name, field }: Condition, { indexes }: Query['type']): Advice | null {
+  const declared = indexes.filter(
+    ({ kind, fields }) =>
+      kind === 'text' &&
+      field.kind === 'data' &&
+      fields.some(({ path }) => isDeepStrictEqual(path, field.path)),
+  )
+  if (field.kind === 'column') return null
+  return declared.length > 0
+    ? standing(declared)
+    : { index: { fields: [name], type: 'text' }, status: 'undeclared' }
+}
+
+/** What there is to say of indexes that would serve: nothing when one is ready. */
+function standing(declared: readonly CompiledIndex[]): Advice | null {
+  const next = declared.find(({ status }) => status === 'building') ?? declared[0]
+  if (!next || declared.some(({ status }) => status === 'ready')) return null
+  const { kind, status } = next
+  return {
+    index: {
+      fields: written(next.fields),
+      ...(kind === 'unique' && { unique: true }),
+      ...(kind === 'text' && { type: 'text' }),
+    },
+    status: status === 'building' ? status : 'failed',
+  }
+}
+
+/** Fixed fields first, then those of the sort, else of a range. */
+function advisedFields(
+  conditions: readonly Condition[],
+  sort: readonly SortTerm[],
+  type: FieldContext,
+): IndexField[] {
   const usable = conditions.filter(({ name, field }) => field.kind === 'data' && !name.includes('[]'))
-  const fixed = unique(usable.filter(({ op }) => FIXING.has(op)).map(({ name }) => name))
-  const bounded = unique(usable.filter(({ op }) => BOUNDING.has(op)).map(({ name }) => name))
-  const sorted = sort.filter(({ name }) => !name.includes('[]') && !fixed.includes(name) && name !== 'id')
+  const fixed = unique(usable.filter(({ op }) => FIXING.has(op)))
+  const bounded = unique(usable.filter(({ op }) => BOUNDING.has(op)))
+  const isFixed = (name: string) => fixed.some((each) => each.name === name)
+  const sorted = sort.filter(({ name }) => !name.includes('[]') && !isFixed(name) && name !== 'id')
   const byData = sorted.some(({ field }) => field.kind === 'data')
   // In the order of their creation records are at hand, but not those of one value.
   const serves = byData || (fixed.length > 0 && bounded.length === 0)
-  const ordered = serves
-    ? sorted.map(({ name, descending }) => asField(name, descending))
-    : bounded.slice(0, 1)
-  const fields = [...fixed, ...ordered].slice(0, MOST_FIELDS)
-  return fields.length > 0 ? { fields } : null
+  const rest = serves ? sorted : bounded.slice(0, 1)
+  return [...fixed, ...rest].slice(0, MOST_FIELDS).flatMap((each) => indexField(each, type))
 }
 
-const asField = (name: string, descending: boolean) =>
-  descending ? { field: name, direction: 'desc' } : name
-const unique = (names: readonly string[]): string[] => [...new Set(names)]
-const flatten = (filter: Filter): readonly Filter[] =>
-  filter.kind === 'and' ? filter.of.flatMap(flatten) : [filter]
+function indexField(
+  { name, field, ...term }: Condition | SortTerm,
+  type: FieldContext,
+): IndexField | readonly [] {
+  const direction = 'descending' in term && term.descending ? 'desc' : 'asc'
+  if (field.kind === 'score') return []
+  if (field.kind === 'column') return { field: name, column: field.column, path: null, direction, zone: null }
+  return { field: name, column: null, path: field.path, direction, zone: zoneOf(field.path, type) }
+}
+
+const written = (fields: readonly IndexField[]) =>
+  fields.map(({ field, direction }) => (direction === 'desc' ? { field, direction } : field))
+
+const unique = (conditions: readonly Condition[]): Condition[] =>
+  conditions.filter(({ name }, at) => conditions.findIndex((other) => other.name === name) === at)

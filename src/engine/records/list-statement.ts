@@ -3,15 +3,17 @@ import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
+import { countFound } from '../filter/search-condition.ts'
 import type { Moment } from '../history/moment.ts'
 import { recordsAsOf } from '../history/past-statements.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { shownData } from '../lens/columns.ts'
-import { type AccessPath, chooseAccessPath } from './access-path.ts'
+import type { AccessPath } from './access-path.ts'
 import { type Compiled, compileFor } from './compile-for.ts'
 import { entriesAfter, entryConditions, entryKey, entryOrder, entryRuns } from './index-scan.ts'
 import { after, orderBy } from './order.ts'
 import { RECORD_COLUMNS } from './record.ts'
+import { chooseWay, RECORD_OF_ENTRY, recordSource, scope, type Way } from './record-source.ts'
 import type { SortTerm } from './sort.ts'
 
 /** Which records, in which order, and which of them. */
@@ -38,11 +40,11 @@ const COLUMNS = RECORD_COLUMNS.split(', ')
  */
 export function listStatement(query: ListQuery, how: Compiled): BoundStatement {
   const { parameters } = how
-  const path = chooseAccessPath(query.type.indexes, query.filter, query.sort)
+  const way = chooseWay(query)
   const text =
-    path && path.order !== null
-      ? throughEntries(query, how, path, scope(query, parameters))
-      : throughRecords(query, how, path)
+    way.path && way.path.order !== null
+      ? throughEntries(query, how, way.path)
+      : throughRecords(query, how, way)
   return parameters.bind(text)
 }
 
@@ -53,40 +55,37 @@ export function countStatement(query: ListQuery): BoundStatement {
 }
 
 function countOf(query: ListQuery, parameters: Parameters): string {
-  const { target } = compileFor(query, parameters)
-  const path = chooseAccessPath(query.type.indexes, query.filter, query.sort)
+  const way = chooseWay(query)
+  const { path, text } = way
   const finds = path !== null && path.fixed.length + path.range.length > 0
-  const filter = finds ? path.residual : query.filter
-  const entries = finds ? entryConditions(path, query.baseId, parameters) : null
-  const residual = filter && compileFilter(filter, target)
-  if (!entries) return `SELECT count(*)::float8 AS total FROM ${records(query, parameters, [residual])}`
-  const from = filter ? joined(scope(query, parameters)) : 'plinth.record_index i'
-  return `SELECT count(*)::float8 AS total FROM ${from} WHERE ${all([entries, residual])}`
+  const { baseId } = query
+  // Entries that say all need no look at their records.
+  if (finds && path.residual === null)
+    return `SELECT count(*)::float8 AS total FROM plinth.record_index i WHERE ${entryConditions(path, baseId, parameters)}`
+  if (text && text.residual === null)
+    return countFound(text.search, { index: text.index, baseId }, parameters)
+  const how = compileFor(query, parameters)
+  return `SELECT count(*)::float8 AS total FROM ${found(query, how, finds || text ? way : NO_WAY)}`
 }
+
+const NO_WAY = { path: null, text: null }
 
 export const all = (conditions: readonly (string | null)[]): string =>
   conditions.filter(Boolean).join(' AND ')
 
-/** The records of one type, and no other tenant's. */
-export const scope = (
-  { baseId, recordType }: Pick<ListQuery, 'baseId' | 'recordType'>,
-  parameters: Parameters,
-): string => `r.base_id = ${parameters.add(baseId)} AND r.record_type = ${parameters.add(recordType)}`
-
-/** FROM and WHERE of the records `r` of the type that fulfil the conditions: as they are, or as they were. */
-function records(query: ListQuery, parameters: Parameters, conditions: readonly (string | null)[]): string {
+/** FROM and WHERE of the records `r` of the type that match: as they are, or as they were. */
+function found(query: ListQuery, how: Compiled, way: Way, beyond: () => string | null = () => null): string {
   const { baseId, recordType, moment } = query
-  if (!moment) return `plinth.record r WHERE ${all([scope(query, parameters), ...conditions])}`
-  const bound = { base: parameters.add(baseId), recordType: parameters.add(recordType) }
-  const at = { moment: parameters.add(moment.text), zone: parameters.add(moment.zone) }
-  return `${recordsAsOf({ ...bound, ...at })} r WHERE ${all(['true', ...conditions])}`
+  const { parameters, target } = how
+  if (moment) {
+    const bound = { base: parameters.add(baseId), recordType: parameters.add(recordType) }
+    const at = { moment: parameters.add(moment.text), zone: parameters.add(moment.zone) }
+    const filter = query.filter && compileFilter(query.filter, target)
+    return `${recordsAsOf({ ...bound, ...at })} r WHERE ${all(['true', filter, beyond()])}`
+  }
+  const { from, where, filter } = recordSource(query, way, how)
+  return `${from} WHERE ${all([where, filter && compileFilter(filter, target), beyond()])}`
 }
-
-/** Each entry's record by its number. Lateral, so that no plan reads the table of all tenants instead. */
-const recordOf = (scoped: string): string =>
-  `LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = i.row_no AND ${scoped} LIMIT 1) r`
-/** Entries, each with its record. */
-export const joined = (scoped: string): string => `plinth.record_index i, ${recordOf(scoped)}`
 
 function columns(
   query: ListQuery,
@@ -104,30 +103,26 @@ function columns(
 }
 
 /** Sorts what matches; the entries, if there is a path, only find it. */
-function throughRecords(query: ListQuery, how: Compiled, path: AccessPath | null): string {
-  const { parameters, target } = how
-  const filter = path ? path.residual : query.filter
-  const conditions = [filter && compileFilter(filter, target)]
-  const terms = how.terms()
-  if (query.position) conditions.push(after(terms, query.position, parameters))
-  const from = path
-    ? `${joined(scope(query, parameters))} WHERE ${all([entryConditions(path, query.baseId, parameters), ...conditions])}`
-    : records(query, parameters, conditions)
-  return `SELECT ${columns(query, how)} FROM ${from} ORDER BY ${orderBy(terms)} ${window(query, parameters)}`
+function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
+  const { parameters } = how
+  const { position } = query
+  const from = found(query, how, way, () => position && after(how.terms(), position, parameters))
+  return `SELECT ${columns(query, how)} FROM ${from} ORDER BY ${orderBy(how.terms())} ${window(query, parameters)}`
 }
 
 /** Walks the entries in their order, and reads only the records of the page. */
-function throughEntries(query: ListQuery, how: Compiled, path: AccessPath, scoped: string): string {
+function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): string {
   const { parameters, target } = how
-  const found = entryConditions(path, query.baseId, parameters)
-  const residual = path.residual && compileFilter(path.residual, target)
-  const from = residual ? joined(scoped) : 'plinth.record_index i'
+  const entriesFound = entryConditions(path, query.baseId, parameters)
+  const scoped = scope(query, parameters)
+  const residual = path.residual && `${scoped} AND ${compileFilter(path.residual, target)}`
+  const from = `plinth.record_index i${residual ? `, ${RECORD_OF_ENTRY}` : ''}`
   const order = entryOrder(path)
   const runs = entryRuns(path)
   const pieces = runs.flatMap((run, n) => {
     const beyond = query.position && entriesAfter(path, n, query.sort, query.position, parameters)
     if (query.position && beyond === null) return []
-    const conditions = all([found, run, beyond, residual])
+    const conditions = all([entriesFound, run, beyond, residual])
     return `SELECT ${n} AS run, i.id, i.row_no, i.k1, i.k2, i.k3, i.created_at FROM ${from} WHERE ${conditions} ORDER BY ${order}`
   })
   const page = window(query, parameters)
@@ -138,7 +133,7 @@ function throughEntries(query: ListQuery, how: Compiled, path: AccessPath, scope
       ? `${only} ${page}`
       : `SELECT * FROM (${pieces.map((piece) => `(${piece} LIMIT ${first})`).join(' UNION ALL ')}) i ORDER BY i.run, ${order} ${page}`
   const keyed = (n: number) => entryKey(path, query.sort[n])
-  return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${recordOf(scoped)} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
+  return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${RECORD_OF_ENTRY} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
 }
 
 /** The page and one record more. The limit stands in the text, for a plan that is made once to know it. */

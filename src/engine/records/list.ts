@@ -3,7 +3,6 @@ import { LIMITS } from '../../limits.ts'
 import { cursorsOf, openCursor } from '../cursor.ts'
 import { shaped } from '../db.ts'
 import { bindSort } from '../filter/bind.ts'
-import type { Filter } from '../filter/parse.ts'
 import { readMoment } from '../history/moment.ts'
 import { demandKept } from '../history/past.ts'
 import { demandWithin, filterThrough, refuseThrough, typeThrough } from '../lens/look.ts'
@@ -19,7 +18,6 @@ import { asItem, asRows, type ListedRow } from './listed.ts'
 import { demandShowable, parseFields, showsData } from './projection.ts'
 import { readQuestion } from './question.ts'
 import type { RecordItem } from './record.ts'
-import type { SortTerm } from './sort.ts'
 
 /** What is asked of a list of records. `filter` and `sort` are JSON as the caller wrote it. */
 export type ListArgs = PageArgs & {
@@ -89,7 +87,7 @@ export async function listRecords(
     rows: () => asRows(recordType, found.data, projection, expansions),
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
     // What an index would have to be on may be hidden.
-    hint: took > LIMITS.slowListMs && !moment && !lens ? slowHint(took, filter, sort) : null,
+    hint: took > LIMITS.slowListMs && !moment && !lens ? slowHint(took, query) : null,
   }
 }
 
@@ -111,8 +109,18 @@ function readArgs({ fields, expand, asOf, ...question }: ListArgs) {
   }
 }
 
-function slowHint(took: number, filter: Filter | null, sort: readonly SortTerm[]): string | null {
-  const index = adviseIndex(filter, sort)
-  if (!index) return null
-  return `This list took ${Math.round(took)} ms. A declared index would serve it: add ${JSON.stringify(index)} to "indexes" of the record type.`
+/** What would have made a list faster: an index to declare, or why a declared one does not serve it yet. */
+function slowHint(took: number, query: ListQuery): string | null {
+  const advice = adviseIndex(query)
+  if (!advice) return null
+  const index = JSON.stringify(advice.index)
+  const slow = `This list took ${Math.round(took)} ms.`
+  switch (advice.status) {
+    case 'undeclared':
+      return `${slow} A declared index would serve it: add ${index} to "indexes" of the record type.`
+    case 'building':
+      return `${slow} The declared index ${index} is still being built and will serve it once its status is "ready".`
+    case 'failed':
+      return `${slow} The declared index ${index} would serve it, but its build failed: the record type lists the "duplicates".`
+  }
 }

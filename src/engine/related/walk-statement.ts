@@ -85,7 +85,7 @@ export function walkStatement(query: WalkQuery): BoundStatement {
   return parameters.bind(text)
 }
 
-/** The links of a record of the level `f`, as the numbers of their other ends. */
+/** The links of a record of the level `f`, as the numbers of their other ends. OFFSET 0: from each record, in any plan. */
 function linksOf(
   { direction, relType, readable }: WalkQuery,
   within: string | null,
@@ -94,7 +94,7 @@ function linksOf(
   const ofType = relType === null ? '' : ` AND rel_type = ${parameters.add(relType)}`
   const types = readable && parameters.add(readable)
   const toward = (near: string, far: string) =>
-    `SELECT ${far}_row AS row FROM plinth.relationship WHERE ${near}_row = f.row${ofType}${types ? ` AND ${far}_record_type = ANY (${types}::text[])` : ''}${reached(`${far}_row`, within)}`
+    `(SELECT ${far}_row AS row FROM plinth.relationship WHERE ${near}_row = f.row${ofType}${types ? ` AND ${far}_record_type = ANY (${types}::text[])` : ''}${reached(`${far}_row`, within)} OFFSET 0)`
   return directed(direction, toward('source', 'target'), toward('target', 'source'))
 }
 

@@ -29,9 +29,12 @@ const MOST_IDLE = 20
 const IDLE_MS = 60_000
 
 // In UTC and ISO forms, whatever the server's defaults are: values are read from text.
+// No nested loops: each relation is a view with a security barrier, whose rows no join looks up one by one, so a nested loop
+// reads a whole relation for each row of another. The planner takes it where it expects one row, as it does of a type that
+// was just written. Where there is no other plan, as for a LATERAL subquery, it is still taken.
 const FORMS = `SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 'iso_8601'; SET extra_float_digits = 1;
   SET bytea_output = 'hex'; SET standard_conforming_strings = on; SET search_path = ''; SET work_mem = '16MB';
-  SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET default_transaction_read_only = on`
+  SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET default_transaction_read_only = on`
 
 export function openSessions(connectionString: string): Sessions {
   const idle: { session: Session; timer: NodeJS.Timeout }[] = []
