@@ -29,6 +29,7 @@ const Settings = z.object({
   PLINTH_PUBLIC_URL: url(/^https?$/, 'an http or https address').optional(),
   PLINTH_DATA_DIR: z.string().default('.plinth'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
+  PLINTH_DATABASE_CONNECTIONS: whole(4, 200, LIMITS.databaseConnections),
   PLINTH_ADMIN_TOKEN: z
     .string()
     .min(16, 'has at least 16 characters')
@@ -78,6 +79,7 @@ export type Config = {
   publicUrl: string | undefined
   dataDir: string
   databaseUrl: string | undefined
+  databaseConnections: number
   adminToken: string | undefined
   corsOrigins: readonly string[]
   oauth: OAuth | undefined
@@ -108,6 +110,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     publicUrl: set.PLINTH_PUBLIC_URL?.replace(/\/$/, ''),
     dataDir: resolve(set.PLINTH_DATA_DIR),
     databaseUrl: set.DATABASE_URL,
+    databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
     adminToken: set.PLINTH_ADMIN_TOKEN,
     corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')
       .split(',')

@@ -82,8 +82,18 @@ export const LIMITS = {
   drainMs: 25_000,
   /** Of which requests in flight may take this much. */
   finishMs: 18_000,
-  /** How long a request waits for a free database connection. */
+  /** Connections of a process: enough to keep two cores of PostgreSQL busy, few enough to share. */
+  databaseConnections: 12,
+  /** How long a request waits for a free one, and how many statements of a token wait at a time. */
   connectionWaitMs: 8000,
+  queuedOfToken: 250,
+  /** Questions of those who wait for records, and of those who follow lists, that are asked at once. */
+  looksOfToken: 1,
+  looksInAll: 3,
+  /** How long such a question may take past the end of a wait, before the answer is what was found last. */
+  lookGraceMs: 2000,
+  /** After a statement's own deadline, the database has this long to say that it stopped it. */
+  silenceMs: 1000,
   requestsPerMinute: 1200,
   requestBurst: 200,
   /** Unauthenticated failures one address may cause before it waits. */
@@ -127,6 +137,7 @@ export const LIMITS = {
   streamBacklogBytes: 4 * 1024 * 1024,
   /** Messages of one POST of JSON-RPC, and characters of a name that a client gives, in the log. */
   mcpBatch: 100,
+  mcpBatchAtOnce: 8,
   loggedNameChars: 128,
   /** Sessions of the MCP eras that have them: of one token, in all of a process, and how long an unused one is kept. */
   mcpSessionsOfToken: 200,

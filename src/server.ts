@@ -71,7 +71,13 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.addHook('preClose', async () => engine.endStreams())
   acceptJson(app)
   cors(app, config.corsOrigins)
-  health(app, { ping: () => engine.ping(), sqlIsolation: () => engine.sqlIsolation(), draining, door })
+  health(app, {
+    ping: () => engine.ping(),
+    load: () => engine.load(),
+    sqlIsolation: () => engine.sqlIsolation(),
+    draining,
+    door,
+  })
   await app.register(rest(callerHook(door, limiter, 'rest')), { prefix: '/v1' })
   await app.register(playground(callerHook(door, limiter, 'graphql'), config))
   await app.register(entrance.metadata(addressCheck(config)))

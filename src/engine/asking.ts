@@ -1,27 +1,34 @@
 import pg from 'pg'
+import { type Part, WEIGHTS } from './shares.ts'
 import { abandoned, askedTooMuch } from './sql-errors.ts'
 import type { Statement } from './statement.ts'
+import type { Stops } from './stops.ts'
 import { TIMES_AND_JSON_AS_TEXT, TIMES_AS_TEXT } from './times-as-text.ts'
 import type { Watch } from './watch.ts'
 
 /** Past the ORM, on the same connections: a third of its cost for a statement. */
 export async function ask<Row>(
   client: pg.PoolClient,
-  { name, text, timesAsText, jsonAsText, asked }: Statement,
+  statement: Statement,
   values: readonly unknown[],
+  timeoutMs: number,
 ): Promise<Row[]> {
-  const query = {
-    ...(name && { name }),
-    text,
-    values: [...values],
-    ...(timesAsText && { types: jsonAsText ? TIMES_AND_JSON_AS_TEXT : TIMES_AS_TEXT }),
-  }
   try {
-    return (await run(client, query)).rows as Row[]
+    return (await run(client, configOf(statement, values))).rows as Row[]
   } catch (thrown) {
-    throw asked ? askedTooMuch(thrown) : thrown
+    throw statement.asked ? askedTooMuch(thrown, timeoutMs) : thrown
   }
 }
+
+const configOf = (
+  { name, text, timesAsText, jsonAsText }: Statement,
+  values: readonly unknown[],
+): pg.QueryConfig => ({
+  ...(name && { name }),
+  text,
+  values: [...values],
+  ...(timesAsText && { types: jsonAsText ? TIMES_AND_JSON_AS_TEXT : TIMES_AS_TEXT }),
+})
 
 /**
  * By callback: what the driver keeps of a promise it makes itself holds the rows, and all that waits for them, until the
@@ -33,25 +40,49 @@ export const run = (client: pg.PoolClient, query: string | pg.QueryConfig): Prom
     void client.query(query as pg.QueryConfig, done)
   })
 
+/** Where statements run that are no transaction's, and what bounds them. */
+export type Place = {
+  readonly pool: pg.Pool
+  readonly timeoutMs: number
+  readonly part: Part
+  readonly stops: Stops
+  /** The server's own work: none of it is as long as what requests ask for. */
+  readonly isOwn: boolean
+}
+
 /** The same on a connection of the pool's choice. One that `watch` watches is cancelled when its caller goes. */
-export async function askAny<Row>(
-  pool: pg.Pool,
+export const askAny = <Row>(
+  place: Place,
   statement: Statement,
   values: readonly unknown[],
   watch?: Watch,
-): Promise<Row[]> {
+): Promise<Row[]> =>
+  onAny(place, statement, watch, (client) => ask<Row>(client, statement, values, place.timeoutMs))
+
+async function onAny<T>(
+  { pool, part, isOwn }: Place,
+  { asked }: Statement,
+  watch: Watch | undefined,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const weight = asked && !isOwn ? WEIGHTS.long : WEIGHTS.short
   let client: pg.PoolClient | undefined
+  let isIn = false
   let isSound = true
   try {
+    const turn = part.enter(weight)
+    if (turn !== undefined) await turn
+    isIn = true
     client = await pool.connect()
     watch?.runsOn(client)
-    return await ask(client, statement, values)
+    return await work(client)
   } catch (thrown) {
     isSound = isOfStatement(thrown)
     throw watch?.isGone ? abandoned(thrown) : thrown
   } finally {
     if (watch) await watch.end()
     client?.release(!isSound)
+    if (isIn) part.leave(weight)
   }
 }
 

@@ -1,41 +1,65 @@
 import { PrismaPg } from '@prisma/adapter-pg'
+import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
-import { askAny } from './asking.ts'
-import type { Db } from './db.ts'
+import { askAny, type Place } from './asking.ts'
+import type { Closed, Db } from './db.ts'
+import { boundHolding } from './deadline.ts'
 import { PrismaClient } from './prisma/client.ts'
-import { retryRaces, unreachable } from './sql-errors.ts'
+import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './shares.ts'
+import { retryRaces, translated, unreachable } from './sql-errors.ts'
+import type { Statement } from './statement.ts'
 import { openStops, type Stops } from './stops.ts'
 import { inTransaction, runStatements } from './transactions.ts'
 import { Watch } from './watch.ts'
 
+/** The database as the server itself uses it. */
 export type Database = Db & {
   readonly connectionString: string
   readonly stops: Stops
-  /** One round trip; throws when the database is not reachable. */
+  /** The database as a token uses it: with its share of the connections. */
+  of(tokenId: string): Db
+  /** Another part of the connections for work of the server. */
+  part(): Db
+  /** Connections in use, statements and transactions that wait for one, and how many were refused so far. */
+  load(): { running: number; waiting: number; refused: number }
+  /** Throws when the database is not reachable. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** How many connections a process holds: enough to keep two cores of PostgreSQL busy, few enough to share. */
-const POOL_SIZE = 12
+export type DatabaseOptions = {
+  /** How many connections the process holds. */
+  readonly connections?: number
+  /** How long a statement or a transaction may take. */
+  readonly timeoutMs?: number
+}
 
-export function openDatabase(connectionString: string, onIdleError: (error: Error) => void): Database {
+const MOST_TOKENS = 10_000
+
+export function openDatabase(
+  connectionString: string,
+  onIdleError: (error: Error) => void,
+  { connections = LIMITS.databaseConnections, timeoutMs = LIMITS.requestTimeoutMs }: DatabaseOptions = {},
+): Database {
+  const waitMs = Math.min(LIMITS.connectionWaitMs, timeoutMs)
   const pool = new pg.Pool({
     connectionString,
-    max: POOL_SIZE,
+    max: connections,
     application_name: 'plinth',
-    connectionTimeoutMillis: LIMITS.connectionWaitMs,
+    connectionTimeoutMillis: waitMs,
     idleTimeoutMillis: 60_000,
+    keepAlive: true,
     // Nothing here looks up one key twice in a statement: a memory of what was found is all cost.
     options: '-c enable_memoize=off',
     // Bounds every statement, whoever wrote it: none outlives the request that asked for it.
-    statement_timeout: LIMITS.requestTimeoutMs,
-    idle_in_transaction_session_timeout: LIMITS.requestTimeoutMs,
+    statement_timeout: timeoutMs,
+    idle_in_transaction_session_timeout: timeoutMs,
   })
   pool.on('error', onIdleError)
   // One that is lost in use tells whoever waits for it, and with nobody to hear its own words they would end the process.
   pool.on('connect', (client) => void client.on('error', () => {}))
+  boundHolding(pool, timeoutMs + LIMITS.silenceMs)
   const plain = new PrismaClient({
     adapter: new PrismaPg(pool, { schema: 'plinth', statementNameGenerator: statementNames() }),
   })
@@ -44,38 +68,88 @@ export function openDatabase(connectionString: string, onIdleError: (error: Erro
     query: { $allOperations: ({ args, query }) => translated(() => query(args)) },
   }) as unknown as PrismaClient
   const stops = openStops(connectionString)
-  return {
+  const shares = openShares(connections, waitMs, whyLate(stops))
+  const part = (isOwn: boolean) =>
+    new View({ pool, timeoutMs, part: shares.part(isOwn), isOwn, client, stops })
+  const tokens = new LRUCache<string, Db>({ max: MOST_TOKENS })
+  return Object.assign(part(true), {
     connectionString,
     stops,
-    orm: client,
-    query: (statement, values, closed) =>
-      translated(() => askAny(pool, statement, values, closed && new Watch(closed, stops))),
-    transaction: (work) =>
-      retryRaces(() =>
-        translated(() =>
-          client.$transaction((tx) => work(inTransaction(tx)), {
-            maxWait: LIMITS.connectionWaitMs,
-            timeout: LIMITS.requestTimeoutMs,
-          }),
-        ),
-      ),
-    statements: (work) => retryRaces(() => translated(() => runStatements(pool, work))),
-    retry: retryRaces,
-    ping: async () => void (await pool.query('SELECT 1')),
+    part: () => part(true),
+    of: (tokenId: string) => {
+      const known = tokens.get(tokenId)
+      if (known) return known
+      const made = part(false)
+      tokens.set(tokenId, made)
+      return made
+    },
+    load: shares.load,
+    ping: stops.ping,
     close: async () => {
       await client.$disconnect()
       await pool.end()
       await stops.close()
     },
+  })
+}
+
+type Inner = Place & { readonly client: PrismaClient }
+
+/** The database within one part of its connections. */
+class View implements Db {
+  readonly isTransaction = false
+  readonly retry = retryRaces
+  readonly #inner: Inner
+  #orm: PrismaClient | undefined
+
+  constructor(inner: Inner) {
+    this.#inner = inner
+  }
+  get orm(): PrismaClient {
+    this.#orm ??= this.#inner.client.$extends({
+      query: { $allOperations: ({ args, query }) => this.#within(WEIGHTS.short, () => query(args)) },
+    }) as unknown as PrismaClient
+    return this.#orm
+  }
+  query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
+    const inner = this.#inner
+    return translated(() => askAny<Row>(inner, statement, values, closed && new Watch(closed, inner.stops)))
+  }
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    const { client, timeoutMs } = this.#inner
+    const bounds = { maxWait: LIMITS.connectionWaitMs, timeout: timeoutMs }
+    return this.#alone(() => client.$transaction((tx) => work(inTransaction(tx)), bounds))
+  }
+  statements<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#alone(() => runStatements(this.#inner, work))
+  }
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    return retryRaces(() => this.#within(WEIGHTS.transaction, () => translated(work)))
+  }
+  async #within<T>(weight: Weight, work: () => Promise<T>): Promise<T> {
+    const { part } = this.#inner
+    await part.enter(weight)
+    try {
+      return await work()
+    } finally {
+      part.leave(weight)
+    }
   }
 }
 
-/** Says of a database that is away that it is, whichever way it was asked. */
-async function translated<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (thrown) {
-    throw unreachable(thrown) ?? thrown
+/** Says whether the database is busy or away. All who wait in vain at once are told by one look. */
+function whyLate(stops: Stops): () => Promise<Error> {
+  let looking: Promise<Error | undefined> | undefined
+  const look = () =>
+    stops.ping().then(
+      () => undefined,
+      (thrown) => unreachable(thrown) ?? (thrown as Error),
+    )
+  return async () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return (await looking) ?? tooMuchAtOnce()
   }
 }
 

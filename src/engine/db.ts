@@ -8,6 +8,8 @@ export type Closed = (() => AbortSignal) | undefined
 
 /** The database, or one transaction of it. `orm` is for configuration, `query` for what is hot or beyond the ORM. */
 export type Db = {
+  /** What a transaction sees may never be committed, so nothing of it is remembered or shared. */
+  readonly isTransaction: boolean
   readonly orm: Prisma.TransactionClient
   /** With `closed` a read that lasts is stopped when its caller goes; in a transaction it runs to its end. */
   query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]>

@@ -25,6 +25,9 @@ export type EngineOptions = {
   connectionString: string
   adminToken: AdminToken
   recordBytes?: number
+  /** How many connections to the database there are, and how long a statement or a transaction may take. */
+  connections?: number
+  timeoutMs?: number
   /** Bounds of the SQL endpoint; false switches it off. */
   sql?: SqlLimits | false
   log: Log
@@ -45,6 +48,8 @@ export type Engine = {
   startJobs(): void
   /** Throws when the database is not reachable. */
   ping(): Promise<void>
+  /** Connections in use, what waits for one, and how often none was free in time. */
+  load(): { running: number; waiting: number; refused: number }
   close(): Promise<void>
 }
 
@@ -55,11 +60,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { connectionString, log } = options
   const applied = await migrate(connectionString)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
-  const database = openDatabase(connectionString, (err) =>
-    log.warn({ err }, 'an idle database connection was lost'),
+  const database = openDatabase(
+    connectionString,
+    (err) => log.warn({ err }, 'an idle database connection was lost'),
+    options,
   )
   const caches = await openCaches(connectionString, log)
-  const together = openTogether(database)
+  const together = openTogether(database.part(), database.part())
   const feed = openChangeFeed(database, log)
   const waits = openWaits(feed)
   const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
@@ -78,7 +85,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     systemScope(database, caches, together, feed, { limits, keys, sql }),
     options.adminToken,
   )
-  const jobs = openJobs(database, connectionString, log)
+  const jobs = openJobs(database.part(), connectionString, log)
   const sweep = setInterval(() => {
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
@@ -88,7 +95,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     authenticate: (token) => authenticate({ db: database, caches }, token),
     vouched: vouchedSession,
     scope: (session, via, requestId, closed) => ({
-      db: database,
+      db: database.of(session.tokenId),
       caches,
       together,
       feed,
@@ -106,6 +113,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     endStreams: () => feed.endStreams(),
     startJobs: () => jobs.start(),
     ping: () => database.ping(),
+    load: () => database.load(),
     close: async () => {
       clearInterval(sweep)
       feed.close()

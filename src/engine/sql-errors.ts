@@ -1,5 +1,4 @@
 import { DomainError } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
 
 /** The SQLSTATE behind an error of the driver or of Prisma, wherever it keeps it. */
 export function sqlState(thrown: unknown): string | undefined {
@@ -19,6 +18,8 @@ const DEADLOCK = '40P01'
 const SERIALIZATION_FAILURE = '40001'
 const CANCELED = '57014'
 export const LOCK_TIMEOUT = '55P03'
+
+export const isCancelled = (thrown: unknown): boolean => sqlState(thrown) === CANCELED
 
 /** The name of the unique constraint or foreign key that an error of the driver or of Prisma tells of. */
 export function violatedConstraint(thrown: unknown): string | undefined {
@@ -62,15 +63,15 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** A question that was cut off at its deadline is told so; everything else stays as it is. */
-export function askedTooMuch(thrown: unknown): unknown {
-  if (sqlState(thrown) !== CANCELED) return thrown
+export function askedTooMuch(thrown: unknown, timeoutMs: number): unknown {
+  if (!isCancelled(thrown)) return thrown
   return new DomainError('VALIDATION_ERROR', 'This takes longer than a request may.', {
     cause: thrown,
     details: [
       {
         path: '',
         code: 'timeout',
-        message: `It took ${LIMITS.requestTimeoutMs} ms and was not done. Ask for less: a narrower filter, fewer words or patterns, a smaller page, no total; or declare an index that serves it.`,
+        message: `It took ${timeoutMs} ms and was not done. Ask for less: a narrower filter, fewer words or patterns, a smaller page, no total; or declare an index that serves it.`,
       },
     ],
   })
@@ -99,31 +100,65 @@ export const abandoned = (cause?: unknown) =>
     details: [{ path: '', code: 'abandoned', message: 'It was stopped, as nobody waited for it.' }],
   })
 
-const CONNECTION_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  'P1001',
-  'P1017',
-  'P2024',
-  'P2028',
-])
+const RETRY_SECONDS = 2
+const DISK_FULL = '53100'
+const TOO_MANY_CONNECTIONS = '53300'
 
-/** Database errors that say how things stand: out of memory for this request, and those that pass: connection lost, shutting down. */
+/** The database ended, or did not answer, while a statement was under way: nobody knows whether it was done. */
+export class LostAnswer extends DomainError {}
+
+/** What passes by itself, and is not the caller's fault, by SQLSTATE. In all of them nothing was written. */
+const PASSING: Readonly<Record<string, string>> = {
+  [DISK_FULL]: 'The disk of the database is full: nothing can be written until there is room. Reads go on.',
+  [TOO_MANY_CONNECTIONS]: 'The database has no connection left for this server. Try again shortly.',
+  [CANCELED]: 'This took longer than a request may, and was undone. Try again shortly.',
+}
+
+/** Errors before there was a connection: nothing was begun. */
+const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOENT', 'P1001', 'P2024'])
+const NO_CONNECTION_WORDS =
+  /timeout exceeded when trying to connect|due to connection timeout|Can't reach database/
+/** The connection was lost under a statement. */
+const LOST = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'P1017', 'P2028'])
+const LOST_WORDS = /Connection terminated/
+
+/** Database errors that say how things stand: out of memory for this request, and those that pass: connection lost, shutting down, no room. */
 export function unreachable(thrown: unknown): DomainError | undefined {
   const state = sqlState(thrown)
   if (state === OUT_OF_MEMORY) return neededTooMuch(thrown)
-  const code = (thrown as { code?: unknown } | null)?.code
+  const code = String((thrown as { code?: unknown } | null)?.code)
   const message = thrown instanceof Error ? thrown.message : ''
-  const lost =
-    (state !== undefined && /^(08(?!P01)|57P|53)/.test(state)) ||
-    (typeof code === 'string' && CONNECTION_CODES.has(code)) ||
-    /timeout exceeded when trying to connect|Connection terminated|Can't reach database/.test(message)
-  if (!lost) return undefined
-  return new DomainError('INTERNAL_ERROR', 'The database is not reachable. Try again shortly.', {
-    cause: thrown,
-    retryAfterSeconds: 2,
-  })
+  const extra = { cause: thrown, retryAfterSeconds: RETRY_SECONDS }
+  const words = state === undefined ? undefined : PASSING[state]
+  if (words) return new DomainError('INTERNAL_ERROR', words, extra)
+  const isAway = /^53/.test(state ?? '') || NO_CONNECTION.has(code) || NO_CONNECTION_WORDS.test(message)
+  if (isAway) return new DomainError('INTERNAL_ERROR', AWAY, extra)
+  const isLost = /^(08(?!P01)|57P)/.test(state ?? '') || LOST.has(code) || LOST_WORDS.test(message)
+  return isLost ? new LostAnswer('INTERNAL_ERROR', AWAY, extra) : undefined
 }
+const AWAY = 'The database is not reachable. Try again shortly.'
+
+/** Says of what failed in passing that it did, whichever way the database was asked. */
+export async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw unreachable(thrown) ?? thrown
+  }
+}
+
+/** A write whose outcome nobody knows: its caller is told how to find out. */
+export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError =>
+  new DomainError('INTERNAL_ERROR', 'The database did not answer. The write may have been applied.', {
+    cause,
+    retryAfterSeconds: RETRY_SECONDS,
+    details: [
+      {
+        path: '',
+        code: 'outcome_unknown',
+        message: hasKey
+          ? 'Send the same request again with the same Idempotency-Key: it has one effect.'
+          : 'Read what it would have written before you send it again. With an Idempotency-Key it could be sent again at once.',
+      },
+    ],
+  })

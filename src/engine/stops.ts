@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
+import { boundHolding, SILENT } from './deadline.ts'
 
 /** Stops what other connections run, over a connection of its own: it never waits for one that is to be stopped. */
 export type Stops = {
@@ -7,11 +8,14 @@ export type Stops = {
   cancel(client: pg.ClientBase): Promise<void>
   /** Asks it to end the client's connection. */
   terminate(client: pg.ClientBase): Promise<void>
+  /** One round trip beside all that others run. Throws when the database is not reachable. */
+  ping(): Promise<void>
   close(): Promise<void>
 }
 
 const IDLE_MS = 10_000
 const PATIENCE_MS = 5000
+const PING_MS = 2000
 
 // A number of a process may be another one's by now, or that of a pooler between.
 const OF = 'FROM pg_stat_activity WHERE pid = $1 AND application_name = $2'
@@ -28,6 +32,7 @@ export function openStops(connectionString: string): Stops {
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: PATIENCE_MS,
   })
+  boundHolding(pool, PATIENCE_MS)
   const lost = () => {}
   pool.on('error', lost)
   pool.on('connect', (client) => void client.on('error', lost))
@@ -39,6 +44,15 @@ export function openStops(connectionString: string): Stops {
   return {
     cancel: (client) => tell(CANCEL, client),
     terminate: (client) => tell(TERMINATE, client),
+    ping: async () => {
+      const { promise, reject } = Promise.withResolvers<never>()
+      const late = setTimeout(() => reject(new Error(SILENT)), PING_MS)
+      try {
+        await Promise.race([pool.query('SELECT 1'), promise])
+      } finally {
+        clearTimeout(late)
+      }
+    },
     close: () => pool.end(),
   }
 }

@@ -1,15 +1,15 @@
 import type pg from 'pg'
-import { ask, run } from './asking.ts'
+import { ask, type Place, run } from './asking.ts'
 import type { Db } from './db.ts'
 import type { Prisma } from './prisma/client.ts'
 
 /** Runs work in a transaction of statements alone. */
-export async function runStatements<T>(pool: pg.Pool, work: (tx: Db) => Promise<T>): Promise<T> {
+export async function runStatements<T>({ pool, timeoutMs }: Place, work: (tx: Db) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     await run(client, 'BEGIN')
-    const done = await work(ofStatements(client))
+    const done = await work(ofStatements(client, timeoutMs))
     await run(client, 'COMMIT')
     return done
   } catch (thrown) {
@@ -23,12 +23,13 @@ export async function runStatements<T>(pool: pg.Pool, work: (tx: Db) => Promise<
   }
 }
 
-function ofStatements(client: pg.PoolClient): Db {
+function ofStatements(client: pg.PoolClient, timeoutMs: number): Db {
   const db: Db = {
+    isTransaction: true,
     get orm(): never {
       throw new Error('This transaction is one of statements alone')
     },
-    query: (statement, values) => ask(client, statement, values),
+    query: (statement, values) => ask(client, statement, values, timeoutMs),
     transaction: (work) => work(db),
     statements: (work) => work(db),
     retry: (work) => work(),
@@ -39,6 +40,7 @@ function ofStatements(client: pg.PoolClient): Db {
 /** A transaction of the ORM, and statements in it. */
 export function inTransaction(tx: Prisma.TransactionClient): Db {
   const db: Db = {
+    isTransaction: true,
     orm: tx,
     // "Unsafe" is about composing text: ours is a constant, and every value is bound.
     query: (statement, values) => tx.$queryRawUnsafe(statement.text, ...values),

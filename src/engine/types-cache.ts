@@ -49,7 +49,7 @@ export async function reloadType(
     indexes: row.indexes,
   }
   // What a transaction sees may never be committed.
-  const isSettled = scope.together.db === scope.db && scope.caches.forgotten() === before
+  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
   if (isSettled) scope.caches.types.set(key, type)
   return type
 }

@@ -1,14 +1,25 @@
+import { LIMITS } from '../limits.ts'
 import type { ChangeFeed } from './changes/open.ts'
+import { FairGate, type Share } from './gate.ts'
+import { tooMuchAtOnce } from './shares.ts'
 
 /** Those who wait for an answer that holds something, in one process. */
 export type Waits = {
   /** The first answer that is not empty; whatever it is then, once `over` aborts. @throws what the question throws */
   first<T extends Answer>(question: Question<T>, over: AbortSignal): Promise<T>
+  /** Asks in turn: of one owner few at a time, and of all together too, so that one write never sets off all that wait. */
+  inTurn<T>(owner: string, ask: () => Promise<T>): Promise<T>
 }
 type Answer = { readonly isEmpty: boolean }
-/** `name` says who asks what of the base: equal ones are asked once. */
-type Question<T> = { baseId: string; name: string; ask: () => Promise<T> }
-type Waiter = { answer: (found: Answer) => void; fail: (thrown: unknown) => void; over: AbortSignal }
+/** `name` says who asks what of the base: equal ones are asked once, in the turn of the owner who came first. */
+type Question<T> = { baseId: string; name: string; owner: string; ask: () => Promise<T> }
+type Waiter = {
+  answer: (found: Answer) => void
+  fail: (thrown: unknown) => void
+  over: AbortSignal
+  /** The empty page that was found for it last. */
+  seen?: Answer
+}
 type Asked = { waiters: Set<Waiter>; look: () => void }
 
 /**
@@ -17,8 +28,9 @@ type Asked = { waiters: Set<Waiter>; look: () => void }
  */
 export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
   const asked = new Map<string, Asked>()
+  const inTurn = openTurns()
 
-  const begin = ({ baseId, name, ask }: Question<Answer>): Asked => {
+  const begin = ({ baseId, name, owner, ask }: Question<Answer>): Asked => {
     let isLooking = false
     let isDue = false
     const question: Asked = { waiters: new Set(), look: () => void look() }
@@ -30,7 +42,7 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
         isDue = false
         const waiting = question.waiters
         question.waiters = new Set()
-        for (const waiter of await settle(waiting, ask)) question.waiters.add(waiter)
+        for (const waiter of await settle(waiting, () => inTurn(owner, ask))) question.waiters.add(waiter)
       }
       isLooking = false
       if (question.waiters.size > 0) return
@@ -42,13 +54,25 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
     return question
   }
   return {
+    inTurn,
     first: (question, over) =>
       new Promise((answer, fail) => {
         const joined = asked.get(question.name) ?? begin(question)
         // Its end is one more look: what that finds is the answer, whatever it is.
-        over.addEventListener('abort', joined.look)
-        const leave = () => over.removeEventListener('abort', joined.look)
-        joined.waiters.add({
+        const end = () => {
+          joined.look()
+          late = setTimeout(() => {
+            if (waiter.seen) waiter.answer(waiter.seen)
+            else waiter.fail(tooMuchAtOnce())
+          }, LIMITS.lookGraceMs)
+        }
+        let late: NodeJS.Timeout | undefined
+        const leave = () => {
+          clearTimeout(late)
+          over.removeEventListener('abort', end)
+        }
+        over.addEventListener('abort', end)
+        const waiter: Waiter = {
           over,
           answer: (found) => {
             leave()
@@ -59,9 +83,30 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
             leave()
             fail(thrown)
           },
-        })
-        joined.look()
+        }
+        joined.waiters.add(waiter)
+        if (over.aborted) end()
+        else joined.look()
       }),
+  }
+}
+
+/** Each owner's questions one after another, and few of all owners at a time. */
+function openTurns(): Waits['inTurn'] {
+  const caps = [{ inAll: LIMITS.looksInAll, ofShare: LIMITS.looksOfToken }]
+  const gate = new FairGate({ caps, full: tooMuchAtOnce, late: tooMuchAtOnce })
+  const owners = new Map<string, { share: Share; count: number }>()
+  return async (owner, ask) => {
+    const own = owners.get(owner) ?? { share: gate.open(), count: 0 }
+    owners.set(owner, own)
+    own.count++
+    await gate.enter(own.share, 0)
+    try {
+      return await ask()
+    } finally {
+      gate.leave(own.share, 0)
+      if (--own.count === 0) owners.delete(owner)
+    }
   }
 }
 
@@ -70,7 +115,10 @@ async function settle(waiting: ReadonlySet<Waiter>, ask: () => Promise<Answer>):
   try {
     const page = await ask()
     const stay = (waiter: Waiter) => page.isEmpty && !waiter.over.aborted
-    for (const waiter of waiting) if (!stay(waiter)) waiter.answer(page)
+    for (const waiter of waiting) {
+      waiter.seen = page
+      if (!stay(waiter)) waiter.answer(page)
+    }
     return [...waiting].filter(stay)
   } catch (thrown) {
     for (const waiter of waiting) waiter.fail(thrown)

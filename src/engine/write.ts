@@ -7,6 +7,7 @@ import type { DeletionPlan } from './plans/plan.ts'
 import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plans/planning.ts'
 import type { Taken } from './plans/taken.ts'
 import type { Scope } from './scope.ts'
+import { LostAnswer, outcomeUnknown } from './sql-errors.ts'
 
 /** How a write is to be run; the same for every write there is. */
 export type WriteOptions<T = object> = {
@@ -84,6 +85,7 @@ export async function write<T extends object>(
     for (const effect of effects) effect()
     return answer
   } catch (thrown) {
+    if (thrown instanceof LostAnswer) throw outcomeUnknown(thrown, key !== null)
     if (!plan || !(thrown instanceof Planned)) throw thrown
     // Outside of what a key keeps: neither a plan nor the refusal of an old one is the request's last word.
     if (thrown.refusal) throw outdated(thrown.plan, thrown.refusal)

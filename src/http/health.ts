@@ -1,19 +1,22 @@
 import type { FastifyInstance } from 'fastify'
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../errors.ts'
 import { bearerOf, type Door } from './caller.ts'
 
 type Deps = {
   ping: () => Promise<void>
+  load: () => Load
   sqlIsolation: () => string
   draining: () => boolean
   door: Door
 }
 
+type Load = { running: number; waiting: number; refused: number }
+
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
 /** `/healthz`: the process. `/readyz`: database reachable and migrated, not draining. `/metrics`: Prometheus text. */
-export function health(app: FastifyInstance, { ping, sqlIsolation, draining, door }: Deps): void {
+export function health(app: FastifyInstance, { ping, load, sqlIsolation, draining, door }: Deps): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (request, reply) => {
@@ -48,6 +51,7 @@ export function health(app: FastifyInstance, { ping, sqlIsolation, draining, doo
     labelNames: ['status'],
     registers: [registry],
   })
+  countConnections(registry, load)
   const series = new Map<string, ReturnType<typeof seconds.labels>>()
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -62,6 +66,32 @@ export function health(app: FastifyInstance, { ping, sqlIsolation, draining, doo
   app.get('/metrics', async (request, reply) => {
     if (!LOOPBACK.has(request.ip)) await demandAdmin(request.headers.authorization, request.id, door)
     return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}
+
+/** How the connections to the database are used, read when somebody asks for metrics. */
+function countConnections(registry: Registry, load: () => Load): void {
+  const gauge = (name: string, help: string, value: (now: Load) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(load()))
+      },
+    })
+  gauge('plinth_database_in_use', 'Connections to the database in use.', ({ running }) => running)
+  gauge('plinth_database_waiting', 'Work that waits for a connection.', ({ waiting }) => waiting)
+  let told = 0
+  new Counter({
+    name: 'plinth_database_refused_total',
+    help: 'Work that found no connection in time.',
+    registers: [registry],
+    collect() {
+      const { refused } = load()
+      this.inc(refused - told)
+      told = refused
+    },
   })
 }
 

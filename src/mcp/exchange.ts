@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.ts'
 import type { Calls } from './calls.ts'
 import { Outbox } from './outbox.ts'
 import type { Session } from './session.ts'
@@ -13,6 +14,9 @@ export class Exchange<Message extends object> {
   outbox: Outbox | undefined
   protected readonly takesStream: boolean
   readonly #open: Set<string | number>
+  /** Requests that run, and those of a batch that have no place yet. */
+  readonly #begun = new Set<string | number>()
+  readonly #waiting = new Map<string | number, () => void>()
   readonly #calls: Calls
   #ready: () => void = () => {}
 
@@ -28,6 +32,15 @@ export class Exchange<Message extends object> {
     return new Promise((resolve) => {
       this.#ready = resolve
     })
+  }
+  /** Runs a request: at once, or when one of those before it is done with. */
+  begin(id: string | number, run: () => void): void {
+    if (this.#begun.size >= LIMITS.mcpBatchAtOnce) {
+      this.#waiting.set(id, run)
+      return
+    }
+    this.#begun.add(id)
+    run()
   }
   /** Sends what is no answer. Where there is no stream for it, it goes nowhere. */
   say(message: Message): void {
@@ -48,8 +61,17 @@ export class Exchange<Message extends object> {
   /** The request is done with; one that was cancelled has no answer. */
   settle(id: string | number): void {
     this.#open.delete(id)
+    this.#waiting.delete(id)
+    if (this.#begun.delete(id)) this.#beginNext()
     if (this.#open.size > 0) return
     this.outbox?.end()
     this.#ready()
+  }
+  #beginNext(): void {
+    const [next] = this.#waiting
+    if (!next) return
+    const [id, run] = next
+    this.#waiting.delete(id)
+    this.begin(id, run)
   }
 }

@@ -1,7 +1,7 @@
 /** Reads that are stopped at any moment, beside others on the same connections. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/engine/database.ts'
-import { statement } from '../../src/engine/db.ts'
+import { type Db, statement } from '../../src/engine/db.ts'
 import { LIMITS } from '../../src/limits.ts'
 import { LONG, sleep, times } from '../support/answers.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
@@ -18,8 +18,8 @@ afterAll(async () => {
 })
 
 const LAST = statement('last', `SELECT 'done' AS said FROM pg_sleep($1 / 1000.0)`)
-const last = (ms: number, closed?: () => AbortSignal) =>
-  db.query<{ said: string }>(LAST, [ms], closed).then(
+const last = (ms: number, closed?: () => AbortSignal, on: Db = db) =>
+  on.query<{ said: string }>(LAST, [ms], closed).then(
     ([row]) => row?.said,
     (thrown: { details?: { code: string }[] }) => thrown.details?.[0]?.code ?? String(thrown),
   )
@@ -36,9 +36,10 @@ test('who leaves as the answer comes hits nobody else, and costs no connection',
     return said
   })
   let isOver = false
+  const part = db.part()
   const others = times(4, async () => {
     const said = new Set<string | undefined>()
-    while (!isOver) said.add(await last(Math.random() * 5))
+    while (!isOver) said.add(await last(Math.random() * 5, undefined, part))
     return [...said]
   })
   const said = (await Promise.all(lanes)).flat()
@@ -64,12 +65,13 @@ test('a read in a transaction runs to its end', async () => {
 
 test('what fails leaves its connection as good as it was', async () => {
   const BACKEND = statement('backend', 'SELECT pg_backend_pid() AS pid, 1 / $1::int AS one')
+  const parts = times(12, () => db.part())
   const pids = async () =>
-    (await Promise.all(times(12, () => db.query<{ pid: number }>(BACKEND, [1]))))
+    (await Promise.all(parts.map((part) => part.query<{ pid: number }>(BACKEND, [1]))))
       .map(([row]) => row?.pid)
-      .sort()
+      .sort((a, b) => (a ?? 0) - (b ?? 0))
   const before = await pids()
-  for (const failed of await Promise.allSettled(times(12, () => db.query(BACKEND, [0]))))
+  for (const failed of await Promise.allSettled(parts.map((part) => part.query(BACKEND, [0]))))
     expect(failed.status).toBe('rejected')
   expect(await pids()).toEqual(before)
 })

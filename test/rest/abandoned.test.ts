@@ -83,7 +83,7 @@ test.each([
   async (_, method, url, body?: object) => {
     const held = await holdRecords()
     const one = leaving(method, url, body)
-    await expect.poll(held.waiting, { timeout: 5000 }).toHaveLength(1)
+    await expect.poll(held.waiting, { timeout: 20_000 }).toHaveLength(1)
     const [{ pid: left } = { pid: 0 }] = await held.waiting()
     const other = leaving(method, url, body)
     await expect.poll(held.waiting, { timeout: 5000 }).toHaveLength(2)
@@ -114,10 +114,10 @@ test('a tool call that its client cancels ends, and its session goes on', async 
   await client.close()
 })
 
-test('when all connections are taken, those who leave free them, and who left in the queue is not begun', async () => {
+test('when a token has all the connections it may, those who leave free them, and who left in the queue is not begun', async () => {
   const held = await holdRecords()
   const all = times(30, () => leaving('GET', '/v1/crm/records/deal'))
-  await expect.poll(held.waiting, { timeout: 5000 }).toHaveLength(12)
+  await expect.poll(held.waiting, { timeout: 5000 }).toHaveLength(4)
   const bases = world.call('GET', '/v1/bases')
   for (const one of all) one.leave()
   expect(await Promise.all(all.map(({ answer }) => answer))).toEqual(times(30, () => 'left'))

@@ -1,7 +1,16 @@
 import net from 'node:net'
 
 /** A door between the product and its database that a test can shut. */
-export type Proxy = { url: string; shut(): void; open(): void; close(): Promise<void> }
+export type Proxy = {
+  url: string
+  shut(): void
+  open(): void
+  /** Passes nothing on, or only what goes to the database, and keeps every connection open: a database that hangs. */
+  silence(what: 'all' | 'answers'): void
+  /** Passes on what was held back. */
+  speak(): void
+  close(): Promise<void>
+}
 
 /** Stands before the database of that address, which may be a port or a Unix socket. */
 export async function openProxy(databaseUrl: string): Promise<Proxy> {
@@ -10,7 +19,9 @@ export async function openProxy(databaseUrl: string): Promise<Proxy> {
   const directory = target.searchParams.get('host')
   const path = directory?.startsWith('/') && `${directory}/.s.PGSQL.${port}`
   const sockets = new Set<net.Socket>()
+  const ways: { from: net.Socket; to: net.Socket; isAnswer: boolean }[] = []
   let isShut = false
+  let silent: 'all' | 'answers' | undefined
   const server = net.createServer((inner) => {
     if (isShut) {
       inner.destroy()
@@ -21,8 +32,10 @@ export async function openProxy(databaseUrl: string): Promise<Proxy> {
       [inner, outer],
       [outer, inner],
     ] as const) {
+      const isAnswer = from === outer
       sockets.add(from)
-      from.pipe(to)
+      ways.push({ from, to, isAnswer })
+      if (!(silent === 'all' || (silent === 'answers' && isAnswer))) from.pipe(to)
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
@@ -42,6 +55,14 @@ export async function openProxy(databaseUrl: string): Promise<Proxy> {
   return {
     url: url.href,
     shut,
+    silence: (what) => {
+      silent = what
+      for (const { from, to, isAnswer } of ways) if (what === 'all' || isAnswer) from.unpipe(to).pause()
+    },
+    speak: () => {
+      silent = undefined
+      for (const { from, to } of ways) if (!from.destroyed) from.unpipe(to).pipe(to)
+    },
     open: () => {
       isShut = false
     },

@@ -13,6 +13,6 @@ export async function demandKnownBase(scope: Scope, id: string): Promise<void> {
   const before = caches.forgotten()
   await demandBase(scope, id)
   // What a transaction sees may never be committed.
-  const isSettled = scope.together.db === scope.db && caches.forgotten() === before
+  const isSettled = !scope.db.isTransaction && caches.forgotten() === before
   if (isSettled) caches.bases.set(id, true)
 }

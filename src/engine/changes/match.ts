@@ -39,7 +39,10 @@ export async function changesMatch(
   const { text, values } = parameters.bind(
     `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), target)}) AS found`,
   )
-  const [row] = await read<{ found: boolean }>(scope, shaped(text), values)
+  // One write may concern the followers of many filters.
+  const [row] = await scope.waits.inTurn(scope.actor.tokenId ?? '', () =>
+    read<{ found: boolean }>(scope, shaped(text), values),
+  )
   return row?.found ?? false
 }
 

@@ -27,7 +27,7 @@ async function load(scope: Scope, baseId: string): Promise<Endpoints> {
   const shared = new Map(toolsets.map((row) => [row.id, row]))
   const endpoints = new Map(rows.map((row) => [row.id, compiled(row, shared, portableIds)]))
   // What a transaction sees may never be committed.
-  const isSettled = scope.together.db === scope.db && scope.caches.forgotten() === before
+  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
   if (isSettled) scope.caches.endpoints.set(baseId, endpoints)
   return endpoints
 }

@@ -42,6 +42,6 @@ export async function getRecord(
 }
 
 const readPlain = async ({ db, together }: Scope, baseId: string, recordType: string, id: string) =>
-  together.db === db
-    ? together.readRecord({ baseId, recordType, id })
-    : (await db.query<RecordRow>(GET, [baseId, recordType, id]))[0]
+  db.isTransaction
+    ? (await db.query<RecordRow>(GET, [baseId, recordType, id]))[0]
+    : together.readRecord({ baseId, recordType, id })

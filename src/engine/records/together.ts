@@ -9,10 +9,9 @@ import type { RecordRow } from './record.ts'
 /**
  * Requests that arrive together share a statement. What is asked in one turn of the event loop goes out at its end, so
  * nobody waits, and one alone goes alone. Permissions are asked before; a group never spans what is asked of them.
+ * A transaction runs its statements itself.
  */
 export type Together = {
-  /** The database it runs on. A transaction is another one, and runs its statements itself. */
-  readonly db: Db
   readRecord(key: RecordKey): Promise<RecordRow | undefined>
   /** Undefined when the record is absent, has this data, or its type has another revision: the caller finds out which. */
   updateRecord(write: PlainWrite): Promise<WrittenRow | undefined>
@@ -24,25 +23,25 @@ const MAX_GROUP = 64
 /** Data of one record of a group, at most; larger ones go alone. So do those that a unique index may refuse. */
 const MAX_GROUP_TEXT = 16 * 1024
 
-export function openTogether(db: Db): Together {
+/** Writes may wait for a lock, and reads never do: each has a part of the connections of its own. */
+export function openTogether(forReads: Db, forWrites: Db): Together {
   const options = {
     cache: false,
     maxBatchSize: MAX_GROUP,
     batchScheduleFn: (flush: () => void) => void setImmediate(flush),
   }
-  const reads = new DataLoader<RecordKey, RecordRow | undefined>((keys) => readAll(db, keys), options)
+  const reads = new DataLoader<RecordKey, RecordRow | undefined>((keys) => readAll(forReads, keys), options)
   const writes = (how: WriteStatement) => {
     const loader = new DataLoader<PlainWrite, WrittenRow | undefined>(
-      (all) => writeAll(db, how, all),
+      (all) => writeAll(forWrites, how, all),
       options,
     )
     return (write: PlainWrite) =>
       hasUnique(write.type) || write.text.length > MAX_GROUP_TEXT
-        ? writeOne(db, how, write)
+        ? writeOne(forWrites, how, write)
         : loader.load(write)
   }
   return {
-    db,
     readRecord: (key) => reads.load(key),
     updateRecord: writes(UPDATE_MANY),
     createRecord: writes(CREATE_MANY),

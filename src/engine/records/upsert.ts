@@ -59,7 +59,7 @@ function validate({ checks }: WriteScope, type: CompiledType, data: unknown): vo
 async function attempt(scope: WriteScope, type: CompiledType, target: Target): Promise<Row> {
   const { id, pair, text, expected, isNewId } = target
   const author = authorship(scope)
-  if (!pair && !expected.versions && scope.together.db === scope.db) {
+  if (!pair && !expected.versions && !scope.db.isTransaction) {
     const write = { type, id, text, author }
     const created = isNewId ? await scope.together.createRecord(write) : undefined
     if (created) return { ...created, kind: 'created' }

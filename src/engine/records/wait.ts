@@ -33,7 +33,7 @@ export async function waitForRecords(
     // Others may wait for what is asked here, when this caller has gone.
     const lasting = { ...scope, closed: undefined }
     const ask = () => listRecords(lasting, baseId, recordType, args)
-    return await scope.waits.first({ baseId, name, ask }, slot.signal)
+    return await scope.waits.first({ baseId, name, owner: scope.actor.tokenId ?? '', ask }, slot.signal)
   } finally {
     clearTimeout(late)
     slot.end()

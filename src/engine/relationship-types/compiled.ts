@@ -43,7 +43,7 @@ export async function reloadRelationshipTypes(scope: Scope, baseId: string): Pro
   const rows = await scope.db.query<Row>(GET_TYPES, [baseId])
   const types = new Map(rows.map((row) => [row.id, compiled(baseId, row)]))
   // What a transaction sees may never be committed.
-  const isSettled = scope.together.db === scope.db && scope.caches.forgotten() === before
+  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
   if (isSettled) scope.caches.relationshipTypes.set(baseId, types)
   return types
 }

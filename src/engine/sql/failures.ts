@@ -1,7 +1,7 @@
 /** What PostgreSQL says of a statement, in words that show neither values nor what lies behind the relations. */
 import { DomainError, invalid } from '../../errors.ts'
 import { sqlState, unreachable } from '../sql-errors.ts'
-import { busy } from './slots.ts'
+import { noSlot } from './slots.ts'
 import { Stopped } from './stop.ts'
 
 type Words = readonly [code: string, message: string, hint?: string]
@@ -61,7 +61,7 @@ export function toFailure(thrown: unknown, timeoutMs: number): unknown {
   if (thrown instanceof Stopped) return timedOut(timeoutMs, thrown)
   const state = sqlState(thrown) ?? ''
   if (state === '57014') return timedOut(timeoutMs, thrown)
-  if (state === '53300') return busy('The database has no connection left for SQL.')
+  if (state === '53300') return noSlot('The database has no connection left for SQL.')
   const words = BY_STATE[state] ?? ownWords(state, thrown) ?? ofClass(state)
   if (words) return refused(words, thrown)
   return unreachable(thrown) ?? thrown

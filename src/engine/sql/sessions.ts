@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { LIMITS } from '../../limits.ts'
+import { answered } from '../deadline.ts'
 
 /** One connection. It is used by one statement at a time. */
 export type Session = {
@@ -101,7 +102,7 @@ async function connect(connectionString: string, login: Login): Promise<Session>
   // Whoever waits for an answer is told by the same error; an idle connection that breaks is just gone.
   client.on('error', () => {})
   await client.connect()
-  await client.query(FORMS)
+  await answered(client, LIMITS.connectionWaitMs, client.query(FORMS))
   const { connection } = client as unknown as { connection: { stream: Socket } }
   return { client, socket: connection.stream, role: login?.role ?? null, ended }
 }

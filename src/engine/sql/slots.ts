@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { busy } from '../../errors.ts'
 
 /** Takes a place for a statement of a token; what it answers gives the place back. @throws RATE_LIMITED when none is free */
 export type TakeSlot = (token: string) => () => void
@@ -9,8 +9,8 @@ export function openSlots(most: number, mostOfToken: number): TakeSlot {
   let all = 0
   return (token) => {
     const own = held.get(token) ?? 0
-    if (own >= mostOfToken) throw busy(`This token has ${mostOfToken} SQL statements under way.`)
-    if (all >= most) throw busy(`${most} SQL statements are under way.`)
+    if (own >= mostOfToken) throw noSlot(`This token has ${mostOfToken} SQL statements under way.`)
+    if (all >= most) throw noSlot(`${most} SQL statements are under way.`)
     all++
     held.set(token, own + 1)
     let isFree = false
@@ -25,17 +25,6 @@ export function openSlots(most: number, mostOfToken: number): TakeSlot {
   }
 }
 
-const RETRY_SECONDS = 1
-
 /** The refusal of a statement for which there is no room now. */
-export const busy = (why: string): DomainError =>
-  new DomainError('RATE_LIMITED', `${why} Try again in ${RETRY_SECONDS} s.`, {
-    retryAfterSeconds: RETRY_SECONDS,
-    details: [
-      {
-        path: '',
-        code: 'rate_limited',
-        message: 'Send statements one after another, or wait as Retry-After says.',
-      },
-    ],
-  })
+export const noSlot = (why: string) =>
+  busy(why, 'Send statements one after another, or wait as Retry-After says.')

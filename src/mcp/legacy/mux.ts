@@ -83,10 +83,12 @@ export class Mux implements Transport {
     const ended = new AbortController()
     this.#running.set(number, { exchange, id: message.id, ended })
     exchange.kept?.running.set(message.id, number)
-    const outcome = this.#serve(message, exchange, { number, signal: ended.signal })
-    if (outcome !== undefined)
-      void outcome.then((answer) => this.send({ jsonrpc: '2.0', id: number, ...answer }))
-    else this.onmessage?.({ ...message, id: number })
+    exchange.begin(message.id, () => {
+      const outcome = this.#serve(message, exchange, { number, signal: ended.signal })
+      if (outcome !== undefined)
+        void outcome.then((answer) => this.send({ jsonrpc: '2.0', id: number, ...answer }))
+      else this.onmessage?.({ ...message, id: number })
+    })
   }
 
   #fail(id: RequestId): void {

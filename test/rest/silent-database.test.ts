@@ -1,0 +1,136 @@
+/** A database that takes statements and never answers: every request ends, and all is well when it speaks again. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Code, expectFailure, sleep, succeed, times } from '../support/answers.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { openProxy } from '../support/proxy.ts'
+import { type Answer, openServer, type TestServer } from '../support/server.ts'
+
+let database: TestDatabase
+let proxy: Awaited<ReturnType<typeof openProxy>>
+let server: TestServer
+beforeAll(async () => {
+  database = await cloneDatabase()
+  proxy = await openProxy(database.url)
+  server = await openServer({ DATABASE_URL: proxy.url, PLINTH_REQUEST_TIMEOUT_MS: '1000' }, database)
+  succeed(await server.call('PUT', '/v1/bases/crm', {}), 201)
+  succeed(await server.call('PUT', '/v1/crm/record-types/task', {}), 201)
+  succeed(await server.call('PUT', '/v1/crm/records/task/a', { data: { n: 1 } }), 201)
+})
+afterAll(async () => {
+  await server.close()
+  await proxy.close()
+  await database.drop()
+})
+
+const isReady = () =>
+  expect.poll(async () => (await server.call('GET', '/readyz')).status, { timeout: 20_000 }).toBe(200)
+
+/** Resolves when the server is ready again and holds no connection. */
+async function recovered(): Promise<void> {
+  await isReady()
+  const inUse = async () =>
+    /^plinth_database_in_use (\d+)/m.exec((await server.call('GET', '/metrics')).text)?.[1]
+  await expect.poll(inUse, { timeout: 20_000 }).toBe('0')
+  for (const call of times(14, () => server.call('GET', '/v1/crm/records/task/a'))) succeed(await call)
+}
+
+function expectLater(answer: Answer, code: Code = 'INTERNAL_ERROR') {
+  const error = expectFailure(answer, code)
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  return error
+}
+
+const UPSERT = { type: 'upsert_record', record_type: 'task', id: 'batched', data: { n: 2 } }
+
+test('requests under way end as 500 with Retry-After, and later ones are served', {
+  timeout: 90_000,
+}, async () => {
+  proxy.silence('all')
+  const ready = server.call('GET', '/readyz')
+  const reads = [
+    server.call('GET', '/v1/bases'),
+    server.call('GET', '/v1/crm/records/task'),
+    server.call('GET', '/v1/crm/records/task/a'),
+    server.call('POST', '/v1/crm/records/task/aggregate', { aggregations: [{ fn: 'count' }] }),
+  ]
+  const writes = [
+    server.call('PUT', '/v1/crm/records/task/a', { data: { n: 2 } }),
+    server.call('PATCH', '/v1/crm/records/task/a', { data: { n: 3 } }),
+    server.call('POST', '/v1/crm/batch', { operations: [UPSERT] }),
+    server.call('PUT', '/v1/crm/record-types/task', { name: 'x' }),
+  ]
+  const answers = await Promise.all([...reads, ...writes])
+  for (const answer of answers) expectLater(answer)
+  expect(await ready.then(({ status, body }) => [status, body.database])).toEqual([503, 'unreachable'])
+  // And those that come when every connection is held or being made.
+  const more = await Promise.all(times(30, (i) => server.call('GET', `/v1/crm/records/task?limit=${i + 1}`)))
+  for (const answer of more) expect([429, 500], answer.text).toContain(answer.status)
+  for (const answer of more) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  proxy.speak()
+  await recovered()
+  succeed(await server.call('PUT', '/v1/crm/records/task/a', { data: { n: 4 } }))
+})
+
+test('a write whose answer is lost says so, and has one effect when it is sent again', {
+  timeout: 90_000,
+}, async () => {
+  succeed(await server.call('GET', '/v1/crm/records/task/a'))
+  const key = { 'idempotency-key': 'lost-answer' }
+  const body = { data: { n: 'keyed' } }
+  proxy.silence('answers')
+  const [keyed, plain] = await Promise.all([
+    server.call('POST', '/v1/crm/records/task', body, key),
+    server.call('PUT', '/v1/crm/records/task/plain', { data: { n: 'plain' } }),
+  ])
+  for (const answer of [keyed, plain]) {
+    const { message, details } = expectLater(answer)
+    expect(message).toMatch(/may have been applied/)
+    expect(details[0]).toMatchObject({ code: 'outcome_unknown' })
+  }
+  expect(keyed.body.error.details[0].message).toMatch(/same Idempotency-Key/)
+  proxy.speak()
+  await recovered()
+  const again = await server.call('POST', '/v1/crm/records/task', body, key)
+  expect(again.status, again.text).toBe(201)
+  const rows = await database.query(`SELECT id FROM plinth.record WHERE data ->> 'n' = 'keyed'`)
+  expect(rows, 'one effect').toHaveLength(1)
+})
+
+test('what was acknowledged before a silence is there after it', { timeout: 90_000 }, async () => {
+  const acknowledged: string[] = []
+  let isOver = false
+  const lanes = times(6, async (lane) => {
+    for (let i = 0; !isOver; i++) {
+      const id = `lane${lane}-${i}`
+      const { status } = await server.call('PUT', `/v1/crm/records/task/${id}`, { data: { lane } })
+      if (status === 201) acknowledged.push(id)
+      else expect([429, 500]).toContain(status)
+    }
+  })
+  for (const what of ['answers', 'all'] as const) {
+    await sleep(300)
+    proxy.silence(what)
+    await sleep(2500)
+    proxy.speak()
+    await isReady()
+  }
+  isOver = true
+  await Promise.all(lanes)
+  await recovered()
+  expect(acknowledged.length).toBeGreaterThan(0)
+  const rows = await database.query<{ id: string }>(`SELECT id FROM plinth.record WHERE id LIKE 'lane%'`)
+  const found = new Set(rows.map(({ id }) => id))
+  expect(acknowledged.filter((id) => !found.has(id))).toEqual([])
+})
+
+test('who listens for changes hears of them after a silence', { timeout: 60_000 }, async () => {
+  proxy.silence('all')
+  await sleep(1500)
+  proxy.speak()
+  await recovered()
+  const filter = encodeURIComponent(JSON.stringify({ field: 'id', op: 'eq', value: 'heard' }))
+  const wait = server.call('GET', `/v1/crm/wait/task?timeout=20&filter=${filter}`)
+  await sleep(300)
+  succeed(await server.call('PUT', '/v1/crm/records/task/heard', { data: {} }), 201)
+  expect(succeed(await wait).data).toHaveLength(1)
+})
