@@ -1,6 +1,8 @@
 /** Every bound of the product in one place. What an operator may change is in `config.ts`, with its default here. */
 export const LIMITS = {
   bodyBytes: 10 * 1024 * 1024,
+  /** Of a request that writes no record: a query, a type, an endpoint. */
+  smallBodyBytes: 1024 * 1024,
   recordBytes: 1024 * 1024,
   schemaBytes: 256 * 1024,
   /** Steps of some ten nanoseconds: checking one value against its schema, and all values of a request. */
@@ -13,6 +15,10 @@ export const LIMITS = {
   errorAllowed: 50,
   errorAllowedChars: 2000,
   jsonDepth: 64,
+  /** A larger body is parsed in turns; it has at most so many objects and arrays, and each object so many members. */
+  jsonAtOnceBytes: 64 * 1024,
+  jsonContainers: 1_000_000,
+  jsonMembers: 20_000,
   batchOperations: 1000,
   pageDefault: 50,
   pageMax: 1000,

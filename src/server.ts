@@ -4,10 +4,10 @@ import type { Config } from './config.ts'
 import type { Engine } from './engine/engine.ts'
 import { openContext } from './graphql/context.ts'
 import { playground } from './graphql/playground.ts'
-import { acceptJson } from './http/body.ts'
+import { acceptJson, bodySizes } from './http/body.ts'
 import { callerHook, type Door } from './http/caller.ts'
 import { cors } from './http/cors.ts'
-import { notFound, refuseSocket, sendError } from './http/errors.ts'
+import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
 import { health } from './http/health.ts'
 import { rateLimiter } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
@@ -52,10 +52,12 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     const session = await engine.authenticate(token)
     return session && openContext(engine, session, via, requestId, closed)
   }
+  const sizes = bodySizes(config)
   const entrance = openEntrance(config, engine, door)
   const limiter = rateLimiter(config.requestsPerMinute)
 
   app.decorateRequest('caller')
+  app.decorateRequest('refusedBody')
   app.decorate('previewTools', previewTools)
   app.decorate('resolveTools', resolveTools)
   app.setErrorHandler(sendError)
@@ -70,6 +72,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   // Streams have no end of their own that a shutdown could wait for.
   app.addHook('preClose', async () => engine.endStreams())
   acceptJson(app)
+  app.server.on('checkExpectation', refuseExpectation)
   cors(app, config.corsOrigins)
   health(app, {
     ping: () => engine.ping(),
@@ -78,7 +81,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     draining,
     door,
   })
-  await app.register(rest(callerHook(door, limiter, 'rest')), { prefix: '/v1' })
+  await app.register(rest(callerHook(door, limiter, 'rest'), sizes), { prefix: '/v1' })
   await app.register(playground(callerHook(door, limiter, 'graphql'), config))
   await app.register(entrance.metadata(addressCheck(config)))
   const toMcp = callerHook(entrance.door, limiter, 'mcp', entrance.tokenChars)

@@ -1,4 +1,4 @@
-import { digest } from '../digest.ts'
+import { digest, digestInTurns } from '../digest.ts'
 import { type Detail, DomainError, type FailureCode, invalid, toDomainError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
@@ -14,7 +14,8 @@ export type WriteOptions<T = object> = {
   dryRun: boolean
   idempotencyKey: string | null
   /** Names the request, for comparison with the one a key was first sent with. */
-  fingerprint: () => string
+  /** What makes the request what it is; its digest is its fingerprint. */
+  request: () => unknown
   /** Called when the answer is that of an earlier request under the same key. */
   onReplay?: () => void
   /** Ask before many things are deleted: answer a plan, unless the token of one comes with the request. */
@@ -51,9 +52,9 @@ export async function write<T extends object>(
   options: WriteOptions<T>,
   work: (scope: WriteScope) => Promise<T>,
 ): Promise<T & { dryRun?: true }> {
-  const { idempotencyKey, dryRun, fingerprint, onReplay, plan } = options
+  const { idempotencyKey, dryRun, request, onReplay, plan } = options
   if (dryRun && plan?.token) throw nothingToApprove()
-  const planning = plan && (dryRun ? UNASKED : openPlanning(scope, fingerprint, plan.token))
+  const planning = plan && (dryRun ? UNASKED : openPlanning(scope, () => digest(request()), plan.token))
   const effects: (() => void)[] = []
   const checks = new Allowance(LIMITS.requestCheckSteps, tooManyChecks)
   const writing = (db: Scope['db']): WriteScope => ({
@@ -68,7 +69,11 @@ export async function write<T extends object>(
   const key =
     idempotencyKey === null
       ? null
-      : { tokenId: scope.actor.tokenId ?? '', key: idempotencyKey, fingerprint: named(scope, fingerprint()) }
+      : {
+          tokenId: scope.actor.tokenId ?? '',
+          key: idempotencyKey,
+          fingerprint: named(scope, await digestInTurns(request())),
+        }
 
   if (dryRun) return rehearse(scope, writing, work, key)
   try {

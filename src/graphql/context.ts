@@ -25,8 +25,8 @@ export type Context = {
 type RequestWrite = {
   idempotencyKey: string | null
   dryRun: boolean
-  /** Names the request as the surface saw it; null leaves it to the mutation and its arguments. */
-  fingerprint: (() => string) | null
+  /** The request as the surface saw it; null leaves it to the mutation and its arguments. */
+  request: (() => unknown) | null
   /** Ask before many things are deleted, and the token of the plan that was approved; null runs what is sent. */
   plan: { token: string | null } | null
   /** Set when the answer is that of an earlier request under the same key. */
@@ -42,7 +42,7 @@ export const openContext = (
   closed?: () => AbortSignal,
 ): Context => ({
   scope: engine.scope(session, via, requestId, closed),
-  write: { idempotencyKey: null, dryRun: false, fingerprint: null, plan: null, replayed: false },
+  write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
 })
 
 /** The same caller with fewer rights, for a way in that leaves out some: all that follows knows only these. */

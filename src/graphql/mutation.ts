@@ -1,5 +1,4 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
-import { digest } from '../digest.ts'
 import type { DeletionPlan } from '../engine/plans/index.ts'
 import { type WriteScope, write } from '../engine/write.ts'
 import { invalid } from '../errors.ts'
@@ -84,7 +83,7 @@ function run<T extends object>(
     {
       dryRun: args.dryRun ?? asked.dryRun,
       idempotencyKey,
-      fingerprint: asked.fingerprint ?? (() => digest(['graphql', name, requestOf(args)])),
+      request: asked.request ?? (() => ['graphql', name, requestOf(args)]),
       onReplay: () => {
         asked.replayed = true
       },

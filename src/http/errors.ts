@@ -1,12 +1,18 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError, errorBody, FAILURES, invalid, toDomainError } from '../errors.ts'
-import { newRequestId } from './request-id.ts'
+import { type Detail, DomainError, errorBody, FAILURES, invalid, toDomainError } from '../errors.ts'
+import { newRequestId, requestIdOf } from './request-id.ts'
 
 /** What the framework refuses on its own, in our words. */
 const FRAMEWORK: Record<string, (request: FastifyRequest) => DomainError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    invalid({ path: '', code: 'body_too_large', message: 'The body is too large.' }),
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions: { bodyLimit } }) =>
+    invalid({
+      path: '',
+      code: 'body_too_large',
+      message: `A body of this request has at most ${bodyLimit} bytes. Send less, or several requests.`,
+      expected: bodyLimit,
+    }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ({ routeOptions }) =>
     unsupportedMedia(routeOptions.config.accepts ?? ['application/json']),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
@@ -48,10 +54,14 @@ export const notFound = (): DomainError =>
     details: [{ path: '', code: 'unknown_route', message: 'GET /openapi.json lists every path there is.' }],
   })
 
-/** The failure to answer with: what is ours is logged with its cause, and `Retry-After` is set where waiting helps. */
+/**
+ * The failure to answer with: what is ours is logged with its cause, `Retry-After` is set where waiting helps, and
+ * `WWW-Authenticate` where a token does.
+ */
 export function refusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {
   const error = asDomainError(thrown, request)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
+  if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="plinth"')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   return error
 }
@@ -70,17 +80,49 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
     .send(JSON.stringify(errorBody(error, request.id)))
 }
 
+const MALFORMED: Detail = {
+  path: '',
+  code: 'malformed_http',
+  message: 'The request is not well-formed HTTP.',
+}
+const SOCKET_FAULTS: Readonly<Record<string, Detail>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    path: '',
+    code: 'request_too_slow',
+    message: 'The request did not arrive in time. Send its headers and its body at once.',
+  },
+  HPE_HEADER_OVERFLOW: {
+    path: '',
+    code: 'headers_too_large',
+    message: 'The address and the headers are too large. Send less than 64 KiB of them.',
+  },
+}
+
 /** What cannot even be parsed as HTTP is answered on the socket itself. */
 export function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const requestId = newRequestId()
-  const body = JSON.stringify(
-    errorBody(
-      invalid({ path: '', code: 'malformed_http', message: 'The request is not well-formed HTTP.' }),
-      requestId,
-    ),
-  )
+  const body = JSON.stringify(errorBody(invalid(SOCKET_FAULTS[error.code ?? ''] ?? MALFORMED), requestId))
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n\r\n${body}`,
   )
+}
+
+/** Node would answer an unknown `Expect` with 417, which is none of our codes. */
+export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const requestId = requestIdOf(request)
+  const refused = invalid({
+    path: 'header/Expect',
+    code: 'unsupported_expectation',
+    message: 'Nothing can be expected but 100-continue. Leave the header out.',
+    received: request.headers.expect?.slice(0, 64),
+    allowed: ['100-continue'],
+  })
+  response
+    .writeHead(400, {
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': requestId,
+      connection: 'close',
+    })
+    .end(JSON.stringify(errorBody(refused, requestId)))
 }

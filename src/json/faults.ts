@@ -25,6 +25,15 @@ export function tooDeep(at: string, path: Path): Detail {
   return { ...fault(at, path, 'too_deep', message), expected: LIMITS.jsonDepth }
 }
 
+export function tooMany({ what, path }: { what: 'members' | 'containers'; path: Path }): Detail {
+  const [most, code, message] =
+    what === 'members'
+      ? ([LIMITS.jsonMembers, 'too_many_members', 'An object of a body has at most'] as const)
+      : ([LIMITS.jsonContainers, 'too_many_containers', 'A body has at most'] as const)
+  const noun = what === 'members' ? 'members' : 'objects and arrays'
+  return { ...fault('', path, code, `${message} ${most} ${noun}. Send several requests.`), expected: most }
+}
+
 /** `path` ends with the key. */
 export function checkKey(key: string, at: string, path: Path, faults: Detail[]): void {
   if (key === '__proto__') faults.push(fault(at, path, 'forbidden_key', 'Rename the key __proto__.'))
@@ -64,10 +73,11 @@ export function unsafeNumber(token: string, at: string, path: Path): Detail {
 /** `where` is the offset of the first character that cannot stand there. */
 export function malformed(text: string, where: number, at: string): Detail {
   let [line, lineStart] = [1, 0]
-  for (let i = text.indexOf('\n'); i >= 0 && i < where; i = text.indexOf('\n', i + 1)) {
-    line++
-    lineStart = i + 1
-  }
+  for (let i = 0; i < where; i++)
+    if (text.charCodeAt(i) === 10) {
+      line++
+      lineStart = i + 1
+    }
   const place = `line ${line}, column ${where - lineStart + 1}`
   return fault(at, [], 'malformed_json', `The JSON is malformed at ${place}. ${remedy(text, where)}`)
 }

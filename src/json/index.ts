@@ -1,8 +1,19 @@
 import { isUtf8 } from 'node:buffer'
-import { type Detail, invalid } from '../errors.ts'
+import { type Detail, DomainError, invalid } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
-import { checkKey, checkString, fault, MOST_FAULTS, type Path, pointer, tooDeep, type Use } from './faults.ts'
-import { scan, stringEnd } from './scan.ts'
+import {
+  checkKey,
+  checkString,
+  fault,
+  MOST_FAULTS,
+  type Path,
+  pointer,
+  tooDeep,
+  tooMany,
+  type Use,
+} from './faults.ts'
+import { Reader, skipSpace, TooMany } from './reader.ts'
+import { scan, scanInTurns, stringEnd } from './scan.ts'
 
 export { pointer, type Use }
 
@@ -25,8 +36,36 @@ export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): 
   return value
 }
 
+/**
+ * The same for text of any length, read in turns of the event loop. Objects may have as many members, and the whole as
+ * many objects and arrays, as `LIMITS` says: what works on a body later walks through them.
+ */
+export async function parseLargeJson(bytes: Buffer, use: Use = 'stored'): Promise<unknown> {
+  const decoded = decode(bytes, '')
+  const source = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
+  try {
+    const value = isContainer(source) ? await readContainer(source, use) : parseJson(source, '', use)
+    remember(value)
+    return value
+  } catch (thrown) {
+    if (thrown instanceof DomainError) throw thrown
+    if (thrown instanceof TooMany) throw invalid(tooMany(thrown))
+    const faults = await scanInTurns(source, '', use)
+    throw refusal(faults) ?? invalid(fault('', [], 'malformed_json', 'Send well-formed JSON.'))
+  }
+}
+
+const isContainer = (source: string) => /[[{]/.test(source[skipSpace(source, 0)] ?? '')
+
+const readContainer = (source: string, use: Use): Promise<unknown> =>
+  new Reader(
+    source,
+    (slice, value) => !(slice.includes('__proto__') || SUSPECT_ESCAPE.test(slice)) || isSound(value, 0, use),
+  ).read()
+
 /** A shorter text is looked through again: what is remembered costs each garbage collection more than that. */
 const WORTH_REMEMBERING = 4096
+const MOST_REMEMBERED = 100
 
 /** What has been through the pre-pass: documents, and the members of those that are objects. */
 const sound = new WeakSet<object>()
@@ -35,7 +74,9 @@ function remember(value: unknown): void {
   if (!isObject(value)) return
   sound.add(value)
   if (Array.isArray(value)) return
+  let left = MOST_REMEMBERED
   for (const key in value) {
+    if (left-- === 0) return
     const member = (value as Record<string, unknown>)[key]
     if (isObject(member)) sound.add(member)
   }
@@ -73,18 +114,19 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   if (refused) throw refused
 }
 
-/** True when a cheap look at the value rules out every fault, whatever its use. Most values end here. */
-function isSound(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') return isSoundText(value)
+/** True when a cheap look at the value rules out every fault. Most values end here. */
+function isSound(value: unknown, depth: number, use: Use = 'stored'): boolean {
+  if (typeof value === 'string') return isSoundText(value, use)
   if (!isObject(value)) return value === null || typeof value === 'boolean' || Number.isFinite(value)
   if (depth >= LIMITS.jsonDepth) return false
-  if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1))
+  if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1, use))
   return Object.entries(value).every(
-    ([key, member]) => key !== '__proto__' && isSoundText(key) && isSound(member, depth + 1),
+    ([key, member]) => key !== '__proto__' && isSoundText(key, 'stored') && isSound(member, depth + 1, use),
   )
 }
 
-const isSoundText = (text: string) => text.isWellFormed() && !text.includes('\u0000')
+const isSoundText = (text: string, use: Use) =>
+  (use === 'compared' || text.isWellFormed()) && !text.includes('\u0000')
 
 function decode(bytes: Buffer, at: string): string {
   if (isUtf8(bytes)) return bytes.toString()

@@ -1,3 +1,5 @@
+import { nextTurn, turnIsOver } from '../turns.ts'
+
 /** Rows that are JSON text already: who writes JSON takes them as they are, everybody else gets the values. */
 export class JsonRows {
   readonly texts: readonly string[]
@@ -11,12 +13,32 @@ export class JsonRows {
   }
 }
 
-/** The JSON text of a list whose rows are text; undefined for any other body. */
-export function textOfRows(body: unknown): string | undefined {
-  const { data, ...rest } = (body ?? {}) as { data?: unknown }
-  if (!(data instanceof JsonRows)) return undefined
-  // Joined once, and with all that stands around them: the text is long.
-  return ['{"data":[', data.texts.join(','), '],', JSON.stringify(rest).slice(1)].join('')
+/** The JSON text of a list; undefined for any other body. */
+export function textOfList(body: object): string | Promise<string> | undefined {
+  const { data, ...rest } = body as { data?: unknown }
+  if (data instanceof JsonRows) return listText(data.texts, rest)
+  // A single object, or a short list, is written at once by whoever sends it.
+  if (!Array.isArray(data) || data.length < 2) return undefined
+  return textInTurns(data, rest)
+}
+
+// Joined once, and with all that stands around them: the text is long.
+const listText = (texts: readonly string[], rest: object): string =>
+  [
+    '{"data":[',
+    texts.join(','),
+    ']',
+    Object.keys(rest).length > 0 ? ',' : '',
+    JSON.stringify(rest).slice(1),
+  ].join('')
+
+async function textInTurns(rows: readonly unknown[], rest: object): Promise<string> {
+  const texts: string[] = []
+  for (const row of rows) {
+    if (turnIsOver()) await nextTurn()
+    texts.push(JSON.stringify(row))
+  }
+  return listText(texts, rest)
 }
 
 export const valuesOf = (rows: unknown): object[] =>

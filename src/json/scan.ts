@@ -1,5 +1,6 @@
 import type { Detail } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
+import { nextTurn, turnIsOver } from '../turns.ts'
 import { survivesDouble } from './decimal.ts'
 import {
   checkKey,
@@ -19,7 +20,18 @@ import {
 export function scan(text: string, at: string, use: Use): Detail[] {
   const scanner = new Scanner(text, at, use)
   try {
-    scanner.run()
+    while (scanner.run());
+  } catch {
+    return [malformed(text, scanner.i, at)]
+  }
+  return scanner.faults
+}
+
+/** The same, in turns of the event loop. */
+export async function scanInTurns(text: string, at: string, use: Use): Promise<Detail[]> {
+  const scanner = new Scanner(text, at, use)
+  try {
+    while (scanner.run()) if (turnIsOver()) await nextTurn()
   } catch {
     return [malformed(text, scanner.i, at)]
   }
@@ -28,14 +40,18 @@ export function scan(text: string, at: string, use: Use): Detail[] {
 
 /** The offset after the string that opens at `start`; the text's length when it never closes. */
 export function stringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let escapes = end
-    while (text[escapes - 1] === '\\') escapes--
-    if ((end - escapes) % 2 === 0) return end + 1
+  const end = text.indexOf('"', start + 1)
+  if (end < 0) return text.length
+  if (text.charCodeAt(end - 1) !== BACKSLASH) return end + 1
+  for (let i = start + 1; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c === QUOTE) return i + 1
+    if (c === BACKSLASH) i++
   }
   return text.length
 }
 
+const VALUES_AT_ONCE = 500
 const STOPS = new Set([...' \n\r\t,]}:"[{'].map((c) => c.charCodeAt(0)))
 
 class Scanner {
@@ -55,16 +71,19 @@ class Scanner {
     this.use = use
   }
 
-  run(): void {
-    do {
+  /** Reads some values; false when there is nothing more to read. */
+  run(): boolean {
+    for (let values = 0; values < VALUES_AT_ONCE; values++) {
       const c = this.peek()
       if (c !== '{' && c !== '[') this.scalar()
       else if (this.path.length < LIMITS.jsonDepth) this.enter(c)
       else {
         this.faults.push(tooDeep(this.at, this.path))
-        return
+        return false
       }
-    } while (this.advance() && this.faults.length < MOST_FAULTS)
+      if (!this.advance() || this.faults.length >= MOST_FAULTS) return false
+    }
+    return true
   }
 
   /** The next character that is not white space. */
@@ -138,3 +157,6 @@ class Scanner {
     throw new SyntaxError()
   }
 }
+
+const QUOTE = 34
+const BACKSLASH = 92

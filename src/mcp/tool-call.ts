@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { digest } from '../digest.ts'
 import type { Context, Permission } from '../graphql/context.ts'
 import { LIMITS } from '../limits.ts'
 import { fitted } from './budget.ts'
@@ -83,7 +82,7 @@ export function asked(
     write: {
       idempotencyKey: idempotency_key ?? null,
       dryRun: dry_run ?? false,
-      fingerprint: () => digest(['mcp', at, name, args]),
+      request: () => ['mcp', at, name, args],
       plan: { token: plan_token ?? null },
       replayed: false,
     },

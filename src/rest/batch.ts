@@ -48,6 +48,7 @@ const Answer = z.object({
 
 export const batch = [
   route('POST /:base_id/batch', {
+    size: 'bulk',
     tag: 'Batch',
     summary: 'Run up to 1,000 operations in one transaction',
     need: ({ base_id = '' }) => ({ sight: base_id }),

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { digest } from '../digest.ts'
 
-/** Names a request: surface, method, canonical path, query, conditions and body. */
-export function fingerprint(request: FastifyRequest, path: string): string {
+/** What a request is told from others by: surface, method, canonical path, query, conditions and body. */
+export function partsNamed(request: FastifyRequest, path: string): readonly unknown[] {
   const { 'if-match': match, 'if-none-match': none } = request.headers
-  return digest([
+  return [
     'rest',
     request.method,
     path,
@@ -13,5 +12,5 @@ export function fingerprint(request: FastifyRequest, path: string): string {
     match ?? null,
     none ?? null,
     request.body ?? null,
-  ])
+  ]
 }

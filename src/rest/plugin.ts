@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { demandNeed, type Need } from '../graphql/context.ts'
+import type { BodySizes } from '../http/body.ts'
 import { notFound } from '../http/errors.ts'
 import { aggregates } from './aggregates.ts'
 import { bases } from './bases.ts'
@@ -58,7 +59,7 @@ export const STREAMS: readonly Route[] = [...changeStream]
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** Mounts /v1: token, then route, then permission, then shape. */
-export function rest(identify: Hook) {
+export function rest(identify: Hook, sizes: BodySizes) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', identify)
     app.addHook('onRequest', (request, reply, done) => {
@@ -73,7 +74,7 @@ export function rest(identify: Hook) {
         done(refusal as Error)
       }
     })
-    for (const row of [...ROUTES, ...STREAMS]) row.mount(app)
+    for (const row of [...ROUTES, ...STREAMS]) row.mount(app, sizes)
     app.setNotFoundHandler(async () => {
       throw notFound()
     })

@@ -13,6 +13,7 @@ const Native = z.record(z.string(), z.unknown())
 
 export const providers = [
   route('POST /:base_id/providers/:provider/import', {
+    size: 'bulk',
     tag: 'Providers',
     summary: 'Make a record type of each tool definition',
     need: ({ base_id = '' }) => ({ sight: base_id }),
@@ -71,6 +72,7 @@ export const providers = [
     answers: z.object({ provider: z.string(), tools: z.array(z.unknown()), warnings: z.array(z.string()) }),
   }),
   route('POST /:base_id/providers/:provider/records/:record_type', {
+    size: 'record',
     tag: 'Providers',
     summary: 'Create a record from a native tool call',
     need: ({ base_id = '', record_type = '' }) => ({

@@ -42,6 +42,7 @@ const contentOf = (body: z.output<typeof PutBody> | z.output<typeof PostBody>) =
 /** Ways to write a record whole. */
 export const recordPuts = [
   route('PUT /:base_id/records/:record_type', {
+    size: 'record',
     tag: 'Records',
     summary: 'Upsert a record by its external id',
     need: needs('write'),
@@ -68,6 +69,7 @@ export const recordPuts = [
     answers: Record,
   }),
   route('POST /:base_id/records/:record_type', {
+    size: 'record',
     tag: 'Records',
     summary: 'Create a record',
     need: needs('write'),
@@ -94,6 +96,7 @@ export const recordPuts = [
     answers: Record,
   }),
   route('PUT /:base_id/records/:record_type/:id', {
+    size: 'record',
     tag: 'Records',
     summary: 'Upsert a record',
     need: needs('write'),

@@ -125,6 +125,7 @@ export const relationships = [
     answers: listOf(Relationship.omit({ operation: true, dry_run: true })),
   }),
   route('PUT /:base_id/relationships', {
+    size: 'record',
     tag: 'Relationships',
     summary: 'Upsert a relationship by its type and ends',
     need: writes,
@@ -142,6 +143,7 @@ export const relationships = [
     answers: Relationship,
   }),
   route('POST /:base_id/relationships', {
+    size: 'record',
     tag: 'Relationships',
     summary: 'Create a relationship',
     need: writes,
@@ -159,6 +161,7 @@ export const relationships = [
     answers: Relationship,
   }),
   route('PUT /:base_id/relationships/:id', {
+    size: 'record',
     tag: 'Relationships',
     summary: 'Upsert a relationship',
     need: writes,

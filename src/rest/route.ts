@@ -5,11 +5,12 @@ import { DomainError, invalid, withPaths } from '../errors.ts'
 import type { Need } from '../graphql/context.ts'
 import type { TadaDocumentNode } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
+import type { BodySizes } from '../http/body.ts'
 import { isIdempotencyKey } from '../ids.ts'
-import { textOfRows } from '../json/rows.ts'
+import { textOfList } from '../json/rows.ts'
 import { spellings } from './aliases.ts'
 import { type Conditions, etagOf, matches, readConditions } from './conditions.ts'
-import { fingerprint } from './fingerprint.ts'
+import { partsNamed } from './fingerprint.ts'
 import { queryShape, readQuery } from './query.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -27,6 +28,8 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
   /** The media types of the body; JSON when left out. */
   accepts?: readonly string[]
+  /** How large the body may be; small when left out. */
+  size?: keyof BodySizes
   /** What the token must hold, asked before the shape is looked at. */
   need: (params: Record<string, string>) => Need
   operation: TadaDocumentNode<Result, Variables>
@@ -67,7 +70,7 @@ export type Route = {
   >
   /** Its answers follow each other without end, as Server-Sent Events. */
   streams?: true
-  mount: (app: FastifyInstance) => void
+  mount: (app: FastifyInstance, sizes: BodySizes) => void
 }
 
 const JSON_TYPE = 'application/json'
@@ -94,7 +97,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
       Object.assign(context.write, {
         dryRun: dry_run,
         idempotencyKey: readKey(request),
-        fingerprint: () => fingerprint(request, path),
+        request: () => partsNamed(request, path),
       })
     }
     const data = await run(spec.variables(parts) as Variables, context).catch((thrown: unknown) => {
@@ -109,12 +112,13 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     path,
     writes,
     spec,
-    mount(app) {
+    mount(app, sizes) {
       for (const url of spellings(path))
         app.route({
           method,
           url,
           handler: handle,
+          bodyLimit: sizes[spec.size ?? 'small'],
           config: { need: spec.need, accepts: spec.accepts ?? [JSON_TYPE], onlyAsks: !writes },
         })
     },
@@ -193,8 +197,10 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, repla
   if (status === 201 && location) reply.header('location', location)
   if (request.method === 'GET' && etag && matches(request.headers['if-none-match'], etag))
     return reply.code(304).send()
-  const text = textOfRows(body)
-  return text === undefined ? reply.code(status).send(body) : reply.code(status).type(JSON_CHARSET).send(text)
+  const text = textOfList(body)
+  if (text === undefined) return reply.code(status).send(body)
+  reply.code(status).type(JSON_CHARSET)
+  return typeof text === 'string' ? reply.send(text) : text.then((whole) => reply.send(whole))
 }
 
 /** Details name arguments; here they are renamed after the part of the request that carried them. */

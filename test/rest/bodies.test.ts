@@ -1,0 +1,120 @@
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, succeed, times } from '../support/answers.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
+})
+afterAll(() => world.close())
+
+const PATH = '/v1/crm/records/note/n1'
+const json = { 'content-type': 'application/json' }
+const detailsOf = async (
+  path: string,
+  method: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) => {
+  const answer = await world.call(method, path, body, headers)
+  expectFailure(answer, 'VALIDATION_ERROR')
+  return answer.body.error.details
+}
+
+describe('A body that is not JSON in UTF-8', () => {
+  const body = '{"data":{"a":1}}'
+  test.each([
+    ['deflate', body],
+    ['gzip', gzipSync(body)],
+    ['br, identity', body],
+  ])('is refused by its Content-Encoding: %s', async (encoding, bytes) => {
+    const [detail] = await detailsOf(PATH, 'PUT', bytes, { ...json, 'content-encoding': encoding })
+    expect(detail).toMatchObject({ path: 'header/Content-Encoding', code: 'unsupported_encoding' })
+    expectFailure(await world.call('GET', PATH), 'NOT_FOUND')
+  })
+
+  test.each(['utf-16', 'latin1', '"iso-8859-1"'])('is refused by its charset: %s', async (charset) => {
+    const type = `application/json; charset=${charset}`
+    const [detail] = await detailsOf(PATH, 'PUT', body, { 'content-type': type })
+    expect(detail).toMatchObject({ path: 'header/Content-Type', code: 'unsupported_charset' })
+    expectFailure(await world.call('GET', PATH), 'NOT_FOUND')
+  })
+
+  test.each(['utf-8', 'UTF8', '"utf-8"', 'us-ascii'])(
+    'is taken as UTF-8 when it says %s',
+    async (charset) => {
+      const type = `application/json; charset=${charset}`
+      succeed(
+        await world.call('PUT', `/v1/crm/records/note/ok?dry_run=true`, body, { 'content-type': type }),
+        201,
+      )
+    },
+  )
+})
+
+test.each(['x', '200-ok'])('Expect: %s is refused with a code of ours', async (expectation) => {
+  const { port, hostname } = new URL(world.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(
+    `PUT ${PATH} HTTP/1.1\r\nhost: localhost\r\nexpect: ${expectation}\r\nx-request-id: odd-1\r\ncontent-length: 0\r\n\r\n`,
+  )
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(answer).toMatch(/x-request-id: odd-1/i)
+  expect(JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))).toMatchObject({
+    error: { code: 'VALIDATION_ERROR', details: [{ path: 'header/Expect' }], request_id: 'odd-1' },
+  })
+})
+
+describe('How large a body may be', () => {
+  const filler = ' '.repeat(1024 * 1024)
+  test.each([
+    ['POST', '/v1/crm/records/note/query'],
+    ['POST', '/v1/crm/records/note/aggregate'],
+    ['POST', '/v1/crm/sql'],
+    ['PUT', '/v1/bases/big'],
+    ['PUT', '/v1/crm/record-types/big'],
+  ])('depends on what it is for: %s %s takes 1 MiB', async (method, path) => {
+    const [detail] = await detailsOf(path, method, `{}${filler}`, json)
+    expect(detail).toMatchObject({ path: '', code: 'body_too_large', expected: 1024 * 1024 })
+    expect(detail.message).toContain('1048576')
+  })
+
+  test('a record that is too large is told so, not that its body is', async () => {
+    const [detail] = await detailsOf(PATH, 'PUT', { data: { text: 'x'.repeat(1_500_000) } })
+    expect(detail).toMatchObject({ path: '/data' })
+    expect(detail.code).not.toBe('body_too_large')
+    const pretty = JSON.stringify({ data: { list: times(20_000, (n) => ({ n })) } }, null, 10)
+    expect(pretty.length).toBeGreaterThan(1024 * 1024)
+    succeed(await world.call('PUT', `${PATH}-pretty`, pretty, json), 201)
+  })
+
+  test('a batch of megabytes is what it says, whole', async () => {
+    const operations = times(40, (n) => ({
+      type: 'create_record',
+      record_type: 'note',
+      id: `b${n}`,
+      data: { list: times(4000, (i) => ({ n, i, text: `é${i}\u{1f600}"\\` })) },
+    }))
+    succeed(await world.call('POST', '/v1/crm/batch', { operations }))
+    const { data } = succeed(await world.call('GET', '/v1/crm/records/note/b39'))
+    expect(data).toEqual(operations[39]?.data)
+  })
+
+  test.each([
+    ['POST', '/v1/crm/records/note/query'],
+    ['PUT', PATH],
+    ['POST', '/v1/crm/batch'],
+    ['PUT', '/v1/bases/crm'],
+    ['POST', '/v1/tokens'],
+    ['POST', '/v1/crm/providers/openai/import'],
+  ])('many unknown keys are a 400 of %s %s, not a fault of ours', async (method, path) => {
+    const keys = Object.fromEntries(times(150_000, (n) => [n.toString(36), 1]))
+    const answer = await world.call(method, path, keys)
+    expectFailure(answer, 'VALIDATION_ERROR')
+  })
+})
