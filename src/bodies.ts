@@ -25,6 +25,7 @@ export function trim<T extends object>(resource: T): T {
 type Page<T> = {
   data: readonly T[]
   hasMore: boolean
+  truncated?: boolean | null
   limit: number
   offset: number
   total?: number | null
@@ -44,8 +45,17 @@ export const rowsBody = ({ rows, ...page }: Omit<Page<object>, 'data'> & { rows:
   meta: metaOf(page),
 })
 
-const metaOf = ({ hasMore, limit, offset, total, nextCursor, hint }: Omit<Page<object>, 'data'>) => ({
+const metaOf = ({
+  hasMore,
+  truncated,
+  limit,
+  offset,
+  total,
+  nextCursor,
+  hint,
+}: Omit<Page<object>, 'data'>) => ({
   has_more: hasMore,
+  ...(truncated && { truncated }),
   limit,
   offset,
   ...(typeof total === 'number' && { total }),

@@ -49,6 +49,7 @@ const Settings = z.object({
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
   PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
+  PLINTH_MAX_PAGE_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.pageBytes),
   PLINTH_GRAPHQL_MAX_COST: whole(1, 1_000_000, LIMITS.graphqlCost),
   PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'is true or false').default('true'),
   PLINTH_SQL_MAX_ROWS: whole(1, 100_000, LIMITS.sqlRows),
@@ -86,6 +87,7 @@ export type Config = {
   requestsPerMinute: number
   bodyBytes: number
   recordBytes: number
+  pageBytes: number
   graphqlCost: number
   /** Bounds of the SQL endpoint; false where it is switched off. */
   sql: { rows: number; timeoutMs: number; bytes: number } | false
@@ -127,6 +129,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     requestsPerMinute: set.PLINTH_RATE_LIMIT,
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,
     recordBytes: set.PLINTH_MAX_RECORD_BYTES,
+    pageBytes: set.PLINTH_MAX_PAGE_BYTES,
     graphqlCost: set.PLINTH_GRAPHQL_MAX_COST,
     sql: set.PLINTH_SQL_ENABLED === 'true' && {
       rows: set.PLINTH_SQL_MAX_ROWS,

@@ -22,6 +22,13 @@ export const LIMITS = {
   batchOperations: 1000,
   pageDefault: 50,
   pageMax: 1000,
+  /** Bytes of rows at which a page ends. */
+  pageBytes: 16 * 1024 * 1024,
+  /** The same of a GraphQL request, all its pages together: an answer is made in one piece. */
+  graphqlPageBytes: 4 * 1024 * 1024,
+  /** The same of one page that an MCP tool reads, to be cut to its tokens, and of all that one POST asks. */
+  mcpPageBytes: 2 * 1024 * 1024,
+  mcpAnswerBytes: 16 * 1024 * 1024,
   /** Declared indexes of a record type. */
   typeIndexes: 16,
   indexFields: 3,

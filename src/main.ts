@@ -36,6 +36,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       connectionString,
       adminToken: { token: admin.token, isDemanded: admin.isNew || config.adminToken !== undefined },
       recordBytes: config.recordBytes,
+      pageBytes: config.pageBytes,
       connections: config.databaseConnections,
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { type Cap, type CappedRows, runCapped } from './capped-query.ts'
 import { type Part, WEIGHTS } from './shares.ts'
 import { abandoned, askedTooMuch } from './sql-errors.ts'
 import type { Statement } from './statement.ts'
@@ -58,6 +59,23 @@ export const askAny = <Row>(
   watch?: Watch,
 ): Promise<Row[]> =>
   onAny(place, statement, watch, (client) => ask<Row>(client, statement, values, place.timeoutMs))
+
+/** The same for a page: the rows that `cap` leaves room for. */
+export const askCapped = <Row>(
+  place: Place,
+  statement: Statement,
+  values: readonly unknown[],
+  cap: Cap,
+  watch?: Watch,
+): Promise<CappedRows<Row>> =>
+  onAny(place, statement, watch, async (client) => {
+    const cancel = () => place.stops.cancel(client)
+    try {
+      return await runCapped<Row>(client, configOf(statement, values), cap, cancel)
+    } catch (thrown) {
+      throw statement.asked ? askedTooMuch(thrown, place.timeoutMs) : thrown
+    }
+  })
 
 async function onAny<T>(
   { pool, part, isOwn }: Place,

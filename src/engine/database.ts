@@ -2,7 +2,8 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../limits.ts'
-import { askAny, type Place } from './asking.ts'
+import { askAny, askCapped, type Place } from './asking.ts'
+import type { Cap, CappedRows } from './capped-query.ts'
 import type { Closed, Db } from './db.ts'
 import { boundHolding } from './deadline.ts'
 import { PrismaClient } from './prisma/client.ts'
@@ -114,6 +115,16 @@ class View implements Db {
   query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
     const inner = this.#inner
     return translated(() => askAny<Row>(inner, statement, values, closed && new Watch(closed, inner.stops)))
+  }
+  queryCapped<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    cap: Cap,
+    closed?: Closed,
+  ): Promise<CappedRows<Row>> {
+    const inner = this.#inner
+    const watch = closed && new Watch(closed, inner.stops)
+    return translated(() => askCapped<Row>(inner, statement, values, cap, watch))
   }
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     const { client, timeoutMs } = this.#inner

@@ -1,3 +1,4 @@
+import type { Cap, CappedRows } from './capped-query.ts'
 import type { Prisma } from './prisma/client.ts'
 import type { Statement } from './statement.ts'
 
@@ -13,6 +14,13 @@ export type Db = {
   readonly orm: Prisma.TransactionClient
   /** With `closed` a read that lasts is stopped when its caller goes; in a transaction it runs to its end. */
   query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]>
+  /** Reads rows while `cap` leaves room for them. In a transaction all of them. */
+  queryCapped<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    cap: Cap,
+    closed?: Closed,
+  ): Promise<CappedRows<Row>>
   /** Runs `work` in one transaction: all of it is written, or nothing. Inside one already, joins it. */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** The same for statements alone, at a third of the cost: there is no `orm` in it, unless it joins one that has it. */

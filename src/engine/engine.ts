@@ -1,5 +1,6 @@
 import { LIMITS } from '../limits.ts'
 import { compileAccess } from './access.ts'
+import { AnswerBudget, type Hold } from './answer-budget.ts'
 import { type Caches, openCaches } from './caches.ts'
 import { type ChangeFeed, openChangeFeed } from './changes/open.ts'
 import { sweepClaims } from './claims/sweep.ts'
@@ -25,6 +26,8 @@ export type EngineOptions = {
   connectionString: string
   adminToken: AdminToken
   recordBytes?: number
+  /** Bytes at which a page ends. */
+  pageBytes?: number
   /** How many connections to the database there are, and how long a statement or a transaction may take. */
   connections?: number
   timeoutMs?: number
@@ -39,7 +42,7 @@ export type Engine = {
   authenticate(token: string): Promise<Session | undefined>
   /** The rights of one for whom an issuer vouches. */
   vouched(principal: Principal): Session
-  scope(session: Session, via: Via, requestId: string, closed?: () => AbortSignal): Scope
+  scope(session: Session, via: Via, requestId: string, closed?: () => AbortSignal, hold?: Hold): Scope
   /** What keeps SQL statements to their grants. */
   sqlIsolation(): Isolation | 'off'
   /** Ends what goes on without end: the streams of those who follow the log. */
@@ -70,6 +73,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const feed = openChangeFeed(database, log)
   const waits = openWaits(feed)
   const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
+  const pageBytes = options.pageBytes ?? LIMITS.pageBytes
   const keys = {
     cursor: sealKey(await serverSecret(database, 'cursor')),
     plan: sealKey(await serverSecret(database, 'plan')),
@@ -94,7 +98,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   return {
     authenticate: (token) => authenticate({ db: database, caches }, token),
     vouched: vouchedSession,
-    scope: (session, via, requestId, closed) => ({
+    scope: (session, via, requestId, closed, hold) => ({
       db: database.of(session.tokenId),
       caches,
       together,
@@ -106,6 +110,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       requestId,
       keys,
       limits,
+      answer: budgetOf(via, pageBytes, hold),
       sql,
       ...(closed && { closed }),
     }),
@@ -123,6 +128,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       await database.close()
     },
   }
+}
+
+/** Surfaces that make an answer in one piece, or cut it further, read less. */
+function budgetOf(via: Via, pageBytes: number, hold: Hold | undefined): AnswerBudget {
+  if (via === 'mcp')
+    return new AnswerBudget(Math.min(pageBytes, LIMITS.mcpPageBytes), LIMITS.mcpAnswerBytes, hold)
+  if (via !== 'graphql') return new AnswerBudget(pageBytes, Number.POSITIVE_INFINITY, hold)
+  const inAll = Math.min(pageBytes, LIMITS.graphqlPageBytes)
+  return new AnswerBudget(inAll, inAll, hold)
 }
 
 const SQL_LIMITS: SqlLimits = {
@@ -147,5 +161,6 @@ const systemScope = (
   actor: { tokenId: null, name: 'system' },
   via: 'system',
   requestId: 'boot',
+  answer: new AnswerBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   ...settings,
 })

@@ -14,9 +14,12 @@ export type PageArgs = {
 export type Page<T> = {
   data: T[]
   hasMore: boolean
+  /** Items that the page may have, or has, where it ends before them. */
   limit: number
   offset: number
   total: number | null
+  /** The page ended at the bytes that a page may have, before its limit. */
+  truncated?: boolean
   /** Where the next page starts, when there is more and the list goes by cursor. */
   nextCursor?: string | null
   /** Where a page behind each item would start, of a list that goes by cursor. */
@@ -52,11 +55,17 @@ export function readPage(args: PageArgs): { limit: number; offset: number; inclu
   return { limit, offset, includeTotal: args.includeTotal ?? false }
 }
 
-/** Cuts the one row read beyond the page, which tells that there is more. */
+/**
+ * Cuts the one row read beyond the page, which tells that there is more. `isCut` says that there were more rows than the
+ * page has bytes for. Such a page answers as its limit the rows that it has: who pages by offset goes on behind them.
+ */
 export function toPage<T>(
   rows: T[],
   { limit, offset }: { limit: number; offset: number },
   total: number | null,
+  isCut = false,
 ): Page<T> {
-  return { data: rows.slice(0, limit), hasMore: rows.length > limit, limit, offset, total }
+  if (isCut && rows.length < limit)
+    return { data: rows, hasMore: true, limit: rows.length, offset, total, truncated: true }
+  return { data: rows.slice(0, limit), hasMore: isCut || rows.length > limit, limit, offset, total }
 }

@@ -1,5 +1,7 @@
 import type { Access } from './access.ts'
+import type { AnswerBudget } from './answer-budget.ts'
 import type { Caches } from './caches.ts'
+import type { CappedRows } from './capped-query.ts'
 import type { ChangeFeed } from './changes/open.ts'
 import type { Closed, Db, Statement } from './db.ts'
 import type { Lens } from './lens/lens.ts'
@@ -37,6 +39,8 @@ export type Scope = {
   /** The server's own keys. */
   readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
   readonly limits: { readonly recordBytes: number }
+  /** The bytes that pages of this request may have. */
+  readonly answer: AnswerBudget
   readonly sql: SqlRunner
   /** Aborts when the caller has gone away; absent where nobody waits, or where that must change nothing. */
   readonly closed?: Closed
@@ -52,3 +56,11 @@ export const read = <Row>(
   statement: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> => db.query<Row>(statement, values, closed)
+
+/** Reads the rows of a page, until they have the bytes that it may have. */
+export const readPageRows = <Row>(
+  { db, closed, answer }: Scope,
+  statement: Statement,
+  values: readonly unknown[],
+  how: { part?: number; atLeast?: number } = {},
+): Promise<CappedRows<Row>> => db.queryCapped<Row>(statement, values, answer.page(how), closed)

@@ -30,12 +30,15 @@ function ofStatements(client: pg.PoolClient, timeoutMs: number): Db {
       throw new Error('This transaction is one of statements alone')
     },
     query: (statement, values) => ask(client, statement, values, timeoutMs),
+    queryCapped: async (statement, values) => whole(await ask(client, statement, values, timeoutMs)),
     transaction: (work) => work(db),
     statements: (work) => work(db),
     retry: (work) => work(),
   }
   return db
 }
+
+const whole = <Row>(rows: Row[]) => ({ rows, isCut: false })
 
 /** A transaction of the ORM, and statements in it. */
 export function inTransaction(tx: Prisma.TransactionClient): Db {
@@ -44,6 +47,7 @@ export function inTransaction(tx: Prisma.TransactionClient): Db {
     orm: tx,
     // "Unsafe" is about composing text: ours is a constant, and every value is bound.
     query: (statement, values) => tx.$queryRawUnsafe(statement.text, ...values),
+    queryCapped: async (statement, values) => whole(await tx.$queryRawUnsafe(statement.text, ...values)),
     transaction: (work) => work(db),
     statements: (work) => work(db),
     retry: (work) => work(),

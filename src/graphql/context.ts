@@ -7,14 +7,17 @@ import {
   narrowAccess,
   type Permission,
 } from '../engine/access.ts'
+import { AnswerBudget, type Hold } from '../engine/answer-budget.ts'
 import { demandKnownBase } from '../engine/bases/index.ts'
 import { endpointReach } from '../engine/endpoints/index.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
 import type { LensInput } from '../engine/lens/lens.ts'
 import { withLens } from '../engine/lens/narrow.ts'
 import { seal, unseal } from '../engine/seal.ts'
+import { LIMITS } from '../limits.ts'
 
 export type { Permission } from '../engine/access.ts'
+export type { Hold } from '../engine/answer-budget.ts'
 
 /** What one request carries into every resolver. */
 export type Context = {
@@ -40,8 +43,9 @@ export const openContext = (
   via: Via,
   requestId: string,
   closed?: () => AbortSignal,
+  hold?: Hold,
 ): Context => ({
-  scope: engine.scope(session, via, requestId, closed),
+  scope: engine.scope(session, via, requestId, closed, hold),
   write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
 })
 
@@ -137,7 +141,8 @@ export const endingWith = (context: Context, signal: AbortSignal): Context => ({
 /** The same caller for what goes on when the request is over: its connection closes, and that ends nothing. */
 export function outliving(context: Context): Context {
   const { closed: _, ...scope } = context.scope
-  return { ...context, scope }
+  const answer = new AnswerBudget(LIMITS.mcpPageBytes, Number.POSITIVE_INFINITY)
+  return { ...context, scope: { ...scope, answer } }
 }
 
 /** Seals a text that the one who asks carries for us: it opens for the same token only, with what it is bound to. */

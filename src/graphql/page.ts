@@ -18,6 +18,12 @@ export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) 
     description: 'True when more matching items lie beyond this page.',
     resolve: (page) => page.hasMore,
   }),
+  truncated: t.boolean({
+    nullable: true,
+    description:
+      'True when the page ended at its bytes, before its limit: `limit` is then the items that it has.',
+    resolve: (page) => page.truncated,
+  }),
   limit: t.int({ resolve: (page) => page.limit }),
   offset: t.int({ resolve: (page) => page.offset }),
   total: t.int({

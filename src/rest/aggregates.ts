@@ -44,7 +44,7 @@ export const aggregates = [
         $sort: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
         aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
           having: $having, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
-          rows hasMore limit offset total
+          rows hasMore truncated limit offset total
         }
       }`,
     ),

@@ -43,7 +43,7 @@ export const bases = [
     operation: graphql(
       `query ListBases($limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $counts: Boolean!) {
         bases(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...BaseFields counts @include(if: $counts) } hasMore limit offset total nextCursor
+          data { ...BaseFields counts @include(if: $counts) } hasMore truncated limit offset total nextCursor
         }
       }`,
       [BaseFields],

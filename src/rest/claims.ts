@@ -119,7 +119,7 @@ export const claims = [
     operation: graphql(
       `query ListClaims($base: String!, $status: ClaimStatus, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         claims(base: $base, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...ClaimFields } hasMore limit offset total nextCursor
+          data { ...ClaimFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [ClaimFields],

@@ -43,10 +43,10 @@ export const crossBase = [
       `query CrossBase($isAggregate: Boolean!, $account: String!, $bases: [String!]!, $recordType: String!, $filter: JSON, $sort: JSON,
         $fields: [String!], $aggregations: JSON, $groupBy: JSON, $having: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
         queryBases(account: $account, bases: $bases, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields,
-          limit: $limit, offset: $offset, includeTotal: $includeTotal) @skip(if: $isAggregate) { rows hasMore limit offset total }
+          limit: $limit, offset: $offset, includeTotal: $includeTotal) @skip(if: $isAggregate) { rows hasMore truncated limit offset total }
         aggregateBases(account: $account, bases: $bases, recordType: $recordType, filter: $filter, aggregations: $aggregations,
           groupBy: $groupBy, having: $having, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal)
-          @include(if: $isAggregate) { rows hasMore limit offset total }
+          @include(if: $isAggregate) { rows hasMore truncated limit offset total }
       }`,
     ),
     variables: ({ params, body }) => {

@@ -37,7 +37,7 @@ export const endpoints = [
     operation: graphql(
       `query ListEndpoints($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         endpoints(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...EndpointFields } hasMore limit offset total nextCursor
+          data { ...EndpointFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [EndpointFields],

@@ -45,7 +45,7 @@ export const history = [
       `query RecordHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { version operation at actor { token_id: tokenId name via } request_id: requestId seq cause diff }
-          hasMore limit offset total nextCursor
+          hasMore truncated limit offset total nextCursor
         }
       }`,
     ),

@@ -3,7 +3,13 @@ import { z } from 'zod'
 const Meta = z
   .object({
     has_more: z.boolean(),
-    limit: z.int(),
+    truncated: z.literal(true).optional().meta({
+      description:
+        'The page ended at the bytes that a page may have (16 MiB), before its limit: go on at `next_cursor`, or at `offset` + `limit` of this answer.',
+    }),
+    limit: z
+      .int()
+      .meta({ description: 'The items that the page may have; of a truncated page those that it has.' }),
     offset: z.int(),
     total: z.int().optional().meta({ description: 'The exact match count; only with `include_total=true`.' }),
     next_cursor: z

@@ -24,7 +24,7 @@ const ListRecords = graphql(
     $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
     records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, asOf: $asOf,
       limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-      rows hasMore limit offset total nextCursor hint
+      rows hasMore truncated limit offset total nextCursor hint
     }
   }`,
 )

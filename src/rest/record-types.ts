@@ -92,7 +92,7 @@ export const recordTypes = [
     operation: graphql(
       `query ListRecordTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...RecordTypeFields } hasMore limit offset total nextCursor
+          data { ...RecordTypeFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [RecordTypeFields],

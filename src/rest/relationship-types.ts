@@ -69,7 +69,7 @@ export const relationshipTypes = [
     operation: graphql(
       `query ListRelationshipTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         relationshipTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...RelationshipTypeFields } hasMore limit offset total nextCursor
+          data { ...RelationshipTypeFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [RelationshipTypeFields],

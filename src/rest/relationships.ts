@@ -110,7 +110,7 @@ export const relationships = [
         $includeTotal: Boolean) {
         relationships(base: $base, filter: $filter, sort: $sort, limit: $limit, offset: $offset, cursor: $cursor,
           includeTotal: $includeTotal) {
-          data { ...RelationshipFields } hasMore limit offset total nextCursor
+          data { ...RelationshipFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [RelationshipFields],

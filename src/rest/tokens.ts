@@ -60,7 +60,7 @@ export const tokens = [
     operation: graphql(
       `query ListTokens($limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         tokens(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...TokenFields } hasMore limit offset total nextCursor
+          data { ...TokenFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [TokenFields],

@@ -34,7 +34,7 @@ export const toolsets = [
     operation: graphql(
       `query ListToolsets($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         toolsets(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...ToolsetFields } hasMore limit offset total nextCursor
+          data { ...ToolsetFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [ToolsetFields],

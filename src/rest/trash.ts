@@ -28,7 +28,7 @@ export const trash = [
       `query ListTrash($base: String!, $recordType: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         trash(base: $base, recordType: $recordType, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { record { ...RecordFields } deleted_at: deletedAt deleted_by: deletedBy { token_id: tokenId name via } expires_at: expiresAt }
-          hasMore limit offset total nextCursor
+          hasMore truncated limit offset total nextCursor
         }
       }`,
       [RecordFields],

@@ -28,7 +28,7 @@ export const wait = [
     operation: graphql(
       `query WaitForRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $timeout: Int) {
         waitForRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, timeout: $timeout) {
-          rows hasMore limit offset total nextCursor hint
+          rows hasMore truncated limit offset total nextCursor hint
         }
       }`,
     ),

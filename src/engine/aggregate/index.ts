@@ -9,7 +9,7 @@ import { compileFor } from '../records/compile-for.ts'
 import { all } from '../records/list-statement.ts'
 import { chooseWay, recordSource } from '../records/record-source.ts'
 import { UNSORTED } from '../records/sort.ts'
-import { read, type Scope } from '../scope.ts'
+import { readPageRows, type Scope } from '../scope.ts'
 import { readAggregate } from './input.ts'
 import { type AggregatePage, type GroupRow, toGroups } from './page.ts'
 import type { AggregateArgs } from './query.ts'
@@ -36,7 +36,8 @@ export async function aggregateRecords(
   const plan = planAggregate(query, [type])
   const branch = branchOf(type, filterThrough(lens, query.filter, type), parameters)
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
-  return toGroups(await read<GroupRow>(scope, shaped(text), values), plan, page)
+  const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+  return toGroups(rows, plan, page, isCut)
 }
 
 type Type = ReturnType<typeof typeThrough>

@@ -11,9 +11,10 @@ export function toGroups(
   rows: readonly GroupRow[],
   { cells }: Plan,
   page: { limit: number; offset: number; includeTotal: boolean },
+  isCut: boolean,
 ): AggregatePage {
   const groups = rows
     .filter(({ place }) => place !== null)
     .map((row) => Object.fromEntries(cells.map(({ name, column, show }) => [name, show(row[column])])))
-  return toPage(groups, page, page.includeTotal ? (rows[0]?.total ?? 0) : null)
+  return toPage(groups, page, page.includeTotal ? (rows[0]?.total ?? 0) : null, isCut)
 }

@@ -9,12 +9,14 @@ import { type Base, baseNotFound, toBase } from './base.ts'
 export async function listBases(scope: Scope, args: PageArgs): Promise<Page<Base>> {
   const page = readNewest(scope, 'bases', args)
   const where = visibleBases(scope)
-  const rows = await scope.db.orm.base.findMany({
-    where: { ...where, AND: page.before },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    take: page.limit + 1,
-    skip: page.offset,
-  })
+  const rows = await page.rows(({ before, take, skip }) =>
+    scope.db.orm.base.findMany({
+      where: { ...where, AND: before },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take,
+      skip,
+    }),
+  )
   const total = page.includeTotal ? await scope.db.orm.base.count({ where }) : null
   return page.of(rows.map(toBase), total)
 }

@@ -3,7 +3,7 @@ import { demandBase } from '../bases/index.ts'
 import type { Scope } from '../scope.ts'
 import type { Change } from './entry.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
-import { isFor, type Reader, readFor } from './read.ts'
+import { feedCap, isFor, type Reader, readFor } from './read.ts'
 import { holderOf, type Slot } from './streams.ts'
 
 /**
@@ -40,7 +40,7 @@ async function* follow(scope: Scope, baseId: string, reader: Reader, from: numbe
         if (isFor(reader, baseId, next)) yield next
       } else {
         const stretch = { baseId, after, upTo: tail.end(), limit: LIMITS.feedCatchUp }
-        const missed = await readFor(scope.db, stretch, reader)
+        const missed = await readFor(scope.db, stretch, reader, feedCap())
         for (const change of missed.changes) {
           if (signal.aborted) return
           yield change

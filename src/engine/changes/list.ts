@@ -27,7 +27,12 @@ export async function listChanges(
   const { limit } = readPage({ limit: args.limit })
   const after = readAfter(args.after) ?? 0
   const upTo = await scope.feed.settled()
-  const { changes, next, hasMore } = await readFor(scope.db, { baseId, after, upTo, limit }, reader)
+  const { changes, next, hasMore } = await readFor(
+    scope.db,
+    { baseId, after, upTo, limit },
+    reader,
+    scope.answer.page(),
+  )
   if (changes.length === 0) await demandBase(scope, baseId)
   return { data: changes, hasMore, limit, nextAfter: next }
 }

@@ -1,5 +1,8 @@
 import { LIMITS } from '../../limits.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import type { Access } from '../access.ts'
+import { AnswerBudget } from '../answer-budget.ts'
+import type { Cap } from '../capped-query.ts'
 import { type Db, shaped, statement } from '../db.ts'
 import { type Change, type ChangeRow, mayRead, toChange } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
@@ -10,41 +13,70 @@ export type Stretch = { baseId: string; after: number; upTo: number; limit: numb
 /** Who asks for what of the log. */
 export type Reader = { access: Access; filter: ChangeFilter }
 
-/** The entries of the stretch in order, each with its diff. With a reader, those that may be meant for it. */
-export async function readStretch(db: Db, stretch: Stretch, reader?: Reader): Promise<Change[]> {
+/**
+ * The entries of the stretch in order, each with its diff. With a reader, those that may be meant for it. `isCut` says that
+ * there were more than the cap left room for.
+ */
+export async function readStretch(
+  db: Db,
+  stretch: Stretch,
+  cap: Cap,
+  reader?: Reader,
+): Promise<{ changes: Change[]; isCut: boolean }> {
   const values: unknown[] = [stretch.baseId, stretch.after, stretch.upTo, stretch.limit]
   const bind = (value: unknown) => `$${values.push(value)}`
   const narrowed = reader ? narrowing(reader, stretch.baseId, bind) : []
   const log = reader ? logOf(reader.filter, bind) : 'plinth.change'
-  return (await db.query<ChangeRow>(shaped(statementOf(log, narrowed)), values)).map(toChange)
+  const statement = shaped(statementOf(log, narrowed))
+  const { rows, isCut } = await db.queryCapped<ChangeRow>(statement, values, cap)
+  const changes: Change[] = []
+  for (const row of rows) {
+    if (turnIsOver()) await nextTurn()
+    changes.push(toChange(row))
+  }
+  return { changes, isCut }
 }
 
 /**
  * What the reader may see of what it asks for, in order; `next` is up to where the log has been looked through, which is
- * the end of the stretch unless there is more. Not more of the log is looked through than a page may cost, so there may
- * be more though nothing was found.
+ * the end of the stretch unless there is more. Not more of the log is looked through than a page may cost, in entries and
+ * in bytes, so there may be more though nothing was found.
  */
 export async function readFor(
   db: Db,
   stretch: Stretch,
   reader: Reader,
+  cap: Cap,
 ): Promise<{ changes: Change[]; next: number; hasMore: boolean }> {
   const changes: Change[] = []
   const { baseId, limit } = stretch
   const upTo = await reach(db, stretch, reader)
+  let end = Math.max(stretch.after, upTo)
   for (let after = stretch.after; changes.length <= limit; ) {
     const wanted = limit + 1
-    const found = await readStretch(db, { baseId, after, upTo, limit: wanted }, reader)
-    changes.push(...found.filter((change) => isFor(reader, baseId, change)))
-    const last = found.at(-1)
-    if (!last || found.length < wanted) break
+    const found = await readStretch(db, { baseId, after, upTo, limit: wanted }, cap, reader)
+    changes.push(...found.changes.filter((change) => isFor(reader, baseId, change)))
+    const last = found.changes.at(-1)
+    if (found.isCut) {
+      end = last?.seq ?? after
+      break
+    }
+    if (!last || found.changes.length < wanted) break
     after = last.seq
   }
   const shown = changes.slice(0, limit)
-  const isFull = changes.length > limit
-  const next = (isFull && shown.at(-1)?.seq) || Math.max(stretch.after, upTo)
-  return { changes: shown, hasMore: isFull || upTo < stretch.upTo, next }
+  if (changes.length > limit) end = shown.at(-1)?.seq ?? end
+  return { changes: shown, hasMore: end < stretch.upTo, next: end }
 }
+
+/** The entry of that number. */
+export async function readEntry(db: Db, baseId: string, seq: number): Promise<Change | undefined> {
+  const { changes } = await readStretch(db, { baseId, after: seq - 1, upTo: seq, limit: 1 }, feedCap())
+  return changes[0]
+}
+
+/** What one read for a stream may take. */
+export const feedCap = (): Cap => new AnswerBudget(LIMITS.feedKeptBytes, Number.POSITIVE_INFINITY).page()
 
 const FEED_REACH = statement(
   'feed_reach',

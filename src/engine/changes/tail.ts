@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts'
 import type { Db } from '../db.ts'
 import type { Change } from './entry.ts'
 import type { Feed } from './feed.ts'
-import { readStretch } from './read.ts'
+import { feedCap, readStretch } from './read.ts'
 
 /** The end of a base's log as it grows: read and compared once, however many streams there are of the base. */
 export type Tail = {
@@ -59,8 +59,10 @@ function openTail(db: Db, feed: Feed, log: Log, baseId: string, onEmpty: () => v
   const read = async (): Promise<void> => {
     while (tail.streams > 0 && end < feed.known()) {
       const upTo = feed.known()
-      const changes = await readStretch(db, { baseId, after: end, upTo, limit: LIMITS.feedStretch })
-      end = changes.length < LIMITS.feedStretch ? upTo : (changes.at(-1)?.seq ?? upTo)
+      const stretch = { baseId, after: end, upTo, limit: LIMITS.feedStretch }
+      const { changes, isCut } = await readStretch(db, stretch, feedCap())
+      const isFull = isCut || changes.length === LIMITS.feedStretch
+      end = (isFull && changes.at(-1)?.seq) || upTo
       keep(changes)
       wake()
     }

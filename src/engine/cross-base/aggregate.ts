@@ -5,7 +5,7 @@ import { aggregateStatement, planAggregate } from '../aggregate/statement.ts'
 import { shaped } from '../db.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { type PageArgs, readPage } from '../page.ts'
-import { read, type Scope } from '../scope.ts'
+import { readPageRows, type Scope } from '../scope.ts'
 import { demandAccount } from './account.ts'
 import { findBases, namedBases } from './bases.ts'
 import { conditions } from './list-statement.ts'
@@ -53,5 +53,6 @@ export async function aggregateAcrossBases(scope: Scope, args: CrossAggregateArg
   const parameters = new Parameters()
   const branches = merged.map((type) => branchOf(type, parameters))
   const { text, values } = bindWithin(parameters, aggregateStatement(plan, branches, page, parameters))
-  return toGroups(await read<GroupRow>(scope, shaped(text), values), plan, page)
+  const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+  return toGroups(rows, plan, page, isCut)
 }

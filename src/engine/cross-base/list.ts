@@ -3,7 +3,7 @@ import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { type Projection, parseFields, project } from '../records/projection.ts'
 import { readQuestion } from '../records/question.ts'
 import { type RecordRow, toView } from '../records/record.ts'
-import { read, type Scope } from '../scope.ts'
+import { read, readPageRows, type Scope } from '../scope.ts'
 import { demandAccount } from './account.ts'
 import { findBases, namedBases } from './bases.ts'
 import { type CrossQuery, crossCountStatement, crossListStatement, mergeForList } from './list-statement.ts'
@@ -47,14 +47,15 @@ export async function listAcrossBases(scope: Scope, args: CrossListArgs): Promis
   const query = { ...whole, types: mergeForList(whole) }
   const statement = crossListStatement(query)
   const counting = page.includeTotal ? crossCountStatement(query) : null
-  const [rows, total] = await Promise.all([
-    read<Row>(scope, shaped(statement.text), statement.values),
+  const [{ rows, isCut }, total] = await Promise.all([
+    readPageRows<Row>(scope, shaped(statement.text), statement.values),
     counting && read<{ total: number }>(scope, shaped(counting.text), counting.values),
   ])
   return toPage(
     rows.map((row) => show(recordType, row, projection)),
     page,
     total?.[0]?.total ?? null,
+    isCut,
   )
 }
 

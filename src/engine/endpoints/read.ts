@@ -14,12 +14,9 @@ export async function listEndpoints(scope: Scope, baseId: string, args: PageArgs
   const page = readNewest(scope, `endpoints of ${baseId}`, args)
   const { endpoint } = scope.db.orm
   const [rows, total] = await Promise.all([
-    endpoint.findMany({
-      where: { AND: [{ baseId }, page.before] },
-      orderBy: [...NEWEST],
-      take: page.limit + 1,
-      skip: page.offset,
-    }),
+    page.rows(({ before, take, skip }) =>
+      endpoint.findMany({ where: { AND: [{ baseId }, before] }, orderBy: [...NEWEST], take, skip }),
+    ),
     page.includeTotal ? endpoint.count({ where: { baseId } }) : null,
   ])
   if (rows.length === 0) await demandBase(scope, baseId)
@@ -41,12 +38,9 @@ export async function listToolsets(scope: Scope, baseId: string, args: PageArgs)
   const page = readNewest(scope, `toolsets of ${baseId}`, args)
   const { toolset } = scope.db.orm
   const [rows, total] = await Promise.all([
-    toolset.findMany({
-      where: { AND: [{ baseId }, page.before] },
-      orderBy: [...NEWEST],
-      take: page.limit + 1,
-      skip: page.offset,
-    }),
+    page.rows(({ before, take, skip }) =>
+      toolset.findMany({ where: { AND: [{ baseId }, before] }, orderBy: [...NEWEST], take, skip }),
+    ),
     page.includeTotal ? toolset.count({ where: { baseId } }) : null,
   ])
   if (rows.length === 0) await demandBase(scope, baseId)

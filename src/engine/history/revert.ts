@@ -3,7 +3,7 @@ import { demandSight } from '../access.ts'
 import { demandBase } from '../bases/index.ts'
 import { setCause } from '../changes/cause.ts'
 import { type Change, mayRead } from '../changes/entry.ts'
-import { readStretch } from '../changes/read.ts'
+import { readEntry } from '../changes/read.ts'
 import { type Db, statement } from '../db.ts'
 import type { WriteScope } from '../write.ts'
 import { revertRecord } from './revert-record.ts'
@@ -47,7 +47,7 @@ export async function revertChange(
     else if (change.kind === 'relationship') await revertRelationship(within, baseId, change, demandLast)
     else throw notRevertible(change)
     const written = await lastOf(tx, baseId, change)
-    const [inverse] = await readStretch(tx, { baseId, after: written - 1, upTo: written, limit: 1 })
+    const inverse = await readEntry(tx, baseId, written)
     if (!inverse || written === last) throw nothingToRevert(seq)
     return inverse
   })
@@ -56,7 +56,7 @@ export async function revertChange(
 /** The change, where the token may see it: what it may not see is as if it had not happened. */
 async function findChange(scope: WriteScope, baseId: string, seq: number): Promise<Change> {
   const isSeq = Number.isSafeInteger(seq) && seq >= 1
-  const [change] = isSeq ? await readStretch(scope.db, { baseId, after: seq - 1, upTo: seq, limit: 1 }) : []
+  const change = isSeq ? await readEntry(scope.db, baseId, seq) : undefined
   if (change && mayRead(scope.access, baseId, change)) return change
   await demandBase(scope, baseId)
   throw new DomainError('NOT_FOUND', `There is no change ${seq} in base "${baseId}".`, {

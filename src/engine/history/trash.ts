@@ -6,7 +6,7 @@ import { statement, timed } from '../db.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { type RecordItem, type RecordRow, toRecord, written } from '../records/record.ts'
-import { read, type Scope } from '../scope.ts'
+import { read, readPageRows, type Scope } from '../scope.ts'
 
 /** A deleted record that can be restored, as it was. */
 export type TrashedRecord = {
@@ -73,11 +73,11 @@ export async function listTrash(scope: Scope, baseId: string, args: TrashArgs): 
   const start = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const position = start ? [start.values[0], start.id] : [null, null]
   const asked = [baseId, types, ...position, page.limit + 1, page.offset]
-  const rows = await read<Row>(scope, LIST_TRASH, asked)
+  const { rows, isCut } = await readPageRows<Row>(scope, LIST_TRASH, asked)
   const [counted] = page.includeTotal
     ? await read<{ total: number }>(scope, COUNT_TRASH, [baseId, types])
     : []
-  const found = toPage(rows, page, counted?.total ?? null)
+  const found = toPage(rows, page, counted?.total ?? null, isCut)
   const positionOf = (row: Row) => ({ id: row.seq, values: [written(row.deleted_at)] })
   return {
     ...found,

@@ -1,3 +1,4 @@
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { demand } from '../access.ts'
 import { type DiffStep, diffOf } from '../changes/diff.ts'
 import type { Change } from '../changes/entry.ts'
@@ -7,7 +8,7 @@ import { statement, timed } from '../db.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { recordNotFound, written } from '../records/record.ts'
-import { read, type Scope } from '../scope.ts'
+import { read, readPageRows, type Scope } from '../scope.ts'
 
 /** One version of a record, and what made it. */
 export type RecordVersion = {
@@ -69,14 +70,21 @@ export async function listVersions(
   const boundTo = ['history', ...target, scope.access.grants]
   const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
   const asked = [...target, before, page.limit + 1, page.offset]
-  const rows = await read<Row>(scope, LIST_VERSIONS, asked)
+  // A version is told apart from the one before, which is read with it.
+  const { rows, isCut } = await readPageRows<Row>(scope, LIST_VERSIONS, asked, { atLeast: 2 })
   const needsCount = page.includeTotal || rows.length === 0
   const [counted] = needsCount ? await read<{ total: number }>(scope, COUNT_VERSIONS, target) : []
   if (counted?.total === 0) throw recordNotFound(recordType, id)
-  const found = toPage(rows, page, page.includeTotal ? (counted?.total ?? null) : null)
+  const shown = isCut ? rows.slice(0, -1) : rows
+  const found = toPage(shown, page, page.includeTotal ? (counted?.total ?? null) : null, isCut)
+  const versions: RecordVersion[] = []
+  for (const [i, row] of found.data.entries()) {
+    if (turnIsOver()) await nextTurn()
+    versions.push(toVersion(row, rows[i + 1]))
+  }
   return {
     ...found,
-    data: found.data.map((row, i) => toVersion(row, rows[i + 1])),
+    data: versions,
     ...cursorsOf(scope.keys.cursor, boundTo, found, ({ version }) => ({ id, values: [version] })),
   }
 }

@@ -21,13 +21,15 @@ export async function listRecordTypes(
   const types = scope.access.types('read', baseId)
   const where: Prisma.RecordTypeWhereInput = { baseId, ...(types !== '*' && { id: { in: [...types] } }) }
   const [rows, total] = await Promise.all([
-    scope.db.orm.recordType.findMany({
-      where: { ...where, AND: page.before },
-      include: WITH_INDEXES,
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take: page.limit + 1,
-      skip: page.offset,
-    }),
+    page.rows(({ before, take, skip }) =>
+      scope.db.orm.recordType.findMany({
+        where: { ...where, AND: before },
+        include: WITH_INDEXES,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take,
+        skip,
+      }),
+    ),
     page.includeTotal ? scope.db.orm.recordType.count({ where }) : null,
   ])
   if (rows.length === 0) await demandBase(scope, baseId)

@@ -9,7 +9,7 @@ import { demandWithin, filterThrough, refuseThrough, typeThrough } from '../lens
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { expandRecords } from '../related/index.ts'
-import { read, type Scope } from '../scope.ts'
+import { read, readPageRows, type Scope } from '../scope.ts'
 import { compileFor } from './compile-for.ts'
 import { expandsPast, parseExpand } from './expand.ts'
 import { adviseIndex } from './index-advice.ts'
@@ -33,7 +33,7 @@ export type ListArgs = PageArgs & {
 export type RecordPage = Omit<Page<RecordItem>, 'data'> & {
   data(): RecordItem[]
   /** The records as REST and MCP show them, narrowed to the fields that were asked for. */
-  rows(): object[] | JsonRows
+  rows(): JsonRows | Promise<object[]>
   isEmpty: boolean
 }
 
@@ -72,11 +72,17 @@ export async function listRecords(
   const statement = listStatement(query, compiled)
 
   const started = performance.now()
-  const rows = await read<Row>(scope, shaped(statement.text, { jsonAsText: true }), statement.values)
+  const { rows, isCut } = await readPageRows<Row>(
+    scope,
+    shaped(statement.text, { jsonAsText: true }),
+    statement.values,
+    // What is expanded needs room, too.
+    expand ? { part: 0.5 } : {},
+  )
   const total = page.includeTotal ? (rows[0]?.total ?? (await countAll(scope, query))) : null
   const took = performance.now() - started
   if (moment) await demandKept(scope, baseId, moment)
-  const found = toPage(rows, page, total)
+  const found = toPage(rows, page, total, isCut)
   const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
   const keys = found.data.map(({ id }) => ({ recordType, id }))
   const expansions = expand ? await expandRecords(scope, baseId, expand, keys) : []

@@ -1,4 +1,5 @@
 import { JsonRows } from '../../json/rows.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import type { Expansion } from './expand.ts'
 import { type Projection, project, projectData } from './projection.ts'
 import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from './record.ts'
@@ -15,14 +16,26 @@ export function asRows(
   rows: readonly ListedRow[],
   projection: Projection | null,
   expansions: readonly Expansion[],
-): object[] | JsonRows {
+): JsonRows | Promise<object[]> {
   const areText = rows.every(({ data }) => typeof data === 'string')
   if (areText && projection === null && expansions.length === 0)
     return new JsonRows(rows.map((row) => toViewText(recordType, row)))
-  return rows.map((row, i) => {
+  return asObjects(recordType, rows, projection, expansions)
+}
+
+async function asObjects(
+  recordType: string,
+  rows: readonly ListedRow[],
+  projection: Projection | null,
+  expansions: readonly Expansion[],
+): Promise<object[]> {
+  const objects: object[] = []
+  for (const [i, row] of rows.entries()) {
+    if (turnIsOver()) await nextTurn()
     const view = toView(recordType, parsed(row))
-    return Object.assign(projection ? project(view, projection) : view, expansions[i])
-  })
+    objects.push(Object.assign(projection ? project(view, projection) : view, expansions[i]))
+  }
+  return objects
 }
 
 /** A row as GraphQL shows it. */

@@ -1,12 +1,14 @@
 import { invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { namedTypes } from '../access.ts'
+import type { CappedRows } from '../capped-query.ts'
 import { shaped } from '../db.ts'
 import { rightsOf } from '../lens/look.ts'
 import type { ExpandStep, Expansion } from '../records/expand.ts'
 import { type RecordRow, type RecordRowView, toView } from '../records/record.ts'
 import { toRelationshipView } from '../relationships/index.ts'
-import { read, type Scope } from '../scope.ts'
+import { readPageRows, type Scope } from '../scope.ts'
 import { linkOf } from './columns.ts'
 import { EXPAND, expandWithin } from './expand-statement.ts'
 import { demandRelationshipTypes } from './followed.ts'
@@ -45,8 +47,12 @@ export async function expandRecords(
   const roots = records.map((key) => openLists(key, tree, 1))
   let level = roots.flatMap(({ lists }) => lists)
   let total = 0
+  let repeated = 0
   while (level.length > 0) {
-    const rows = await readLevel(scope, baseId, level, reach)
+    const { rows, isCut } = await readLevel(scope, baseId, level, reach)
+    if (isCut) throw tooManyBytes()
+    repeated += await bytesOfRepeated(level, rows)
+    if (repeated > LIMITS.pageBytes) throw tooManyBytes()
     total += rows.reduce((sum, { n }) => sum + (level[n - 1]?.times ?? 0), 0)
     if (total > LIMITS.expandedInAll) throw tooMuch()
     level = fill(level, rows)
@@ -83,7 +89,7 @@ async function readLevel(
   baseId: string,
   lists: readonly List[],
   reach: Reach | null,
-): Promise<Row[]> {
+): Promise<CappedRows<Row>> {
   const values = [
     baseId,
     lists.map(({ recordType }) => recordType),
@@ -92,9 +98,21 @@ async function readLevel(
     lists.map(({ step }) => step.incoming),
     namedTypes(rightsOf(scope), 'read', baseId),
   ]
-  if (!reach) return read<Row>(scope, EXPAND, values)
+  if (!reach) return readPageRows<Row>(scope, EXPAND, values)
   const within = expandWithin(reach, values)
-  return read<Row>(scope, shaped(within.text), within.values)
+  return readPageRows<Row>(scope, shaped(within.text), within.values)
+}
+
+/** The bytes of the records that stand in the answer more than once: those are read once, and written each time. */
+async function bytesOfRepeated(lists: readonly List[], rows: readonly Row[]): Promise<number> {
+  let bytes = 0
+  for (const { n, data } of rows) {
+    const times = lists[n - 1]?.times ?? 1
+    if (times === 1) continue
+    if (turnIsOver()) await nextTurn()
+    bytes += times * JSON.stringify(data).length
+  }
+  return bytes
 }
 
 /** Puts what was read into its lists, and answers the lists of the next level. A record of several lists is read on once. */
@@ -124,6 +142,14 @@ function openRecord(row: Row, below: Tree) {
   const { expansion, lists } = openLists({ recordType: row.record_type, id: row.id }, below, 0)
   return { record: Object.assign(record, expansion), lists }
 }
+
+const tooManyBytes = () =>
+  invalid({
+    path: '/expand',
+    code: 'too_large',
+    message:
+      'The related records of this page have more bytes than an answer may. Ask for a smaller page or fewer levels, or list them with `related`.',
+  })
 
 const tooMuch = () =>
   invalid({

@@ -11,7 +11,7 @@ import { type Projection, parseFields, project } from '../records/projection.ts'
 import { readQuestion } from '../records/question.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord, toView } from '../records/record.ts'
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
-import { read, type Scope } from '../scope.ts'
+import { readPageRows, type Scope } from '../scope.ts'
 import { findType } from '../types-cache.ts'
 import { linkOf } from './columns.ts'
 import { demandRelationshipTypes } from './followed.ts'
@@ -82,7 +82,7 @@ export async function relatedRecords(
     filter: filter && bindFilter(filter, type),
     sort: isSorted ? bindSort(sort, type) : null,
   })
-  const rows = await read<Row>(scope, shaped(statement.text), statement.values)
+  const { rows, isCut } = await readPageRows<Row>(scope, shaped(statement.text), statement.values)
   const [first] = rows
   if (!first?.starts) throw recordNotFound(recordType, id)
   if (first.too_large) throw tooLarge()
@@ -90,6 +90,7 @@ export async function relatedRecords(
     rows.filter(({ n }) => n !== null),
     page,
     first.total,
+    isCut,
   )
   return {
     ...found,

@@ -21,12 +21,14 @@ export async function listRelationshipTypes(
   const page = readNewest(scope, `relationship types of ${baseId}`, args)
   const where: Prisma.RelationshipTypeWhereInput = { baseId, ...readable(scope, baseId) }
   const [rows, total] = await Promise.all([
-    scope.db.orm.relationshipType.findMany({
-      where: { AND: [where, page.before] },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take: page.limit + 1,
-      skip: page.offset,
-    }),
+    page.rows(({ before, take, skip }) =>
+      scope.db.orm.relationshipType.findMany({
+        where: { AND: [where, before] },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take,
+        skip,
+      }),
+    ),
     page.includeTotal ? scope.db.orm.relationshipType.count({ where }) : null,
   ])
   if (rows.length === 0) await demandBase(scope, baseId)

@@ -7,7 +7,7 @@ import { parseFilter } from '../filter/parse.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { readSort } from '../records/sort.ts'
 import { readableRelationshipTypes } from '../relationship-types/index.ts'
-import { read, type Scope } from '../scope.ts'
+import { read, readPageRows, type Scope } from '../scope.ts'
 import { LINK_FIELDS, parseLinkField } from './columns.ts'
 import { countStatement, fixedText, type LinkQuery, listStatement } from './list-statement.ts'
 import { type Relationship, type RelationshipRow, toRelationship } from './relationship.ts'
@@ -47,10 +47,10 @@ export async function listRelationships(
     position,
   }
   const statement = listStatement(query)
-  const rows = await read<Row>(scope, shaped(statement.text), statement.values)
+  const { rows, isCut } = await readPageRows<Row>(scope, shaped(statement.text), statement.values)
   if (rows.length === 0) await demandBase(scope, baseId)
   const total = page.includeTotal ? await count(scope, query) : null
-  const found = toPage(rows, page, total)
+  const found = toPage(rows, page, total, isCut)
   const positionOf = (row: Row) => ({ id: row.id, values: sort.map((_, n) => row[`s${n}`] ?? null) })
   return {
     ...found,

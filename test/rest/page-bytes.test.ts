@@ -1,0 +1,187 @@
+/** A page of any list ends at its bytes, says so, and the pages together are the whole list. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { forAll, TIMEOUT } from '../properties/lanes.ts'
+import { expectFailure, succeed, times } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const PAGE = 64 * 1024
+/** What one row and the frame of an answer add to the bytes of a page. */
+const MARGIN = 4 * 1024
+
+let whole: World
+let paged: World
+beforeAll(async () => {
+  whole = await openWorld()
+  paged = await openWorld({ PLINTH_MAX_PAGE_BYTES: String(PAGE) }, whole.database)
+})
+afterAll(async () => {
+  await paged.close()
+  await whole.close()
+})
+
+const text = (bytes: number) => 'x'.repeat(bytes)
+
+/** All pages by cursor, with the bytes of each. */
+async function walk(world: World, path: string) {
+  const rows: Body[] = []
+  const sizes: number[] = []
+  const truncated: boolean[] = []
+  for (let cursor = ''; ; ) {
+    const answer = await world.call('GET', `${path}${path.includes('?') ? '&' : '?'}${cursor}`)
+    const { data, meta } = succeed(answer)
+    expect(data.length).toBeGreaterThan(0)
+    rows.push(...data)
+    sizes.push(answer.text.length)
+    truncated.push(meta.truncated ?? false)
+    if (meta.truncated) expect(meta.limit).toBe(data.length)
+    if (!meta.has_more) return { rows, sizes, truncated }
+    cursor = `cursor=${encodeURIComponent(meta.next_cursor)}`
+  }
+}
+
+describe('A list of large records', () => {
+  let at: string
+  beforeAll(async () => {
+    at = `/v1/crm/records/${await whole.newType()}`
+    for (const id of times(20, (i) => `r${String(i).padStart(2, '0')}`))
+      succeed(await whole.call('PUT', `${at}/${id}`, { data: { id, text: text(16_000) } }), 201)
+  })
+
+  test('by cursor loses and repeats nothing, and no answer is larger than a page', async () => {
+    const { rows, sizes, truncated } = await walk(paged, `${at}?sort=id&limit=1000`)
+    expect(rows).toEqual(succeed(await whole.call('GET', `${at}?sort=id&limit=1000`)).data)
+    expect(Math.max(...sizes)).toBeLessThan(PAGE + MARGIN)
+    expect(sizes).toHaveLength(5)
+    expect(truncated).toEqual([true, true, true, true, false])
+  })
+
+  test('by offset goes on behind the rows of each answer', async () => {
+    const ids: string[] = []
+    for (let offset = 0; ; ) {
+      const { data, meta } = succeed(
+        await paged.call('GET', `${at}?sort=id&limit=10&offset=${offset}&include_total=true`),
+      )
+      expect(meta).toMatchObject({ offset, total: 20 })
+      ids.push(...data.map(({ id }: Body) => id))
+      if (!meta.has_more) break
+      expect(meta).toMatchObject({ truncated: true, limit: data.length, next_cursor: expect.any(String) })
+      offset += meta.limit
+    }
+    expect(ids).toEqual(times(20, (i) => `r${String(i).padStart(2, '0')}`))
+  })
+
+  test('has a page of one record where that alone is larger than a page', async () => {
+    succeed(await whole.call('PUT', `${at}/r05`, { data: { text: text(PAGE * 2) } }))
+    const { rows } = await walk(paged, `${at}?sort=id`)
+    expect(rows.map(({ id }) => id)).toEqual(times(20, (i) => `r${String(i).padStart(2, '0')}`))
+  })
+
+  test('that are shown in part, expanded or as of a moment, ends there, too', async () => {
+    const now = new Date().toISOString()
+    for (const more of ['fields=id,data.id', `as_of=${now}`]) {
+      const { rows, sizes } = await walk(paged, `${at}?sort=id&${more}`)
+      expect(rows.map(({ id }) => id)).toEqual(times(20, (i) => `r${String(i).padStart(2, '0')}`))
+      expect(sizes.length).toBeGreaterThan(5)
+    }
+  })
+
+  test('the trash, the log of changes and the history end there, too', async () => {
+    const id = 'historic'
+    for (const n of times(12, (i) => i))
+      await whole.call('PUT', `${at}/${id}`, { data: { n, text: text(16_000 + n) } })
+    const history = await walk(paged, `${at}/${id}/history`)
+    expect(history.rows).toEqual(succeed(await whole.call('GET', `${at}/${id}/history`)).data)
+    expect(history.rows).toHaveLength(12)
+    expect(history.sizes.length).toBeGreaterThan(3)
+
+    const changes: Body[] = []
+    for (let after = 0; ; ) {
+      const answer = await paged.call('GET', `/v1/crm/changes?limit=1000&after=${after}`)
+      const { data, meta } = succeed(answer)
+      expect(answer.text.length).toBeLessThan(PAGE * 3)
+      changes.push(...data)
+      after = meta.next_after
+      if (!meta.has_more) break
+    }
+    expect(changes).toEqual(succeed(await whole.call('GET', '/v1/crm/changes?limit=1000')).data)
+
+    for (const { id } of succeed(await whole.call('GET', at)).data)
+      succeed(await whole.call('DELETE', `${at}/${id}`))
+    const trash = await walk(paged, `/v1/crm/trash?limit=100`)
+    expect(trash.rows).toEqual(succeed(await whole.call('GET', '/v1/crm/trash?limit=100')).data)
+    expect(trash.sizes.length).toBeGreaterThan(5)
+  })
+})
+
+test('what expand adds is bounded, and refused with what to do above', async () => {
+  const type = await whole.newType()
+  const at = `/v1/crm/records/${type}`
+  const ends = { source_record_types: [type], target_record_types: [type] }
+  succeed(await whole.call('PUT', '/v1/crm/relationship-types/near', ends), 201)
+  succeed(await whole.call('PUT', `${at}/hub`, { data: { text: text(20_000) } }), 201)
+  for (const n of times(6, (i) => i)) {
+    const relationships = [{ rel_type: 'near', record_type: type, id: 'hub' }]
+    succeed(await whole.call('PUT', `${at}/r${n}`, { data: { n }, relationships }), 201)
+  }
+  const filter = encodeURIComponent(JSON.stringify({ field: 'data.n', op: 'gte', value: 0 }))
+  const refused = await paged.call('GET', `${at}?expand=near&filter=${filter}`)
+  expect(expectFailure(refused, 'VALIDATION_ERROR').details[0]).toMatchObject({
+    path: 'query/expand',
+    code: 'too_large',
+  })
+  const answer = await paged.call('GET', `${at}?expand=near&limit=2&filter=${filter}`)
+  expect(succeed(answer).data.map((row: Body) => row._expanded.near[0].record.id)).toEqual(['hub', 'hub'])
+})
+
+test(
+  'pages of records of any size, in any order, are the one big page',
+  async () => {
+    let serial = 0
+    const scenario = fc.record({
+      sizes: fc.array(fc.oneof(fc.nat(200), fc.nat(PAGE), fc.nat(PAGE * 2)), { minLength: 1, maxLength: 25 }),
+      limit: fc.integer({ min: 1, max: 30 }),
+      sort: fc.constantFrom('id', '-data.rank', 'data.rank,-id', '-created_at'),
+      fields: fc.constantFrom('', '&fields=id,data.rank'),
+    })
+    await forAll(scenario, 12, async ({ sizes, limit, sort, fields }) => {
+      const type = `sized${++serial}`
+      succeed(await whole.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
+      const operations = sizes.map((size, i) => ({
+        type: 'create_record',
+        record_type: type,
+        data: { rank: (i * 7) % 5, text: text(size) },
+      }))
+      succeed(await whole.call('POST', '/v1/crm/batch', { operations }))
+      const path = `/v1/crm/records/${type}?sort=${sort}${fields}`
+      const { rows } = await walk(paged, `${path}&limit=${limit}`)
+      expect(rows).toEqual(succeed(await whole.call('GET', `${path}&limit=1000`)).data)
+    })
+  },
+  TIMEOUT,
+)
+
+describe('Lists of configuration', () => {
+  test.each([
+    ['record-types', (at: string) => ({ json_schema: { description: at + text(15_000) } })],
+    [
+      'relationship-types',
+      (at: string) => ({ data_schema: { type: 'object', description: at + text(15_000) } }),
+    ],
+    ['toolsets', (at: string) => ({ description: at + text(9_000) })],
+  ])('%s: pages end at their bytes, and together are the whole list', async (noun, body) => {
+    const base = `list-${noun.slice(0, 5)}`
+    succeed(await whole.call('PUT', `/v1/bases/${base}`, {}), 201)
+    for (const id of times(20, (i) => `n${i}`))
+      succeed(await whole.call('PUT', `/v1/${base}/${noun}/${id}`, body(id)), 201)
+    const all = succeed(await whole.call('GET', `/v1/${base}/${noun}?limit=1000`)).data
+    expect(all).toHaveLength(20)
+    const { rows, sizes, truncated } = await walk(paged, `/v1/${base}/${noun}?limit=1000`)
+    expect(rows).toEqual(all)
+    expect(Math.max(...sizes)).toBeLessThan(PAGE + MARGIN)
+    expect(truncated.slice(0, -1).every(Boolean)).toBe(true)
+    expect(truncated.at(-1)).toBe(false)
+    expect(sizes.length).toBeGreaterThan(2)
+  })
+})
