@@ -20,6 +20,8 @@ export const LIMITS = {
   jsonContainers: 1_000_000,
   jsonMembers: 20_000,
   batchOperations: 1000,
+  /** Bytes of records that a batch writes or answers; as many as its body may have, where that is more. */
+  batchBytes: 16 * 1024 * 1024,
   pageDefault: 50,
   pageMax: 1000,
   /** Bytes of rows at which a page ends. */

@@ -37,6 +37,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       adminToken: { token: admin.token, isDemanded: admin.isNew || config.adminToken !== undefined },
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,
+      batchBytes: Math.max(LIMITS.batchBytes, config.bodyBytes),
       connections: config.databaseConnections,
       timeoutMs: config.requestTimeoutMs,
       sql: config.sql,

@@ -26,6 +26,8 @@ export type EngineOptions = {
   connectionString: string
   adminToken: AdminToken
   recordBytes?: number
+  /** Bytes of records that a batch writes or answers. */
+  batchBytes?: number
   /** Bytes at which a page ends. */
   pageBytes?: number
   /** How many connections to the database there are, and how long a statement or a transaction may take. */
@@ -72,7 +74,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const together = openTogether(database.part(), database.part())
   const feed = openChangeFeed(database, log)
   const waits = openWaits(feed)
-  const limits = { recordBytes: options.recordBytes ?? LIMITS.recordBytes }
+  const limits = {
+    recordBytes: options.recordBytes ?? LIMITS.recordBytes,
+    batchBytes: options.batchBytes ?? LIMITS.batchBytes,
+  }
   const pageBytes = options.pageBytes ?? LIMITS.pageBytes
   const keys = {
     cursor: sealKey(await serverSecret(database, 'cursor')),

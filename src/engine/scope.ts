@@ -38,7 +38,7 @@ export type Scope = {
   readonly requestId: string
   /** The server's own keys. */
   readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
-  readonly limits: { readonly recordBytes: number }
+  readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
   /** The bytes that pages of this request may have. */
   readonly answer: AnswerBudget
   readonly sql: SqlRunner

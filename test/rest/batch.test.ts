@@ -94,17 +94,6 @@ test('what is answered of a record is what is read, wherever the writes of a bat
   expect(last.get('r3')?.record).toMatchObject({ status: 'cancelled', version: 7 })
 })
 
-test('more data than one statement takes is written whole', async () => {
-  const type = await world.newType()
-  const ids = times(20, (n) => `big${n}`)
-  const fill = 'x'.repeat(900_000)
-  for (const id of ids)
-    succeed(await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { fill } }), 201)
-  const patch = (id: string, n: number) => ({ type: 'patch_record', record_type: type, id, data: { n } })
-  expect(brief(succeed(await batch(ids.map(patch))))).toEqual(ids.map((id) => ['updated', id, 2]))
-  for (const [n, id] of ids.entries()) expect(succeed(await get(type, id)).data).toEqual({ fill, n })
-})
-
 test('every entry of the log carries the request and who sent it', async () => {
   const type = await world.newType()
   const operations = times(3, (n) => put(type, `r${n}`, { n }))

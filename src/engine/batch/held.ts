@@ -4,10 +4,14 @@ import type { Pair, RecordRow } from '../records/record.ts'
 export type HeldRow = RecordRow & {
   /** Where it lies in its table (`ctid`), which only a write of our own changes while it is locked. */
   readonly place: string
+  /** Of its data as text, where that was read. */
+  readonly bytes?: number
 }
 
 /** The records that a batch touches, as they are under its locks. */
 export type Held = {
+  /** Bytes of data that were read, in all. */
+  bytes: number
   get(recordType: string, id: string): HeldRow | undefined
   byPair(recordType: string, pair: Pair): HeldRow | undefined
   set(recordType: string, row: HeldRow): void
@@ -46,6 +50,7 @@ export function openHeld(): Held {
     if (pair) pairs.delete(pairKey(pair))
   }
   return {
+    bytes: 0,
     get: (recordType, id) => types.get(recordType)?.rows.get(id),
     byPair: (recordType, pair) => {
       const { rows, pairs } = of(recordType)

@@ -9,6 +9,7 @@ import {
   type ConfigurationOperation,
   type DataOperation,
   isConfiguration,
+  isOfRecord,
   type Operation,
 } from './operation.ts'
 import type { Outcome } from './outcome.ts'
@@ -17,6 +18,7 @@ import { demandAll } from './permissions.ts'
 import { upsertPlain } from './plain.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { readOperations } from './read.ts'
+import { demandRoom, openRoom } from './room.ts'
 import { runConfiguration } from './run-configuration.ts'
 import { runData } from './run-data.ts'
 
@@ -37,12 +39,13 @@ export async function runBatch(
   const { operations, failures } = await readOperations(raw, scope.limits)
   if (Array.isArray(raw) && raw.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
+  demandRoom(scope.limits.batchBytes, data.filter(isOfRecord))
   const { types } = settle(await prepare(scope, baseId, data), failures)
   const done = await upsertPlain(scope, data, types)
   if (done) return { data: done }
   const run = async (within: WriteScope) => {
     const outcomes = new Map<number, Outcome>()
-    await runData(within, baseId, data, types, outcomes)
+    await runData(within, baseId, data, types, outcomes, openRoom(scope.limits.batchBytes))
     return inOrder(outcomes)
   }
   return planned(scope, run, 'statements')
@@ -74,11 +77,12 @@ function runMixed(
     await lockConfiguration(within, baseId)
     settle(await prepare(within, baseId, settledBefore(operations)), failures)
     const outcomes = new Map<number, Outcome>()
+    const room = openRoom(scope.limits.batchBytes)
     for (const part of partsOf(operations)) {
       if (!Array.isArray(part)) outcomes.set(part.index, await runConfiguration(within, baseId, part))
       else {
         const { types } = settle(await prepare(within, baseId, part))
-        await runData(within, baseId, part, types, outcomes)
+        await runData(within, baseId, part, types, outcomes, room)
       }
     }
     return inOrder(outcomes)

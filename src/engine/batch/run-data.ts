@@ -14,6 +14,7 @@ import { type DataOperation, type Id, isOfRecord, type RecordOperation } from '.
 import type { Outcome } from './outcome.ts'
 import { hasOwnLinks, writeOwnLinks } from './own-links.ts'
 import type { Types } from './prepare.ts'
+import { type Room, takeRoom } from './room.ts'
 import { samesOf, touchesOf } from './touches.ts'
 import { planWaves } from './waves.ts'
 import { removeLinks, upsertLinks } from './write-links.ts'
@@ -28,6 +29,7 @@ type Run = {
   idOf: (id: Id) => string
   /** What cannot be done, of all waves. */
   failures: Failure[]
+  room: Room
 }
 
 /** Runs operations that fit their types, wave by wave, in the caller's transaction; adds what they did to `outcomes`. */
@@ -37,6 +39,7 @@ export async function runData(
   operations: readonly DataOperation[],
   types: Types,
   outcomes: Map<number, Outcome>,
+  room: Room,
 ): Promise<void> {
   const held = await holdAll(scope, baseId, operations.filter(isOfRecord), types)
   const idOf = (id: Id) => (typeof id === 'string' ? id : demandKnown(outcomes.get(id.ref)).id)
@@ -48,7 +51,7 @@ export async function runData(
     const due = wave
       .map((position) => demandKnown(operations[position]))
       .filter(({ index }) => index < firstOf(failures))
-    for (const outcome of await runWave({ scope, baseId, types, held, idOf, failures }, due))
+    for (const outcome of await runWave({ scope, baseId, types, held, idOf, failures, room }, due))
       outcomes.set(outcome.index, outcome)
   }
   refuse(failures)
@@ -58,6 +61,7 @@ export async function runData(
 async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcome[]> {
   const { scope, baseId, types, held, idOf, failures } = run
   const before = await decideAll(run, wave.filter(isOfRecord))
+  takeRoom(run.room, before)
   const decided = before.filter(({ operation }) => operation.index < firstOf(failures))
   const operations = wave.filter(({ index }) => index < firstOf(failures))
   const outcomes: Outcome[] = []

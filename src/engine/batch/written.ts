@@ -44,5 +44,8 @@ function rowAfter(decision: Of<Written>, written: WrittenRow | undefined): HeldR
 }
 
 /** The columns that a write gives; without a pair these stay. */
-const contentOf = ({ data, pair }: Content) =>
-  pair ? { data, external_source: pair.externalSource, external_id: pair.externalId } : { data }
+const contentOf = ({ data, text, pair }: Content) => ({
+  data,
+  bytes: Buffer.byteLength(text),
+  ...(pair && { external_source: pair.externalSource, external_id: pair.externalId }),
+})

@@ -1,0 +1,72 @@
+/** A batch writes and answers at most so many bytes, or nothing. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, succeed, times } from '../support/answers.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const MIB = 1024 ** 2
+let world: World
+let type: string
+let at: string
+const text = 'x'.repeat(MIB - 100)
+beforeAll(async () => {
+  world = await openWorld({ PLINTH_MAX_BODY_BYTES: String(4 * MIB) })
+  type = await world.newType()
+  at = `/v1/crm/records/${type}`
+  for (const n of times(20, (i) => i))
+    succeed(await world.call('PUT', `${at}/r${n}`, { data: { text } }), 201)
+})
+afterAll(() => world.close())
+
+const batch = (operations: readonly object[], headers = {}) =>
+  world.call('POST', '/v1/crm/batch', { operations }, headers)
+const patches = (count: number, id = (_: number) => 'r0') =>
+  times(count, (n) => ({ type: 'patch_record', record_type: type, id: id(n), data: { n } }))
+const state = async () =>
+  succeed(await world.call('GET', `${at}?sort=id&limit=1000&fields=id,version,data.n`)).data
+const entries = async () => (await world.logOf(type)).length
+const keys = async () => (await world.database.query('SELECT 1 FROM plinth.idempotency', [])).length
+
+describe('A batch of small patches of large records', () => {
+  test.each<[string, () => object[]]>([
+    ['of one record, again and again', () => patches(20)],
+    ['of many records', () => patches(20, (n) => `r${n}`)],
+    ['that cancel them', () => times(20, (n) => ({ type: 'cancel_record', record_type: type, id: `r${n}` }))],
+  ])('%s is 400 above the bytes of a batch, and leaves nothing', async (_name, operations) => {
+    const before = [await state(), await entries(), await keys()]
+    for (const headers of [{}, { 'idempotency-key': 'large' }]) {
+      const error = expectFailure(await batch(operations(), headers), 'VALIDATION_ERROR')
+      expect(error.details[0]).toMatchObject({ code: 'batch_too_large', expected: 16 * MIB })
+      expect(error.details[0].path).toMatch(/^\/operations/)
+    }
+    expect([await state(), await entries(), await keys()]).toEqual(before)
+  })
+
+  test('within these bytes is written and answered, and a key replays it', async () => {
+    const once = await batch(patches(14), { 'idempotency-key': 'fits' })
+    const { data, meta } = succeed(once)
+    expect(meta).toEqual({ count: 14 })
+    expect(data.map((item: { record: { data: { n: number } } }) => item.record.data.n)).toEqual(
+      times(14, (n) => n),
+    )
+    const again = await batch(patches(14), { 'idempotency-key': 'fits' })
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(succeed(again)).toEqual(succeed(once))
+  })
+})
+
+test('a server that takes larger bodies takes larger batches, and more than one statement takes is written whole', async () => {
+  const larger = await openWorld({ PLINTH_MAX_BODY_BYTES: String(24 * MIB) }, world.database)
+  try {
+    const { data } = succeed(
+      await larger.call('POST', '/v1/crm/batch', { operations: patches(18, (n) => `r${n}`) }),
+    )
+    expect(data).toHaveLength(18)
+    for (const n of [0, 17]) {
+      const { record } = data[n]
+      expect(succeed(await larger.call('GET', `${at}/r${n}`))).toEqual(record)
+      expect(record.data).toEqual({ text, n })
+    }
+  } finally {
+    await larger.close()
+  }
+})
