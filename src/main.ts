@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import { type Config, readConfig } from './config.ts'
 import { openEngine } from './engine/engine.ts'
-import { newToken } from './engine/tokens/index.ts'
+import { type AdminToken, newToken } from './engine/tokens/index.ts'
 import { LIMITS } from './limits.ts'
 import type { Provider } from './mcp/provider.ts'
 import { supervise } from './postgres/supervisor.ts'
@@ -31,10 +31,10 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
     const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
-    const admin = await adminToken(config)
+    const admin = await adminToken(config, log)
     const engine = await openEngine({
       connectionString,
-      adminToken: { token: admin.token, isDemanded: admin.isNew || config.adminToken !== undefined },
+      adminToken: admin,
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,
       batchBytes: Math.max(LIMITS.batchBytes, config.bodyBytes),
@@ -56,7 +56,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     })
     // After the line that says so: until then nothing takes time from the start.
     setImmediate(() => engine.startJobs())
-    return { url, adminToken: admin.token, isNewToken: admin.isNew, close }
+    return { url, adminToken: admin.token, isNewToken: admin.from === 'new', close }
   } catch (error) {
     await close()
     throw error
@@ -84,18 +84,31 @@ async function openEmbedded(config: Config, log: Logger, closing: (() => Promise
 }
 
 /** The token of the first administrator: from the settings, else kept in the data directory since the first start. */
-async function adminToken(config: Config): Promise<{ token: string; isNew: boolean }> {
-  if (config.adminToken) return { token: config.adminToken, isNew: false }
+async function adminToken(config: Config, log: Logger): Promise<AdminToken> {
   const file = join(config.dataDir, 'admin-token')
-  try {
-    return { token: (await readFile(file, 'utf8')).trim(), isNew: false }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  const kept = await readKept(file)
+  if (config.adminToken !== undefined) {
+    if (kept !== undefined && kept !== config.adminToken)
+      log.warn(
+        { file },
+        'the file holds another token than PLINTH_ADMIN_TOKEN: the command line that reads it is refused. Delete the file, or write the token into it',
+      )
+    return { token: config.adminToken, from: 'settings', kept }
   }
+  if (kept !== undefined) return { token: kept, from: 'kept' }
   const token = newToken()
   await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' })
   await chmod(file, 0o600)
-  return { token, isNew: true }
+  return { token, from: 'new' }
+}
+
+async function readKept(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 const addressFile = (config: Config) => join(config.dataDir, 'server.json')

@@ -5,7 +5,7 @@ import type { Engine } from './engine/engine.ts'
 import { openContext } from './graphql/context.ts'
 import { playground } from './graphql/playground.ts'
 import { acceptJson, bodySizes } from './http/body.ts'
-import { callerHook, type Door } from './http/caller.ts'
+import { callerHooks, type Door } from './http/caller.ts'
 import { cors } from './http/cors.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
 import { health } from './http/health.ts'
@@ -81,10 +81,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     draining,
     door,
   })
-  await app.register(rest(callerHook(door, limiter, 'rest'), sizes), { prefix: '/v1' })
-  await app.register(playground(callerHook(door, limiter, 'graphql'), config))
+  await app.register(rest(callerHooks(door, limiter, 'rest'), sizes), { prefix: '/v1' })
+  await app.register(playground(callerHooks(door, limiter, 'graphql'), config))
   await app.register(entrance.metadata(addressCheck(config)))
-  const toMcp = callerHook(entrance.door, limiter, 'mcp', entrance.tokenChars)
+  const toMcp = callerHooks(entrance.door, limiter, 'mcp', entrance.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge }, provider))
   await app.register(docs())
   return app

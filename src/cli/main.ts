@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option as Flag } from 'commander'
 import { call } from './client.ts'
-import { describe, EXIT, type Failure, misused, toFailure } from './failure.ts'
+import { describe, EXIT, Failure, misused, toFailure } from './failure.ts'
 import { follow } from './follow.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-config.ts'
 import { base } from './nouns/base.ts'
@@ -23,7 +23,7 @@ import { wait } from './nouns/wait.ts'
 import type { Option } from './options.ts'
 import { note, show, showJson, showJsonLine } from './print.ts'
 import { argumentsOf, type Row, requestOf } from './row.ts'
-import { type Flags, readSettings, serverUrl, tokenFor } from './settings.ts'
+import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './settings.ts'
 
 const NOUNS = [
   token,
@@ -132,15 +132,27 @@ function addRow(group: Command, program: Command, columns: readonly string[], ro
     const request = await requestOf(row, { base: settings.base, arguments: written, options: new Map(given) })
     const url = serverUrl(settings)
     const { json: asJson } = program.opts<Flags>()
+    const token = tokenFor(url, settings)
+    const refused = advising(tokenFile(url, settings))
     if (request.streams) {
       const take = (json: string) => (asJson ? showJsonLine(json) : row.showEntry?.(JSON.parse(json)))
-      await follow(url, tokenFor(url, settings), request, take)
+      await follow(url, token, request, take).catch(refused)
     }
-    const answer = await call(url, tokenFor(url, settings), request)
+    const answer = await call(url, token, request).catch(refused)
     if (asJson) showJson(answer)
     else if (row.show) row.show(answer)
     else show(answer, row.columns ?? columns)
   })
+}
+
+/** Says of a refused token that nobody named where it came from. */
+function advising(file: string | undefined): (thrown: unknown) => never {
+  return (thrown) => {
+    if (file === undefined || !(thrown instanceof Failure) || thrown.body.error.code !== 'UNAUTHORIZED')
+      throw thrown
+    const advice = `The token in ${file} is not valid for this server: it was revoked, or PLINTH_ADMIN_TOKEN replaced it. Set PLINTH_TOKEN, or pass --token.`
+    throw new Failure(thrown.body, { exitCode: thrown.exitCode, advice, cause: thrown })
+  }
 }
 
 function flag({ flags, about, required, several, conflicts, to }: Option): Flag {

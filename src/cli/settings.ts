@@ -53,6 +53,12 @@ export function announcedUrl({ dataDir }: Settings): string | undefined {
 export const serverUrl = (settings: Settings): string =>
   settings.namedUrl ?? announcedUrl(settings) ?? STANDARD_URL
 
+/** Where the data directory keeps its token, if that is the one that is shown to the server. */
+export const tokenFile = (url: string, settings: Settings): string | undefined =>
+  settings.namedToken === undefined && tokenFor(url, settings) !== undefined
+    ? join(settings.dataDir, 'admin-token')
+    : undefined
+
 /** The token to show to a server. The data directory's own goes to this machine only: elsewhere it would be given away. */
 export function tokenFor(url: string, settings: Settings): string | undefined {
   if (settings.namedToken !== undefined) return settings.namedToken

@@ -93,6 +93,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   await ensureAdminToken(
     systemScope(database, caches, together, feed, { limits, keys, sql }),
     options.adminToken,
+    log,
   )
   const jobs = openJobs(database.part(), connectionString, log)
   const sweep = setInterval(() => {
@@ -111,6 +112,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       waits,
       access: session.access,
       actor: actorOf(session),
+      session,
       via,
       requestId,
       keys,

@@ -1,16 +1,24 @@
 import { DomainError } from '../errors.ts'
+import { textOfList } from '../json/rows.ts'
 import { LIMITS } from '../limits.ts'
 import { type Db, statement } from './db.ts'
 import type { Scope } from './scope.ts'
 import { LOCK_TIMEOUT, sqlState } from './sql-errors.ts'
+import type { UsedRight } from './used-rights.ts'
 
 /** What a key stands for: whose it is, its text, and the request it was sent with. */
 export type Key = { tokenId: string; key: string; fingerprint: string }
-export type StoredOutcome =
+export type StoredOutcome = (
   | { answer: object }
   | { error: { code: string; message: string; details: object[]; requestId: string } }
+) & {
+  /** The rights that it took; absent from what earlier versions stored. */
+  used?: UsedRight[]
+}
 
 type Steps<T> = {
+  /** Called when the key is held, for which the request may have waited. */
+  waited: (db: Db) => Promise<void>
   run: (db: Db) => Promise<T>
   /** What to keep of an outcome; null keeps nothing, and the key stays free. */
   store: (outcome: { answer: object } | { thrown: unknown }) => StoredOutcome | null
@@ -69,11 +77,12 @@ async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps
   const failed: { thrown?: unknown } = {}
   const answer = await scope.db.transaction(async (tx) => {
     const stored = await claimOrFind(tx, key)
+    await steps.waited(tx)
     if (stored) return steps.replay(stored)
     await tx.query(SAVEPOINT, [])
     try {
       const done = await steps.run(tx)
-      await tx.query(STORE, [key.tokenId, key.key, JSON.stringify(steps.store({ answer: done }))])
+      await tx.query(STORE, [key.tokenId, key.key, await textOf(steps.store({ answer: done }))])
       return done
     } catch (thrown) {
       const kept = steps.store({ thrown })
@@ -86,6 +95,16 @@ async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps
   })
   if (answer === undefined) throw failed.thrown
   return answer
+}
+
+/** An outcome as JSON. The items of a batch are written in turns: together they may be large. */
+async function textOf(outcome: StoredOutcome | null): Promise<string> {
+  if (outcome === null || !('answer' in outcome)) return JSON.stringify(outcome)
+  const { answer, ...rest } = outcome
+  const text = await textOfList(answer)
+  return text
+    ? `${JSON.stringify({ used: [], ...rest }).slice(0, -1)},"answer":${text}}`
+    : JSON.stringify(outcome)
 }
 
 async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined> {

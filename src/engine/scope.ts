@@ -7,7 +7,7 @@ import type { Closed, Db, Statement } from './db.ts'
 import type { Lens } from './lens/lens.ts'
 import type { Together } from './records/together.ts'
 import type { SealKey } from './seal.ts'
-import type { Actor } from './session.ts'
+import type { Actor, Session } from './session.ts'
 import type { SqlRunner } from './sql/runner.ts'
 import type { Waits } from './waits.ts'
 
@@ -34,6 +34,8 @@ export type Scope = {
   /** What the scope is narrowed to; absent where it is not. */
   readonly lens?: Lens
   readonly actor: Actor
+  /** What the caller was let in with; absent where the server itself acts. */
+  readonly session?: Session
   readonly via: Via
   readonly requestId: string
   /** The server's own keys. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Db, statement } from './db.ts'
 
-/** What the server's own keys are for. */
+/** What the server's own keys are for. Beside them stands `admin-token`, the hash of the token that the settings named last. */
 type Purpose = 'cursor' | 'plan'
 
 const KEY_BYTES = 32

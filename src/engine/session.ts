@@ -4,11 +4,11 @@ import { type Access, compileAccess, type Grant } from './access.ts'
 /** A token as requests are checked against it. */
 export type Session = {
   tokenId: string
+  /** Names its row in the cache of sessions; null where an issuer vouches for it, and nothing but its expiry ends it. */
+  key: string | null
   name: string
   access: Access
   expiresAt: Date | null
-  /** An issuer vouches for it, and no token of ours stands behind it: nothing but its expiry ends it. */
-  isVouched?: true
 }
 
 /** Who asks, as what is written is told to be by. */
@@ -36,12 +36,12 @@ export function vouchedSession({ issuer, subject, name, grants, expiresAt }: Pri
   const digest = createHash('sha256')
     .update(JSON.stringify([issuer, subject]))
     .digest('base64url')
-  return { tokenId: `oauth:${digest}`, name, access: compileAccess(grants), expiresAt, isVouched: true }
+  return { tokenId: `oauth:${digest}`, name, key: null, access: compileAccess(grants), expiresAt }
 }
 
 /** The session as a scope names it. */
-export const actorOf = ({ tokenId, name, isVouched, expiresAt }: Session): Actor => ({
+export const actorOf = ({ tokenId, name, key, expiresAt }: Session): Actor => ({
   tokenId,
   name,
-  ...(isVouched && expiresAt && { vouchedUntil: expiresAt }),
+  ...(key === null && expiresAt && { vouchedUntil: expiresAt }),
 })

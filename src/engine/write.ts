@@ -8,6 +8,8 @@ import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plans
 import type { Taken } from './plans/taken.ts'
 import type { Scope } from './scope.ts'
 import { LostAnswer, outcomeUnknown } from './sql-errors.ts'
+import { demandStanding, isStanding } from './tokens/standing.ts'
+import { demandUsed, recordRights, type UsedRight } from './used-rights.ts'
 
 /** How a write is to be run; the same for every write there is. */
 export type WriteOptions<T = object> = {
@@ -56,9 +58,11 @@ export async function write<T extends object>(
   if (dryRun && plan?.token) throw nothingToApprove()
   const planning = plan && (dryRun ? UNASKED : openPlanning(scope, () => digest(request()), plan.token))
   const effects: (() => void)[] = []
+  // An answer that is kept says what it took, as a replay takes the same.
+  const rights = idempotencyKey === null ? null : recordRights(scope)
   const checks = new Allowance(LIMITS.requestCheckSteps, tooManyChecks)
   const writing = (db: Scope['db']): WriteScope => ({
-    ...scope,
+    ...(rights?.scope ?? scope),
     db,
     // What is written does not depend on who is still there to hear of it.
     closed: undefined,
@@ -75,13 +79,17 @@ export async function write<T extends object>(
           fingerprint: named(scope, await digestInTurns(request())),
         }
 
+  // The request may have waited since it was let in: for its body, for an answer of its user, or behind others.
+  if (!isStanding(scope)) await demandStanding(scope)
   if (dryRun) return rehearse(scope, writing, work, key)
   try {
     const answer = key
       ? await claimKey<T>(scope, key, {
+          waited: (db) => demandStanding({ ...scope, db }),
           run: (db) => work(writing(db)),
-          store: (outcome) => keep(outcome, scope.requestId),
+          store: (outcome) => keep(outcome, scope.requestId, rights?.used() ?? []),
           replay: (stored) => {
+            demandUsed(scope, stored.used ?? [])
             onReplay?.()
             return restore<T>(stored)
           },
@@ -134,12 +142,19 @@ async function rehearse<T extends object>(
 }
 
 /** An outcome as it is stored: an answer, or a CONFLICT. Anything else is not kept. */
-function keep(outcome: { answer: object } | { thrown: unknown }, requestId: string): StoredOutcome | null {
+function keep(
+  outcome: { answer: object } | { thrown: unknown },
+  requestId: string,
+  used: UsedRight[],
+): StoredOutcome | null {
   if ('answer' in outcome)
-    return { answer: withoutSecrets(outcome.answer, (secret) => `${secret.slice(0, 4)}…${secret.slice(-4)}`) }
+    return {
+      used,
+      answer: withoutSecrets(outcome.answer, (secret) => `${secret.slice(0, 4)}…${secret.slice(-4)}`),
+    }
   const error = toDomainError(outcome.thrown)
   if (error.code !== 'CONFLICT') return null
-  return { error: { code: error.code, message: error.message, details: [...error.details], requestId } }
+  return { used, error: { code: error.code, message: error.message, details: [...error.details], requestId } }
 }
 
 function restore<T>(stored: StoredOutcome): T {

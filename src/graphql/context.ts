@@ -14,10 +14,14 @@ import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
 import type { LensInput } from '../engine/lens/lens.ts'
 import { withLens } from '../engine/lens/narrow.ts'
 import { seal, unseal } from '../engine/seal.ts'
+import { isStanding } from '../engine/tokens/index.ts'
 import { LIMITS } from '../limits.ts'
 
 export type { Permission } from '../engine/access.ts'
 export type { Hold } from '../engine/answer-budget.ts'
+
+/** Is it known at once that the caller still has the rights that the context was opened with? */
+export const stands = ({ scope }: Context): boolean => isStanding(scope)
 
 /** What one request carries into every resolver. */
 export type Context = {

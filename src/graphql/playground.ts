@@ -1,15 +1,15 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { errorBody, FAILURES, invalid } from '../errors.ts'
+import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import { PAGE_POLICY } from '../http/pages.ts'
 import { openEnded } from '../http/sse.ts'
 import type { openYoga } from './yoga.ts'
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 const EVENT_STREAM = 'text/event-stream'
 
 /** `/graphql`: POST with a token, and a page with GraphiQL for a browser, whose every byte comes from here. */
-export function playground(identify: Hook, { graphqlCost }: { graphqlCost: number }) {
+export function playground(caller: CallerHooks, { graphqlCost }: { graphqlCost: number }) {
   return async (app: FastifyInstance): Promise<void> => {
     // Both are large, and most servers are never asked for them: they are loaded when they are.
     let page: Promise<string> | undefined
@@ -28,7 +28,7 @@ export function playground(identify: Hook, { graphqlCost }: { graphqlCost: numbe
         .header('content-security-policy', PAGE_POLICY)
         .send(await page)
     })
-    app.post('/graphql', { onRequest: identify }, async (request, reply) => {
+    app.post('/graphql', caller, async (request, reply) => {
       if (request.headers['idempotency-key'] !== undefined)
         throw invalid({
           path: 'header/Idempotency-Key',

@@ -56,7 +56,7 @@ const RecordTypeChange = builder.objectRef<recordTypes.TypeChange>('RecordTypeCh
     recordType: t.exposeString('recordType', {
       nullable: true,
       description:
-        'The type that was made, changed or removed; null says that any may have been, or an endpoint.',
+        'The type that was made, changed or removed; null says that any may have been, or an endpoint that the token may read.',
     }),
   }),
 })
@@ -66,8 +66,12 @@ builder.subscriptionFields((t) => ({
     type: RecordTypeChange,
     description:
       'Tells that record types of a base changed, of those that the token may read. Without a base it tells nothing, and ends when the token does.',
-    args: { base: t.arg.string() },
-    subscribe: (_root, { base }, { scope }) => recordTypes.followTypes(scope, base ?? null),
+    args: {
+      base: t.arg.string(),
+      endpoint: t.arg.string({ description: 'At the address of this endpoint: its changes are told too.' }),
+    },
+    subscribe: (_root, { base, endpoint }, { scope }) =>
+      recordTypes.followTypes(scope, base ?? null, endpoint ?? null),
     resolve: (change) => change,
   }),
 }))

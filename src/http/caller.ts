@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../errors.ts'
-import type { Context } from '../graphql/context.ts'
+import { type Context, stands } from '../graphql/context.ts'
 import { LIMITS } from '../limits.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
@@ -26,16 +26,22 @@ export function bearerOf(
   return token !== undefined && token.length <= longest ? token : undefined
 }
 
+/** What every protected route runs: `onRequest` before anything else, `preHandler` when the body is read. */
+export type CallerHooks = {
+  onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  preHandler(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
+}
+
 /**
- * Makes the hook that every protected route runs first: token, then rate.
- * @throws UNAUTHORIZED, RATE_LIMITED
+ * Makes the hooks of protected routes: the token is checked first, then the rate, and the token again when the body is
+ * read, as that may take as long as a client likes. @throws UNAUTHORIZED, RATE_LIMITED
  */
-export function callerHook(
+export function callerHooks(
   door: Door,
   limiter: RateLimiter,
   via: 'rest' | 'mcp' | 'graphql',
   longest: number = LIMITS.tokenChars,
-) {
+): CallerHooks {
   const contextOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Context> => {
     const token = bearerOf(request.headers.authorization, longest)
     const context =
@@ -43,18 +49,27 @@ export function callerHook(
     if (!context) throw unauthorized()
     return context
   }
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  const identify = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     try {
       request.caller = await contextOf(request, reply)
     } catch (thrown) {
-      if (!isRefused(thrown)) throw thrown
-      limiter.fail(request.ip)
-      if (thrown.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="plinth"')
+      if (isRefused(thrown)) limiter.fail(request.ip)
       throw thrown
     }
-    limiter.take(request.caller.scope.actor.tokenId ?? '', reply)
+  }
+  return {
+    onRequest: async (request, reply) => {
+      await identify(request, reply)
+      limiter.take(tokenOf(request), reply)
+    },
+    preHandler: (request, reply, done) => {
+      if (stands(request.caller)) done()
+      else identify(request, reply).then(() => done(), done)
+    },
   }
 }
+
+const tokenOf = ({ caller }: FastifyRequest): string => caller.scope.actor.tokenId ?? ''
 
 const isRefused = (thrown: unknown): thrown is DomainError =>
   thrown instanceof DomainError && (thrown.code === 'UNAUTHORIZED' || thrown.code === 'FORBIDDEN')
@@ -90,7 +105,7 @@ const unauthorized = () =>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, with what rights; set by `callerHook`. */
+    /** Who asks, with what rights; set by `callerHooks`. */
     caller: Context
   }
 }

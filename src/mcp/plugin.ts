@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type DomainError, errorBody, FAILURES, withPaths } from '../errors.ts'
 import { demandBase } from '../graphql/context.ts'
+import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import { isBaseId } from '../ids.ts'
 import { addressCheck } from './address.ts'
@@ -15,7 +16,6 @@ import type { Provider } from './provider.ts'
 import { protocolError } from './result.ts'
 import { openSession, type Session } from './session.ts'
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 type Options = {
   host: string
   publicUrl: string | undefined
@@ -27,7 +27,7 @@ type Options = {
 const ADDRESSES = ['/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id']
 
 /** `/mcp` (all bases the token sees), `/mcp/{base}` (its record types as tools) and its endpoints, in both eras. */
-export function mcp(identify: Hook, options: Options, provider: Provider = plinth) {
+export function mcp(caller: CallerHooks, options: Options, provider: Provider = plinth) {
   return async (app: FastifyInstance): Promise<void> => {
     const onInternal = (err: unknown) => app.log.error({ err }, 'a tool call failed')
     const modern = openModern(provider, onInternal)
@@ -40,7 +40,8 @@ export function mcp(identify: Hook, options: Options, provider: Provider = plint
       await legacy.close()
     })
     app.addHook('onRequest', addressCheck(options))
-    app.addHook('onRequest', identify)
+    app.addHook('onRequest', caller.onRequest)
+    app.addHook('preHandler', caller.preHandler)
     app.setErrorHandler(sendProtocolError(options.challenge))
 
     for (const url of ADDRESSES) {

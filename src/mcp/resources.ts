@@ -39,6 +39,7 @@ const JSON_TYPE = 'application/json'
 
 /** The record types that the token may read, the newest first; on `/mcp` those of each base after the other. */
 export async function listResources(session: Session, cursor?: string) {
+  if (session.base !== null && !reaches(session.context, session.base)) return { resources: [] }
   const { items, nextCursor } = await acrossBases(
     session,
     LIMITS.resourcePage,

@@ -9,7 +9,9 @@ import type { Session } from './session.ts'
 import { followResource } from './watched-base.ts'
 
 const followTypes = compileSubscription(
-  graphql(`subscription WatchedTypes($base: String) { recordTypeChanges(base: $base) { recordType } }`),
+  graphql(`subscription WatchedTypes($base: String, $endpoint: String) {
+    recordTypeChanges(base: $base, endpoint: $endpoint) { recordType }
+  }`),
 )
 const findType = compile(
   graphql(`query WatchedType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`),
@@ -24,7 +26,7 @@ export async function watch(session: Session, tell: (changed: Changed) => void):
   const end = () => over.abort()
   // An endpoint's tools may be of types that its resources do not show.
   const asking = isAtEndpoint(session) ? session.asking : session.context
-  const types = await followTypes({ base: session.base }, asking)
+  const types = await followTypes({ base: session.base, endpoint: session.endpoint }, asking)
   const resources = openFollows(session, (uri) => tell({ uri }), end)
   const prompts = followPrompts(session, () => tell({ list: 'prompts' }), end)
   const pass = async () => {

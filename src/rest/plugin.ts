@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { demandNeed, type Need } from '../graphql/context.ts'
 import type { BodySizes } from '../http/body.ts'
+import type { CallerHooks } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { aggregates } from './aggregates.ts'
 import { bases } from './bases.ts'
@@ -56,12 +57,11 @@ export const ROUTES: readonly Route[] = [
 /** The rows that answer without end. */
 export const STREAMS: readonly Route[] = [...changeStream]
 
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-
 /** Mounts /v1: token, then route, then permission, then shape. */
-export function rest(identify: Hook, sizes: BodySizes) {
+export function rest(caller: CallerHooks, sizes: BodySizes) {
   return async (app: FastifyInstance): Promise<void> => {
-    app.addHook('onRequest', identify)
+    app.addHook('onRequest', caller.onRequest)
+    app.addHook('preHandler', caller.preHandler)
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('cache-control', 'private, no-cache')
       try {

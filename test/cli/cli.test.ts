@@ -238,6 +238,27 @@ test('the data directory tells where its server is and who may ask, but its toke
   expect(seen).toEqual(['Bearer plt_kept', undefined])
 })
 
+test('a refused token of the data directory is told by its file, and one that was named is not', async () => {
+  const stub = createServer((_, response) =>
+    response
+      .writeHead(401, { 'content-type': 'application/json' })
+      .end(
+        JSON.stringify({ error: { code: 'UNAUTHORIZED', message: 'The token is not valid.', details: [] } }),
+      ),
+  )
+  await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
+  const { port } = stub.address() as AddressInfo
+  await writeFile(join(folder, 'admin-token'), 'plt_kept\n')
+  const env = { PLINTH_URL: `http://127.0.0.1:${port}`, PLINTH_DATA_DIR: folder }
+  const kept = await plinth(['base', 'list'], env)
+  const named = await plinth(['base', 'list'], { ...env, PLINTH_TOKEN: 'plt_named' })
+  stub.close()
+  expect(kept).toMatchObject({ code: 1, err: expect.stringContaining(join(folder, 'admin-token')) })
+  expect(kept.err).toContain('Set PLINTH_TOKEN')
+  expect(kept.err).not.toContain('plt_kept')
+  expect(named.err).not.toContain('admin-token')
+})
+
 test('no server, and a server that is not Plinth, are told apart', async () => {
   const none = await plinth(['base', 'list'], { PLINTH_URL: 'http://127.0.0.1:1', PLINTH_DATA_DIR: folder })
   expect(none).toMatchObject({ code: 1, err: expect.stringContaining('UNREACHABLE: ') })

@@ -80,6 +80,39 @@ test('a subscription is answered as a stream only, within the limits, to a known
   await unknown.ended
 })
 
+test('who may not read endpoints is told of types, and of the endpoint at whose address it is, only', async () => {
+  const type = await world.newType()
+  const { token } = await world.newToken([{ record_type: type, permission: 'read' }])
+  const endpoint = (id: string, description: string) =>
+    world.call('PUT', `/v1/crm/endpoints/${id}`, {
+      description,
+      tools: [{ record_type: type, operations: ['get'] }],
+    })
+  for (const id of ['own', 'other']) succeed(await endpoint(id, 'Before.'), 201)
+  const types = (at: string, as?: string) =>
+    openStream(world, '/graphql', {
+      ...(as && { token: as }),
+      body: { query: `subscription { recordTypeChanges(base: "crm"${at}) { recordType } }` },
+    })
+  const [limited, there, admin] = [
+    await types('', token),
+    await types(', endpoint: "own"', token),
+    await types(''),
+  ]
+  succeed(await endpoint('other', 'After.'))
+  await admin.until(1)
+  succeed(await endpoint('own', 'After.'))
+  await there.until(1)
+  succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { description: 'Last.' }))
+  const told = ({ events }: Awaited<ReturnType<typeof types>>) =>
+    events.map(({ data }) => data.data.recordTypeChanges.recordType)
+  await limited.until(1)
+  await there.until(2)
+  expect(told(limited)).toEqual([type])
+  expect(told(there)).toEqual([null, type])
+  for (const stream of [limited, there, admin]) stream.cut()
+})
+
 test('a subscription ends when its token is revoked', async () => {
   const { id, token } = await world.newToken([{ permission: 'read' }])
   const stream = await follow({}, token)

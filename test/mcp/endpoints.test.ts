@@ -398,6 +398,8 @@ test('resources at an endpoint show what its tools may, and none where they are 
   expect(await listed('unshown', 'resources/list')).toEqual({ resources: [] })
   expect(await listed('unshown', 'resources/templates/list')).toEqual({ resourceTemplates: [] })
   expect(await listed('unshown', 'prompts/list')).toEqual({ prompts: [] })
+  // All of its types are bounded, and no definition of these is a resource.
+  expect(await listed('shown', 'resources/list')).toEqual({ resources: [] })
   expect((await listed('shown', 'resources/templates/list')).resourceTemplates).toHaveLength(3)
   const typesIn = async (endpoint: string, uri: string, value = '') => {
     const params = { ref: { type: 'ref/resource', uri }, argument: { name: 'type', value } }

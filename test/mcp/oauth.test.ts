@@ -171,6 +171,61 @@ describe('a token of the issuer', () => {
     expect((await write({ sub: 'bob' }, 'two')).error).toBeUndefined()
   })
 
+  test.each<[string, string, object]>([
+    [
+      'a batch',
+      'batch',
+      {
+        operations: [
+          { type: 'create_record', record_type: 'task', data: {} },
+          { type: 'create_record', record_type: 'secret', data: { text: 'canary' } },
+        ],
+      },
+    ],
+    [
+      'links',
+      'link_records',
+      {
+        ...{ rel_type: 'near', source_record_type: 'task', source_id: 'from' },
+        ...{ target_record_type: 'secret', target_id: 'to', data: { text: 'canary' } },
+      },
+    ],
+    [
+      'an upsert with links',
+      'upsert_record',
+      {
+        ...{ record_type: 'task', external_id: 'linked', data: {} },
+        relationships: [{ rel_type: 'near', record_type: 'secret', id: 'to', data: { text: 'canary' } }],
+      },
+    ],
+  ])('replays %s only while it has the grants for all of it', async (_name, tool, args) => {
+    await server.call('PUT', '/v1/crm/relationship-types/near', {})
+    for (const at of ['task/from', 'secret/to'])
+      await server.call('PUT', `/v1/crm/records/${at}`, { data: {} })
+    const call = async (record_type: string) => {
+      const grants = [{ ...WRITER[0], record_type }]
+      const token = await issuer.sign({ sub: 'carol', plinth_grants: grants, jti: record_type })
+      return callTool(server, '/mcp/crm', tool, { ...args, idempotency_key: `replay-${tool}` }, { token })
+    }
+    const first = await call('*')
+    expect(first.error).toBeUndefined()
+    const narrower = await call('task')
+    expect(narrower.error).toMatchObject({ code: 'FORBIDDEN' })
+    expect(JSON.stringify(narrower)).not.toContain('canary')
+    expect((await call('*')).body).toEqual(first.body)
+  })
+
+  test('replays with fewer grants what took no more than these', async () => {
+    const call = async (record_type: string) => {
+      const token = await issuer.sign({ sub: 'dave', plinth_grants: [{ ...WRITER[0], record_type }] })
+      const args = { record_type: 'task', data: {}, external_id: 'narrow', idempotency_key: 'narrow' }
+      return callTool(server, '/mcp/crm', 'upsert_record', args, { token })
+    }
+    const first = await call('*')
+    expect(first.error).toBeUndefined()
+    expect((await call('task')).body).toEqual(first.body)
+  })
+
   test('is worth nothing outside /mcp', async () => {
     const token = await issuer.sign({ plinth_grants: WRITER })
     expect((await server.as(token)('GET', '/v1/bases')).status).toBe(401)

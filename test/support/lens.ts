@@ -67,7 +67,7 @@ export async function openLensed(world: World): Promise<{
 }> {
   const engine = await openEngine({
     connectionString: world.database.url,
-    adminToken: { token: world.adminToken, isDemanded: true },
+    adminToken: { token: world.adminToken, from: 'settings' },
     log: { info() {}, warn() {} },
   })
   return {

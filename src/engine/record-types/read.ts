@@ -3,6 +3,7 @@ import { LIMITS } from '../../limits.ts'
 import { demand, demandSight } from '../access.ts'
 import { baseNotFound, demandBase } from '../bases/index.ts'
 import { statement } from '../db.ts'
+import { rightsOf } from '../lens/look.ts'
 import { readNewest } from '../newest.ts'
 import type { Page, PageArgs } from '../page.ts'
 import type { Prisma } from '../prisma/client.ts'
@@ -16,7 +17,8 @@ export async function listRecordTypes(
   baseId: string,
   args: PageArgs,
 ): Promise<Page<RecordType>> {
-  demandSight(scope.access, baseId)
+  // Types within bounds keep a base in sight, though their definitions are not shown.
+  demandSight(rightsOf(scope), baseId)
   const page = readNewest(scope, `record types of ${baseId}`, args)
   const types = scope.access.types('read', baseId)
   const where: Prisma.RecordTypeWhereInput = { baseId, ...(types !== '*' && { id: { in: [...types] } }) }

@@ -9,12 +9,22 @@ export async function authenticate(
   scope: Pick<Scope, 'db' | 'caches'>,
   token: string,
 ): Promise<Session | undefined> {
-  const hash = hashOf(token)
+  const session = await findSession(scope, hashOf(token))
+  return session?.expiresAt && session.expiresAt <= new Date() ? undefined : session
+}
+
+/** The session of a token by its hash, expired or not; undefined for a token that is unknown. */
+export async function findSession(
+  { db, caches }: Pick<Scope, 'db' | 'caches'>,
+  hash: Buffer,
+): Promise<Session | undefined> {
   const key = hash.toString('hex')
-  const known = scope.caches.live() ? scope.caches.sessions.get(key) : undefined
-  const session = known ?? (await loadSession(scope, hash))
-  if (!session || (session.expiresAt && session.expiresAt <= new Date())) return undefined
-  if (!known) scope.caches.sessions.set(key, session)
+  const known = caches.live() ? caches.sessions.get(key) : undefined
+  if (known) return known
+  const before = caches.forgotten()
+  const session = await loadSession(db, hash, key)
+  // What was revoked while it was read is not kept.
+  if (session && caches.forgotten() === before) caches.sessions.set(key, session)
   return session
 }
 
@@ -29,9 +39,10 @@ const TOUCH = statement(
   `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
 )
 
-async function loadSession({ db }: Pick<Scope, 'db'>, hash: Buffer): Promise<Session | undefined> {
+async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<Session | undefined> {
   const [row] = await db.query<SessionRow>(LOAD_SESSION, [hash])
   if (!row) return undefined
   await db.query(TOUCH, [row.id])
-  return { tokenId: row.id, name: row.name, access: compileAccess(row.grants), expiresAt: row.expires_at }
+  const { id: tokenId, name, grants, expires_at: expiresAt } = row
+  return { tokenId, key, name, access: compileAccess(grants), expiresAt }
 }

@@ -3,11 +3,11 @@ import { type Detail, invalid } from '../../errors.ts'
 import { TokenBody } from '../../shapes.ts'
 import type { Grant } from '../access.ts'
 import { ACCOUNT, appendChange } from '../changes.ts'
-import { statement } from '../db.ts'
-import type { Scope } from '../scope.ts'
+import { type Db, statement } from '../db.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { WriteScope } from '../write.ts'
 import { basesOf, demandAnyAdmin, mayGrant, outside } from './may-manage.ts'
+import { holdMaker } from './standing.ts'
 import { hashOf, newToken, type Token, toToken } from './token.ts'
 
 export type TokenInput = { name: string; grants: unknown; expiresAt?: string | null }
@@ -18,15 +18,13 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   const { name, grants } = check(TokenBody, { name: input.name, grants: input.grants }, inBody())
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
   for (const [index, grant] of grants.entries()) if (!mayGrant(scope.access, grant)) throw outsideGrant(index)
-  const own = await scope.db.orm.token.findUnique({ where: { id: scope.actor.tokenId ?? '' } })
-  const end = scope.actor.vouchedUntil ?? own?.expiresAt
-  if (end && (!expiresAt || expiresAt > end)) throw outlives(end)
-  const faults = [...checkExpiry(expiresAt), ...(await missingBases(scope, grants))]
-  const [first, ...rest] = faults
-  if (first) throw invalid(first, ...rest)
-
   const token = newToken()
   return scope.db.transaction(async (tx) => {
+    const end = await holdMaker(tx, scope)
+    if (end && (!expiresAt || expiresAt > end)) throw outlives(end)
+    const faults = [...checkExpiry(expiresAt), ...(await missingBases(tx, grants))]
+    const [first, ...rest] = faults
+    if (first) throw invalid(first, ...rest)
     const row = await tx.orm.token.create({
       data: {
         id: uuidv7(),
@@ -48,9 +46,9 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
 
 const EXISTING_BASES = statement('existing_bases', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
 
-async function missingBases(scope: Scope, grants: readonly Grant[]): Promise<Detail[]> {
+async function missingBases(db: Db, grants: readonly Grant[]): Promise<Detail[]> {
   const named = [...new Set(grants.flatMap((grant) => basesOf(grant)))].filter((id) => id !== '*')
-  const rows = named.length > 0 ? await scope.db.query<{ id: string }>(EXISTING_BASES, [named]) : []
+  const rows = named.length > 0 ? await db.query<{ id: string }>(EXISTING_BASES, [named]) : []
   const existing = new Set(rows.map((row) => row.id))
   return grants.flatMap((grant, index) =>
     basesOf(grant).some((id) => id !== '*' && !existing.has(id))

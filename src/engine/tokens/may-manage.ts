@@ -34,6 +34,11 @@ export function demandAnyAdmin(scope: Scope): void {
   })
 }
 
+/** @throws FORBIDDEN where the caller's own grants do not hold all of a grant */
+export function demandGrant(access: Access, grant: Grant): void {
+  if (!access.covers(grant)) throw outside('', 'The token no longer has the grants that this request needs.')
+}
+
 /** The bases that a grant names. */
 export const basesOf = ({ base }: Grant): readonly string[] => (typeof base === 'string' ? [base] : base)
 
