@@ -50,12 +50,15 @@ const Settings = z.object({
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
   PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
   PLINTH_MAX_PAGE_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.pageBytes),
+  PLINTH_MAX_UNSENT_BYTES: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentBytes),
+  PLINTH_MAX_UNSENT_BYTES_PER_TOKEN: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentOfToken),
   PLINTH_GRAPHQL_MAX_COST: whole(1, 1_000_000, LIMITS.graphqlCost),
   PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'is true or false').default('true'),
   PLINTH_SQL_MAX_ROWS: whole(1, 100_000, LIMITS.sqlRows),
   PLINTH_SQL_TIMEOUT_MS: whole(100, 60_000, LIMITS.sqlTimeoutMs),
   PLINTH_SQL_MAX_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.sqlBytes),
   PLINTH_REQUEST_TIMEOUT_MS: whole(1000, 600_000, LIMITS.requestTimeoutMs),
+  PLINTH_SEND_TIMEOUT_MS: whole(1000, 600_000, LIMITS.stalledReaderMs),
   PLINTH_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 })
 
@@ -88,10 +91,14 @@ export type Config = {
   bodyBytes: number
   recordBytes: number
   pageBytes: number
+  /** Bytes of answers that a process, and one token, may hold unsent. */
+  unsent: { inAll: number; ofToken: number }
   graphqlCost: number
   /** Bounds of the SQL endpoint; false where it is switched off. */
   sql: { rows: number; timeoutMs: number; bytes: number } | false
   requestTimeoutMs: number
+  /** How long a client may take nothing of its answer. */
+  sendTimeoutMs: number
   logLevel: string
 }
 
@@ -130,6 +137,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,
     recordBytes: set.PLINTH_MAX_RECORD_BYTES,
     pageBytes: set.PLINTH_MAX_PAGE_BYTES,
+    unsent: { inAll: set.PLINTH_MAX_UNSENT_BYTES, ofToken: set.PLINTH_MAX_UNSENT_BYTES_PER_TOKEN },
     graphqlCost: set.PLINTH_GRAPHQL_MAX_COST,
     sql: set.PLINTH_SQL_ENABLED === 'true' && {
       rows: set.PLINTH_SQL_MAX_ROWS,
@@ -137,6 +145,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       bytes: set.PLINTH_SQL_MAX_BYTES,
     },
     requestTimeoutMs: set.PLINTH_REQUEST_TIMEOUT_MS,
+    sendTimeoutMs: set.PLINTH_SEND_TIMEOUT_MS,
     logLevel: set.PLINTH_LOG_LEVEL,
   }
 }

@@ -14,6 +14,10 @@ export const LIMITS = {
   errorDetails: 20,
   errorAllowed: 50,
   errorAllowedChars: 2000,
+  /** Bodies from this size on share a room; the most that it holds, and how long one waits for it. */
+  largeBodyBytes: 512 * 1024,
+  largeBodiesBytes: 128 * 1024 * 1024,
+  largeBodyWaitMs: 10_000,
   jsonDepth: 64,
   /** A larger body is parsed in turns; it has at most so many objects and arrays, and each object so many members. */
   jsonAtOnceBytes: 64 * 1024,
@@ -31,6 +35,11 @@ export const LIMITS = {
   /** The same of one page that an MCP tool reads, to be cut to its tokens, and of all that one POST asks. */
   mcpPageBytes: 2 * 1024 * 1024,
   mcpAnswerBytes: 16 * 1024 * 1024,
+  /** Bytes that wait to be sent, or are read for an answer: of one token, and of a process. */
+  unsentOfToken: 64 * 1024 * 1024,
+  unsentBytes: 256 * 1024 * 1024,
+  /** A client that takes nothing of its answer for so long is disconnected. */
+  stalledReaderMs: 30_000,
   /** Declared indexes of a record type. */
   typeIndexes: 16,
   indexFields: 3,
@@ -138,8 +147,6 @@ export const LIMITS = {
   streamsOfToken: 100,
   streamCheckMs: 500,
   streamHeartbeatMs: 15_000,
-  /** A client that has taken nothing for so long is let go. */
-  streamStallMs: 30_000,
   /** Entries of the log that are held against a filter at once, and the least time between two such looks. */
   matchedEntries: 1000,
   matchPauseMs: 200,

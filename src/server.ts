@@ -9,9 +9,12 @@ import { callerHooks, type Door } from './http/caller.ts'
 import { cors } from './http/cors.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
 import { health } from './http/health.ts'
+import { admitLargeBodies } from './http/large-bodies.ts'
 import { rateLimiter } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
 import { logRequests } from './http/request-log.ts'
+import { cutStalledReaders } from './http/stalled-readers.ts'
+import { countAnswers, Unsent } from './http/unsent.ts'
 import { LIMITS } from './limits.ts'
 import { addressCheck } from './mcp/address.ts'
 import { mcp } from './mcp/plugin.ts'
@@ -48,13 +51,15 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     frameworkErrors: sendError,
     clientErrorHandler: refuseSocket,
   })
-  const door: Door = async (token, via, requestId, closed) => {
+  const door: Door = async (token, via, requestId, closed, hold) => {
     const session = await engine.authenticate(token)
-    return session && openContext(engine, session, via, requestId, closed)
+    return session && openContext(engine, session, via, requestId, closed, hold)
   }
   const sizes = bodySizes(config)
   const entrance = openEntrance(config, engine, door)
   const limiter = rateLimiter(config.requestsPerMinute)
+  cutStalledReaders(app, config.sendTimeoutMs)
+  const unsent = new Unsent(config.unsent)
 
   app.decorateRequest('caller')
   app.decorateRequest('refusedBody')
@@ -69,8 +74,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     done()
   })
   logRequests(app, log)
+  countAnswers(app, unsent)
   // Streams have no end of their own that a shutdown could wait for.
   app.addHook('preClose', async () => engine.endStreams())
+  admitLargeBodies(app, config.bodyBytes)
   acceptJson(app)
   app.server.on('checkExpectation', refuseExpectation)
   cors(app, config.corsOrigins)
@@ -81,10 +88,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     draining,
     door,
   })
-  await app.register(rest(callerHooks(door, limiter, 'rest'), sizes), { prefix: '/v1' })
-  await app.register(playground(callerHooks(door, limiter, 'graphql'), config))
+  await app.register(rest(callerHooks(door, limiter, unsent, 'rest'), sizes), { prefix: '/v1' })
+  await app.register(playground(callerHooks(door, limiter, unsent, 'graphql'), config))
   await app.register(entrance.metadata(addressCheck(config)))
-  const toMcp = callerHooks(entrance.door, limiter, 'mcp', entrance.tokenChars)
+  const toMcp = callerHooks(entrance.door, limiter, unsent, 'mcp', entrance.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge }, provider))
   await app.register(docs())
   return app

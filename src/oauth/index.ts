@@ -43,10 +43,10 @@ export function openEntrance({ oauth, publicUrl }: Config, engine: Engine, door:
     return session
   }
   return {
-    door: async (token, via, requestId, closed) => {
+    door: async (token, via, requestId, closed, hold) => {
       const session = await sessionOf(token)
-      if (!session) return door(token, via, requestId, closed)
-      return openContext(engine, session, via, requestId, closed)
+      if (!session) return door(token, via, requestId, closed, hold)
+      return openContext(engine, session, via, requestId, closed, hold)
     },
     tokenChars: LIMITS.issuedTokenChars,
     challenge: issuerChallenge(oauth, publicUrl),

@@ -1,0 +1,91 @@
+/**
+ * Admission of large bodies. A body of JSON takes several times its bytes while it is read, checked and written, so the large
+ * ones that are under way share a room. Who finds none waits before the body is read: the connection's own backpressure holds
+ * the bytes back.
+ */
+import type { FastifyInstance } from 'fastify'
+import { busy } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+import { memoryOfMachine } from '../machine.ts'
+
+type Waiting = { readonly token: string; readonly bytes: number; readonly go: () => void }
+
+/** A share of the machine, within bounds; one body of the largest size always fits. */
+export const roomFor = (bodyBytes: number, machine: number = memoryOfMachine()): number =>
+  Math.max(bodyBytes, Math.min(LIMITS.largeBodiesBytes, Math.floor(machine / 64)))
+
+/** The bytes of large bodies that are under way. One token takes half of the room, or one body. */
+export class BodyRoom {
+  #taken = 0
+  readonly #ofToken = new Map<string, number>()
+  readonly #waiting = new Set<Waiting>()
+  readonly #room: number
+
+  constructor(room: number) {
+    this.#room = room
+  }
+
+  /** Calls `go` when there is room. What it answers gives the room back, or ends the wait, once. */
+  take(token: string, bytes: number, go: () => void): () => void {
+    const one = { token, bytes, go }
+    let isOver = false
+    this.#waiting.add(one)
+    this.#admit()
+    return () => {
+      if (isOver) return
+      isOver = true
+      if (!this.#waiting.delete(one)) this.#add(token, -bytes)
+      this.#admit()
+    }
+  }
+
+  #admit(): void {
+    for (const one of this.#waiting) {
+      const own = this.#ofToken.get(one.token) ?? 0
+      const isFair = own === 0 || own + one.bytes <= this.#room / 2
+      if (!isFair || this.#taken + one.bytes > this.#room) continue
+      this.#waiting.delete(one)
+      this.#add(one.token, one.bytes)
+      one.go()
+    }
+  }
+
+  #add(token: string, bytes: number): void {
+    this.#taken += bytes
+    const own = (this.#ofToken.get(token) ?? 0) + bytes
+    if (own > 0) this.#ofToken.set(token, own)
+    else this.#ofToken.delete(token)
+  }
+}
+
+/** Holds the large bodies of all routes to one room, before they are read. @throws RATE_LIMITED after a wait in vain */
+export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void {
+  const room = new BodyRoom(roomFor(bodyBytes))
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const bytes = announced(request.headers, request.routeOptions.bodyLimit ?? bodyBytes)
+    if (bytes < LIMITS.largeBodyBytes) return done(null, payload)
+    const late = setTimeout(() => {
+      release()
+      done(
+        busy(
+          'Large bodies of other requests take all the room.',
+          'Send fewer large bodies at once, or smaller ones.',
+        ),
+      )
+    }, LIMITS.largeBodyWaitMs)
+    const release = room.take(request.caller?.scope.actor.tokenId ?? '', bytes, () => {
+      clearTimeout(late)
+      done(null, payload)
+    })
+    reply.raw.once('close', () => {
+      clearTimeout(late)
+      release()
+    })
+  })
+}
+
+/** What the client says that it sends; of a body in chunks the most that the route takes. */
+function announced(headers: Record<string, unknown>, most: number): number {
+  if (headers['transfer-encoding'] !== undefined) return most
+  return Math.min(most, Number(headers['content-length'] ?? 0))
+}

@@ -1,0 +1,41 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+
+/** What the client has taken so far, and when that last changed. */
+type Progress = { taken: string; since: number }
+
+const LOOKS = 6
+
+/**
+ * Disconnects clients that take nothing of what is sent to them for `stallMs`, whatever the answer: they would hold its
+ * bytes in memory. A slow client that takes a little now and then stays.
+ */
+export function cutStalledReaders(app: FastifyInstance, stallMs: number): void {
+  const open = new Set<Socket>()
+  const waiting = new WeakMap<Socket, Progress>()
+  app.server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  const look = () => {
+    const now = performance.now()
+    for (const socket of open) {
+      if (socket.writableLength === 0) {
+        waiting.delete(socket)
+        continue
+      }
+      const taken = takenOf(socket)
+      const last = waiting.get(socket)
+      if (last?.taken !== taken) waiting.set(socket, { taken, since: now })
+      else if (now - last.since >= stallMs) socket.destroy()
+    }
+  }
+  const timer = setInterval(look, stallMs / LOOKS).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+}
+
+/** Changes whenever the kernel takes bytes: writes that are through, and what is left of the one under way. */
+function takenOf(socket: Socket): string {
+  const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
+  return `${socket.bytesWritten - socket.writableLength} ${_handle?.writeQueueSize ?? 0}`
+}

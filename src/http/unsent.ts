@@ -1,0 +1,106 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../errors.ts'
+
+/** Answers below this size are not counted. */
+const COUNTED_BYTES = 64 * 1024
+
+type Held = { readonly tokenId: string; bytes: number }
+
+/**
+ * The bytes of answers that are being read or wait for their clients, by token and in all. An answer is counted from its
+ * first megabyte of rows until its connection has taken it or is closed.
+ */
+export class Unsent {
+  readonly #ofToken = new Map<string, number>()
+  readonly #held = new WeakMap<ServerResponse, Held>()
+  readonly #most: { readonly ofToken: number; readonly inAll: number }
+  #inAll = 0
+
+  constructor(most: { ofToken: number; inAll: number }) {
+    this.#most = most
+  }
+
+  /** @throws RATE_LIMITED when the token has as many unsent bytes as it may: nothing more is begun for it. */
+  admit(tokenId: string): void {
+    if (this.#inAll > 0 && (this.#ofToken.get(tokenId) ?? 0) >= this.#most.ofToken) throw unread()
+  }
+
+  /** Counts bytes that were read for an answer. @throws RATE_LIMITED when they are too many, with those of other answers */
+  read(tokenId: string, { raw }: FastifyReply, bytes: number): void {
+    const { ofToken, inAll } = this.#most
+    if ((this.#ofToken.get(tokenId) ?? 0) + bytes > ofToken) throw unread()
+    if (this.#inAll + bytes > inAll) throw full()
+    this.#add(this.#open(raw, tokenId), bytes)
+  }
+
+  /** Counts an answer as it is sent, in place of what was read for it. */
+  sends(tokenId: string, { raw }: FastifyReply, bytes: number): void {
+    const known = this.#held.get(raw)
+    if (!known && bytes < COUNTED_BYTES) return
+    const held = known ?? this.#open(raw, tokenId)
+    this.#add(held, bytes - held.bytes)
+  }
+
+  #open(raw: ServerResponse, tokenId: string): Held {
+    const known = this.#held.get(raw)
+    if (known) return known
+    const held = { tokenId, bytes: 0 }
+    this.#held.set(raw, held)
+    raw.once('close', () => {
+      this.#held.delete(raw)
+      this.#add(held, -held.bytes)
+    })
+    return held
+  }
+
+  #add(held: Held, bytes: number): void {
+    held.bytes += bytes
+    this.#inAll += bytes
+    const ofToken = (this.#ofToken.get(held.tokenId) ?? 0) + bytes
+    if (ofToken > 0) this.#ofToken.set(held.tokenId, ofToken)
+    else this.#ofToken.delete(held.tokenId)
+  }
+}
+
+/** Counts every answer to a token as it is sent. */
+export function countAnswers(app: FastifyInstance, unsent: Unsent): void {
+  app.addHook('onSend', (request: FastifyRequest, reply, payload, done) => {
+    const bytes = sizeOf(payload)
+    if (bytes !== undefined && request.caller)
+      unsent.sends(request.caller.scope.actor.tokenId ?? '', reply, bytes)
+    done()
+  })
+}
+
+/** Of what is sent whole; a stream waits for its reader by itself. */
+function sizeOf(payload: unknown): number | undefined {
+  if (typeof payload === 'string')
+    return payload.length < COUNTED_BYTES / 4 ? payload.length : Buffer.byteLength(payload)
+  return Buffer.isBuffer(payload) ? payload.length : undefined
+}
+
+const unread = () =>
+  new DomainError('RATE_LIMITED', 'The client has not taken earlier answers to this token.', {
+    retryAfterSeconds: 1,
+    details: [
+      {
+        path: '',
+        code: 'unread_answers',
+        message:
+          'Read the answers that are open, or close their connections. Ask for fewer or smaller ones at once.',
+      },
+    ],
+  })
+
+const full = () =>
+  new DomainError('RATE_LIMITED', 'The server has as many answers under way as its memory allows.', {
+    retryAfterSeconds: 1,
+    details: [
+      {
+        path: '',
+        code: 'unsent_answers',
+        message: 'Wait as long as Retry-After says, or ask for a smaller page.',
+      },
+    ],
+  })

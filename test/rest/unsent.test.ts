@@ -1,0 +1,118 @@
+/** What clients do not read is bounded: a reader that stops is disconnected, and answers that wait are counted. */
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, sleep, succeed, times } from '../support/answers.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const MIB = 1024 ** 2
+const PATIENT = { timeout: 20_000, interval: 200 }
+
+/** Asks over a socket of its own, and reads the first bytes of the answer only. */
+async function askAndStop(
+  url: string,
+  token: string,
+  path: string,
+): Promise<{ socket: Socket; head: string }> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: plinth\r\nauthorization: Bearer ${token}\r\n\r\n`)
+  const head = await new Promise<string>((resolve) =>
+    socket.once('data', (data: Buffer) => {
+      socket.pause()
+      resolve(data.toString('latin1', 0, 15))
+    }),
+  )
+  return { socket, head }
+}
+
+/** Records whose list is larger than what the kernel holds of a connection. */
+async function largeList(world: World): Promise<string> {
+  const at = `/v1/crm/records/${await world.newType()}`
+  for (const n of times(20, (i) => i))
+    succeed(await world.call('PUT', `${at}/r${n}`, { data: { text: 'é'.repeat(MIB / 2 - 20) } }), 201)
+  return `${at}?limit=1000`
+}
+
+describe('Answers that a token does not read', () => {
+  let world: World
+  let path: string
+  beforeAll(async () => {
+    world = await openWorld({ PLINTH_MAX_UNSENT_BYTES_PER_TOKEN: String(20 * MIB) })
+    path = await largeList(world)
+  })
+  afterAll(() => world.close())
+
+  test('end in 429 for large reads of this token, are served to others, and again when they are let go', async () => {
+    const reader = await world.newToken([{ permission: 'read' }])
+    const other = await world.newToken([{ permission: 'read' }])
+    const { socket, head } = await askAndStop(world.url, reader.token, path)
+    expect(head).toBe('HTTP/1.1 200 OK')
+    const refused = await reader.call('GET', path)
+    expect(expectFailure(refused, 'RATE_LIMITED').details[0].code).toBe('unread_answers')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    succeed(await reader.call('GET', `${path}&limit=1`.replace('limit=1000&', '')))
+    expect(succeed(await other.call('GET', path)).meta).toMatchObject({ has_more: true, truncated: true })
+    socket.destroy()
+    await expect.poll(async () => (await reader.call('GET', path)).status, PATIENT).toBe(200)
+  }, 60_000)
+})
+
+describe('Answers that the process holds', () => {
+  let world: World
+  let path: string
+  beforeAll(async () => {
+    world = await openWorld({ PLINTH_MAX_UNSENT_BYTES: String(20 * MIB) })
+    path = await largeList(world)
+  })
+  afterAll(() => world.close())
+
+  test('end in 429 for large reads of every token, and small ones are served', async () => {
+    const reader = await world.newToken([{ permission: 'read' }])
+    const { socket } = await askAndStop(world.url, reader.token, path)
+    const refused = await world.call('GET', path)
+    expect(expectFailure(refused, 'RATE_LIMITED').details[0].code).toBe('unsent_answers')
+    succeed(await world.call('GET', '/v1/bases'))
+    socket.destroy()
+    await expect.poll(async () => (await world.call('GET', path)).status, PATIENT).toBe(200)
+  }, 60_000)
+})
+
+describe('A client that takes nothing of its answer', () => {
+  let world: World
+  let path: string
+  beforeAll(async () => {
+    world = await openWorld({ PLINTH_SEND_TIMEOUT_MS: '4000' })
+    path = await largeList(world)
+  })
+  afterAll(() => world.close())
+
+  test('is disconnected, and one that takes a little now and then is answered whole', async () => {
+    const stopped = await askAndStop(world.url, world.adminToken, path)
+    const slow = await askAndStop(world.url, world.adminToken, path)
+    let taken = 0
+    let pauses = 0
+    slow.socket.on('data', (data: Buffer) => {
+      taken += data.length
+      // It takes longer than a reader may stand still, and then the rest at once.
+      if (++pauses > 40) return
+      slow.socket.pause()
+      setTimeout(() => slow.socket.resume(), 150)
+    })
+    slow.socket.resume()
+    await expect.poll(() => taken, PATIENT).toBeGreaterThan(14.9 * MIB)
+    // The other one has stood still all the while. Its end is seen once what the kernel holds for it is read.
+    await sleep(1000)
+    const ended = new Promise<number>((resolve) => {
+      let rest = 0
+      stopped.socket.on('data', (data: Buffer) => {
+        rest += data.length
+      })
+      stopped.socket.once('close', () => resolve(rest))
+    })
+    stopped.socket.resume()
+    expect(await ended).toBeLessThan(14 * MIB)
+    expect(slow.socket.destroyed).toBe(false)
+    slow.socket.destroy()
+  }, 60_000)
+})
