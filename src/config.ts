@@ -47,6 +47,7 @@ const Settings = z.object({
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'is scopes with a space between')
     .optional(),
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
+  PLINTH_MAX_CONNECTIONS: whole(1, 1_000_000, LIMITS.connections),
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
   PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
   PLINTH_MAX_PAGE_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.pageBytes),
@@ -88,6 +89,7 @@ export type Config = {
   corsOrigins: readonly string[]
   oauth: OAuth | undefined
   requestsPerMinute: number
+  connections: number
   bodyBytes: number
   recordBytes: number
   pageBytes: number
@@ -134,6 +136,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
             scopes: set.PLINTH_OAUTH_SCOPES?.split(' ') ?? [],
           },
     requestsPerMinute: set.PLINTH_RATE_LIMIT,
+    connections: set.PLINTH_MAX_CONNECTIONS,
     bodyBytes: set.PLINTH_MAX_BODY_BYTES,
     recordBytes: set.PLINTH_MAX_RECORD_BYTES,
     pageBytes: set.PLINTH_MAX_PAGE_BYTES,

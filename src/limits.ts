@@ -122,6 +122,13 @@ export const LIMITS = {
   requestBurst: 200,
   /** Unauthenticated failures one address may cause before it waits. */
   authFailuresPerMinute: 300,
+  /** Requests of one address that need no token: pages, their scripts, descriptions. A proxy is one address. */
+  visitsPerMinute: 600,
+  visitBurst: 200,
+  /** Open connections of all clients; how long a request's headers may take, and how often that is checked. */
+  connections: 1024,
+  headersTimeoutMs: 10_000,
+  connectionCheckMs: 2000,
   graphqlDepth: 12,
   graphqlCost: 5000,
   graphqlAliases: 50,

@@ -1,4 +1,9 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Engine } from './engine/engine.ts'
@@ -6,6 +11,8 @@ import { openContext } from './graphql/context.ts'
 import { playground } from './graphql/playground.ts'
 import { acceptJson, bodySizes } from './http/body.ts'
 import { callerHooks, type Door } from './http/caller.ts'
+import { compressAnswers } from './http/compression.ts'
+import { limitConnections } from './http/connections.ts'
 import { cors } from './http/cors.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
 import { health } from './http/health.ts'
@@ -44,7 +51,11 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     requestTimeout: config.requestTimeoutMs,
     // Longer than any wait, during which nothing is sent.
     connectionTimeout: Math.max(config.requestTimeoutMs * 2, (LIMITS.waitSecondsMax + 15) * 1000),
-    http: { headersTimeout: 10_000, maxHeaderSize: 64 * 1024 },
+    http: {
+      headersTimeout: LIMITS.headersTimeoutMs,
+      connectionsCheckingInterval: LIMITS.connectionCheckMs,
+      maxHeaderSize: 64 * 1024,
+    },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1024 },
@@ -58,6 +69,8 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const sizes = bodySizes(config)
   const entrance = openEntrance(config, engine, door)
   const limiter = rateLimiter(config.requestsPerMinute)
+  const visit = async ({ ip }: FastifyRequest) => limiter.visit(ip)
+  limitConnections(app, config.connections, log)
   cutStalledReaders(app, config.sendTimeoutMs)
   const unsent = new Unsent(config.unsent)
 
@@ -77,6 +90,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   countAnswers(app, unsent)
   // Streams have no end of their own that a shutdown could wait for.
   app.addHook('preClose', async () => engine.endStreams())
+  await compressAnswers(app)
   admitLargeBodies(app, config.bodyBytes)
   acceptJson(app)
   app.server.on('checkExpectation', refuseExpectation)
@@ -89,10 +103,11 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     door,
   })
   await app.register(rest(callerHooks(door, limiter, unsent, 'rest'), sizes), { prefix: '/v1' })
-  await app.register(playground(callerHooks(door, limiter, unsent, 'graphql'), config))
+  const toGraphql = callerHooks(door, limiter, unsent, 'graphql')
+  await app.register(playground(toGraphql, { visit, sizes, ...config }))
   await app.register(entrance.metadata(addressCheck(config)))
   const toMcp = callerHooks(entrance.door, limiter, unsent, 'mcp', entrance.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge }, provider))
-  await app.register(docs())
+  await app.register(docs(visit))
   return app
 }

@@ -10,8 +10,10 @@ const WELCOME = `# Put a token into the headers below,
 }
 `
 
-/** The GraphiQL page, all of it: no script or font of it comes from elsewhere. */
-export const graphiqlPage = (): string =>
+/** The GraphiQL page, all of it: no script or font of it comes from elsewhere. Run by `madeApart`. */
+export const make = (): Buffer => Buffer.from(page())
+
+const page = (): string =>
   renderGraphiQL({
     title: 'Plinth GraphQL',
     endpoint: '/graphql',

@@ -1,18 +1,29 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errorBody, FAILURES, invalid } from '../errors.ts'
+import type { BodySizes } from '../http/body.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
+import { madeApart } from '../http/made-apart.ts'
 import { PAGE_POLICY } from '../http/pages.ts'
+import { SharedDocument } from '../http/shared-document.ts'
 import { openEnded } from '../http/sse.ts'
 import type { openYoga } from './yoga.ts'
 
+type Options = {
+  visit: (request: FastifyRequest) => Promise<void>
+  sizes: BodySizes
+  graphqlCost: number
+}
 const EVENT_STREAM = 'text/event-stream'
 
 /** `/graphql`: POST with a token, and a page with GraphiQL for a browser, whose every byte comes from here. */
-export function playground(caller: CallerHooks, { graphqlCost }: { graphqlCost: number }) {
+export function playground(caller: CallerHooks, { visit, sizes, graphqlCost }: Options) {
   return async (app: FastifyInstance): Promise<void> => {
-    // Both are large, and most servers are never asked for them: they are loaded when they are.
-    let page: Promise<string> | undefined
+    // Large, and most servers never need it: it is loaded at the first request.
+    const page = new SharedDocument(async () => ({
+      type: 'text/html; charset=utf-8',
+      body: await madeApart<Uint8Array>(import.meta.url, './graphiql'),
+    }))
     let yoga: Promise<ReturnType<typeof openYoga>> | undefined
 
     app.setErrorHandler((thrown, request, reply) => {
@@ -20,15 +31,11 @@ export function playground(caller: CallerHooks, { graphqlCost }: { graphqlCost: 
       const { message, ...extensions } = errorBody(error, request.id).error
       return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
     })
-    app.get('/graphql', async (request, reply) => {
+    app.get('/graphql', { onRequest: visit }, async (request, reply) => {
       if (!request.headers.accept?.includes('text/html')) throw notFound()
-      page ??= import('./graphiql.ts').then(({ graphiqlPage }) => graphiqlPage())
-      return reply
-        .type('text/html; charset=utf-8')
-        .header('content-security-policy', PAGE_POLICY)
-        .send(await page)
+      return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
     })
-    app.post('/graphql', caller, async (request, reply) => {
+    app.post('/graphql', { ...caller, bodyLimit: sizes.record }, async (request, reply) => {
       if (request.headers['idempotency-key'] !== undefined)
         throw invalid({
           path: 'header/Idempotency-Key',

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { addVary } from './vary.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const HEADERS =
@@ -11,7 +12,7 @@ export function cors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   app.addHook('onRequest', async (request, reply) => {
     const { origin } = request.headers
-    reply.header('vary', 'Origin')
+    addVary(reply, 'Origin')
     if (!origin || !origins.includes(origin)) return
     reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED)
     if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../errors.ts'
 import { bearerOf, type Door } from './caller.ts'
@@ -14,6 +14,25 @@ type Deps = {
 type Load = { running: number; waiting: number; refused: number }
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
+/** Set by proxies: the client behind one may be anywhere. */
+const FORWARDING = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'via',
+]
+
+/**
+ * Does somebody on this machine ask, by a name of this machine? A page of another site that renames its own address to ours
+ * (DNS rebinding) sends its own name.
+ */
+const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
+  LOOPBACK.has(ip) &&
+  LOCAL_HOST.test(headers.host ?? '') &&
+  FORWARDING.every((name) => headers[name] === undefined)
 
 /** `/healthz`: the process. `/readyz`: database reachable and migrated, not draining. `/metrics`: Prometheus text. */
 export function health(app: FastifyInstance, { ping, load, sqlIsolation, draining, door }: Deps): void {
@@ -64,7 +83,7 @@ export function health(app: FastifyInstance, { ping, load, sqlIsolation, drainin
     done()
   })
   app.get('/metrics', async (request, reply) => {
-    if (!LOOPBACK.has(request.ip)) await demandAdmin(request.headers.authorization, request.id, door)
+    if (!isLocal(request)) await demandAdmin(request.headers.authorization, request.id, door)
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }

@@ -27,12 +27,15 @@ export type RateLimiter = {
   take(tokenId: string, reply: FastifyReply): void
   /** Counts a failed authentication of an address. @throws RATE_LIMITED */
   fail(address: string): void
+  /** Counts a request that needs no token. @throws RATE_LIMITED */
+  visit(address: string): void
 }
 
 /** Limits of this process; 0 requests a minute means none. */
 export function rateLimiter(perMinute: number): RateLimiter {
   const burst = Math.min(LIMITS.requestBurst, perMinute)
   const requests = perMinute > 0 ? buckets(perMinute, burst) : null
+  const visits = buckets(LIMITS.visitsPerMinute, LIMITS.visitBurst)
   const failures = buckets(LIMITS.authFailuresPerMinute, LIMITS.authFailuresPerMinute)
   return {
     take(tokenId, reply) {
@@ -51,6 +54,10 @@ export function rateLimiter(perMinute: number): RateLimiter {
     },
     fail(address) {
       const { left, waitMs } = failures.take(address, performance.now())
+      if (perMinute > 0 && left < 0) throw tooMany(waitMs)
+    },
+    visit(address) {
+      const { left, waitMs } = visits.take(address, performance.now())
       if (perMinute > 0 && left < 0) throw tooMany(waitMs)
     },
   }

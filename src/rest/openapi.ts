@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { FAILURES } from '../errors.ts'
+import { nextTurn, turnIsOver } from '../turns.ts'
 import { spellings } from './aliases.ts'
 import { ROUTES, STREAMS } from './plugin.ts'
 import { writeQuery } from './query.ts'
@@ -34,10 +35,11 @@ const ERROR = z
   .meta({ id: 'Error' })
 
 /** The OpenAPI 3.1 description of /v1, written from its rows. */
-export function openapi(): Json {
+export async function openapi(): Promise<Json> {
   const schemas: Json = {}
   const paths: Record<string, Json> = {}
   for (const row of [...ROUTES, ...STREAMS]) {
+    if (turnIsOver()) await nextTurn()
     const path = `/v1${row.path.replace(/:(\w+)/g, '{$1}')}`
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row, schemas) }
   }

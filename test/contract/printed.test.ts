@@ -10,7 +10,9 @@ test('schema/schema.graphql is the GraphQL schema', async () => {
 
 test('schema/openapi.json is the REST contract', async () => {
   const { openapi } = await import('../../src/rest/openapi.ts')
-  await expect(`${JSON.stringify(openapi(), null, 2)}\n`, HOW).toMatchFileSnapshot(printed('openapi.json'))
+  await expect(`${JSON.stringify(await openapi(), null, 2)}\n`, HOW).toMatchFileSnapshot(
+    printed('openapi.json'),
+  )
 })
 
 test('schema/tools.json is the tools of every base and of the account', async () => {

@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises'
+import { get } from 'node:http'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +40,29 @@ describe('A server that is well', () => {
     expect(metrics.text).toMatch(/plinth_http_failures_total\{status="404"\} [1-9]/)
     expect(metrics.text).toMatch(/^process_cpu_seconds_total /m)
     expect(metrics.text).not.toContain('canary')
+  })
+
+  test.each([
+    ['host', 'evil.example'],
+    ['host', 'localhost.evil.example:80'],
+    ['x-forwarded-for', '127.0.0.1'],
+    ['x-forwarded-for', ''],
+    ['forwarded', 'for=127.0.0.1'],
+    ['x-real-ip', '127.0.0.1'],
+    ['via', '1.1 proxy'],
+  ])('shows its metrics to who sends %s: %s only with an admin token', async (name, value) => {
+    const ask = (token?: string) =>
+      new Promise<number>((resolve, reject) => {
+        const headers = { [name]: value, ...(token && { authorization: `Bearer ${token}` }) }
+        get(`${world.url}/metrics`, { headers }, (answer) => {
+          answer.resume()
+          resolve(answer.statusCode ?? 0)
+        }).on('error', reject)
+      })
+    expect(await ask()).toBe(401)
+    expect(await ask(world.adminToken)).toBe(200)
+    const { token } = await world.newToken([{ permission: 'read' }])
+    expect(await ask(token)).toBe(403)
   })
 })
 

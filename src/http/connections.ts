@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+
+const LOG_EVERY_MS = 60_000
+
+/** Closes each connection above `most` before anything is read from it. The log says so once a minute. */
+export function limitConnections(app: FastifyInstance, most: number, log: Logger): void {
+  app.server.maxConnections = most
+  let dropped = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  app.server.on('drop', () => {
+    dropped++
+    if (performance.now() - loggedAt < LOG_EVERY_MS) return
+    log.warn({ dropped, most }, 'connections were closed: as many as PLINTH_MAX_CONNECTIONS are open')
+    loggedAt = performance.now()
+    dropped = 0
+  })
+}

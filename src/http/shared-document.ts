@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import negotiator from '@fastify/accept-negotiator'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addVary } from './vary.ts'
+
+const toBrotli = promisify(brotliCompress)
+const toGzip = promisify(gzip)
+const ENCODINGS = ['br', 'gzip', 'identity']
+/** High enough for a small answer; a higher one takes seconds of a thread for a script of megabytes. */
+const BROTLI_QUALITY = 5
+const SLICE_BYTES = 128 * 1024
+
+type Made = { type: string; body: string | Uint8Array }
+type Document = { type: string; body: Buffer; etag: string; encoded: Map<string, Promise<Buffer>> }
+
+/**
+ * A document that is the same for everybody: made at its first request, compressed once for each encoding (in the thread
+ * pool) and sent to all clients from the same bytes, however many read it at once.
+ */
+export class SharedDocument {
+  readonly #make: () => Made | Promise<Made>
+  #document: Promise<Document> | undefined
+
+  constructor(make: () => Made | Promise<Made>) {
+    this.#make = make
+  }
+
+  async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    this.#document ??= this.#open()
+    const document = await this.#document
+    addVary(reply, 'Accept-Encoding')
+    // The address does not change with the content, so a client asks each time, and is told that it has it.
+    reply.header('etag', document.etag).header('cache-control', 'no-cache')
+    if (isFresh(request.headers['if-none-match'], document.etag)) return reply.code(304).send()
+    const encoding = negotiator.negotiate(request.headers['accept-encoding'] ?? 'identity', ENCODINGS)
+    reply.type(document.type)
+    if (encoding !== 'br' && encoding !== 'gzip') return sendSlices(reply, document.body)
+    return sendSlices(reply.header('content-encoding', encoding), await encoded(document, encoding))
+  }
+
+  async #open(): Promise<Document> {
+    const { type, body: made } = await this.#make()
+    const body = typeof made === 'string' ? Buffer.from(made) : view(made)
+    const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22)
+    // Weak: the encodings share it.
+    return { type, body, etag: `W/"${hash}"`, encoded: new Map() }
+  }
+}
+
+const view = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+/** Sends bytes slice by slice: one write of megabytes would hold up the event loop while the kernel copies them. */
+function sendSlices(reply: FastifyReply, bytes: Buffer): FastifyReply {
+  if (bytes.length <= SLICE_BYTES) return reply.send(bytes)
+  let sent = 0
+  const slices = new Readable({
+    read() {
+      this.push(sent < bytes.length ? bytes.subarray(sent, sent + SLICE_BYTES) : null)
+      sent += SLICE_BYTES
+    },
+  })
+  return reply.header('content-length', bytes.length).send(slices)
+}
+
+function encoded(document: Document, encoding: 'br' | 'gzip'): Promise<Buffer> {
+  const bytes = document.encoded.get(encoding) ?? compress(document.body, encoding)
+  document.encoded.set(encoding, bytes)
+  return bytes
+}
+
+function compress(body: Buffer, encoding: 'br' | 'gzip'): Promise<Buffer> {
+  if (encoding === 'gzip') return toGzip(body)
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants
+  return toBrotli(body, {
+    params: { [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [BROTLI_PARAM_SIZE_HINT]: body.length },
+  })
+}
+
+const isFresh = (held: string | undefined, etag: string): boolean =>
+  held?.split(',').some((tag) => tag.trim() === etag || tag.trim() === '*') ?? false

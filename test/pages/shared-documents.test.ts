@@ -1,0 +1,130 @@
+import { connect, type Socket } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { times } from '../support/answers.ts'
+import { openServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server.close())
+
+const PAGES = ['/graphql', '/docs/', '/docs/js/scalar.js', '/openapi.json']
+const HTML = { accept: 'text/html' }
+/** The bytes as they come: `fetch` would decode them. */
+async function raw(path: string, headers: Record<string, string>, method = 'GET') {
+  const socket = open(server.url)
+  const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${named.join('')}\r\n`)
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  const bytes = Buffer.concat(chunks)
+  const end = bytes.indexOf('\r\n\r\n')
+  return { head: bytes.subarray(0, end).toString().toLowerCase(), body: bytes.subarray(end + 4) }
+}
+const open = (url: string): Socket => connect(Number(new URL(url).port), new URL(url).hostname)
+const lengthIn = (head: string) => Number(/content-length: (\d+)/.exec(head)?.[1])
+
+test.each(PAGES)('%s is the same in each encoding, and its length is known', async (path) => {
+  const plain = await raw(path, { ...HTML, 'accept-encoding': 'identity' })
+  const none = await raw(path, HTML)
+  const gzip = await raw(path, { ...HTML, 'accept-encoding': 'gzip' })
+  const br = await raw(path, { ...HTML, 'accept-encoding': 'gzip, deflate, br' })
+  expect(none.body.equals(plain.body)).toBe(true)
+  expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true)
+  expect(brotliDecompressSync(br.body).equals(plain.body)).toBe(true)
+  expect(gzip.head).toContain('content-encoding: gzip')
+  expect(br.head).toContain('content-encoding: br')
+  for (const { head, body } of [plain, none, gzip, br]) {
+    expect(lengthIn(head)).toBe(body.length)
+    expect(head).toContain('vary: accept-encoding')
+  }
+})
+
+test.each(PAGES)('%s is answered 304 to who has it, and HEAD has its length without a body', async (path) => {
+  const first = await server.as(null)('GET', path, undefined, HTML)
+  const etag = first.headers.get('etag') ?? ''
+  expect(etag).toMatch(/^W\/"[\w-]+"$/)
+  expect(first.headers.get('cache-control')).toBe('no-cache')
+  const again = await server.as(null)('GET', path, undefined, { ...HTML, 'if-none-match': etag })
+  expect(again.status).toBe(304)
+  expect(again.text).toBe('')
+  const other = await server.as(null)('GET', path, undefined, { ...HTML, 'if-none-match': '"another"' })
+  expect(other.status).toBe(200)
+  const head = await raw(path, { ...HTML, 'accept-encoding': 'br' }, 'HEAD')
+  const whole = await raw(path, { ...HTML, 'accept-encoding': 'br' })
+  expect(head.body.length).toBe(0)
+  expect(lengthIn(head.head)).toBe(whole.body.length)
+})
+
+test('clients that ask for the playground and do not read it share its bytes', async () => {
+  await server.as(null)('GET', '/graphql', undefined, HTML)
+  const used = () => process.memoryUsage().rss
+  const before = used()
+  const sockets = times(40, () => open(server.url))
+  const answered = await Promise.all(
+    sockets.map(async (socket) => {
+      socket.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n')
+      await new Promise((resolve) => socket.once('readable', resolve))
+      return 1
+    }),
+  )
+  expect(answered).toHaveLength(40)
+  // A copy for each would be 360 MB.
+  expect(used() - before).toBeLessThan(120e6)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('an address that asks for pages without end is told to wait, and tokens are served all the same', async () => {
+  const limited = await openServer({ PLINTH_RATE_LIMIT: '1200' })
+  try {
+    const answers = await Promise.all(times(320, () => limited.as(null)('GET', '/openapi.json')))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]?.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(refused[0]?.body.error.code).toBe('RATE_LIMITED')
+    expect((await limited.call('GET', '/v1/bases')).status).toBe(200)
+    expect((await limited.as(null)('GET', '/healthz')).status).toBe(200)
+  } finally {
+    await limited.close()
+  }
+})
+
+test('connections above PLINTH_MAX_CONNECTIONS are closed, and there is room again when others end', async () => {
+  const small = await openServer({ PLINTH_MAX_CONNECTIONS: '5' })
+  try {
+    const ended: Socket[] = []
+    const sockets = times(9, () => {
+      const socket = open(small.url)
+      socket.on('error', () => {})
+      socket.once('close', () => ended.push(socket))
+      return socket
+    })
+    await until(() => ended.length === 4)
+    expect(small.log.join('')).toContain('PLINTH_MAX_CONNECTIONS')
+    const kept = sockets.filter((socket) => !ended.includes(socket))
+    expect(kept).toHaveLength(5)
+    for (const socket of kept.slice(0, 2)) socket.destroy()
+    const healthy = () => fetch(`${small.url}/healthz`).then(({ status }) => status, String)
+    await expect.poll(healthy).toBe(200)
+    for (const socket of kept) socket.destroy()
+  } finally {
+    await small.close()
+  }
+})
+
+test('a client whose headers do not end is cut off', { timeout: 30_000 }, async () => {
+  const socket = open(server.url)
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n')
+  const drip = setInterval(() => socket.write('x-more: 1\r\n'), 500)
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(drip)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(answer).toContain('"code":"request_too_slow"')
+})
