@@ -133,6 +133,9 @@ export const LIMITS = {
   graphqlCost: 5000,
   graphqlAliases: 50,
   graphqlTokens: 2000,
+  /** Of a GraphQL text: its bytes, and how deep its brackets nest, looked at before it is parsed. */
+  graphqlTextBytes: 100 * 1024,
+  graphqlNesting: 200,
   /** SQL: rows, time and bytes of an answer; statements of a process at once, in all and of one token. */
   sqlRows: 1000,
   sqlTimeoutMs: 10_000,

@@ -17,7 +17,7 @@ import { cors } from './http/cors.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
 import { health } from './http/health.ts'
 import { admitLargeBodies } from './http/large-bodies.ts'
-import { rateLimiter } from './http/rate-limit.ts'
+import { chargeOf, rateLimiter } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
 import { logRequests } from './http/request-log.ts'
 import { cutStalledReaders } from './http/stalled-readers.ts'
@@ -70,6 +70,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const entrance = openEntrance(config, engine, door)
   const limiter = rateLimiter(config.requestsPerMinute)
   const visit = async ({ ip }: FastifyRequest) => limiter.visit(ip)
+  const charge = chargeOf(limiter)
   limitConnections(app, config.connections, log)
   cutStalledReaders(app, config.sendTimeoutMs)
   const unsent = new Unsent(config.unsent)
@@ -104,10 +105,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   })
   await app.register(rest(callerHooks(door, limiter, unsent, 'rest'), sizes), { prefix: '/v1' })
   const toGraphql = callerHooks(door, limiter, unsent, 'graphql')
-  await app.register(playground(toGraphql, { visit, sizes, ...config }))
+  await app.register(playground(toGraphql, { visit, charge, sizes, ...config }))
   await app.register(entrance.metadata(addressCheck(config)))
   const toMcp = callerHooks(entrance.door, limiter, unsent, 'mcp', entrance.tokenChars)
-  await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge }, provider))
+  await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge, charge }, provider))
   await app.register(docs(visit))
   return app
 }

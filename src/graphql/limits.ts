@@ -40,6 +40,30 @@ export function overLimits(
   })
 }
 
+/** How many fields the operation asks at its root, those in fragments included. The document is valid. */
+export function rootFields(document: DocumentNode, operationName: string | null | undefined): number {
+  const fragments = fragmentsOf(document)
+  const count = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, selection) => {
+      if (selection.kind === Kind.FIELD) return sum + 1
+      const inner =
+        selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : fragments.get(selection.name.value)
+      return sum + (inner ? count(inner) : 0)
+    }, 0)
+  const operation = document.definitions.find(
+    (part) =>
+      part.kind === Kind.OPERATION_DEFINITION && (!operationName || part.name?.value === operationName),
+  )
+  return operation?.kind === Kind.OPERATION_DEFINITION ? count(operation.selectionSet) : 1
+}
+
+const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, SelectionSetNode> =>
+  new Map(
+    document.definitions.flatMap((part) =>
+      part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part.selectionSet]] : [],
+    ),
+  )
+
 function measure(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -48,11 +72,7 @@ function measure(
   maxCost: number,
 ) {
   const lists = listFields(schema)
-  const fragments = new Map(
-    document.definitions.flatMap((part) =>
-      part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part.selectionSet]] : [],
-    ),
-  )
+  const fragments = fragmentsOf(document)
   const found = { depth: 0, cost: 0, aliases: 0 }
   const walk = (set: SelectionSetNode, depth: number, weight: number): void => {
     found.depth = Math.max(found.depth, depth)

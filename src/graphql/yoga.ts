@@ -1,15 +1,19 @@
 import type { FastifyRequest } from 'fastify'
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
 import { createYoga, isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga'
-import { errorBody, FAILURES } from '../errors.ts'
+import { DomainError, errorBody, FAILURES } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
 import type { Context } from './context.ts'
 import { unwrap } from './execute.ts'
-import { overLimits } from './limits.ts'
+import { overLimits, rootFields } from './limits.ts'
 import { schema } from './schema.ts'
 
 /** What yoga is given beside its own `request`, whose name it would take. */
-type Served = { served: FastifyRequest }
+type Served = {
+  served: FastifyRequest
+  /** Counts the root fields of the request. @throws RATE_LIMITED */
+  charge: (fields: number) => void
+}
 
 /** GraphQL over HTTP for people and programs of their own; the surfaces run their operations without it. */
 export const openYoga = (maxCost: number) =>
@@ -38,6 +42,7 @@ function limits(maxCost: number): Plugin {
     },
     onExecute: ({ args, setResultAndStopExecution }) => {
       const errors = faultsOf(args)
+      if (errors.length === 0) errors.push(...refusedCharge(args, args.contextValue as unknown as Served))
       if (errors.length > 0) setResultAndStopExecution({ errors })
     },
     onSubscribe: ({ args, context: { request }, setResultAndStopExecution }) => {
@@ -50,9 +55,20 @@ function limits(maxCost: number): Plugin {
     },
   }
 }
+/** Each root field is a request of its own to the rate limit. */
+function refusedCharge({ document, operationName }: Asked, { charge }: Served): GraphQLError[] {
+  try {
+    charge(rootFields(document, operationName))
+    return []
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError)) throw thrown
+    return [new GraphQLError(thrown.message, { originalError: thrown })]
+  }
+}
 type Asked = {
   schema: GraphQLSchema
   document: DocumentNode
+  operationName?: string | null | undefined
   variableValues?: Readonly<Record<string, unknown>> | null | undefined
 }
 

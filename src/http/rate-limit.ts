@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../errors.ts'
 import { LIMITS } from '../limits.ts'
@@ -11,20 +11,24 @@ export function buckets(perMinute: number, burst: number) {
   const fullAt = new LRUCache<string, number>({ max: MAX_KEYS })
   const interval = MINUTE_MS / perMinute
   return {
-    /** Takes one; negative `left` means that there was none. */
-    take(key: string, now: number) {
-      const full = Math.max(fullAt.get(key) ?? 0, now) + interval
+    /** Takes `count`, all or none; negative `left` means that there was none. */
+    take(key: string, now: number, count = 1) {
+      const full = Math.max(fullAt.get(key) ?? 0, now) + interval * count
       const left = Math.floor(burst - (full - now) / interval + 1e-9)
       if (left >= 0) fullAt.set(key, full)
       const waitMs = left >= 0 ? 0 : full - now - burst * interval
-      return { left, waitMs, fullInMs: (left >= 0 ? full : full - interval) - now }
+      return { left, waitMs, fullInMs: (left >= 0 ? full : full - interval * count) - now }
     },
   }
 }
 
 export type RateLimiter = {
-  /** Counts a request of a token and says so in the answer's headers. @throws RATE_LIMITED */
-  take(tokenId: string, reply: FastifyReply): void
+  /**
+   * Counts a request of a token, or what a request holds of them, and says so in the answer's headers. One that holds more
+   * than the burst counts as the burst.
+   * @throws RATE_LIMITED
+   */
+  take(tokenId: string, reply: FastifyReply, count?: number): void
   /** Counts a failed authentication of an address. @throws RATE_LIMITED */
   fail(address: string): void
   /** Counts a request that needs no token. @throws RATE_LIMITED */
@@ -38,9 +42,9 @@ export function rateLimiter(perMinute: number): RateLimiter {
   const visits = buckets(LIMITS.visitsPerMinute, LIMITS.visitBurst)
   const failures = buckets(LIMITS.authFailuresPerMinute, LIMITS.authFailuresPerMinute)
   return {
-    take(tokenId, reply) {
+    take(tokenId, reply, count = 1) {
       if (!requests) return
-      const { left, waitMs, fullInMs } = requests.take(tokenId, performance.now())
+      const { left, waitMs, fullInMs } = requests.take(tokenId, performance.now(), Math.min(count, burst))
       const remaining = Math.max(0, left)
       const reset = Math.ceil(fullInMs / 1000)
       reply.headers({
@@ -50,7 +54,10 @@ export function rateLimiter(perMinute: number): RateLimiter {
         'x-ratelimit-remaining': remaining,
         'x-ratelimit-reset': reset,
       })
-      if (left < 0) throw tooMany(waitMs)
+      if (left >= 0) return
+      const refused = tooMany(waitMs)
+      reply.header('retry-after', String(refused.retryAfterSeconds))
+      throw refused
     },
     fail(address) {
       const { left, waitMs } = failures.take(address, performance.now())
@@ -70,3 +77,12 @@ function tooMany(waitMs: number): DomainError {
     details: [{ path: '', code: 'rate_limited', message: 'Wait as long as Retry-After says.' }],
   })
 }
+
+/** Counts what a request holds beside the first of it, which was counted when it came. @throws RATE_LIMITED */
+export type Charge = (request: FastifyRequest, reply: FastifyReply, parts: number) => void
+
+export const chargeOf =
+  (limiter: RateLimiter): Charge =>
+  ({ caller }, reply, parts) => {
+    if (parts > 1) limiter.take(caller.scope.actor.tokenId ?? '', reply, parts - 1)
+  }

@@ -3,6 +3,7 @@ import { type DomainError, errorBody, FAILURES, withPaths } from '../errors.ts'
 import { demandBase } from '../graphql/context.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
+import type { Charge } from '../http/rate-limit.ts'
 import { isBaseId } from '../ids.ts'
 import { addressCheck } from './address.ts'
 import { Calls } from './calls.ts'
@@ -20,6 +21,7 @@ type Options = {
   host: string
   publicUrl: string | undefined
   corsOrigins: readonly string[]
+  charge: Charge
   /** What `WWW-Authenticate` says of a refusal; undefined leaves it as it is. */
   challenge?: (request: FastifyRequest, error: DomainError) => string | undefined
 }
@@ -46,6 +48,7 @@ export function mcp(caller: CallerHooks, options: Options, provider: Provider = 
 
     for (const url of ADDRESSES) {
       app.post(url, async (request, reply) => {
+        options.charge(request, reply, Array.isArray(request.body) ? request.body.length : 1)
         const calls = new Calls(request.body)
         request.about = (status) => calls.lines(status)
         const session = await sessionOf(request, options.publicUrl)

@@ -310,6 +310,45 @@ test('too much is refused with 400 before any of it runs', async () => {
   )
 })
 
+test.each([
+  ['open brackets', '{ base(id: '.concat('['.repeat(3000))],
+  ['closed brackets', `{ base(id: ${'['.repeat(20_000)}${']'.repeat(20_000)}) { id } }`],
+  ['selections', '{a:'.repeat(30_000)],
+  ['list types', `query Q($a: ${'['.repeat(5000)}Int${']'.repeat(5000)}) { bases { hasMore } }`],
+  ['braces', '{'.repeat(100_000)],
+  ['bytes', `{ bases { hasMore } } #${'x'.repeat(200_000)}`],
+])('a text of many %s is refused with 400 before it is parsed', async (_, query) => {
+  const { status, body } = await send(query)
+  expect(status).toBe(400)
+  const { extensions } = body.errors[0]
+  expect(extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/query' }] })
+})
+
+test('brackets in strings and comments are not counted', async () => {
+  const noise = '[{('.repeat(300)
+  const query = `{ __type(name: "${noise} \\" ${noise}") { name } } # ${noise}\n`
+  expect((await send(query)).body).toMatchObject({ data: { __type: null } })
+  expect((await send(query.replaceAll('"', '"""').replace('\\"""', ''))).status).toBe(200)
+})
+
+test('each root field counts as a request', async () => {
+  const limited = await openServer({ PLINTH_RATE_LIMIT: '100' }, server.database)
+  try {
+    const fields = Array.from({ length: 40 }, (_, n) => `a${n}: base(id: "none") { id }`).join(' ')
+    const ask = () => limited.call('POST', '/graphql', { query: `{ ${fields} }` })
+    const first = await ask()
+    expect(first.status).toBe(200)
+    expect(Number(first.headers.get('x-ratelimit-remaining'))).toBeLessThanOrEqual(61)
+    await ask()
+    const refused = await ask()
+    expect(refused.status).toBe(429)
+    expect(refused.body.errors[0].extensions.code).toBe('RATE_LIMITED')
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+  } finally {
+    await limited.close()
+  }
+})
+
 test('fragments that double each other are counted, not walked to their end', async () => {
   const doubling = Array.from(
     { length: 60 },

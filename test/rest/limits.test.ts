@@ -80,6 +80,28 @@ test('an address that fails to authenticate over and over is 429, and sound toke
   succeed(await call('GET', '/v1/bases'))
 })
 
+test('each message of an MCP batch counts as a request', async () => {
+  const { call } = await world.newToken([{ permission: 'read' }])
+  const messages = (count: number) => times(count, (id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))
+  const headers = { accept: 'application/json, text/event-stream' }
+  const first = await call('POST', '/mcp', messages(40), headers)
+  expect(first.status).toBe(200)
+  expect(first.body).toHaveLength(40)
+  expect(Number(first.headers.get('x-ratelimit-remaining'))).toBeLessThanOrEqual(PER_MINUTE - 40 + 10)
+  const refused = await call('POST', '/mcp', messages(40), headers)
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(refused.body.error.data.error.code).toBe('RATE_LIMITED')
+})
+
+test('a batch of operations is one request', async () => {
+  const { call } = await world.newToken([{ permission: 'admin' }])
+  succeed(await call('PUT', '/v1/crm/record-types/counted', {}), 201)
+  const operations = times(50, (n) => ({ type: 'create_record', record_type: 'counted', data: { n } }))
+  const { headers } = await call('POST', '/v1/crm/batch', { operations })
+  expect(Number(headers.get('x-ratelimit-remaining'))).toBeGreaterThanOrEqual(PER_MINUTE - 5)
+})
+
 test('without a limit there are no headers of one', async () => {
   const free = await openWorld({ PLINTH_RATE_LIMIT: '0' })
   try {
