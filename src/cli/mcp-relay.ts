@@ -16,10 +16,13 @@ const PARSE_ERROR = -32700
 const INTERNAL_ERROR = -32603
 
 type Output = { write: (line: string) => void; log: (text: string) => void }
-type Open = { id: Id; method: string; isOwn: boolean; controller: AbortController }
+type Open = { id: Id; method: string; isOwn: boolean; isCancelled: boolean; controller: AbortController }
 type Waiting = Map<string, Open>
 
-/** Carries JSON-RPC lines to a server and its answers back. Every request is answered, by the server or else by us. */
+/**
+ * Carries JSON-RPC lines to a server and its answers back. Every request is answered, by the server or else by us, but for
+ * those that the client has cancelled: it waits for them no more.
+ */
 export class Relay {
   readonly #link: Link
   readonly #output: Output
@@ -58,15 +61,14 @@ export class Relay {
     })
     await Promise.race([Promise.all(this.#exchanges), late])
     clearTimeout(timer)
-    for (const { id, controller } of this.#open.values()) {
-      controller.abort()
-      this.#output.write(errorLine(id, INTERNAL_ERROR, 'The relay ended before the server answered.'))
-    }
+    for (const { controller } of this.#open.values()) controller.abort()
+    this.#answerAll(this.#open, INTERNAL_ERROR, 'The relay ended before the server answered.')
   }
 
   /** From 2026-07-28 on a request is cancelled over HTTP by hanging up, not by a message. */
   #cancels({ method, params }: Message): boolean {
     const open = method === 'notifications/cancelled' ? this.#open.get(keyOf(params?.requestId)) : undefined
+    if (open) open.isCancelled = true
     if (!open?.isOwn) return false
     open.controller.abort()
     return true
@@ -77,13 +79,13 @@ export class Relay {
     const isOwn = messages.some((message) => ownVersion(message) !== undefined)
     const waiting: Waiting = new Map()
     for (const { id, method } of messages.filter(isRequest))
-      waiting.set(keyOf(id), { id, method, isOwn, controller })
+      waiting.set(keyOf(id), { id, method, isOwn, isCancelled: false, controller })
     const keys = [...waiting.keys()]
     for (const [key, open] of waiting) this.#open.set(key, open)
     try {
       const response = await this.#link.post(line, messages, controller.signal)
       await (response.ok ? this.#deliver(response, waiting) : this.#refuse(response, waiting))
-      if (waiting.size > 0) throw new Error('the stream ended before the answer')
+      if (awaited(waiting)) throw new Error('the stream ended before the answer')
     } catch (error) {
       if (!controller.signal.aborted) this.#fail(error, waiting)
     } finally {
@@ -96,40 +98,49 @@ export class Relay {
     if (!isEventStream(response)) return this.#pass(await response.text(), waiting)
     for await (const { data } of readEvents(response.body)) {
       if (data !== '') this.#pass(data, waiting)
-      if (waiting.size === 0) return
+      if (!awaited(waiting)) return
     }
   }
 
-  /** Passes on what the server said, and takes note of what it answers. */
+  /** Passes on what the server said, but for answers to what was cancelled, and takes note of what it answers. */
   #pass(json: string, waiting: Waiting): void {
-    for (const message of readMessages(json).filter(isResponse)) {
-      const key = keyOf(message.id)
-      const version = message.result?.protocolVersion
-      if (waiting.get(key)?.method === 'initialize' && typeof version === 'string')
-        this.#link.version = version
-      waiting.delete(key)
-    }
-    this.#output.write(asLine(json))
+    const messages = readMessages(json)
+    const passed = messages.filter((message) => !isResponse(message) || this.#settle(message, waiting))
+    if (passed.length === messages.length) this.#output.write(asLine(json))
+    else if (passed.length > 0) this.#output.write(asLine(JSON.stringify(passed)))
+  }
+
+  /** Is the answer waited for still? */
+  #settle({ id, result }: Message, waiting: Waiting): boolean {
+    const open = waiting.get(keyOf(id))
+    waiting.delete(keyOf(id))
+    const version = result?.protocolVersion
+    if (open?.method === 'initialize' && typeof version === 'string') this.#link.version = version
+    return open?.isCancelled !== true
   }
 
   /** A refusal in HTTP becomes the answer of each request that it refuses. */
   async #refuse(response: Response, waiting: Waiting): Promise<void> {
     const { code, message, data } = readRefusal(await response.text(), response.status)
     if (waiting.size === 0) this.#output.log(`the server refused a message: ${message}`)
-    for (const { id } of waiting.values()) this.#output.write(errorLine(id, code, message, data))
-    waiting.clear()
+    this.#answerAll(waiting, code, message, data)
   }
 
   #fail(error: unknown, waiting: Waiting): void {
     const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined }
     this.#output.log(`${message}${cause instanceof Error ? ` (${cause.message || cause.name})` : ''}`)
-    for (const { id } of waiting.values())
-      this.#output.write(
-        errorLine(id, INTERNAL_ERROR, 'The Plinth server cannot be reached, or broke off its answer.'),
-      )
+    this.#answerAll(waiting, INTERNAL_ERROR, 'The Plinth server cannot be reached, or broke off its answer.')
+  }
+
+  #answerAll(waiting: Waiting, code: number, message: string, data?: unknown): void {
+    for (const { id, isCancelled } of waiting.values())
+      if (!isCancelled) this.#output.write(errorLine(id, code, message, data))
     waiting.clear()
   }
 }
+
+/** Is any of them still waited for? */
+const awaited = (waiting: Waiting): boolean => [...waiting.values()].some(({ isCancelled }) => !isCancelled)
 
 /** 1 and "1" are two ids. */
 const keyOf = (id: unknown): string => JSON.stringify(id) ?? ''

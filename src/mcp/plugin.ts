@@ -16,6 +16,7 @@ import { readOptions } from './options.ts'
 import type { Provider } from './provider.ts'
 import { protocolError } from './result.ts'
 import { openSession, type Session } from './session.ts'
+import { answerUnreadCall } from './unread-call.ts'
 
 type Options = {
   host: string
@@ -44,10 +45,14 @@ export function mcp(caller: CallerHooks, options: Options, provider: Provider = 
     app.addHook('onRequest', addressCheck(options))
     app.addHook('onRequest', caller.onRequest)
     app.addHook('preHandler', caller.preHandler)
-    app.setErrorHandler(sendProtocolError(options.challenge))
+    const sendError = sendProtocolError(options.challenge)
+    app.setErrorHandler((thrown, request, reply) => {
+      const answered = answerUnreadCall(thrown, request, provider)
+      return answered === undefined ? sendError(thrown, request, reply) : reply.code(200).send(answered)
+    })
 
     for (const url of ADDRESSES) {
-      app.post(url, async (request, reply) => {
+      app.post(url, { config: { answersCalls: true } }, async (request, reply) => {
         options.charge(request, reply, Array.isArray(request.body) ? request.body.length : 1)
         const calls = new Calls(request.body)
         request.about = (status) => calls.lines(status)

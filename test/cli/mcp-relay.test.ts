@@ -264,7 +264,26 @@ test('a cancel hangs up on a request that names its own version, and is passed o
   expect(closed).toEqual([1])
   expect(seen.filter(({ body }) => body.method === 'notifications/cancelled')).toHaveLength(1)
   await relay.drain(50)
-  expect(written).toMatchObject([{ id: 2, error: { code: -32603 } }])
+  expect(written).toEqual([])
+})
+
+test('a request that was cancelled is not answered, by the server or by the relay', async () => {
+  const held: ServerResponse[] = []
+  answer = ({ body }, response) => {
+    if (body.method !== 'tools/call') return void response.writeHead(202).end()
+    held[body.id ?? 0] = response
+  }
+  const cancel = (requestId: number) => line('notifications/cancelled', undefined, { requestId })
+  for (const id of [1, 2, 3, 4]) await relay.take(line('tools/call', id))
+  await until(() => seen.length === 4)
+  for (const id of [1, 2, 3]) await relay.take(cancel(id))
+  // A server may answer all the same, end without an answer as ours does, or break off.
+  json(held[1] as ServerResponse, { jsonrpc: '2.0', id: 1, result: {} })
+  held[2]?.writeHead(202).end()
+  held[3]?.destroy()
+  json(held[4] as ServerResponse, { jsonrpc: '2.0', id: 4, result: 'waited for' })
+  await relay.drain(1000)
+  expect(written).toEqual([{ jsonrpc: '2.0', id: 4, result: 'waited for' }])
 })
 
 test('a server that is gone is looked for again', async () => {

@@ -208,7 +208,11 @@ describe('arguments that are not what they seem', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: text('{"record_type":"deal","id":"p1","data":{"__proto__":{"a":1}}}'),
     })
-    expect(raw.status).toBe(400)
+    expect(raw.status).toBe(200)
+    const { id, result } = (await raw.json()) as Body
+    expect(id).toBe(1)
+    expect(result.isError).toBe(true)
+    expect(JSON.parse(result.content[0].text).error.code).toBe('VALIDATION_ERROR')
     const { error } = await call('upsert_record', {
       record_type: 'deal',
       id: 'p1',

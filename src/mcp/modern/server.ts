@@ -40,7 +40,7 @@ export function openModernServer(provider: Provider, onInternal: (cause: unknown
 const NO_METHOD = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' }
 
 /** Every result says whether it is the last of its call, and whose it is. */
-const resultOf = (result: { _meta?: object }, about: Provider['about']): object => ({
+export const resultOf = (result: { _meta?: object }, about: Provider['about']): object => ({
   resultType: 'complete',
   ...result,
   _meta: { ...result._meta, [SERVER_INFO_META_KEY]: about },

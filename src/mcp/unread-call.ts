@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify'
+import { DomainError, withPaths } from '../errors.ts'
+import { LIMITS } from '../limits.ts'
+import { Calls } from './calls.ts'
+import { toContent } from './content.ts'
+import { claimOf } from './modern/inbound.ts'
+import { resultOf } from './modern/server.ts'
+import type { Provider } from './provider.ts'
+import { failure } from './result.ts'
+
+/**
+ * The answer to a `tools/call` whose body the JSON pre-pass refused (NUL, `__proto__`, depth, numbers): a result of the tool,
+ * under the id of the call, as for any other fault of its arguments. Undefined for everything else.
+ */
+export function answerUnreadCall(
+  thrown: unknown,
+  request: FastifyRequest,
+  { about }: Provider,
+): object | undefined {
+  const { refusedBody } = request
+  if (!(thrown instanceof DomainError) || refusedBody === undefined) return undefined
+  const call = callIn(refusedBody)
+  if (!call) return undefined
+  const relative = withPaths(thrown, (path) => path.replace(/^\/params\/arguments/, ''))
+  const result = toContent(failure(relative, request.id), () => {})
+  const answer = {
+    jsonrpc: '2.0',
+    id: call.id,
+    result: claimOf(call) === undefined ? result : resultOf(result, about),
+  }
+  const calls = new Calls(call)
+  calls.answered(call.id, answer)
+  request.about = (status) => calls.lines(status)
+  return answer
+}
+
+type Call = { id: string | number; method: string }
+
+/** The one call in a body that is well-formed JSON all the same; a large body is not read twice. */
+function callIn(body: Buffer): Call | undefined {
+  if (body.length > LIMITS.smallBodyBytes) return undefined
+  try {
+    const call = JSON.parse(body.toString()) as Call
+    const { id, method } = call
+    return method === 'tools/call' && (typeof id === 'string' || Number.isSafeInteger(id)) ? call : undefined
+  } catch {
+    return undefined
+  }
+}
