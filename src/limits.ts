@@ -101,6 +101,8 @@ export const LIMITS = {
   waitSeconds: 30,
   waitSecondsMax: 60,
   requestTimeoutMs: 30_000,
+  /** A pass of the event loop that takes longer is logged: it holds up every other request. */
+  turnMs: 100,
   /** A read that lasts longer ends when its caller goes. */
   watchAfterMs: 100,
   drainMs: 25_000,

@@ -5,6 +5,7 @@ import pino, { type Logger } from 'pino'
 import { type Config, readConfig } from './config.ts'
 import { openEngine } from './engine/engine.ts'
 import { type AdminToken, newToken } from './engine/tokens/index.ts'
+import { collectWhenIdle } from './idle-collection.ts'
 import { LIMITS } from './limits.ts'
 import type { Provider } from './mcp/provider.ts'
 import { supervise } from './postgres/supervisor.ts'
@@ -161,6 +162,7 @@ export async function serve(): Promise<void> {
   const log = openLog(config.logLevel)
   const server = await startServer(config, log)
   shutdownOnSignal(() => server.close(), log)
+  collectWhenIdle()
   if (server.isNewToken) process.stdout.write(`plinth admin token ${server.adminToken}\n`)
   process.stdout.write(`plinth ready ${server.url}\n`)
 }

@@ -20,6 +20,7 @@ import { admitLargeBodies } from './http/large-bodies.ts'
 import { chargeOf, rateLimiter } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-id.ts'
 import { logRequests } from './http/request-log.ts'
+import { logSlowTurns } from './http/slow-turns.ts'
 import { cutStalledReaders } from './http/stalled-readers.ts'
 import { countAnswers, Unsent } from './http/unsent.ts'
 import { LIMITS } from './limits.ts'
@@ -88,6 +89,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     done()
   })
   logRequests(app, log)
+  logSlowTurns(app, log)
   countAnswers(app, unsent)
   // Streams have no end of their own that a shutdown could wait for.
   app.addHook('preClose', async () => engine.endStreams())

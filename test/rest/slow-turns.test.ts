@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await openServer()
+  await server.call('PUT', '/v1/bases/crm', {})
+  await server.call('PUT', '/v1/crm/record-types/deal', {})
+})
+afterAll(() => server.close())
+
+const slowTurns = () =>
+  server.log.filter((line) => line.includes('slow turn')).map((line) => JSON.parse(line) as SlowTurn)
+type SlowTurn = { ms: number; cpu_ms: number; requests: { route: string; method: string; reqId: string }[] }
+
+/** The test shares its event loop with the server. */
+function holdLoop(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+test('a slow turn is logged with the requests that were open in it', async () => {
+  const waiting = server.call('GET', '/v1/crm/wait/deal?timeout=1', undefined, {
+    'x-request-id': 'who-waits',
+  })
+  await sleep(300)
+  holdLoop(400)
+  await until(() => slowTurns().some(({ ms }) => ms >= 300))
+  const [line] = slowTurns().filter(({ ms }) => ms >= 300)
+  expect(line?.requests).toContainEqual({
+    reqId: 'who-waits',
+    method: 'GET',
+    route: '/v1/:base_id/wait/:record_type',
+  })
+  expect((await waiting).status).toBe(200)
+})
+
+test('nothing is logged of a turn in which no request is open', async () => {
+  await sleep(300)
+  const before = slowTurns().length
+  holdLoop(400)
+  await sleep(100)
+  expect(slowTurns().length).toBe(before)
+})

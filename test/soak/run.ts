@@ -1,0 +1,127 @@
+/**
+ * `npm run soak -- --minutes 10`: ordinary clients beside one that sends requests of hostile size and shape. Says how long the
+ * ordinary requests took, what the hostile ones were answered, and what memory did. Ends with 1 where an ordinary request
+ * failed, its 99th percentile is above 250 ms, or memory grew.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { endChildren, postmasterOf, startPlinth } from '../bench/children.ts'
+import { memoryOf } from '../bench/memory.ts'
+import { prepare } from '../properties/hostile-sizes.ts'
+import { type Asked, caller, client, prepareShop } from './honest.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    lanes: { type: 'string', default: '3' },
+    clients: { type: 'string', default: '4' },
+    seed: { type: 'string', default: '1' },
+  },
+})
+const P99_MS = 250
+/** Server memory at the end against that after the first quarter. */
+const GROWTH_MB = 150
+const SAMPLE_MS = 15_000
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+const percentile = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+
+async function main(): Promise<boolean> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-soak-'))
+  const plinth = await startPlinth(dataDir)
+  const admin = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()
+  const call = caller(plinth.url, admin)
+  await prepareShop(call)
+  await prepare(async (path, body) => void (await call('PUT', path, body)))
+  const tokens = await Promise.all(
+    Array.from({ length: Number(values.clients) }, () => tokenFor(plinth.url, admin, 'shop', 'write')),
+  )
+  const hostileToken = await tokenFor(plinth.url, admin, 'big', 'manage')
+  const hostile = spawn(process.execPath, [fileURLToPath(new URL('./hostile.ts', import.meta.url))], {
+    env: {
+      ...process.env,
+      SOAK_URL: plinth.url,
+      SOAK_TOKEN: hostileToken,
+      SOAK_LANES: values.lanes,
+      SOAK_SEED: values.seed,
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const until = performance.now() + Number(values.minutes) * 60_000
+  const isOver = () => performance.now() > until
+  const asked: Asked[] = []
+  const memory: { serverMb: number; treeMb: number }[] = []
+  const sampling = (async () => {
+    while (!isOver()) {
+      await sleep(SAMPLE_MS)
+      const now = memoryOf(plinth.pid, postmasterOf(dataDir))
+      if (now) memory.push(now)
+      if (now)
+        say(`memory: server ${now.serverMb.toFixed(0)} MB, with PostgreSQL ${now.treeMb.toFixed(0)} MB`)
+    }
+  })()
+  await Promise.all(
+    tokens.map((token, i) => client(caller(plinth.url, token), i * 997, isOver, (one) => asked.push(one))),
+  )
+  await sampling
+  const gone = new Promise((resolve) => hostile.once('exit', resolve))
+  hostile.kill('SIGTERM')
+  await gone
+  await sleep(SAMPLE_MS)
+  const idle = memoryOf(plinth.pid, postmasterOf(dataDir))
+  await plinth.end()
+  await rm(dataDir, { recursive: true, force: true })
+  return report(asked, memory, idle)
+}
+
+async function tokenFor(url: string, admin: string, base: string, permission: string): Promise<string> {
+  const response = await fetch(`${url}/v1/tokens`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: `soak ${base}`,
+      grants: [{ base, record_type: '*', environment: '*', permission }],
+    }),
+  })
+  const { token } = (await response.json()) as { token: string }
+  return token
+}
+
+type Sample = { serverMb: number; treeMb: number }
+
+function report(asked: readonly Asked[], memory: readonly Sample[], idle: Sample | undefined): boolean {
+  const failed = asked.filter(({ status }) => status < 200 || status > 299)
+  for (const kind of [...new Set(asked.map((one) => one.kind)), 'all']) {
+    const ms = asked
+      .filter((one) => kind === 'all' || one.kind === kind)
+      .map((one) => one.ms)
+      .sort((a, b) => a - b)
+    const [p50, p99] = [percentile(ms, 0.5), percentile(ms, 0.99)]
+    say(
+      `${kind}: ${ms.length} requests, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, worst ${ms.at(-1)?.toFixed(1)} ms`,
+    )
+  }
+  say(`failed: ${failed.length} ${JSON.stringify(failed.slice(0, 5))}`)
+  if (idle)
+    say(
+      `memory when idle: server ${idle.serverMb.toFixed(0)} MB, with PostgreSQL ${idle.treeMb.toFixed(0)} MB`,
+    )
+  const all = asked.map(({ ms }) => ms).sort((a, b) => a - b)
+  const settled = memory[Math.floor(memory.length / 4)]?.serverMb ?? 0
+  const last = memory.slice(-4).map(({ serverMb }) => serverMb)
+  const growth = last.length > 0 ? Math.min(...last) - settled : 0
+  say(`memory growth of the server after the first quarter: ${growth.toFixed(0)} MB`)
+  return failed.length === 0 && percentile(all, 0.99) <= P99_MS && growth <= GROWTH_MB
+}
+
+try {
+  process.exitCode = (await main()) ? 0 : 1
+} finally {
+  await endChildren()
+}
