@@ -251,6 +251,24 @@ test('an open transaction holds back what comes after it, and nothing is lost wh
   expect(seqs(data)).toEqual([...seqs(data)].sort((a, b) => a - b))
 })
 
+test('an open transaction in another database of the server does not hold back the log', async () => {
+  const type = await world.newType()
+  const begin = await head()
+  const elsewhere = new URL(world.database.url)
+  elsewhere.pathname = '/postgres'
+  const other = new Client({ connectionString: elsewhere.href })
+  await other.connect()
+  await other.query('BEGIN')
+  await other.query('SELECT pg_current_xact_id()')
+  try {
+    succeed(await put(type, 'x', { n: 1 }), 201)
+    const { data } = await changes(`after=${begin}`)
+    expect(data.map((entry: Body) => entry.id)).toEqual(['x'])
+  } finally {
+    await other.end()
+  }
+})
+
 test('a dry run leaves nothing in the log, and does not stop it', async () => {
   const type = await world.newType()
   const begin = await head()

@@ -28,8 +28,19 @@ const IS_PASSED = statement(
   'SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS passed',
 )
 
+// Who wrote to the log and has not ended. The lock is taken before a number is drawn and released after the commit is
+// visible. It names the database: another database's transaction ids hold back the snapshot, but not these.
+const OPEN_WRITERS = statement(
+  'feed_open_writers',
+  `SELECT array_agg(DISTINCT virtualtransaction) AS writers FROM pg_locks
+   WHERE locktype = 'relation' AND relation = 'plinth.change'::regclass AND mode = 'RowExclusiveLock'
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+)
+
 /** Pauses between looks at transactions that are still open, in milliseconds; the last one repeats. */
 const PAUSES = [0, 1, 2, 4, 8, 16, 32, 50]
+/** How often only the snapshot is looked at: it is cheaper than the table of locks, and almost always enough. */
+const SNAPSHOT_LOOKS = 3
 
 export function openWatermark(db: Db): Watermark {
   let mark = 0
@@ -47,14 +58,26 @@ export function openWatermark(db: Db): Watermark {
   }
   const passed = async (drawn: number): Promise<void> => {
     const [line] = await db.query<{ xid: string }>(DRAW_LINE, [])
+    let writers: readonly string[] | undefined
     for (let look = 0; !closed; look++) {
       const [seen] = await db.query<{ passed: boolean }>(IS_PASSED, [line?.xid])
-      if (seen?.passed) {
+      let isPassed = seen?.passed === true
+      if (!isPassed && look >= SNAPSHOT_LOOKS) {
+        const open = await openWriters()
+        // Those of the first look are all that can hold a number up to here; later ones drew theirs later.
+        writers = writers ? writers.filter((writer) => open.has(writer)) : [...open]
+        isPassed = writers.length === 0
+      }
+      if (isPassed) {
         mark = drawn
         return
       }
       await sleep(PAUSES[Math.min(look, PAUSES.length - 1)], undefined, { ref: false })
     }
+  }
+  const openWriters = async (): Promise<Set<string>> => {
+    const [found] = await db.query<{ writers: string[] | null }>(OPEN_WRITERS, [])
+    return new Set(found?.writers)
   }
   const start = (): Promise<number> => {
     const taken = take().finally(() => {
