@@ -14,13 +14,15 @@ const NAMED = 5
 /** Of the thread that serves requests; an older Node knows only that of the whole process. */
 const cpuUsage = process.threadCpuUsage ?? process.cpuUsage
 
-type Open = { request: FastifyRequest; since: number }
+type Suspect = { request: FastifyRequest; since: number }
 
 /** Ticks only while requests are open: an idle server does not wake up for it. */
 export function logSlowTurns(app: FastifyInstance, log: Logger): void {
-  const open = new Set<Open>()
+  // Places that are used again, not a set: the table of a set that grew would keep ended requests alive for the old generation.
+  const open: (Suspect | undefined)[] = []
+  const free: number[] = []
   // A request may end in the very turn that it made slow.
-  let ended: Open[] = []
+  let ended: Suspect[] = []
   let timer: NodeJS.Timeout | undefined
   let last = { at: 0, cpu: cpuUsage() }
   let gcMs = 0
@@ -30,7 +32,7 @@ export function logSlowTurns(app: FastifyInstance, log: Logger): void {
   const collections = new PerformanceObserver((list) => count(list.getEntries()))
   collections.observe({ type: 'gc' })
 
-  const write = (ms: number, cpuMs: number, suspects: Open[]) => {
+  const write = (ms: number, cpuMs: number, suspects: Suspect[]) => {
     count(collections.takeRecords())
     log.warn(
       {
@@ -56,12 +58,14 @@ export function logSlowTurns(app: FastifyInstance, log: Logger): void {
     const ms = now - last.at - TICK_MS
     if (ms > LIMITS.turnMs) {
       const { user, system } = cpuUsage(last.cpu)
-      const suspects = [...open, ...ended].filter(({ since }) => since < now)
+      const suspects = [...open, ...ended].filter(
+        (each) => each !== undefined && each.since < now,
+      ) as Suspect[]
       // Node reports the collections of a turn in the phase after the timers.
       setImmediate(write, ms, (user + system) / 1000, suspects)
     } else gcMs = 0
     ended = []
-    if (open.size === 0) {
+    if (free.length === open.length) {
       clearInterval(timer)
       timer = undefined
     }
@@ -69,14 +73,17 @@ export function logSlowTurns(app: FastifyInstance, log: Logger): void {
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    const flight = { request, since: performance.now() }
-    open.add(flight)
+    const since = performance.now()
+    const place = free.pop() ?? open.length
+    open[place] = { request, since }
     reply.raw.once('close', () => {
-      open.delete(flight)
-      ended.push(flight)
+      open[place] = undefined
+      free.push(place)
+      // Only what ends in a turn that is slow already: a list of all of them would outlive each young collection.
+      if (performance.now() - last.at - TICK_MS > LIMITS.turnMs) ended.push({ request, since })
     })
     if (!timer) {
-      last = { at: flight.since, cpu: cpuUsage() }
+      last = { at: since, cpu: cpuUsage() }
       timer = setInterval(tick, TICK_MS)
       timer.unref()
     }
