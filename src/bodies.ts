@@ -66,14 +66,15 @@ const metaOf = ({
 type ClaimedRecords = {
   data: readonly { record: object; claim: object }[]
   limit: number
+  truncated: boolean | null
   dry_run: boolean | null
 }
 
 /** The body of a claim: records, each with what its holder needs to know. */
-export const claimedBody = ({ data, limit, dry_run }: ClaimedRecords) =>
+export const claimedBody = ({ data, limit, truncated, dry_run }: ClaimedRecords) =>
   trim({
     data: data.map(({ record, claim }) => ({ record: trim(record), claim })),
-    meta: { count: data.length, limit },
+    meta: { count: data.length, limit, ...(truncated && { has_more: true, truncated }) },
     dry_run,
   })
 

@@ -35,6 +35,16 @@ export class AnswerBudget {
     }
   }
 
+  /** The bytes that a page may have now, for what decides in the database how many rows there are to be. */
+  get room(): number {
+    return Math.max(0, Math.min(this.#page, this.#left))
+  }
+
+  /** Takes the room of rows that a write has decided to answer: nothing can refuse them any more. */
+  spend(bytes: number): void {
+    this.#left -= bytes
+  }
+
   /** In steps: small answers are not counted one by one. */
   #count(row: number): void {
     this.#unheld += row

@@ -11,7 +11,7 @@ export type Cap = {
 export type CappedRows<Row> = { rows: Row[]; isCut: boolean }
 
 /** What it takes to name the columns of a row in an answer. */
-const ROW_OVERHEAD = 250
+export const ROW_OVERHEAD = 250
 
 type DataRow = { readonly length: number }
 /** What the driver calls on its queries, and its types leave out. */

@@ -47,6 +47,11 @@ const ClaimedRecords = builder
     fields: (t) => ({
       data: t.field({ type: [ClaimedRecord], resolve: ({ data }) => data }),
       limit: t.exposeInt('limit'),
+      truncated: t.exposeBoolean('truncated', {
+        nullable: true,
+        description:
+          'True when more are free, and an answer has no bytes for them: `limit` is then the records that it has.',
+      }),
       dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     }),
   })

@@ -28,7 +28,15 @@ const Claimed = z
     data: z.array(
       z.object({ record: Record, claim: Claim.pick({ id: true, expires_at: true, attempts: true }) }),
     ),
-    meta: z.object({ count: z.int(), limit: z.int() }),
+    meta: z.object({
+      count: z.int(),
+      limit: z.int(),
+      has_more: z.literal(true).optional(),
+      truncated: z.literal(true).optional().meta({
+        description:
+          'More are free, and have no room in one answer (16 MiB): they were not claimed. `limit` is then the records that there are.',
+      }),
+    }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'ClaimedRecords' })
@@ -89,7 +97,7 @@ export const claims = [
             }
             claim { id expires_at: expiresAt attempts }
           }
-          limit dry_run: dryRun
+          limit truncated dry_run: dryRun
         }
       }`,
     ),

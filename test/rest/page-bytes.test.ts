@@ -162,6 +162,55 @@ test(
   TIMEOUT,
 )
 
+describe('A claim of large records', () => {
+  let at: string
+  beforeAll(async () => {
+    at = `/v1/crm/records/${await whole.newType()}`
+    const operations = times(20, (n) => ({ type: 'create_record', data: { n, text: text(16_000) } }))
+    const record_type = at.split('/').at(-1)
+    const body = { operations: operations.map((operation) => ({ ...operation, record_type })) }
+    succeed(await whole.call('POST', '/v1/crm/batch', body))
+  })
+  const held = async () => succeed(await whole.call('GET', '/v1/crm/claims?status=active')).data.length
+  const numbers = (data: Body[]) => data.map(({ record }) => record.data.n)
+
+  test('holds what it answers and no more, and the next one goes on', async () => {
+    const answer = await paged.call('POST', `${at}/claim`, { sort: 'data.n', limit: 100 })
+    const { data, meta } = succeed(answer)
+    expect(numbers(data)).toEqual([0, 1, 2, 3])
+    expect(meta).toEqual({ count: 4, limit: 4, has_more: true, truncated: true })
+    expect(answer.text.length).toBeLessThan(PAGE + MARGIN)
+    expect(await held()).toBe(4)
+    const next = succeed(await paged.call('POST', `${at}/claim`, { sort: 'data.n', limit: 3 }))
+    expect([numbers(next.data), next.meta]).toEqual([[4, 5, 6], { count: 3, limit: 3 }])
+    expect(await held()).toBe(7)
+  })
+
+  test('by workers at once hands out each record once', async () => {
+    const seen: number[] = []
+    const work = async () => {
+      for (;;) {
+        const { data } = succeed(await paged.call('POST', `${at}/claim`, { limit: 10 }))
+        if (data.length === 0) return
+        expect(data.length).toBeLessThanOrEqual(4)
+        seen.push(...numbers(data))
+      }
+    }
+    await Promise.all(times(4, work))
+    expect(seen.sort((a, b) => a - b)).toEqual(times(13, (n) => n + 7))
+  })
+
+  test('is of one record where that alone is larger than an answer', async () => {
+    const type = await whole.newType()
+    for (const n of [0, 1])
+      succeed(await whole.call('POST', `/v1/crm/records/${type}`, { data: { n, text: text(PAGE * 2) } }), 201)
+    const claim = () => paged.call('POST', `/v1/crm/records/${type}/claim`, { limit: 2 })
+    expect(succeed(await claim()).meta).toMatchObject({ count: 1, truncated: true })
+    expect(succeed(await claim()).meta).toEqual({ count: 1, limit: 2 })
+    expect(succeed(await claim()).data).toEqual([])
+  })
+})
+
 describe('Lists of configuration', () => {
   test.each([
     ['record-types', (at: string) => ({ json_schema: { description: at + text(15_000) } })],

@@ -1,3 +1,4 @@
+import { ROW_OVERHEAD } from '../capped-query.ts'
 import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { BoundStatement } from '../filter/parameters.ts'
@@ -16,24 +17,28 @@ export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sor
   tokenId: string
 }
 
+/** How many records are handed out: one for each id of a claim, and while they have room; `atLeast` of them always. */
+export type ClaimRoom = { ids: readonly string[]; bytes: number; atLeast: number }
+
 /**
  * A record that was picked, with its claim, whose id is null when another came first; one row without a record when none
- * was. `is_cut` says of all of them that more records may match than were looked at.
+ * was. `is_cut` says of all of them that more records may match than were looked at, `is_full` that there was no room for
+ * one that is free.
  */
-export type PickedRow = { is_cut: boolean } & (
+export type PickedRow = { is_cut: boolean; is_full: boolean } & (
   | { id: null }
-  | (RecordRow & { claim_id: null })
-  | (RecordRow & { claim_id: string; expires_at: Date | string; attempts: number })
+  | (RecordRow & { bytes: number; claim_id: null })
+  | (RecordRow & { bytes: number; claim_id: string; expires_at: Date | string; attempts: number })
 )
 
 /**
- * Hands out the first records that are free, one for each of `ids`, among the first `most` that match. Those that somebody
+ * Hands out the first records that are free, as many as there is room for, among the first `most` that match. Those that somebody
  * else is just taking are stepped over (SKIP LOCKED), so callers never wait for each other; whether a record is still
  * free is asked again by what writes its claim, as others may have committed since this statement began.
  */
 export function claimStatement(
   query: ClaimQuery,
-  ids: readonly string[],
+  { ids, bytes, atLeast }: ClaimRoom,
   most: number | null,
 ): BoundStatement {
   const how = compileFor(query)
@@ -45,12 +50,16 @@ export function claimStatement(
   const base = parameters.add(query.baseId)
   const columns = RECORD_COLUMNS.split(', ').map((column) => `r.${column}`)
   return parameters.bind(`WITH c AS MATERIALIZED (${free.numbers}),
-   picked AS MATERIALIZED (
-    SELECT r.*, row_number() OVER () AS n FROM (
+   found AS MATERIALIZED (
+    SELECT r.*, row_number() OVER () AS n, octet_length(r.data::text) + ${ROW_OVERHEAD} AS bytes FROM (
       SELECT r.* FROM c, LATERAL (
         SELECT ${columns.join(', ')}, r.row_no FROM plinth.record r WHERE ${free.conditions}
         FOR NO KEY UPDATE OF r SKIP LOCKED) r
       LIMIT ${parameters.add(ids.length)}::bigint) r),
+   -- What has no room in the answer is not claimed: nobody would know of it until its lease ends.
+   picked AS MATERIALIZED (
+    SELECT * FROM (SELECT *, sum(bytes) OVER (ORDER BY n ROWS UNBOUNDED PRECEDING) AS upto FROM found) r
+    WHERE n <= ${parameters.add(atLeast)}::bigint OR upto <= ${parameters.add(bytes)}::bigint),
    -- The claims before, by number first: as a join alone the plan might read those of all tenants.
    ended AS (
      UPDATE plinth.claim k SET row_no = NULL FROM picked r
@@ -62,8 +71,9 @@ export function claimStatement(
        1 + coalesce(e.attempts, 0), ${attempts}, ${lease}, now() + make_interval(secs => ${lease})
      FROM picked r LEFT JOIN ended e ON e.row_no = r.row_no
      ON CONFLICT (row_no) DO NOTHING RETURNING id, row_no, attempts, expires_at)
-   SELECT w.is_cut, ${columns.join(', ')}, d.id AS claim_id, d.expires_at, d.attempts
-   FROM (SELECT ${most === null ? 'false' : `(SELECT count(*) FROM c) = ${most}`} AS is_cut) w
+   SELECT w.*, ${columns.join(', ')}, r.bytes, d.id AS claim_id, d.expires_at, d.attempts
+   FROM (SELECT ${most === null ? 'false' : `(SELECT count(*) FROM c) = ${most}`} AS is_cut,
+     (SELECT count(*) FROM found) > (SELECT count(*) FROM picked) AS is_full) w
    LEFT JOIN (picked r LEFT JOIN claimed d ON d.row_no = r.row_no) ON true ORDER BY r.n`)
 }
 

@@ -21,8 +21,8 @@ export type ClaimArgs = {
   maxAttempts?: number | null | undefined
 }
 type Claimed = { record: RecordItem; claim: { id: string; expiresAt: string; attempts: number } }
-/** The records that were handed out, at most `limit`. */
-export type ClaimedRecords = { data: Claimed[]; limit: number }
+/** The records that were handed out, at most `limit`; `truncated` when an answer has no bytes for more, whose number `limit` is then. */
+export type ClaimedRecords = { data: Claimed[]; limit: number; truncated?: boolean }
 
 /** How often others may come first before a caller is told that nothing was free. */
 const MAX_TRIES = 50
@@ -58,21 +58,33 @@ export async function claimRecords(
   }
   const type = await demandType(scope, baseId, recordType)
   const bound = { filter: filter && bindFilter(filter, type), sort: bindSort(order, type) }
-  const data = await scope.db.retry(() => pick(scope, { ...asked, ...bound, type }, limit))
-  return { data, limit }
+  const room = scope.answer.room
+  const picked = await scope.db.retry(() => pick(scope, { ...asked, ...bound, type }, limit, room))
+  scope.answer.spend(picked.bytes)
+  const { data, isFull } = picked
+  return isFull ? { data, limit: data.length, truncated: true } : { data, limit }
 }
 
-/** Picks until it has enough or nothing is free. */
-async function pick(scope: WriteScope, query: ClaimQuery, limit: number): Promise<Claimed[]> {
+type Picked = { data: Claimed[]; bytes: number; isFull: boolean }
+
+/** Picks until it has enough, nothing is free or there is no room for more. */
+async function pick(scope: WriteScope, query: ClaimQuery, limit: number, room: number): Promise<Picked> {
   const taken: Claimed[] = []
+  let bytes = 0
   let reach = 0
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const most = REACHES[reach] ?? null
     const ids = Array.from({ length: limit - taken.length }, uuidv7)
-    const { text, values } = claimStatement(query, ids, most)
+    const left = { ids, bytes: room - bytes, atLeast: taken.length === 0 ? 1 : 0 }
+    const { text, values } = claimStatement(query, left, most)
     const rows = await scope.db.query<PickedRow>(shaped(text), values)
-    taken.push(...rows.flatMap((row) => toClaimed(query.recordType, row)))
+    for (const row of rows) {
+      if (row.id === null || row.claim_id === null) continue
+      taken.push(toClaimed(query.recordType, row))
+      bytes += row.bytes
+    }
     if (taken.length === limit) break
+    if (rows[0]?.is_full && taken.length > 0) return { data: taken, bytes, isFull: true }
     const othersCameFirst = rows.some((row) => row.id !== null && row.claim_id === null)
     if (othersCameFirst) continue
     if (rows[0]?.is_cut) reach++
@@ -80,7 +92,7 @@ async function pick(scope: WriteScope, query: ClaimQuery, limit: number): Promis
     else if (taken.length > 0 || !(await isAnyFree(scope, query, most))) break
     else await pause(Math.random() * PAUSE_MS * (tries + 1))
   }
-  return taken
+  return { data: taken, bytes, isFull: false }
 }
 
 async function isAnyFree(scope: WriteScope, query: ClaimQuery, most: number | null): Promise<boolean> {
@@ -88,10 +100,9 @@ async function isAnyFree(scope: WriteScope, query: ClaimQuery, most: number | nu
   return (await scope.db.query(shaped(text), values)).length > 0
 }
 
-function toClaimed(recordType: string, row: PickedRow): Claimed[] {
-  if (row.id === null || row.claim_id === null) return []
+function toClaimed(recordType: string, row: Extract<PickedRow, { claim_id: string }>): Claimed {
   const { claim_id: id, expires_at, attempts } = row
-  return [{ record: toRecord(recordType, row), claim: { id, expiresAt: written(expires_at), attempts } }]
+  return { record: toRecord(recordType, row), claim: { id, expiresAt: written(expires_at), attempts } }
 }
 
 /** The seconds of a lease; null when none are given. @throws VALIDATION_ERROR */

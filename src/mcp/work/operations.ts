@@ -16,7 +16,7 @@ export const claim = compile(
           }
           claim { id expires_at: expiresAt attempts }
         }
-        limit dry_run: dryRun
+        limit truncated dry_run: dryRun
       }
     }`,
   ),
