@@ -19,7 +19,7 @@ export type NewestPage = ReturnType<typeof readPage> & {
 
 type Dated = { readonly id: string; readonly createdAt: Date }
 /** What one query of a list reads. */
-type Step = { readonly before: object; readonly take: number; readonly skip: number }
+export type Step = { readonly before: object; readonly take: number; readonly skip: number }
 
 const STEP_ROWS = 64
 
@@ -61,7 +61,8 @@ export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPa
   }
 }
 
-const createdBefore = (createdAt: Date, id: string) => ({
+/** The condition of what comes behind such an item. */
+export const createdBefore = (createdAt: Date, id: string) => ({
   OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }],
 })
 

@@ -234,3 +234,42 @@ describe('Lists of configuration', () => {
     expect(sizes.length).toBeGreaterThan(2)
   })
 })
+
+describe('The list of tokens', () => {
+  // Some fifty kilobytes a token: together they are more than a page.
+  const grants = times(100, (n) => ({
+    base: 'crm',
+    record_type: times(10, (i) => `t${n}_${i}${text(40)}`),
+    environment: '*',
+    permission: 'read' as const,
+  }))
+  beforeAll(async () => {
+    for (const name of times(6, (n) => `large ${n}`))
+      succeed(await whole.call('POST', '/v1/tokens', { name, grants }), 201)
+    await whole.newToken([{ base: '*', permission: 'read' }])
+  })
+
+  test('ends at its bytes, and its pages are the whole list', async () => {
+    const all = succeed(await whole.call('GET', '/v1/tokens?limit=1000&include_total=true'))
+    expect(all.meta.total).toBe(all.data.length)
+    const { rows, sizes } = await walk(paged, '/v1/tokens?limit=1000')
+    // Each call is a use of the administrator's own.
+    const ids = (tokens: Body[]) => tokens.map(({ id }) => id)
+    expect(ids(rows)).toEqual(ids(all.data))
+    expect(Math.max(...sizes)).toBeLessThan(PAGE + MARGIN)
+    expect(sizes.length).toBeGreaterThan(3)
+  })
+
+  test('shows and counts those that the asking one may manage, by cursor and offset', async () => {
+    const { call } = await whole.newToken([{ permission: 'admin' }])
+    const path = '/v1/tokens?include_total=true'
+    const { data, meta } = succeed(await call('GET', path))
+    expect(data).toHaveLength(7)
+    expect(meta.total).toBe(7)
+    const second = succeed(await call('GET', `${path}&limit=2&offset=3`))
+    expect([second.data, second.meta]).toMatchObject([data.slice(3, 5), { has_more: true, total: 7 }])
+    const { next_cursor } = succeed(await call('GET', `${path}&limit=5`)).meta
+    const rest = succeed(await call('GET', `${path}&cursor=${encodeURIComponent(next_cursor)}`))
+    expect([rest.data, rest.meta]).toMatchObject([data.slice(5), { has_more: false, total: 7 }])
+  })
+})

@@ -24,7 +24,10 @@ export const newToken = (): string => `${PREFIX}${randomBytes(32).toString('base
 /** What is kept of a token. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-export const toToken = (row: TokenRow): Token => ({
+/** What is shown of a token, or says what is. */
+export type TokenState = Omit<TokenRow, 'hash'>
+
+export const toToken = (row: TokenState): Token => ({
   id: row.id,
   name: row.name,
   masked: `${PREFIX}…${row.tail}`,
