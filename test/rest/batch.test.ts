@@ -492,3 +492,11 @@ test('an absent base is 404', async () => {
     'NOT_FOUND',
   )
 })
+
+test('of more operations than a batch may have nothing is said but that, whoever sends them', async () => {
+  const reader = await world.newToken([{ permission: 'read' }])
+  for (const operations of [times(1001, () => put('task', 'a', {})), times(100_000, () => 0)]) {
+    const detail = expectFault(await batch(operations, '', reader.call), '/operations')
+    expect(detail).toMatchObject({ code: 'too_big', received: operations.length })
+  }
+})

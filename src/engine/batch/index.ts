@@ -17,7 +17,7 @@ import { hasOwnLinks } from './own-links.ts'
 import { demandAll } from './permissions.ts'
 import { upsertPlain } from './plain.ts'
 import { type Prepared, prepare } from './prepare.ts'
-import { readOperations } from './read.ts'
+import { demandList, readOperations } from './read.ts'
 import { demandRoom, openRoom } from './room.ts'
 import { runConfiguration } from './run-configuration.ts'
 import { runData } from './run-data.ts'
@@ -35,9 +35,10 @@ export async function runBatch(
   raw: unknown,
 ): Promise<{ data: Outcome[] }> {
   demandSight(rightsOf(scope), baseId)
-  if (Array.isArray(raw)) demandAll(scope, baseId, raw)
-  const { operations, failures } = await readOperations(raw, scope.limits)
-  if (Array.isArray(raw) && raw.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
+  const list = demandList(raw)
+  await demandAll(scope, baseId, list)
+  const { operations, failures } = await readOperations(list, scope.limits)
+  if (list.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
   demandRoom(scope.limits.batchBytes, data.filter(isOfRecord))
   const { types } = settle(await prepare(scope, baseId, data), failures)

@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors.ts'
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { type Access, demand, type Permission } from '../access.ts'
 import { rightsOf } from '../lens/look.ts'
 import type { Scope } from '../scope.ts'
@@ -37,14 +38,16 @@ function needsAt(fields: unknown, names: readonly string[], at: string): Need[] 
 }
 
 /** Asks for all that the operations need. @throws FORBIDDEN with each operation that the grants do not reach */
-export function demandAll(scope: Scope, baseId: string, raw: readonly unknown[]): void {
+export async function demandAll(scope: Scope, baseId: string, raw: readonly unknown[]): Promise<void> {
   const failures: Failure[] = []
   const access = rightsOf(scope)
-  for (const [index, each] of raw.entries())
+  for (const [index, each] of raw.entries()) {
+    if (turnIsOver()) await nextTurn()
     for (const { permission, recordType, path } of needsOf(each)) {
       if (access.allows(permission, baseId, recordType)) continue
       collect(failures, index, () => demandAt(access, permission, baseId, recordType, path))
     }
+  }
   refuse(failures)
 }
 

@@ -19,12 +19,11 @@ type Limits = { readonly recordBytes: number }
 type Shapes = typeof OPERATION_SHAPES
 type Raw<K extends OperationName> = z.output<Shapes[K]>
 
-/** The operations as they are meant, and what is wrong with the others. @throws VALIDATION_ERROR for no list or its length */
+/** The operations as they are meant, and what is wrong with the others. */
 export async function readOperations(
-  raw: unknown,
+  list: readonly unknown[],
   limits: Limits,
 ): Promise<{ operations: Operation[]; failures: Failure[] }> {
-  const list = demandList(raw)
   const names = openNames()
   const failures: Failure[] = []
   const operations: Operation[] = []
@@ -39,7 +38,8 @@ export async function readOperations(
   return { operations, failures }
 }
 
-function demandList(raw: unknown): readonly unknown[] {
+/** Looks at the length alone, before anything looks at the items. @throws VALIDATION_ERROR for no list or its length */
+export function demandList(raw: unknown): readonly unknown[] {
   if (Array.isArray(raw) && raw.length >= 1 && raw.length <= LIMITS.batchOperations) return raw
   throw invalid({
     path: '/operations',
