@@ -32,6 +32,8 @@ export const LIMITS = {
   pageBytes: 16 * 1024 * 1024,
   /** The same of a GraphQL request, all its pages together: an answer is made in one piece. */
   graphqlPageBytes: 4 * 1024 * 1024,
+  /** Characters of all that a GraphQL request answers: each page has one row at least, however large. */
+  graphqlAnswerBytes: 16 * 1024 * 1024,
   /** The same of one page that an MCP tool reads, to be cut to its tokens, and of all that one POST asks. */
   mcpPageBytes: 2 * 1024 * 1024,
   mcpAnswerBytes: 16 * 1024 * 1024,

@@ -1,7 +1,16 @@
 import type { FastifyRequest } from 'fastify'
-import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  type ParseOptions,
+  parse,
+  type Source,
+} from 'graphql'
 import { createYoga, isAsyncIterable, mapAsyncIterator, type Plugin } from 'graphql-yoga'
-import { DomainError, errorBody, FAILURES } from '../errors.ts'
+import { DomainError, errorBody, FAILURES, invalid } from '../errors.ts'
+import { jsonInTurns } from '../json/write.ts'
 import { LIMITS } from '../limits.ts'
 import type { Context } from './context.ts'
 import { unwrap } from './execute.ts'
@@ -37,8 +46,11 @@ function limits(maxCost: number): Plugin {
   const faultsOf = ({ schema, document, variableValues }: Asked) =>
     overLimits(schema, document, variableValues ?? {}, maxCost)
   return {
-    onParse: ({ params }) => {
-      params.options = { ...params.options, maxTokens: LIMITS.graphqlTokens }
+    onParse: ({ setParseFn }) => {
+      // Options set on the hook's own parameters would not reach the parser.
+      setParseFn((source: string | Source, options?: ParseOptions) =>
+        parse(source, { ...options, maxTokens: LIMITS.graphqlTokens }),
+      )
     },
     onExecute: ({ args, setResultAndStopExecution }) => {
       const errors = faultsOf(args)
@@ -74,12 +86,35 @@ type Asked = {
 
 /** Yoga masks what resolvers throw and nothing else, so every error is given its form here, at the end. */
 const masking: Plugin<object, Served> = {
-  onResultProcess: ({ result, setResult, serverContext: { served } }) => {
+  onResultProcess: async ({ result, setResult, serverContext: { served } }) => {
     const mask = ({ errors, ...rest }: ExecutionResult) =>
       errors ? { ...rest, errors: errors.map((thrown) => masked(thrown, served)) } : rest
     if (isAsyncIterable<ExecutionResult>(result)) setResult(mapAsyncIterator(result, mask))
-    else setResult(mask(result as ExecutionResult))
+    else setResult(await written(mask(result as ExecutionResult), served))
   },
+}
+
+/** The result with its data as text, made in turns: yoga would write all of it in one. */
+async function written(result: ExecutionResult, served: FastifyRequest): Promise<ExecutionResult> {
+  const { data } = result
+  if (!data) return result
+  const text = await jsonInTurns(data, LIMITS.graphqlAnswerBytes)
+  if (text === undefined) return { errors: [masked(tooLarge(), served)] }
+  const stringify = ({ data: _, ...rest }: ExecutionResult) => {
+    const others = JSON.stringify(rest)
+    return `{"data":${text}${others === '{}' ? '}' : `,${others.slice(1)}`}`
+  }
+  return Object.assign(result, { stringify })
+}
+
+const tooLarge = (): GraphQLError => {
+  const error = invalid({
+    path: '/query',
+    code: 'too_large',
+    message: `All that one GraphQL request asks for has at most ${LIMITS.graphqlAnswerBytes} characters. Its mutations, if any, were run. Ask for less, or in several requests.`,
+    expected: LIMITS.graphqlAnswerBytes,
+  })
+  return new GraphQLError(error.message, { originalError: error })
 }
 
 /** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque, and in the log. */

@@ -302,12 +302,50 @@ test('too much is refused with 400 before any of it runs', async () => {
   const spread = `${'query Q { ...A ...A ...A ...A ...A ...A } fragment A on Query { bases(limit: 1000) { data { id } } }'}`
   expect((await refused(spread)).message).toMatch(/cost/)
   const words = `{ ${'bases { hasMore } '.repeat(600)} }`
-  expect((await refused(words)).extensions.code).toBe('VALIDATION_ERROR')
+  expect((await refused(words)).message).toMatch(/2000 tokens/)
+  const chained = Array.from(
+    { length: 1900 },
+    (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 2} }`,
+  )
+  expect((await refused(`{ ...F0 } ${chained.join(' ')}`)).message).toMatch(/2000 tokens/)
   expect((await refused('{ nothing }')).extensions.code).toBe('VALIDATION_ERROR')
   expect((await refused('{ bases { ')).extensions.code).toBe('VALIDATION_ERROR')
   expect((await refused('query Q($x: Int!) { bases(limit: $x) { hasMore } }', {})).extensions.code).toBe(
     'VALIDATION_ERROR',
   )
+})
+
+test('all that one request asks for has 16 MiB, and says so when it has more', async () => {
+  const text = 'x'.repeat(1_000_000)
+  await server.call('PUT', '/v1/crm/records/note/large', { data: { text } })
+  const asking = (count: number) =>
+    `{ ${Array.from({ length: count }, (_, i) => `n${i}: record(base: "crm", recordType: "note", id: "large") { data }`).join(' ')} }`
+  const { errors, data } = (await send(asking(16), undefined)).body
+  expect(errors).toBeUndefined()
+  expect(Object.keys(data)).toHaveLength(16)
+  expect(data.n15).toEqual({ data: { text } })
+  const { extensions } = await refused(asking(17))
+  expect(extensions).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ code: 'too_large', path: '/query' }],
+  })
+  const stream = await send(asking(2), undefined, { headers: { accept: 'text/event-stream' } })
+  expect(stream.text).toContain(`event: next\ndata: {"data":{"n0":{"data":{"text":"xxx`)
+})
+
+test('rows are in an answer as REST has them, an empty list too', async () => {
+  const { body: row } = await server.call('PUT', '/v1/crm/records/task/rows', {
+    data: { title: 'r', qty: 1 },
+  })
+  const data = await ask(`{
+    one: records(base: "crm", recordType: "task", filter: {field: "id", op: "eq", value: "rows"}) { rows cursors }
+    none: records(base: "crm", recordType: "task", filter: {field: "id", op: "eq", value: "none"}) { rows data { id } }
+  }`)
+  const { operation: _, ...shown } = row
+  expect(data).toEqual({
+    one: { rows: [shown], cursors: [expect.any(String)] },
+    none: { rows: [], data: [] },
+  })
 })
 
 test.each([
