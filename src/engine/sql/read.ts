@@ -62,7 +62,7 @@ async function readRows(session: Session, cursor: Rows, { limit, bytes }: Asked)
     columns ??= readersOf(chunk.fields)
     for (const values of chunk.rows) {
       if (turnIsOver()) await nextTurn()
-      const row = toRow(columns, values)
+      const row = await toRow(columns, values)
       const size = Buffer.byteLength(JSON.stringify(row)) + 1
       if (size > bytes) throw rowTooLarge(bytes)
       if (rows.length === limit || size > left) return toResult(columns, rows, true)
@@ -116,7 +116,7 @@ const toResult = (columns: readonly Column[], rows: SqlRows['rows'], hasMore: bo
   hasMore,
 })
 
-type Reader = Column & { read: (text: string) => unknown }
+type Reader = Column & Omit<ReturnType<typeof kindOf>, 'name'>
 
 /** @throws VALIDATION_ERROR for two columns of one name, of which a row could keep one only */
 function readersOf(fields: readonly FieldDef[]): Reader[] {
@@ -125,17 +125,23 @@ function readersOf(fields: readonly FieldDef[]): Reader[] {
     if (seen.has(name)) throw sameName(name)
     seen.add(name)
     const kind = kindOf(dataTypeID)
-    return { name, type: kind.name, read: kind.read }
+    return { ...kind, name, type: kind.name }
   })
 }
 
-const toRow = (columns: readonly Reader[], values: readonly (string | null)[]) =>
-  Object.fromEntries(
-    columns.map(({ name, read }, i) => {
-      const text = values[i]
-      return [name, text === null || text === undefined ? null : read(text)]
-    }),
-  )
+/** Values from this size on are read in turns. */
+const LONG_TEXT = 64 * 1024
+
+async function toRow(columns: readonly Reader[], values: readonly (string | null)[]) {
+  const row: [string, unknown][] = []
+  for (const [i, { name, read, readLong }] of columns.entries()) {
+    const text = values[i]
+    const value =
+      text === null || text === undefined ? null : text.length < LONG_TEXT ? read(text) : await readLong(text)
+    row.push([name, value])
+  }
+  return Object.fromEntries(row)
+}
 
 const sameName = (name: string) =>
   invalid({

@@ -1,8 +1,12 @@
 /** Values of PostgreSQL, as the text it sends, to JSON. */
 import { survivesDouble } from '../../json/decimal.ts'
+import { parseSound } from '../../json/index.ts'
+import { readArray, readArrayInTurns } from './arrays.ts'
+import { quoteInexact } from './inexact.ts'
 
 type Read = (text: string) => unknown
-type Kind = { name: string; read: Read }
+/** `readLong` is for text of megabytes: it lets others have their turns. */
+type Kind = { name: string; read: Read; readLong: (text: string) => Promise<unknown> }
 
 const asText: Read = (text) => text
 /** A number where JSON in JavaScript keeps its value, else its digits; NaN and the infinities are words. */
@@ -29,6 +33,9 @@ const asJson: Read = (text) =>
   SUSPECT.test(text)
     ? JSON.parse(text, exactly as (key: string, value: unknown) => unknown)
     : JSON.parse(text)
+
+const asLongJson = async (text: string): Promise<unknown> =>
+  parseSound(SUSPECT.test(text) ? await quoteInexact(text) : text)
 
 /** By the id of the type and of its array, which are the same in every PostgreSQL. */
 const TYPES: readonly (readonly [id: number, array: number, name: string, read: Read])[] = [
@@ -60,42 +67,19 @@ const TYPES: readonly (readonly [id: number, array: number, name: string, read: 
 
 const KINDS = new Map<number, Kind>(
   TYPES.flatMap(([id, array, name, read]): [number, Kind][] => [
-    [id, { name, read }],
-    [array, { name: `${name}[]`, read: (text) => readArray(text, read) }],
+    [id, { name, read, readLong: read === asJson ? asLongJson : async (text) => read(text) }],
+    [
+      array,
+      {
+        name: `${name}[]`,
+        read: (text) => readArray(text, read),
+        readLong: (text) => readArrayInTurns(text, read),
+      },
+    ],
   ]),
 )
 
-/** How a column of the type is named and read; one of a type that is not known here is text. */
-export const kindOf = (typeId: number): Kind => KINDS.get(typeId) ?? { name: 'other', read: asText }
+const OTHER: Kind = { name: 'other', read: asText, readLong: async (text) => text }
 
-/** `{a,"b\"c",NULL,{…}}`, with or without the bounds that stand before an array not counted from 1. */
-function readArray(text: string, read: Read): unknown[] {
-  let at = text.indexOf('{')
-  const list = (): unknown[] => {
-    const items: unknown[] = []
-    for (at++; text[at] !== '}'; ) {
-      items.push(item())
-      if (text[at] === ',') at++
-    }
-    at++
-    return items
-  }
-  const item = (): unknown => {
-    if (text[at] === '{') return list()
-    if (text[at] === '"') return read(quoted())
-    const start = at
-    while (text[at] !== ',' && text[at] !== '}') at++
-    const bare = text.slice(start, at)
-    return bare === 'NULL' ? null : read(bare)
-  }
-  const quoted = (): string => {
-    let value = ''
-    for (at++; text[at] !== '"'; at++) {
-      if (text[at] === '\\') at++
-      value += text[at]
-    }
-    at++
-    return value
-  }
-  return list()
-}
+/** How a column of the type is named and read; one of a type that is not known here is text. */
+export const kindOf = (typeId: number): Kind => KINDS.get(typeId) ?? OTHER

@@ -1,0 +1,48 @@
+/** One value of megabytes is read as a short one is, and others are served meanwhile. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed, times } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
+})
+afterAll(() => world.close())
+
+const cell = async (expression: string, params?: unknown[]): Promise<Body> =>
+  succeed(await world.call('POST', '/v1/crm/sql', { query: `SELECT ${expression} AS v`, params })).data[0].v
+/** Ten thousand values, so often. */
+const series = (value: string, times = 1) =>
+  `(SELECT ${value} FROM generate_series(1, 10000) AS i, generate_series(1, ${times}) AS j)`
+
+test('numbers that a double does not hold are strings in long JSON, too', async () => {
+  const long = await cell(
+    series(
+      `jsonb_agg(jsonb_build_object('i', i, 'n', 9007199254740993, 't', '9007199254740993"', 'x', 1.5))`,
+    ),
+  )
+  expect(long).toHaveLength(10_000)
+  expect(long[9_999]).toEqual({ i: 10_000, n: '9007199254740993', t: '9007199254740993"', x: 1.5 })
+  expect(await cell(series(`json_agg('1e400'::json)`))).toEqual(times(10_000, () => '1e400'))
+  const own = await cell('$1::jsonb', [`{"__proto__": {"a": 1}, "b": "${'x'.repeat(100_000)}"}`])
+  expect(Object.keys(own).sort()).toEqual(['__proto__', 'b'])
+})
+
+test('long arrays have their items, whatever these hold', async () => {
+  expect(await cell(series('array_agg(i + 1000000)'))).toEqual(times(10_000, (i) => i + 1_000_001))
+  const texts = await cell(series(`array_agg(CASE WHEN i % 2 = 0 THEN NULL ELSE '{,"\\' || i END)`))
+  expect(texts.slice(0, 3)).toEqual(['{,"\\1', null, '{,"\\3'])
+  expect(texts).toHaveLength(10_000)
+  expect(await cell(series('array_agg(ARRAY[i, i])'))).toEqual(times(10_000, (i) => [i + 1, i + 1]))
+})
+
+test('a value of megabytes holds nobody up', { timeout: 60_000 }, async () => {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  expect(await cell(series('array_agg(i % 10)', 400))).toHaveLength(4_000_000)
+  delay.disable()
+  expect(delay.max / 1e6).toBeLessThan(700)
+})
