@@ -1,4 +1,5 @@
 import { DomainError } from '../errors.ts'
+import { parseSound } from '../json/index.ts'
 import { textOfList } from '../json/rows.ts'
 import { LIMITS } from '../limits.ts'
 import { type Db, statement } from './db.ts'
@@ -34,7 +35,7 @@ const CLAIM = statement(
 )
 const FIND = statement(
   'find_key',
-  `SELECT fingerprint, outcome FROM plinth.idempotency
+  `SELECT fingerprint, outcome::text AS outcome FROM plinth.idempotency
    WHERE token_id = $1 AND key = $2 AND created_at >= now() - make_interval(hours => ${LIMITS.idempotencyHours})`,
 )
 const STORE = statement(
@@ -117,10 +118,10 @@ async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined>
     if (sqlState(thrown) === LOCK_TIMEOUT) throw stillInFlight()
     throw thrown
   }
-  const [row] = await tx.query<{ fingerprint: string; outcome: StoredOutcome }>(FIND, [key.tokenId, key.key])
+  const [row] = await tx.query<{ fingerprint: string; outcome: string }>(FIND, [key.tokenId, key.key])
   if (!row) throw stillInFlight()
   if (row.fingerprint !== key.fingerprint) throw otherRequest()
-  return row.outcome
+  return (await parseSound(row.outcome)) as StoredOutcome
 }
 
 /** A dry run neither stores nor replays a key, but one that belongs to another request is refused all the same. */
