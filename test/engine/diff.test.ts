@@ -51,5 +51,25 @@ test('what both lists begin and end with is not told again', () => {
 test('two long lists that have nothing in common are compared in their length, not its square', () => {
   const before = { list: Array.from({ length: 100_000 }, (_, i) => i) }
   const after = { list: Array.from({ length: 100_000 }, (_, i) => -i - 1) }
-  expect(diffOf(before, after)).toHaveLength(100_000)
+  expect(diffOf(before, after)).toEqual([{ op: 'replace', path: '/list', value: after.list }])
+})
+
+test('a patch is no longer than twice what it makes, and 16 KiB', () => {
+  const long = 'k'.repeat(100_000)
+  const list = (n: number) => Array.from({ length: 20_000 }, () => n)
+  const cases: [object, object][] = [
+    [{ data: { [long]: list(1) } }, { data: { [long]: list(2) } }],
+    [
+      { data: { [long]: list(1), kept: 1 }, a: 1 },
+      { data: { [long]: {} }, b: 2 },
+    ],
+    [{ data: list(1) }, { data: list(2) }],
+    [{ data: { list: list(1) }, gone: 1 }, { data: { list: [] } }],
+    [{ data: { list: [] } }, { data: { list: list(1) }, more: 1 }],
+  ]
+  for (const [before, after] of cases) {
+    const steps = diffOf(before, after)
+    expect(applied(before, steps)).toEqual(after)
+    expect(JSON.stringify(steps).length).toBeLessThan(2 * JSON.stringify(after).length + 17_000)
+  }
 })

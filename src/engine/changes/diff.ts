@@ -6,30 +6,71 @@ export type DiffStep =
   | { op: 'add' | 'replace'; path: string; value: unknown }
   | { op: 'remove'; path: string }
 
+/** Characters of paths and frames that a patch may have beside as many as the document it makes. */
+const SPARE_CHARS = 16 * 1024
+/** `{"op":"replace","path":,"value":},` */
+const FRAME_CHARS = 35
+
 /**
  * The RFC 6902 patch that makes `next` of `previous`; null is what is not there, so a first state is added whole at `""`
  * and a deletion removes `""`. In time linear to both: the shortest patch of two lists would cost their product, which
- * a list of a hundred thousand numbers does not allow.
+ * a list of a hundred thousand numbers does not allow. And in room linear to them: each step repeats its path, so where
+ * those come to more than the document, its members are replaced whole.
  */
 export function diffOf(previous: object | null, next: object | null): DiffStep[] {
   if (previous === null) return next === null ? [] : [{ op: 'add', path: '', value: next }]
   if (next === null) return [{ op: 'remove', path: '' }]
-  const steps: DiffStep[] = []
+  const steps = new Steps(next)
   compare(previous, next, '', steps)
-  return steps
+  return steps.areTooLong ? membersOf(previous as Json, next as Json) : steps.list
+}
+
+/** Steps, until they are longer than they may be. */
+class Steps {
+  readonly list: DiffStep[] = []
+  areTooLong = false
+  readonly #next: object
+  #chars = 0
+  #most = SPARE_CHARS
+  #isWhole = false
+
+  constructor(next: object) {
+    this.#next = next
+  }
+  push(step: DiffStep): void {
+    this.list.push(step)
+    this.#chars += step.path.length + FRAME_CHARS
+    if (this.#chars <= this.#most) return
+    // Most patches are short: only a long one is held against the document.
+    if (!this.#isWhole) this.#most += JSON.stringify(this.#next).length
+    this.#isWhole = true
+    this.areTooLong = this.#chars > this.#most
+  }
+}
+
+function membersOf(previous: Json, next: Json): DiffStep[] {
+  const gone = Object.keys(previous).filter((key) => !Object.hasOwn(next, key))
+  return [
+    ...gone.map((key) => ({ op: 'remove' as const, path: pointer(key) })),
+    ...Object.entries(next).flatMap(([key, value]): DiffStep[] => {
+      if (!Object.hasOwn(previous, key)) return [{ op: 'add', path: pointer(key), value }]
+      return isDeepStrictEqual(previous[key], value) ? [] : [{ op: 'replace', path: pointer(key), value }]
+    }),
+  ]
 }
 
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function compare(previous: unknown, next: unknown, at: string, steps: DiffStep[]): void {
+function compare(previous: unknown, next: unknown, at: string, steps: Steps): void {
+  if (steps.areTooLong) return
   if (Array.isArray(previous) && Array.isArray(next)) compareLists(previous, next, at, steps)
   else if (isObject(previous) && isObject(next)) compareObjects(previous, next, at, steps)
   else if (previous !== next) steps.push({ op: 'replace', path: at, value: next })
 }
 
-function compareObjects(previous: Json, next: Json, at: string, steps: DiffStep[]): void {
+function compareObjects(previous: Json, next: Json, at: string, steps: Steps): void {
   const below = (key: string) => `${at}${pointer(key)}`
   for (const key of Object.keys(previous))
     if (!Object.hasOwn(next, key)) steps.push({ op: 'remove', path: below(key) })
@@ -44,7 +85,7 @@ function compareLists(
   previous: readonly unknown[],
   next: readonly unknown[],
   at: string,
-  steps: DiffStep[],
+  steps: Steps,
 ): void {
   const shorter = Math.min(previous.length, next.length)
   const same = (i: number, j: number) => isDeepStrictEqual(previous[i], next[j])
