@@ -95,6 +95,14 @@ describe('A list of large records', () => {
     expect(history.rows).toEqual(succeed(await whole.call('GET', `${at}/${id}/history`)).data)
     expect(history.rows).toHaveLength(12)
     expect(history.sizes.length).toBeGreaterThan(3)
+    // A patch repeats the path of each step: here a thousand times as long as what it changes.
+    const name = 'n'.repeat(5000)
+    for (const n of [1, 2]) await whole.call('PUT', `${at}/${id}`, { data: { [name]: times(2000, () => n) } })
+    const long = await whole.call('GET', `${at}/${id}/history?limit=1`)
+    expect(long.text.length).toBeLessThan(32 * 1024)
+    expect(succeed(long).data[0].diff).toMatchObject([{ op: 'replace', path: '/data' }])
+    const log = await whole.call('GET', `/v1/crm/changes?id=${id}&limit=1000`)
+    expect(succeed(log).data.at(-1).diff).toEqual(long.body.data[0].diff)
 
     const changes: Body[] = []
     for (let after = 0; ; ) {
@@ -133,6 +141,21 @@ test('what expand adds is bounded, and refused with what to do above', async () 
   })
   const answer = await paged.call('GET', `${at}?expand=near&limit=2&filter=${filter}`)
   expect(succeed(answer).data.map((row: Body) => row._expanded.near[0].record.id)).toEqual(['hub', 'hub'])
+})
+
+test('all levels of the expansion of one record share the bytes of a page', async () => {
+  const type = await whole.newType()
+  const at = `/v1/crm/records/${type}`
+  const ends = { source_record_types: [type], target_record_types: [type] }
+  succeed(await whole.call('PUT', '/v1/crm/relationship-types/below', ends), 201)
+  for (const n of [3, 2, 1, 0]) {
+    const relationships = n === 3 ? [] : [{ rel_type: 'below', record_type: type, id: `r${n + 1}` }]
+    succeed(await whole.call('PUT', `${at}/r${n}`, { data: { text: text(25_000) }, relationships }), 201)
+  }
+  const refused = await paged.call('GET', `${at}/r0?expand=below.below.below`)
+  expect(expectFailure(refused, 'VALIDATION_ERROR').details[0]).toMatchObject({ code: 'too_large' })
+  const answer = await paged.call('GET', `${at}/r0?expand=below.below`)
+  expect(succeed(answer)._expanded.below[0].record._expanded.below[0].record.id).toBe('r2')
 })
 
 test(

@@ -2,13 +2,13 @@ import { invalid } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import { nextTurn, turnIsOver } from '../../turns.ts'
 import { namedTypes } from '../access.ts'
-import type { CappedRows } from '../capped-query.ts'
+import type { Cap, CappedRows } from '../capped-query.ts'
 import { shaped } from '../db.ts'
 import { rightsOf } from '../lens/look.ts'
 import type { ExpandStep, Expansion } from '../records/expand.ts'
 import { type RecordRow, type RecordRowView, toView } from '../records/record.ts'
 import { toRelationshipView } from '../relationships/index.ts'
-import { readPageRows, type Scope } from '../scope.ts'
+import type { Scope } from '../scope.ts'
 import { linkOf } from './columns.ts'
 import { EXPAND, expandWithin } from './expand-statement.ts'
 import { demandRelationshipTypes } from './followed.ts'
@@ -47,12 +47,10 @@ export async function expandRecords(
   const roots = records.map((key) => openLists(key, tree, 1))
   let level = roots.flatMap(({ lists }) => lists)
   let total = 0
-  let repeated = 0
+  const cap = scope.answer.page()
   while (level.length > 0) {
-    const { rows, isCut } = await readLevel(scope, baseId, level, reach)
-    if (isCut) throw tooManyBytes()
-    repeated += await bytesOfRepeated(level, rows)
-    if (repeated > LIMITS.pageBytes) throw tooManyBytes()
+    const { rows, isCut } = await readLevel(scope, baseId, level, reach, cap)
+    if (isCut || !(await hasRoomForRepeated(level, rows, cap))) throw tooManyBytes()
     total += rows.reduce((sum, { n }) => sum + (level[n - 1]?.times ?? 0), 0)
     if (total > LIMITS.expandedInAll) throw tooMuch()
     level = fill(level, rows)
@@ -89,6 +87,7 @@ async function readLevel(
   baseId: string,
   lists: readonly List[],
   reach: Reach | null,
+  cap: Cap,
 ): Promise<CappedRows<Row>> {
   const values = [
     baseId,
@@ -98,21 +97,20 @@ async function readLevel(
     lists.map(({ step }) => step.incoming),
     namedTypes(rightsOf(scope), 'read', baseId),
   ]
-  if (!reach) return readPageRows<Row>(scope, EXPAND, values)
+  if (!reach) return scope.db.queryCapped<Row>(EXPAND, values, cap, scope.closed)
   const within = expandWithin(reach, values)
-  return readPageRows<Row>(scope, shaped(within.text), within.values)
+  return scope.db.queryCapped<Row>(shaped(within.text), within.values, cap, scope.closed)
 }
 
-/** The bytes of the records that stand in the answer more than once: those are read once, and written each time. */
-async function bytesOfRepeated(lists: readonly List[], rows: readonly Row[]): Promise<number> {
-  let bytes = 0
+/** Records that stand in the answer more than once are read once, and written each time. */
+async function hasRoomForRepeated(lists: readonly List[], rows: readonly Row[], cap: Cap): Promise<boolean> {
   for (const { n, data } of rows) {
-    const times = lists[n - 1]?.times ?? 1
-    if (times === 1) continue
+    const again = (lists[n - 1]?.times ?? 1) - 1
+    if (again < 1) continue
     if (turnIsOver()) await nextTurn()
-    bytes += times * JSON.stringify(data).length
+    if (!cap.take(again * JSON.stringify(data).length)) return false
   }
-  return bytes
+  return true
 }
 
 /** Puts what was read into its lists, and answers the lists of the next level. A record of several lists is read on once. */
