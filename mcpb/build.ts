@@ -1,13 +1,13 @@
 /** Makes the bundle for desktop clients: the relay as plain JavaScript, for any Node they bring, and its manifest. */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { dirname, join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packExtension } from '@anthropic-ai/mcpb'
 import ts from 'typescript'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const SOURCES = at('../src/cli')
-const ENTRY = 'mcp-bundle.ts'
+const ENTRY = 'mcp-relay/bundle-entry.ts'
 
 /** Writes the files of the bundle into a directory, which is emptied first. */
 export async function buildBundle(directory: string): Promise<void> {
@@ -22,8 +22,10 @@ export async function buildBundle(directory: string): Promise<void> {
     if (done.has(name)) continue
     done.add(name)
     const script = translate(await readFile(join(SOURCES, name), 'utf8'), name)
-    await writeFile(join(server, name.replace(/ts$/, 'js')), script)
-    open.push(...importsOf(script))
+    const target = join(server, name.replace(/ts$/, 'js'))
+    await mkdir(dirname(target), { recursive: true })
+    await writeFile(target, script)
+    open.push(...importsOf(script, dirname(name)))
   }
 }
 
@@ -48,12 +50,16 @@ function translate(source: string, fileName: string): string {
   return ts.transpileModule(source, { fileName, compilerOptions }).outputText
 }
 
-/** The files of ours that a script imports; they all lie in one folder. */
-function importsOf(script: string): string[] {
+/** The files of ours that a script imports, as paths below `src/cli`. */
+function importsOf(script: string, folder: string): string[] {
   const names = ts.preProcessFile(script).importedFiles.map(({ fileName }) => fileName)
-  const foreign = names.find((name) => !name.startsWith('node:') && !/^\.\/[\w-]+\.js$/.test(name))
-  if (foreign !== undefined) throw new Error(`The relay imports ${foreign}, which the bundle does not hold.`)
-  return names.filter((name) => name.startsWith('./')).map((name) => basename(name).replace(/js$/, 'ts'))
+  const own = names
+    .filter((name) => !name.startsWith('node:'))
+    .map((name) => [name, posix.join(folder, name)])
+  const foreign = own.find(([name = '', path = '']) => !/^\.\.?\//.test(name) || path.startsWith('..'))
+  if (foreign !== undefined)
+    throw new Error(`The relay imports ${foreign[0]}, which the bundle does not hold.`)
+  return own.map(([, path = '']) => path.replace(/js$/, 'ts'))
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url))

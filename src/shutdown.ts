@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { LIMITS } from './limits.ts'
+import { LIMITS } from './foundation/limits.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 /** The group may have had a signal already that npm passes on: only one that comes later is a second wish to end. */

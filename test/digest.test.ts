@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digest, digestInTurns } from '../src/digest.ts'
+import { digest, digestInTurns } from '../src/contract/canonical-hash.ts'
 
 test('a digest made in turns is the one that is made at once', async () => {
   const value = fc.anything({

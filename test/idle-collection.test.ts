@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { collectWhenIdle } from '../src/idle-collection.ts'
+import { collectWhenIdle } from '../src/foundation/idle-collection.ts'
 import { until } from './support/until.ts'
 
 /** Fills the old generation with garbage, and answers whether it is still there. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DomainError } from '../src/errors.ts'
+import { DomainError } from '../src/foundation/errors.ts'
+import { LIMITS } from '../src/foundation/limits.ts'
 import { checkJson, parseJson, parseLargeJson } from '../src/json/index.ts'
 import { Reader } from '../src/json/reader.ts'
-import { LIMITS } from '../src/limits.ts'
 
 const sound = (_: string, value: unknown) => {
   checkJson(value)

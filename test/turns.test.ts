@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextTurn, turnIsOver } from '../src/turns.ts'
+import { nextTurn, turnIsOver } from '../src/foundation/turns.ts'
 
 /** Holds the processor without the event loop. */
 function busy(ms: number): void {

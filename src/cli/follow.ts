@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Call, noAnswer, open, read, received } from './client.ts'
-import { readEvents } from './sse.ts'
+import { type Call, noAnswer, open, read, received } from './command/client.ts'
+import { readEvents } from './command/sse.ts'
 
 const FIRST_ANSWER_MS = 35_000
 const PAUSE_MS = 1000

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toFailure } from './failure.ts'
-import type { Server } from './mcp-http.ts'
-import { mcpPath, type Scope } from './mcp-path.ts'
-import { relayStdio } from './mcp-stdio.ts'
-import { announcedUrl, type Settings, tokenFor } from './settings.ts'
+import { toFailure } from './command/failure.ts'
+import { announcedUrl, type Settings, tokenFor } from './command/settings.ts'
+import { mcpPath, type Scope } from './mcp-relay/address-path.ts'
+import type { Server } from './mcp-relay/http.ts'
+import { relayStdio } from './mcp-relay/stdio.ts'
 
 const ALIVE_MS = 2000
 /** How long a server that another process is starting on the same directory may take. */
@@ -58,7 +58,7 @@ class Finder {
   async #start(): Promise<Server> {
     try {
       const { openLog, startServer } = await import('../main.ts')
-      const { readConfig } = await import('../config.ts')
+      const { readConfig } = await import('../config/read-config.ts')
       const config = readConfig({ PLINTH_LOG_LEVEL: 'warn', ...process.env })
       const server = await startServer({ ...config, port: 0 }, openLog(config.logLevel))
       this.#own = server

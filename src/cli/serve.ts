@@ -1,4 +1,4 @@
-import { Failure, toFailure } from './failure.ts'
+import { Failure, toFailure } from './command/failure.ts'
 
 /** Serves until a signal ends it. Loaded on demand: every other command is only a client. */
 export async function serve(): Promise<void> {

@@ -1,5 +1,5 @@
-import { LIMITS } from '../limits.ts'
-import { COLUMNS } from '../record-columns.ts'
+import { COLUMNS } from '../contract/record-columns.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { isClose } from './close.ts'
 import { Doubt } from './draft.ts'
 import { jsonIn } from './literal.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { condition, Doubt, type Draft, group, not } from './draft.ts'
 import { mirrored } from './infix-operands.ts'
 import { numberIn } from './literal.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { condition, Doubt, type Draft, group, not, sure } from './draft.ts'
 import { comparison, literalOf, mirrored, type Operand, operand } from './infix-operands.ts'
 import { Cursor } from './tokens.ts'

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
 import { parseJson } from '../json/index.ts'
 import { Doubt } from './draft.ts'
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { condition, Doubt, type Draft, group, not } from './draft.ts'
 import { closing, pieces, valueAt } from './pieces.ts'
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { isCondition, isRole, readCondition } from './condition-object.ts'
 import { condition, Doubt, type Draft, group, not, sure, together } from './draft.ts'
 import { readTests } from './field-tests.ts'

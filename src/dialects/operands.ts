@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { Doubt } from './draft.ts'
 
 /** A filter in our language. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { condition, Doubt, type Draft, not } from './draft.ts'
 import { isField } from './fields.ts'
 import { jsonIn } from './literal.ts'

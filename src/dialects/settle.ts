@@ -1,5 +1,5 @@
-import { LIMITS } from '../limits.ts'
-import { COLUMNS } from '../record-columns.ts'
+import { COLUMNS } from '../contract/record-columns.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { Doubt, type Draft } from './draft.ts'
 import { fieldOf } from './fields.ts'
 import { endsInEscape, type FilterJson } from './operands.ts'

@@ -1,5 +1,5 @@
-import { DomainError } from '../errors.ts'
-import { productionOf } from '../ids.ts'
+import { productionOf } from '../contract/ids.ts'
+import { DomainError } from '../foundation/errors.ts'
 
 /** Permission levels, each holding those before it. */
 export const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const

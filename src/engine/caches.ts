@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import type { CompiledRelationshipType } from './compiled-relationship-type.ts'
 import type { CompiledType } from './compiled-type.ts'

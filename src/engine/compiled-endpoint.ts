@@ -1,4 +1,4 @@
-import type { EndpointTool, LinkOperation, ToolOperation } from '../endpoint-shapes.ts'
+import type { EndpointTool, LinkOperation, ToolOperation } from '../contract/endpoint-shapes.ts'
 
 /** A tool of one type as an endpoint serves it. */
 export type ServedTool = {

@@ -1,5 +1,5 @@
-import type { Detail } from '../errors.ts'
-import type { CARDINALITIES, ON_DELETE } from '../shapes.ts'
+import type { CARDINALITIES, ON_DELETE } from '../contract/shapes.ts'
+import type { Detail } from '../foundation/errors.ts'
 import type { Allowance } from './json-schema/index.ts'
 
 export type Cardinality = (typeof CARDINALITIES)[number]

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
 import { baseNotFound } from './bases/index.ts'
 import { statement } from './db.ts'
 import type { WriteScope } from './write.ts'

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
 
 /** The refusal to delete what holds something, until its id is repeated in `confirm`. `holds` says what: `Base "a" holds records`. */
 export const confirmFirst = (id: string, holds: string, whose: string) =>

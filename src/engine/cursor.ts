@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts'
+import { invalid } from '../foundation/errors.ts'
 import { RowCursors } from '../json/rows.ts'
 import { type SealKey, seal, unseal } from './seal.ts'
 

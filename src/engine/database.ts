@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { askAny, askCapped, type Place } from './asking.ts'
 import type { Cap, CappedRows } from './capped-query.ts'
 import type { Closed, Db } from './db.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { compileAccess } from './access.ts'
 import { AnswerBudget, type Hold } from './answer-budget.ts'
 import { type Caches, openCaches } from './caches.ts'

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../errors.ts'
+import { DomainError, invalid } from '../foundation/errors.ts'
 
 /** What a conditional write expects of the version: nothing, any ("*"), one of these, or absence ("create only"); and of its claim. */
 export type Expectation = {

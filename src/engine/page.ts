@@ -1,6 +1,6 @@
-import { invalid } from '../errors.ts'
+import { invalid } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import type { RowCursors } from '../json/rows.ts'
-import { LIMITS } from '../limits.ts'
 
 /** What a caller asks of a list; `limit` 1 to 1000 (50), `offset` from 0. */
 export type PageArgs = {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject } from 'node:crypto'
-import { digest } from '../digest.ts'
+import { digest } from '../contract/canonical-hash.ts'
 
 /** What is handed out and taken back is sealed with. A key object: bytes would be made one at each use, which costs more than the sealing. */
 export type SealKey = { readonly cipher: KeyObject; readonly nonce: string }

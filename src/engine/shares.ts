@@ -1,5 +1,5 @@
-import { busy } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
+import { busy } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { type Cap, FairGate, type Share } from './gate.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
 
 /** The SQLSTATE behind an error of the driver or of Prisma, wherever it keeps it. */
 export function sqlState(thrown: unknown): string | undefined {

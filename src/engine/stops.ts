@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { boundHolding, SILENT } from './deadline.ts'
 
 /** Stops what other connections run, over a connection of its own: it never waits for one that is to be stopped. */

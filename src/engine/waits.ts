@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import type { ChangeFeed } from './changes/open.ts'
 import { FairGate, type Share } from './gate.ts'
 import { tooMuchAtOnce } from './shares.ts'

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type pg from 'pg'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { abandoned } from './sql-errors.ts'
 import type { Stops } from './stops.ts'
 

@@ -1,4 +1,4 @@
-import { digest } from '../digest.ts'
+import { digest } from '../contract/canonical-hash.ts'
 import {
   type Access,
   demand,
@@ -15,7 +15,7 @@ import type { LensInput } from '../engine/lens/lens.ts'
 import { withLens } from '../engine/lens/narrow.ts'
 import { seal, unseal } from '../engine/seal.ts'
 import { isStanding } from '../engine/tokens/index.ts'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 export type { Permission } from '../engine/access.ts'
 export type { Hold } from '../engine/answer-budget.ts'

@@ -1,5 +1,5 @@
 import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
-import { DomainError, toDomainError } from '../errors.ts'
+import { DomainError, toDomainError } from '../foundation/errors.ts'
 import type { Context } from './context.ts'
 import type { TadaDocumentNode } from './document.ts'
 import { lazily } from './jit.ts'

@@ -1,8 +1,8 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
+import { isIdempotencyKey } from '../contract/ids.ts'
 import type { DeletionPlan } from '../engine/plans/index.ts'
 import { type WriteScope, write } from '../engine/write.ts'
-import { invalid } from '../errors.ts'
-import { isIdempotencyKey } from '../ids.ts'
+import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import type { Context } from './context.ts'
 

@@ -1,6 +1,6 @@
 import { expectation } from '../engine/expectation.ts'
 import * as records from '../engine/records/index.ts'
-import { invalid } from '../errors.ts'
+import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'

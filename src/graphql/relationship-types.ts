@@ -1,6 +1,6 @@
+import { CARDINALITIES, ON_DELETE } from '../contract/shapes.ts'
 import { expectation } from '../engine/expectation.ts'
 import * as types from '../engine/relationship-types/index.ts'
-import { CARDINALITIES, ON_DELETE } from '../shapes.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'

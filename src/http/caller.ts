@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { type Context, type Hold, stands } from '../graphql/context.ts'
-import { LIMITS } from '../limits.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Unsent } from './unsent.ts'
 

@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type Detail, DomainError, errorBody, FAILURES, invalid, toDomainError } from '../errors.ts'
+import {
+  type Detail,
+  DomainError,
+  errorBody,
+  FAILURES,
+  invalid,
+  toDomainError,
+} from '../foundation/errors.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 
 /** What the framework refuses on its own, in our words. */

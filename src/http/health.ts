@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
 import { bearerOf, type Door } from './caller.ts'
 
 type Deps = {

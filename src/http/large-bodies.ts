@@ -4,9 +4,9 @@
  * the bytes back.
  */
 import type { FastifyInstance } from 'fastify'
-import { busy } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
-import { memoryOfMachine } from '../machine.ts'
+import { busy } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { memoryOfMachine } from '../foundation/machine.ts'
 
 type Waiting = { readonly token: string; readonly bytes: number; readonly go: () => void }
 

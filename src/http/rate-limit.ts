@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { DomainError } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
+import { DomainError } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 const MINUTE_MS = 60_000
 const MAX_KEYS = 50_000

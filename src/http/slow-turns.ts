@@ -5,7 +5,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 const TICK_MS = 20
 /** Requests that one line names: the latest, since work begins soon after its request arrives. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 /** One event; its bytes may be shared with other streams. */
 export type ServerEvent = Buffer

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
 
 /** Answers below this size are not counted. */
 const COUNTED_BYTES = 64 * 1024

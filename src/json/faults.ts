@@ -1,5 +1,5 @@
-import type { Detail } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
+import type { Detail } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 /** A place in a document, outermost first. */
 export type Path = (string | number)[]

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { type Detail, DomainError, invalid } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
+import { type Detail, DomainError, invalid } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import {
   checkKey,
   checkString,

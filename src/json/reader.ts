@@ -2,8 +2,8 @@
  * JSON of megabytes, read in turns of the event loop: one walk finds where the text may be cut, and the slices between the
  * cuts are parsed natively and put together. It takes what `JSON.parse` takes; why a text is refused is for the scanner.
  */
-import { LIMITS } from '../limits.ts'
-import { nextTurn, turnIsOver } from '../turns.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { survivesDouble } from './decimal.ts'
 import type { Path } from './faults.ts'
 

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../turns.ts'
+import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 
 /** Rows that are JSON text already: who writes JSON takes them as they are, everybody else gets the values. */
 export class JsonRows {

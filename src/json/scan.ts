@@ -1,6 +1,6 @@
-import type { Detail } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
-import { nextTurn, turnIsOver } from '../turns.ts'
+import type { Detail } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { survivesDouble } from './decimal.ts'
 import {
   checkKey,

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../turns.ts'
+import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { JsonRows } from './rows.ts'
 
 /** How deep a value is cut: answer, field of a query, page, row, and what that has. */

@@ -1,14 +1,14 @@
+import { LIMITS } from '../foundation/limits.ts'
 import { type Context, mayRead } from '../graphql/context.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { valuesOf } from '../json/rows.ts'
-import { LIMITS } from '../limits.ts'
-import { isAtEndpoint } from './endpoint.ts'
-import { findPrompt } from './prompts.ts'
-import type { CompletionOf } from './provider.ts'
-import { templatesOf } from './resource-uri.ts'
-import { isOutOfSight, isServed } from './resources.ts'
-import type { Session } from './session.ts'
+import { isAtEndpoint } from './endpoints/endpoint.ts'
+import { findPrompt } from './prompts/prompts.ts'
+import type { Session } from './protocol/address-session.ts'
+import type { CompletionOf } from './protocol/provider.ts'
+import { templatesOf } from './protocol/resource-uri.ts'
+import { isOutOfSight, isServed } from './resources/resources.ts'
 
 const listBases = compile(
   graphql(`query CompleteBases($limit: Int) { bases(limit: $limit) { data { id } hasMore } }`),

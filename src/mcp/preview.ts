@@ -1,11 +1,11 @@
 import type { Context } from '../graphql/context.ts'
-import { genericNames, listTools } from './core.ts'
-import { openEndpoint } from './endpoint.ts'
-import { endpointTools } from './endpoint-tools.ts'
-import { readOptions } from './options.ts'
-import { openSession } from './session.ts'
-import { estimateTokens } from './tokens.ts'
-import type { ToolDefinition } from './tool-definition.ts'
+import { estimateTokens } from './budget/token-estimate.ts'
+import { openEndpoint } from './endpoints/endpoint.ts'
+import { endpointTools } from './endpoints/endpoint-tools.ts'
+import { genericNames, listTools } from './plinth-provider.ts'
+import { readOptions } from './protocol/address-options.ts'
+import { openSession } from './protocol/address-session.ts'
+import type { ToolDefinition } from './tool/tool-definition.ts'
 
 /**
  * What `tools/list` would answer this caller at the base's address with these options, and what it costs to read.

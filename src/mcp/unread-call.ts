@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
-import { DomainError, withPaths } from '../errors.ts'
-import { LIMITS } from '../limits.ts'
-import { Calls } from './calls.ts'
-import { toContent } from './content.ts'
-import { claimOf } from './modern/inbound.ts'
-import { resultOf } from './modern/server.ts'
-import type { Provider } from './provider.ts'
-import { failure } from './result.ts'
+import { DomainError, withPaths } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { Calls } from './protocol/call-log.ts'
+import { toContent } from './protocol/content.ts'
+import { claimOf } from './protocol/modern/inbound.ts'
+import { resultOf } from './protocol/modern/server.ts'
+import type { Provider } from './protocol/provider.ts'
+import { failure } from './protocol/result.ts'
 
 /**
  * The answer to a `tools/call` whose body the JSON pre-pass refused (NUL, `__proto__`, depth, numbers): a result of the tool,

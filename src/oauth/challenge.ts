@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { OAuth } from '../config.ts'
-import type { DomainError } from '../errors.ts'
+import type { OAuth } from '../config/read-config.ts'
+import { isBaseId, isTypeId } from '../contract/ids.ts'
+import type { DomainError } from '../foundation/errors.ts'
 import { notFound } from '../http/errors.ts'
-import { isBaseId, isTypeId } from '../ids.ts'
 
 /** What `WWW-Authenticate` says of a refusal on `/mcp`; undefined where it has nothing to say. */
 export type Challenge = (request: FastifyRequest, error: DomainError) => string | undefined

@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from 'jose'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../foundation/limits.ts'
 
 /**
  * The keys of an issuer, found by its metadata. Nothing but the issuer's own origin is ever asked, redirects are not

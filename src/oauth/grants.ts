@@ -1,7 +1,7 @@
-import { check } from '../check.ts'
-import { DomainError } from '../errors.ts'
+import { TokenBody } from '../contract/shapes.ts'
+import { check } from '../contract/validate.ts'
+import { DomainError } from '../foundation/errors.ts'
 import { parseJson, pointer } from '../json/index.ts'
-import { TokenBody } from '../shapes.ts'
 
 /** The claim that says what a token of the issuer may do here. */
 const CLAIM = 'plinth_grants'

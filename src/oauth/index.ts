@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/read-config.ts'
 import type { Engine, Session } from '../engine/engine.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { openContext } from '../graphql/context.ts'
 import type { Door } from '../http/caller.ts'
-import { LIMITS } from '../limits.ts'
 import { type Challenge, issuerChallenge, plainChallenge, protectedResource } from './challenge.ts'
 import { openIssuer } from './issuer.ts'
 

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose'
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { buckets } from '../http/rate-limit.ts'
-import { LIMITS } from '../limits.ts'
 
 type Clock = () => number
 type Held = { keyOf: LocalJWKSet; at: number }

@@ -1,6 +1,6 @@
 /** How much memory of its own each process of the server may take. */
 import { existsSync } from 'node:fs'
-import { memoryOfMachine } from '../machine.ts'
+import { memoryOfMachine } from '../foundation/machine.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** Room for the largest batch, for the sorts and the builds of indexes that the settings allow, and twice as much. */

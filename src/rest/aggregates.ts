@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Aggregations, GroupBy } from '../aggregate-shapes.ts'
-import { rowsBody } from '../bodies.ts'
+import { Aggregations, GroupBy } from '../contract/aggregate-shapes.ts'
+import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './page.ts'
 import { pageBody, sortBody } from './query.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pageBody, trim } from '../bodies.ts'
-import { EndpointBody, EndpointPut } from '../endpoint-shapes.ts'
+import { EndpointBody, EndpointPut } from '../contract/endpoint-shapes.ts'
+import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf, without } from './page.ts'
 import { pageOf, pageQuery } from './query.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageBody } from '../bodies.ts'
+import { pageBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './page.ts'
 import { pageOf, pageQuery } from './query.ts'

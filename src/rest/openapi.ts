@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { FAILURES } from '../errors.ts'
-import { nextTurn, turnIsOver } from '../turns.ts'
+import { FAILURES } from '../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { spellings } from './aliases.ts'
 import { ROUTES, STREAMS } from './plugin.ts'
 import { writeQuery } from './query.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { trim } from '../bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './record-shapes.ts'
 import { route } from './route.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { rowsBody } from '../bodies.ts'
+import { splitNames } from '../contract/field-list.ts'
+import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { splitNames } from '../names.ts'
 import { listOf } from './page.ts'
 import {
   asOf,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { trim } from '../bodies.ts'
-import { invalid } from '../errors.ts'
+import { trim } from '../contract/response-bodies.ts'
+import { invalid } from '../foundation/errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { claimId, needs, one, RecordFields, target } from './record-parts.ts'
 import { Record } from './record-shapes.ts'

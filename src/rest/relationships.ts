@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageBody, trim } from '../bodies.ts'
+import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './query.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { trim } from '../bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Change, ChangeFields } from './changes.ts'
 import { flag } from './query.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
-import { invalid } from '../errors.ts'
+import { invalid } from '../foundation/errors.ts'
 import type { Need } from '../graphql/context.ts'
 import type { TadaDocumentNode } from '../graphql/document.ts'
 import { compile, compileSubscription } from '../graphql/execute.ts'

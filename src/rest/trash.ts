@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageBody } from '../bodies.ts'
+import { pageBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Actor } from './history.ts'
 import { listOf } from './page.ts'

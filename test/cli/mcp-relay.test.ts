@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Link } from '../../src/cli/mcp-link.ts'
-import { Relay } from '../../src/cli/mcp-relay.ts'
+import { Link } from '../../src/cli/mcp-relay/link.ts'
+import { Relay } from '../../src/cli/mcp-relay/relay.ts'
 import { until } from '../support/until.ts'
 
 type Request = {

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { FAILURES } from '../../src/errors.ts'
+import { FAILURES } from '../../src/foundation/errors.ts'
 
 const page = readFileSync('docs/errors.md', 'utf8')
 const [failures = '', details = ''] = page.split('## Details')

@@ -16,7 +16,7 @@ test('schema/openapi.json is the REST contract', async () => {
 })
 
 test('schema/tools.json is the tools of every base and of the account', async () => {
-  const { ACCOUNT, GENERIC, NAMED_ONLY } = await import('../../src/mcp/core.ts')
+  const { ACCOUNT, GENERIC, NAMED_ONLY } = await import('../../src/mcp/plinth-provider.ts')
   const tools = {
     '/mcp/{base_id}': GENERIC.map((tool) => tool.define(false)),
     '/mcp/{base_id}?tools=search,fetch': NAMED_ONLY.map((tool) => tool.define(false)),

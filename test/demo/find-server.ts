@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import pino from 'pino'
-import { announcedUrl, readSettings, tokenFor } from '../../src/cli/settings.ts'
-import { readConfig } from '../../src/config.ts'
+import { announcedUrl, readSettings, tokenFor } from '../../src/cli/command/settings.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { startServer } from '../../src/main.ts'
 import type { Server } from './world.ts'
 

@@ -10,7 +10,7 @@ import {
   isKnownFormat,
   KNOWN_FORMATS,
 } from '../../src/engine/json-schema/index.ts'
-import { type Detail, DomainError, invalid } from '../../src/errors.ts'
+import { type Detail, DomainError, invalid } from '../../src/foundation/errors.ts'
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#'
 

@@ -4,7 +4,7 @@ import type { ExportedType, ProviderCodec, Shape, ToolDefinition } from '../../s
 import { acceptedNames, exportTools, requireCallName } from '../../src/engine/providers/export.ts'
 import { readTools } from '../../src/engine/providers/import.ts'
 import { provider } from '../../src/engine/providers/registry.ts'
-import { type Detail, DomainError } from '../../src/errors.ts'
+import { type Detail, DomainError } from '../../src/foundation/errors.ts'
 
 const FORMATS = ['date-time', 'date', 'email', 'uri', 'uuid', 'int32', 'int64']
 const checks = {

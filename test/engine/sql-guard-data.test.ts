@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Catalog, prepareSql } from '../../src/engine/sql/guard/index.ts'
-import { DomainError } from '../../src/errors.ts'
+import { DomainError } from '../../src/foundation/errors.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { ATTACKS, CANARY, CANARY_PLACES, ORACLE } from '../support/sql-corpus/attacks.ts'
 import { RECORDS, TYPES } from '../support/sql-corpus/data.ts'

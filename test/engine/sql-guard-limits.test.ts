@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Catalog, prepareSql } from '../../src/engine/sql/guard/index.ts'
-import { DomainError } from '../../src/errors.ts'
+import { DomainError } from '../../src/foundation/errors.ts'
 
 const typeOf = (id: string, count: number) => ({
   id,

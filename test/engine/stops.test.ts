@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/engine/database.ts'
 import { type Db, statement } from '../../src/engine/db.ts'
-import { LIMITS } from '../../src/limits.ts'
+import { LIMITS } from '../../src/foundation/limits.ts'
 import { LONG, sleep, times } from '../support/answers.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 

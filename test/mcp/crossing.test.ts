@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Provider } from '../../src/mcp/provider.ts'
+import type { Provider } from '../../src/mcp/protocol/provider.ts'
 import { openSession } from '../support/mcp-session.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 

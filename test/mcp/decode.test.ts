@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { decodeStringified } from '../../src/mcp/decode.ts'
-import type { PortableSchema } from '../../src/mcp/projection/publish.ts'
+import type { PortableSchema } from '../../src/mcp/schema-projection/publish.ts'
+import { decodeStringified } from '../../src/mcp/tool/decode-arguments.ts'
 
 const schema: PortableSchema = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { digest } from '../../src/digest.ts'
+import { digest } from '../../src/contract/canonical-hash.ts'
 import { succeed } from '../support/answers.ts'
 import { rpc } from '../support/mcp.ts'
 import { DRIVERS } from '../support/mcp-drivers.ts'

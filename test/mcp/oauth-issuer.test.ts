@@ -1,6 +1,6 @@
 import type { JSONWebKeySet, JWSHeaderParameters } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { keyRing } from '../../src/oauth/keys.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { AUDIENCE, openIssuer, type TestIssuer } from '../support/issuer.ts'

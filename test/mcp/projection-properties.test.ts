@@ -4,9 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormatsModule from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Projection, projectSchema, restoreNames } from '../../src/mcp/projection/index.ts'
-import { createInput, splitArguments, updateInput } from '../../src/mcp/projection/inputs.ts'
-import type { Names } from '../../src/mcp/projection/rename.ts'
+import { type Projection, projectSchema, restoreNames } from '../../src/mcp/schema-projection/project.ts'
+import type { Names } from '../../src/mcp/schema-projection/rename-properties.ts'
+import { createInput, splitArguments, updateInput } from '../../src/mcp/schema-projection/tool-inputs.ts'
 import { lintSchema } from '../support/tool-lint.ts'
 
 const addFormats = addFormatsModule.default

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isBaseId } from '../../src/ids.ts'
-import { parseResourceUri, recordsUri, recordUri, templatesOf, typeUri } from '../../src/mcp/resource-uri.ts'
+import { isBaseId } from '../../src/contract/ids.ts'
+import {
+  parseResourceUri,
+  recordsUri,
+  recordUri,
+  templatesOf,
+  typeUri,
+} from '../../src/mcp/protocol/resource-uri.ts'
 import { forAll, TIMEOUT } from '../properties/lanes.ts'
 
 const base = fc.stringMatching(/^[a-z0-9][a-z0-9]{0,9}$/).filter(isBaseId)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NOTICE } from '../../src/mcp/result.ts'
+import { NOTICE } from '../../src/mcp/protocol/result.ts'
 import { succeed } from '../support/answers.ts'
 import { callTool, connect, DIALECTS, rpc } from '../support/mcp.ts'
 import { type Body, openServer } from '../support/server.ts'

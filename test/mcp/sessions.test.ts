@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LIMITS } from '../../src/limits.ts'
+import { LIMITS } from '../../src/foundation/limits.ts'
 import { rpc } from '../support/mcp.ts'
 import { openSession } from '../support/mcp-session.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'

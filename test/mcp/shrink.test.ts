@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { shrink, shrinkTogether, sizeOf } from '../../src/mcp/shrink.ts'
+import { shrink, shrinkTogether, sizeOf } from '../../src/mcp/budget/truncate-json.ts'
 
 const cut = (value: unknown, room: number) => {
   const paths: string[] = []

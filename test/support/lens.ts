@@ -1,7 +1,7 @@
 import { parse } from 'graphql'
 import { openEngine } from '../../src/engine/engine.ts'
 import type { LensInput } from '../../src/engine/lens/lens.ts'
-import { DomainError } from '../../src/errors.ts'
+import { DomainError } from '../../src/foundation/errors.ts'
 import { narrowedToBounds, openContext } from '../../src/graphql/context.ts'
 import type { TadaDocumentNode } from '../../src/graphql/document.ts'
 import { compile } from '../../src/graphql/execute.ts'

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { startServer } from '../../src/main.ts'
-import type { Provider } from '../../src/mcp/provider.ts'
+import type { Provider } from '../../src/mcp/protocol/provider.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into freely; that is what tests are for.

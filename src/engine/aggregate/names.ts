@@ -1,5 +1,5 @@
-import { invalid } from '../../errors.ts'
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { invalid } from '../../foundation/errors.ts'
 import type { Field } from '../filter/field.ts'
 import type { AggregateField, Aggregation } from './query.ts'
 

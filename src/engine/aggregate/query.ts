@@ -1,4 +1,4 @@
-import type { FUNCTIONS, INTERVALS } from '../../aggregate-shapes.ts'
+import type { FUNCTIONS, INTERVALS } from '../../contract/aggregate-shapes.ts'
 import type { Field } from '../filter/field.ts'
 import type { Filter } from '../filter/parse.ts'
 import type { SortTerm } from '../records/sort.ts'

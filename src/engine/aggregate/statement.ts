@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { namedFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { keyOf } from '../filter/keys.ts'

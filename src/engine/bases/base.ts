@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { appendChange } from '../changes.ts'
 import { statement } from '../db.ts'
 import type { Base as BaseRow } from '../prisma/client.ts'

@@ -1,4 +1,4 @@
-import { isProductionBaseId, productionOf } from '../../ids.ts'
+import { isProductionBaseId, productionOf } from '../../contract/ids.ts'
 import { demand } from '../access.ts'
 import { announce } from '../caches.ts'
 import { ACCOUNT, appendChange } from '../changes.ts'

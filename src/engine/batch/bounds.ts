@@ -1,4 +1,4 @@
-import type { DomainError } from '../../errors.ts'
+import type { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { showData, withDefaults } from '../lens/data.ts'
 import type { TypeLens } from '../lens/lens.ts'

@@ -1,4 +1,4 @@
-import type { DomainError } from '../../errors.ts'
+import type { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../expectation.ts'
 import type { TypeLens } from '../lens/lens.ts'

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { deleteRecords } from '../deletion/index.ts'
 import { NO_EXPECTATION } from '../expectation.ts'
 import type { WriteScope } from '../write.ts'

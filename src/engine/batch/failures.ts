@@ -1,5 +1,5 @@
-import { type Detail, DomainError, faultsIn, withoutCount, withPaths } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { type Detail, DomainError, faultsIn, withoutCount, withPaths } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 
 /** What keeps one operation from being done. */
 export type Failure = { readonly index: number; readonly error: DomainError }

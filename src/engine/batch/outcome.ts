@@ -1,6 +1,6 @@
-import type { OperationName } from '../../batch-shapes.ts'
+import type { OperationName } from '../../contract/batch-shapes.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { JsonRows } from '../../json/rows.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
 import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../records/record.ts'
 
 /** What one operation did. */

@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { type Access, demand, type Permission } from '../access.ts'
 import { rightsOf } from '../lens/look.ts'
 import type { Scope } from '../scope.ts'

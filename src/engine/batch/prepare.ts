@@ -1,5 +1,5 @@
-import { type Detail, DomainError, invalid } from '../../errors.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { hiddenNames } from '../lens/data.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { OPERATION_SHAPES } from '../../batch-shapes.ts'
-import { invalid } from '../../errors.ts'
+import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { type Expectation, NO_EXPECTATION } from '../expectation.ts'
 import type { ConfigurationOperation, Unplaced } from './operation.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { OPERATION_SHAPES } from '../../batch-shapes.ts'
+import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
 import { demandRecordId } from '../records/record.ts'
 import { readLink } from '../relationships/index.ts'
 import type { Id, LinkOperation, Unplaced } from './operation.ts'

@@ -1,5 +1,5 @@
-import { type Detail, invalid } from '../../errors.ts'
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import type { Id } from './operation.ts'
 
 /** What a name stands for, in the words that a wrong reference is refused with. */

@@ -1,4 +1,4 @@
-import { type DomainError, invalid } from '../../errors.ts'
+import { type DomainError, invalid } from '../../foundation/errors.ts'
 import type { Decided } from './decide.ts'
 import type { RecordOperation } from './operation.ts'
 

@@ -1,4 +1,4 @@
-import { withPaths } from '../../errors.ts'
+import { withPaths } from '../../foundation/errors.ts'
 import { deleteRecordType, demandType, putRecordType } from '../record-types/index.ts'
 import {
   deleteRelationshipType,

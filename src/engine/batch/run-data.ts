@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { underClaim } from '../claims/hold.ts'
 import { lensOn } from '../lens/look.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { statement } from '../db.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'
 import { demandWithin } from '../lens/look.ts'

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { statement } from '../db.ts'
 import { guardUnique, hasUnique, variantFor, type WriteStatement } from '../indexes/index.ts'

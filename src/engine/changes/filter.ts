@@ -1,6 +1,6 @@
-import { type Detail, invalid } from '../../errors.ts'
-import { isTypeId } from '../../ids.ts'
-import { nearest } from '../../nearest.ts'
+import { isTypeId } from '../../contract/ids.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import { type Change, KINDS, type Kind } from './entry.ts'
 
 /** What of the log is asked for, as a caller wrote it. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { demandBase } from '../bases/index.ts'
 import type { Scope } from '../scope.ts'
 import type { Change } from './entry.ts'

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { demand, demandSight } from '../access.ts'
 import { demandBase } from '../bases/index.ts'
 import { readPage } from '../page.ts'

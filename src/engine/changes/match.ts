@@ -1,5 +1,5 @@
-import { invalid } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { demand } from '../access.ts'
 import { shaped } from '../db.ts'
 import { bindFilter } from '../filter/bind.ts'

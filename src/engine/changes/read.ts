@@ -1,5 +1,5 @@
-import { LIMITS } from '../../limits.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Access } from '../access.ts'
 import { AnswerBudget } from '../answer-budget.ts'
 import type { Cap } from '../capped-query.ts'

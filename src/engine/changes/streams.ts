@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Access, type Grant, wholeGrants } from '../access.ts'
 import { type Db, statement } from '../db.ts'
 import type { Actor } from '../session.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Db } from '../db.ts'
 import type { Change } from './entry.ts'
 import type { Feed } from './feed.ts'

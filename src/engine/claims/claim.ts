@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { invalid } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { demand } from '../access.ts'
 import { shaped } from '../db.ts'
 import { bindFilter, bindSort } from '../filter/bind.ts'

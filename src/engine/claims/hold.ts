@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { demand, demandSight } from '../access.ts'
 import { statement } from '../db.ts'
 import { LOCK } from '../records/read-statements.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../db.ts'
 
 const SWEEP = statement(

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 
 /** The installation's one account. */
 const ACCOUNT_ID = 'default'

@@ -1,5 +1,5 @@
-import { DomainError, invalid } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { demand } from '../access.ts'
 import { statement } from '../db.ts'
 import type { Scope } from '../scope.ts'

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { statement } from '../db.ts'
 import type { FieldPath } from '../filter/field.ts'
 import { demandField, type FieldContext } from '../filter/operand.ts'

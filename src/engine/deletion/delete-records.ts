@@ -1,4 +1,4 @@
-import { DomainError, withPaths } from '../../errors.ts'
+import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { type Db, statement } from '../db.ts'
 import { type Expectation, versionMismatch } from '../expectation.ts'
 import { demandWithin } from '../lens/look.ts'

@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../db.ts'
 import type { Going } from './going.ts'
 

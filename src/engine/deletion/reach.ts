@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { lensOn } from '../lens/look.ts'
 import { demandType } from '../record-types/read.ts'
 import { areWithin } from '../records/bounded.ts'

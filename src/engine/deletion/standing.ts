@@ -1,4 +1,4 @@
-import { type Detail, DomainError } from '../../errors.ts'
+import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { type Access, namedTypes } from '../access.ts'
 import { type Db, statement } from '../db.ts'
 import type { Going } from './going.ts'

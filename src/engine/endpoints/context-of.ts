@@ -1,4 +1,4 @@
-import type { EndpointTool } from '../../endpoint-shapes.ts'
+import type { EndpointTool } from '../../contract/endpoint-shapes.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import type { Scope } from '../scope.ts'
 import type { Types } from './bounds.ts'

@@ -1,5 +1,5 @@
-import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../endpoint-shapes.ts'
-import { DomainError } from '../../errors.ts'
+import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../contract/endpoint-shapes.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import type { Endpoint as Row } from '../prisma/client.ts'
 import { toolsOf } from './toolset.ts'
 

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { NamedTool } from './named-tools.ts'
 
 /** A name that a tool had before, and the one it has `now`. */

@@ -1,4 +1,4 @@
-import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../endpoint-shapes.ts'
+import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../contract/endpoint-shapes.ts'
 import type { Endpoint as EndpointRow } from '../prisma/client.ts'
 import type { Scope } from '../scope.ts'
 import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds } from './named-tools.ts'

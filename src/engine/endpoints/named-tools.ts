@@ -4,8 +4,8 @@ import type {
   EndpointTool,
   LinkOperation,
   ToolOperation,
-} from '../../endpoint-shapes.ts'
-import type { Detail } from '../../errors.ts'
+} from '../../contract/endpoint-shapes.ts'
+import type { Detail } from '../../foundation/errors.ts'
 
 /** A tool of one type under the name that it has, and where in the request it stands. */
 export type NamedTool = {

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { check, inBody } from '../../check.ts'
 import {
   type EndpointBatch,
   EndpointBody,
   type EndpointRelationship,
   type EndpointTool,
-} from '../../endpoint-shapes.ts'
-import { type Detail, invalid } from '../../errors.ts'
-import { isTypeId } from '../../ids.ts'
-import { unknownName } from '../../nearest.ts'
+} from '../../contract/endpoint-shapes.ts'
+import { isTypeId } from '../../contract/ids.ts'
+import { unknownName } from '../../contract/suggest.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import { demand } from '../access.ts'
 import { lockConfiguration } from '../configuration.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'

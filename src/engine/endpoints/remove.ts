@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { demand } from '../access.ts'
 import { lockConfiguration } from '../configuration.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'

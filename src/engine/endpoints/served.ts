@@ -1,4 +1,4 @@
-import { BATCHED, type LinkOperation, type ToolOperation } from '../../endpoint-shapes.ts'
+import { BATCHED, type LinkOperation, type ToolOperation } from '../../contract/endpoint-shapes.ts'
 import { demand, demandSight, type Permission } from '../access.ts'
 import { demandBase } from '../bases/index.ts'
 import type { CompiledEndpoint, ServedLink, ServedTool } from '../compiled-endpoint.ts'

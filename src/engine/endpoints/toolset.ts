@@ -1,5 +1,5 @@
-import type { EndpointTool } from '../../endpoint-shapes.ts'
-import { DomainError } from '../../errors.ts'
+import type { EndpointTool } from '../../contract/endpoint-shapes.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import type { Toolset as Row } from '../prisma/client.ts'
 
 /** A toolset as every surface shows it: a named list of tools, for endpoints to share. */

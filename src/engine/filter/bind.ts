@@ -1,4 +1,4 @@
-import type { Column } from '../../record-columns.ts'
+import type { Column } from '../../contract/record-columns.ts'
 import { demandField, type FieldContext } from './operand.ts'
 import type { Condition, Filter } from './parse.ts'
 

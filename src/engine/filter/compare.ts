@@ -1,4 +1,4 @@
-import type { Operator } from '../../operators.ts'
+import type { Operator } from '../../contract/operators.ts'
 import { holdsHalf, wholeAbove } from './halves.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'

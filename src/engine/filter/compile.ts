@@ -1,4 +1,4 @@
-import type { Column } from '../../record-columns.ts'
+import type { Column } from '../../contract/record-columns.ts'
 import type { BoundFilter } from './bind.ts'
 import { compare, type Test } from './compare.ts'
 import type { FieldPath } from './field.ts'

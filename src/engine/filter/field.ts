@@ -1,8 +1,8 @@
-import { invalid } from '../../errors.ts'
+import { COLUMNS, type Column } from '../../contract/record-columns.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/index.ts'
-import { LIMITS } from '../../limits.ts'
-import { nearest } from '../../nearest.ts'
-import { COLUMNS, type Column } from '../../record-columns.ts'
 
 /** A step into data: a property, an array position, or (null) any element of an array. */
 export type FieldPath = readonly (string | number | null)[]

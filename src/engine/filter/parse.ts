@@ -1,9 +1,15 @@
+import {
+  isOperator,
+  OPERATOR_NAMES,
+  type Operator,
+  operatorsFor,
+  type ValueType,
+} from '../../contract/operators.ts'
+import { COLUMN_TYPES, type Column } from '../../contract/record-columns.ts'
+import { nearest } from '../../contract/suggest.ts'
 import { correctFilter } from '../../dialects/index.ts'
-import { type Detail, DomainError, invalid } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
-import { nearest } from '../../nearest.ts'
-import { isOperator, OPERATOR_NAMES, type Operator, operatorsFor, type ValueType } from '../../operators.ts'
-import { COLUMN_TYPES, type Column } from '../../record-columns.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from './field.ts'
 import { checkValue } from './value.ts'
 

@@ -1,4 +1,4 @@
-import type { Column } from '../../record-columns.ts'
+import type { Column } from '../../contract/record-columns.ts'
 import type { Target } from './compile.ts'
 import type { FieldPath } from './field.ts'
 import { columnOperand, type FieldContext, type Operand, step, zoneOf } from './operand.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { invalid } from '../../errors.ts'
-import type { Column } from '../../record-columns.ts'
+import type { Column } from '../../contract/record-columns.ts'
+import { invalid } from '../../foundation/errors.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { compileEntries, compileSearch } from '../search/compile.ts'
 import { searchWords } from '../search/words.ts'

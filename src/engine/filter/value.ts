@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
-import { OPERATORS, type Operator } from '../../operators.ts'
+import { OPERATORS, type Operator } from '../../contract/operators.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { isTime } from '../filter/time.ts'
 
 /** A moment as a caller wrote it; a date or time without an offset is read in the type's timezone. */

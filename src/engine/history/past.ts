@@ -1,4 +1,4 @@
-import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord, written } from '../records/record.ts'
 import type { Scope } from '../scope.ts'
 import { type Moment, readMoment } from './moment.ts'

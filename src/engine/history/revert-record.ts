@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../../errors.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { demand } from '../access.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import type { Change } from '../changes/entry.ts'

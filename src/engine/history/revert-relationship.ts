@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { demand } from '../access.ts'
 import type { Change } from '../changes/entry.ts'
 import { statement } from '../db.ts'

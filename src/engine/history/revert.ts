@@ -1,4 +1,4 @@
-import { type Detail, DomainError, invalid } from '../../errors.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { demandSight } from '../access.ts'
 import { demandBase } from '../bases/index.ts'
 import { setCause } from '../changes/cause.ts'

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { demand } from '../access.ts'
 import { type DiffStep, diffOf } from '../changes/diff.ts'
 import type { Change } from '../changes/entry.ts'

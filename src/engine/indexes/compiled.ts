@@ -1,4 +1,4 @@
-import type { Column } from '../../record-columns.ts'
+import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../filter/field.ts'
 
 export type IndexKind = 'btree' | 'unique' | 'text'

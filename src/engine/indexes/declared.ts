@@ -1,4 +1,4 @@
-import type { IndexDeclaration } from '../../shapes.ts'
+import type { IndexDeclaration } from '../../contract/shapes.ts'
 import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
 import type { IndexField, IndexKind, IndexStatus } from './compiled.ts'
 import type { ResolvedIndex } from './declaration.ts'

@@ -1,4 +1,4 @@
-import { type Detail, DomainError } from '../../errors.ts'
+import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { pointer } from '../../json/index.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { violatedConstraint } from '../sql-errors.ts'

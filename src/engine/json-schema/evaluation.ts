@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { spend } from './budget.ts'
 import type { Pattern } from './pattern.ts'
 import type { Clean } from './reader.ts'

@@ -1,5 +1,5 @@
-import type { Detail } from '../../errors.ts'
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../contract/suggest.ts'
+import type { Detail } from '../../foundation/errors.ts'
 import { isObject, typeName } from './checks.ts'
 import type { Fault } from './evaluation.ts'
 

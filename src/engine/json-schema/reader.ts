@@ -1,6 +1,6 @@
-import type { Detail } from '../../errors.ts'
+import type { Detail } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { pointer } from '../../json/index.ts'
-import { LIMITS } from '../../limits.ts'
 import {
   checkFormat,
   checkPlain,

@@ -1,4 +1,4 @@
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../contract/suggest.ts'
 import { isObject, type Path } from './checks.ts'
 import type { Clean, Reader } from './reader.ts'
 

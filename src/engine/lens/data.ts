@@ -1,7 +1,7 @@
-import { capped, type Detail, type DomainError, invalid } from '../../errors.ts'
+import { unknownName } from '../../contract/suggest.ts'
+import { capped, type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { pointer } from '../../json/index.ts'
-import { LIMITS } from '../../limits.ts'
-import { unknownName } from '../../nearest.ts'
 import type { TypeLens } from './lens.ts'
 
 type Data = Record<string, unknown>

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { type Access, demand, type Permission } from '../access.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { type BoundFilter, bindFilter, bothFilters } from '../filter/bind.ts'

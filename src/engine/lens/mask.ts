@@ -1,4 +1,4 @@
-import { type Detail, DomainError, withoutCount } from '../../errors.ts'
+import { type Detail, DomainError, withoutCount } from '../../foundation/errors.ts'
 import { pointer } from '../../json/index.ts'
 import type { TypeLens } from './lens.ts'
 

@@ -1,4 +1,4 @@
-import { digest } from '../../digest.ts'
+import { digest } from '../../contract/canonical-hash.ts'
 import { accessToTypes } from '../access.ts'
 import { bothFilters, trustedFilter } from '../filter/bind.ts'
 import { parseFilter } from '../filter/parse.ts'

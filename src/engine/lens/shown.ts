@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { parseField } from '../filter/field.ts'
 
 /** Reads `["data.name", "data.status"]` as the properties it names; null when `data` is among them. @throws VALIDATION_ERROR */

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Counted, Taken } from './taken.ts'
 
 /** So many in all; by name, the most first, as far as `LIMITS.planNames`. */

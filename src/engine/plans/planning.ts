@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../scope.ts'
 import { type DeletionPlan, planOf } from './plan.ts'
 import { isMany, stateOf, type Taken } from './taken.ts'

@@ -1,4 +1,4 @@
-import { digest } from '../../digest.ts'
+import { digest } from '../../contract/canonical-hash.ts'
 
 export type Counted = { readonly type: string; readonly count: number }
 

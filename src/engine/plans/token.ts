@@ -1,6 +1,6 @@
-import { digest } from '../../digest.ts'
-import { invalid } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { digest } from '../../contract/canonical-hash.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../scope.ts'
 import { seal, unseal } from '../seal.ts'
 

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import type { FieldPath } from '../filter/field.ts'
 import { isObject } from '../json-schema/checks.ts'

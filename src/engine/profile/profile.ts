@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { demand } from '../access.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import type { Db } from '../db.ts'

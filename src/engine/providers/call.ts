@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts'
-import { hasControlCharacters } from '../../ids.ts'
-import { LIMITS } from '../../limits.ts'
+import { hasControlCharacters } from '../../contract/ids.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Json, readObject, readString } from './input.ts'
 
 /** A call id becomes the external id of the record, so the rule for those holds. */

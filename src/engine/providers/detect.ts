@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import type { ProviderId } from './codec.ts'
 import { isObject, type Json } from './input.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Detail, DomainError, invalid } from '../../errors.ts'
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { alias } from './alias.ts'
 import type { Checks, ExportedType, Note, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
 import { isObject, type Json } from './input.ts'

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { readArguments, readCallId } from './call.ts'
 import type { OpenedTool, ProviderCodec } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool, serverTool, spelling } from './detect.ts'

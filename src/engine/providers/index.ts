@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError, invalid, withPaths } from '../../errors.ts'
-import { ID_RULES, isTypeId } from '../../ids.ts'
+import { ID_RULES, isTypeId } from '../../contract/ids.ts'
+import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { demand, demandSight } from '../access.ts'
 import { statement } from '../db.ts'
 import { NO_EXPECTATION } from '../expectation.ts'

@@ -1,6 +1,6 @@
-import { type Detail, invalid } from '../../errors.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import { pointer as rootedPointer } from '../../json/index.ts'
-import { nearest } from '../../nearest.ts'
 
 /** A JSON object whose keys are not known yet. */
 export type Json = Record<string, unknown>

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { readArguments } from './call.ts'
 import type { ProviderCodec } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool } from './detect.ts'

@@ -1,5 +1,5 @@
-import { type Detail, invalid } from '../../errors.ts'
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import { anthropic } from './anthropic.ts'
 import type { ProviderCodec } from './codec.ts'
 import { google } from './google.ts'

@@ -1,5 +1,5 @@
-import { invalid } from '../../errors.ts'
-import { nearest } from '../../nearest.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { isObject, type Json, pointer, wrongType } from './input.ts'
 import { mapChildren, omit } from './schema-walk.ts'
 

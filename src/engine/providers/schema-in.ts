@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import type { Checks, Note, OpenedTool } from './codec.ts'
 import { type Json, pointer, readObject, typeName } from './input.ts'
 import { uncheck } from './schema-checks.ts'

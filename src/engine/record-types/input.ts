@@ -1,8 +1,8 @@
-import { check, inBody } from '../../check.ts'
-import { type Detail, DomainError, invalid } from '../../errors.ts'
-import { ID_RULES, isTypeId } from '../../ids.ts'
-import { nearest } from '../../nearest.ts'
-import { RecordTypeTexts } from '../../shapes.ts'
+import { ID_RULES, isTypeId } from '../../contract/ids.ts'
+import { RecordTypeTexts } from '../../contract/shapes.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { type ResolvedIndex, readIndexes } from '../indexes/index.ts'
 import { compileSchema } from '../json-schema/index.ts'
 

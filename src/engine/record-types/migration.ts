@@ -1,4 +1,4 @@
-import { type Detail, invalid } from '../../errors.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import { type FieldPath, parseField } from '../filter/field.ts'
 
 /** What happens to records that a new schema refuses: the change is refused, they are flagged, or repaired. */

@@ -1,5 +1,5 @@
-import type { DomainError } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import type { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { demand, demandSight } from '../access.ts'
 import { baseNotFound, demandBase } from '../bases/index.ts'
 import { statement } from '../db.ts'

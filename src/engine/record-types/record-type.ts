@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts'
-import { unknownName } from '../../nearest.ts'
+import { unknownName } from '../../contract/suggest.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { type ShownIndex, shownIndex } from '../indexes/index.ts'
 import type { RecordTypeIndex as IndexRow, RecordType as PlainRow } from '../prisma/client.ts'
 

@@ -1,4 +1,4 @@
-import type { Column } from '../../record-columns.ts'
+import type { Column } from '../../contract/record-columns.ts'
 import { type BoundFilter, type BoundSort, restOf } from '../filter/bind.ts'
 import type { Condition, Filter } from '../filter/parse.ts'
 import { isTime } from '../filter/time.ts'

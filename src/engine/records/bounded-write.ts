@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { demandShown, keepHidden, showData } from '../lens/data.ts'
 import type { TypeLens } from '../lens/lens.ts'
 import { lensOn } from '../lens/look.ts'

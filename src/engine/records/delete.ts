@@ -1,4 +1,4 @@
-import { DomainError, withPaths } from '../../errors.ts'
+import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { underClaimToEnd } from '../claims/hold.ts'
 import type { CompiledType } from '../compiled-type.ts'

@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts'
-import { isTypeId } from '../../ids.ts'
-import { LIMITS } from '../../limits.ts'
+import { isTypeId } from '../../contract/ids.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 
 /** One step along a relationship type: to what it points at, or, incoming, to what points here. */
 export type ExpandStep = { relType: string; incoming: boolean }

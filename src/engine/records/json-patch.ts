@@ -1,5 +1,5 @@
 import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
-import { DomainError, invalid } from '../../errors.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { checkJson } from '../../json/index.ts'
 import type { RecordRow, RecordState } from './record.ts'
 

@@ -1,5 +1,5 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import type { JsonRows } from '../../json/rows.ts'
-import { LIMITS } from '../../limits.ts'
 import { cursorsOf, openCursor } from '../cursor.ts'
 import { shaped } from '../db.ts'
 import { bindSort } from '../filter/bind.ts'

@@ -1,5 +1,5 @@
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { JsonRows } from '../../json/rows.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
 import type { Expansion } from './expand.ts'
 import { type Projection, project, projectData } from './projection.ts'
 import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from './record.ts'

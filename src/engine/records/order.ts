@@ -1,4 +1,4 @@
-import type { Column } from '../../record-columns.ts'
+import type { Column } from '../../contract/record-columns.ts'
 import type { Position } from '../cursor.ts'
 import type { BoundSort } from '../filter/bind.ts'
 import { keyOf } from '../filter/keys.ts'

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { checkJson } from '../../json/index.ts'
 import { underClaim } from '../claims/hold.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../expectation.ts'

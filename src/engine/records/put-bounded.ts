@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../expectation.ts'
 import { demandShown, withDefaults } from '../lens/data.ts'

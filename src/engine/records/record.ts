@@ -1,6 +1,6 @@
-import { DomainError, invalid } from '../../errors.ts'
-import { hasControlCharacters, ID_RULES, isRecordId } from '../../ids.ts'
-import { LIMITS } from '../../limits.ts'
+import { hasControlCharacters, ID_RULES, isRecordId } from '../../contract/ids.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Expansion } from './expand.ts'
 
 /** A record as every surface shows it. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Detail, invalid } from '../../errors.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import type { WriteScope } from '../write.ts'
 import { lockMeant } from './meant.ts'
 import { type Pair, type RecordRow, toView } from './record.ts'

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../../errors.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../expectation.ts'
 import { guardUnique, variantFor } from '../indexes/index.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { statement, timed } from '../db.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'

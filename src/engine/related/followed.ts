@@ -1,5 +1,5 @@
-import { type DomainError, invalid } from '../../errors.ts'
-import { nearest, unknownName } from '../../nearest.ts'
+import { nearest, unknownName } from '../../contract/suggest.ts'
+import { type DomainError, invalid } from '../../foundation/errors.ts'
 import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
 import { rightsOf } from '../lens/look.ts'
 import {

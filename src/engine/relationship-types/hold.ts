@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { hasOneSource, hasOneTarget } from '../compiled-relationship-type.ts'
 import { type Statement, statement } from '../db.ts'
 import type { WriteScope } from '../write.ts'

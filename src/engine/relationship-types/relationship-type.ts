@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import type { Access } from '../access.ts'
 import type { Cardinality, OnDelete } from '../compiled-relationship-type.ts'
 import type { RelationshipType as Row } from '../prisma/client.ts'

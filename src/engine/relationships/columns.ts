@@ -1,4 +1,4 @@
-import type { ValueType } from '../../operators.ts'
+import type { ValueType } from '../../contract/operators.ts'
 import { type Field, readField } from '../filter/field.ts'
 import type { Operand } from '../filter/operand.ts'
 import type { Fields } from '../filter/parse.ts'

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../../errors.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { type CompiledRelationshipType, hasOneSource, hasOneTarget } from '../compiled-relationship-type.ts'
 import { checkVersion, NO_EXPECTATION } from '../expectation.ts'
 import type { Scope } from '../scope.ts'

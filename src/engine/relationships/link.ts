@@ -1,5 +1,5 @@
-import { type Detail, type DomainError, invalid } from '../../errors.ts'
-import { nearest, unknownName } from '../../nearest.ts'
+import { nearest, unknownName } from '../../contract/suggest.ts'
+import { type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
 import { type CompiledRelationshipType, isAmong } from '../compiled-relationship-type.ts'
 import type { Expectation } from '../expectation.ts'
 import { demandWithin, rightsOf } from '../lens/look.ts'

@@ -1,5 +1,5 @@
-import { type Detail, type DomainError, invalid } from '../../errors.ts'
-import { unknownName } from '../../nearest.ts'
+import { unknownName } from '../../contract/suggest.ts'
+import { type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
 import { namedTypes } from '../access.ts'
 import { statement } from '../db.ts'
 import { rightsOf } from '../lens/look.ts'

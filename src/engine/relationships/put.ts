@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts'
-import { isRecordId, isTypeId } from '../../ids.ts'
+import { isRecordId, isTypeId } from '../../contract/ids.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { demandBase } from '../bases/index.ts'
 import { type Expectation, NO_EXPECTATION } from '../expectation.ts'
 import { demandWithin } from '../lens/look.ts'

@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import type { Access } from '../access.ts'
 import { written } from '../records/record.ts'
 

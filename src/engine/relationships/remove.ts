@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { demandBase } from '../bases/index.ts'
 import { statement } from '../db.ts'
 import { checkVersion, type Expectation, NO_EXPECTATION } from '../expectation.ts'

@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-relationship-type.ts'
 import { NO_EXPECTATION } from '../expectation.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../relationship-types/index.ts'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 
 // What is left out of words: accents, vowel points, joiners.
 const MARKS =

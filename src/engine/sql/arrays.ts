@@ -1,5 +1,5 @@
 /** Arrays of PostgreSQL as the text it sends: `{a,"b\"c",NULL,{…}}`. */
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 
 type Read = (text: string) => unknown
 

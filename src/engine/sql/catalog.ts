@@ -1,4 +1,4 @@
-import { digest } from '../../digest.ts'
+import { digest } from '../../contract/canonical-hash.ts'
 import { baseNotFound } from '../bases/index.ts'
 import { statement } from '../db.ts'
 import type { Scope } from '../scope.ts'

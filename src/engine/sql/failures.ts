@@ -1,5 +1,5 @@
 /** What PostgreSQL says of a statement, in words that show neither values nor what lies behind the relations. */
-import { DomainError, invalid } from '../../errors.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { sqlState, unreachable } from '../sql-errors.ts'
 import { noSlot } from './slots.ts'
 import { Stopped } from './stop.ts'

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../../errors.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { demandSight } from '../access.ts'
 import type { Scope } from '../scope.ts'
 import { catalogOf, reachOf } from './catalog.ts'

@@ -1,5 +1,5 @@
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { survivesDouble } from '../../json/decimal.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
 
 /** Characters between two looks at the clock. */
 const STRETCH = 64 * 1024

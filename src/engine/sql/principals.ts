@@ -1,6 +1,6 @@
 /** The login roles that statements run under: one for each base and set of record types, made when first needed. */
 import pg from 'pg'
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../db.ts'
 import type { Isolation } from './isolation.ts'
 import { EVERYWHERE, type Reach, roleOf } from './reach.ts'

@@ -2,8 +2,8 @@
 
 import type { FieldDef } from 'pg'
 import Cursor from 'pg-cursor'
-import { invalid } from '../../errors.ts'
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Session } from './sessions.ts'
 import { kindOf } from './values.ts'
 

@@ -1,7 +1,7 @@
 /** The part of the SQL endpoint that belongs to a process: roles, connections, places and the audit line. */
 import { LRUCache } from 'lru-cache'
-import { DomainError } from '../../errors.ts'
-import { LIMITS } from '../../limits.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Database } from '../database.ts'
 import { sqlState } from '../sql-errors.ts'
 import { toFailure } from './failures.ts'

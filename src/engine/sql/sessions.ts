@@ -1,7 +1,7 @@
 /** Connections that statements run on, kept by the role they are logged in as. */
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { LIMITS } from '../../limits.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { answered } from '../deadline.ts'
 
 /** One connection. It is used by one statement at a time. */

@@ -1,4 +1,4 @@
-import { busy } from '../../errors.ts'
+import { busy } from '../../foundation/errors.ts'
 
 /** Takes a place for a statement of a token; what it answers gives the place back. @throws RATE_LIMITED when none is free */
 export type TakeSlot = (token: string) => () => void

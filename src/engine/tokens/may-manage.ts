@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { type Access, type Grant, PERMISSIONS } from '../access.ts'
 import type { Scope } from '../scope.ts'
 import type { Token } from './token.ts'

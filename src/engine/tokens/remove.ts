@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import { announce } from '../caches.ts'
 import { ACCOUNT, appendChange } from '../changes.ts'
 import type { WriteScope } from '../write.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../foundation/errors.ts'
 import type { Grant } from '../access.ts'
 import { type Db, statement } from '../db.ts'
 import type { Scope } from '../scope.ts'

@@ -1,5 +1,5 @@
 import type { FuncCall, Node } from '@pgsql/types'
-import { nearest } from '../../../nearest.ts'
+import { nearest } from '../../../contract/suggest.ts'
 import { constantNumber, constantText } from './constants.ts'
 import { type Context, wordsOf } from './context.ts'
 import { FUNCTIONS, INSTEAD } from './functions.ts'

@@ -1,5 +1,5 @@
 import type { ColumnRef } from '@pgsql/types'
-import { nearest } from '../../../nearest.ts'
+import { nearest } from '../../../contract/suggest.ts'
 import { type Context, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
 import { aliasesInSight, columnsInSight, findAlias, hasColumn, type Scope } from './scope.ts'

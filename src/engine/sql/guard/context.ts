@@ -1,5 +1,5 @@
 import type { Node, SelectStmt } from '@pgsql/types'
-import { LIMITS } from '../../../limits.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { Columns } from './column-list.ts'
 import type { Parameters } from './parameters.ts'
 import type { Read, Relations } from './relations.ts'

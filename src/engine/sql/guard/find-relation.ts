@@ -1,5 +1,5 @@
 import type { RangeVar } from '@pgsql/types'
-import { nearest } from '../../../nearest.ts'
+import { nearest } from '../../../contract/suggest.ts'
 import type { Context } from './context.ts'
 import { quoteName } from './names.ts'
 import type { Relation } from './relations.ts'

@@ -1,5 +1,5 @@
 import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types'
-import { LIMITS } from '../../../limits.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type Columns, columnsOfNames, joinedColumns } from './column-list.ts'
 import { type Context, needEveryColumn, wordsOf } from './context.ts'
 import { findRelation } from './find-relation.ts'

@@ -1,6 +1,6 @@
 import type { FuncCall, Node, SelectStmt } from '@pgsql/types'
-import { invalid } from '../../../errors.ts'
-import { LIMITS } from '../../../limits.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { type Context, replaceNode, wordsOf } from './context.ts'
 import { type Bound, encode, type Use } from './parameter-values.ts'
 import { typeNameOf } from './types.ts'

@@ -1,6 +1,6 @@
-import { type Detail, invalid } from '../../../errors.ts'
+import { type Detail, invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { pointer } from '../../../json/index.ts'
-import { LIMITS } from '../../../limits.ts'
 import { namedParameters } from './named-parameters.ts'
 import type { Parser } from './parser.ts'
 import { Source } from './source.ts'

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../../../turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import type { Catalog } from './catalog.ts'
 import type { Context } from './context.ts'
 import { resolveExpression } from './expression.ts'

@@ -1,5 +1,5 @@
 import type { SelectStmt } from '@pgsql/types'
-import { nextTurn, turnIsOver } from '../../../turns.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import type { Parser } from './parser.ts'
 import type { Source } from './source.ts'
 

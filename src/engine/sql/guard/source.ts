@@ -1,4 +1,4 @@
-import { type Detail, type DomainError, invalid } from '../../../errors.ts'
+import { type Detail, type DomainError, invalid } from '../../../foundation/errors.ts'
 
 const NEAR_CHARS = 24
 

@@ -1,5 +1,5 @@
 import type { SelectStmt } from '@pgsql/types'
-import { LIMITS } from '../../../limits.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { GRAMMAR, type Rule } from './grammar.ts'
 import { hintForField, hintForNode } from './hints.ts'
 import type { Source } from './source.ts'

@@ -1,5 +1,5 @@
-import { invalid } from '../../../errors.ts'
-import { LIMITS } from '../../../limits.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 
 /** The longest statement, in bytes of UTF-8. */
 

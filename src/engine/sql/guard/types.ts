@@ -1,5 +1,5 @@
 import type { TypeName } from '@pgsql/types'
-import { nearest } from '../../../nearest.ts'
+import { nearest } from '../../../contract/suggest.ts'
 import { wordsOf } from './context.ts'
 import type { Source } from './source.ts'
 

@@ -1,0 +1,30 @@
+/** The relay by itself, as desktop clients run it out of a bundle: everything it needs to know is in its environment. */
+import { describe, misused, toFailure } from '../command/failure.ts'
+import { readSettings } from '../command/settings.ts'
+import { mcpPath } from './address-path.ts'
+import { relayStdio } from './stdio.ts'
+
+/** Of a setting that was left empty, a client may leave the placeholder in its place. */
+const given = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name, value]) => name.startsWith('PLINTH_') && !value?.startsWith('${'),
+  ),
+)
+
+async function run(): Promise<void> {
+  const { namedUrl: url, namedToken: token, base } = readSettings({}, given)
+  if (url === undefined) throw misused('Say where the server is, in the settings of the extension.')
+  const endpoint = given['PLINTH_ENDPOINT'] || undefined
+  const path = mcpPath({ base, endpoint, isReadOnly: given['PLINTH_READ_ONLY'] === 'true' })
+  const log = (text: string) => process.stderr.write(`plinth: ${text}\n`)
+  await relayStdio({ find: async () => ({ url, token }), path, log })
+}
+
+run().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    const failure = toFailure(error)
+    process.stderr.write(describe(failure))
+    process.exit(failure.exitCode)
+  },
+)

@@ -1,0 +1,112 @@
+import { fileURLToPath } from 'node:url'
+import { unknownName } from '../../contract/suggest.ts'
+import { misused } from '../command/failure.ts'
+import { note } from '../command/print.ts'
+import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
+import { mcpPath, type Scope } from './address-path.ts'
+
+/** A server as a client is told of it. The token is only ever referred to. */
+type Entry = { name: string; url: string; stdio: Stdio }
+type Stdio = { command: string; args: readonly string[]; env: Record<string, string> }
+type Client = {
+  /** Where the text goes. */
+  file: string
+  /** What else is to be done. */
+  token: string
+  text: (entry: Entry) => string
+}
+
+const BIN = fileURLToPath(new URL('../../../bin/plinth.mjs', import.meta.url))
+const PASTE = 'paste a token here'
+const json = (value: object) => JSON.stringify(value, null, 2)
+const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
+const FROM_ENVIRONMENT =
+  'Set PLINTH_TOKEN in the environment the client starts in ("plinth token create" makes one).'
+
+/** What each client reads: its keys, and its way to refer to a secret. */
+const CLIENTS: Readonly<Record<string, Client>> = {
+  'claude-code': {
+    file: '.mcp.json in the project, or run "claude mcp add-json" with one entry of it',
+    token: FROM_ENVIRONMENT,
+    text: ({ name, url }) =>
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in.
+      json({ mcpServers: { [name]: { type: 'http', url, headers: bearer('${PLINTH_TOKEN}') } } }),
+  },
+  'claude-desktop': {
+    file: 'claude_desktop_config.json (Settings, Developer, Edit Config)',
+    token: `Replace "${PASTE}", where it stands, by a token; without it the token of the data directory is used.`,
+    text: ({ name, stdio }) => json({ mcpServers: { [name]: stdio } }),
+  },
+  cursor: {
+    file: '.cursor/mcp.json in the project, or ~/.cursor/mcp.json',
+    token: FROM_ENVIRONMENT,
+    text: ({ name, url }) =>
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in.
+      json({ mcpServers: { [name]: { url, headers: bearer('${env:PLINTH_TOKEN}') } } }),
+  },
+  vscode: {
+    file: '.vscode/mcp.json in the workspace',
+    token: 'VS Code asks for the token once and keeps it ("plinth token create" makes one).',
+    text: ({ name, url }) =>
+      json({
+        inputs: [
+          { type: 'promptString', id: 'plinth-token', description: 'Plinth API token', password: true },
+        ],
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in.
+        servers: { [name]: { type: 'http', url, headers: bearer('${input:plinth-token}') } },
+      }),
+  },
+  codex: {
+    file: '~/.codex/config.toml',
+    token: FROM_ENVIRONMENT,
+    // A JSON string of these characters is a TOML string too.
+    text: ({ name, url }) =>
+      `[mcp_servers.${name}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "PLINTH_TOKEN"`,
+  },
+}
+
+/** The clients that there are words for. */
+export const CLIENT_NAMES = Object.keys(CLIENTS)
+
+/** Prints what the client needs to connect, and beside it where that goes. */
+export function mcpConfig(settings: Settings, scope: Scope, clientName: string): void {
+  const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
+  if (!client) {
+    const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
+    throw misused(`--client is one of ${CLIENT_NAMES.join(', ')}.`, [details])
+  }
+  const url = `${serverUrl(settings)}${mcpPath(scope)}`
+  const entry = { name: entryName(scope), url, stdio: stdioOf(settings, scope) }
+  process.stdout.write(`${client.text(entry)}\n`)
+  note(`Goes into ${client.file}.\n${client.token}\n`)
+}
+
+/** Several bases may stand in one file, each under a name that every client takes. */
+const entryName = ({ base, endpoint }: Scope) =>
+  ['plinth', base, endpoint]
+    .filter((part) => part !== undefined)
+    .join('-')
+    .replace(/[^A-Za-z0-9_-]/g, '-')
+
+/** A command by absolute paths: clients start it anywhere, and with another PATH than a terminal's. */
+function stdioOf(settings: Settings, { base, endpoint, isReadOnly, types, tools }: Scope): Stdio {
+  const flags = [
+    ...(base === undefined ? [] : ['--base', base]),
+    ...(endpoint === undefined ? [] : ['--endpoint', endpoint]),
+    ...(isReadOnly ? ['--read-only'] : []),
+    ...(types === undefined ? [] : ['--types', types]),
+    ...(tools === undefined ? [] : ['--tools', tools]),
+  ]
+  const { namedUrl, dataDir } = settings
+  // A token that the relay will find by itself needs no place in a file.
+  const isKept =
+    namedUrl === undefined || tokenFor(namedUrl, { ...settings, namedToken: undefined }) !== undefined
+  return {
+    command: process.execPath,
+    args: [BIN, 'mcp', ...flags],
+    env: {
+      ...(namedUrl !== undefined && { PLINTH_URL: namedUrl }),
+      ...(isKept ? { PLINTH_DATA_DIR: dataDir } : { PLINTH_TOKEN: PASTE }),
+    },
+  }
+}

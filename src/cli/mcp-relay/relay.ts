@@ -1,0 +1,160 @@
+import { readEvents } from '../command/sse.ts'
+import { isEventStream } from './http.ts'
+import type { Link } from './link.ts'
+import {
+  asLine,
+  errorLine,
+  type Id,
+  isRequest,
+  isResponse,
+  type Message,
+  ownVersion,
+  readMessages,
+} from './message.ts'
+
+const PARSE_ERROR = -32700
+const INTERNAL_ERROR = -32603
+
+type Output = { write: (line: string) => void; log: (text: string) => void }
+type Open = { id: Id; method: string; isOwn: boolean; isCancelled: boolean; controller: AbortController }
+type Waiting = Map<string, Open>
+
+/**
+ * Carries JSON-RPC lines to a server and its answers back. Every request is answered, by the server or else by us, but for
+ * those that the client has cancelled: it waits for them no more.
+ */
+export class Relay {
+  readonly #link: Link
+  readonly #output: Output
+  readonly #open: Waiting = new Map()
+  readonly #exchanges = new Set<Promise<void>>()
+
+  constructor(link: Link, output: Output) {
+    this.#link = link
+    this.#output = output
+    link.onData = (json) => this.#pass(json, new Map())
+  }
+
+  /** Takes one line. Requests run beside each other; what later lines may build on is waited for. */
+  async take(line: string): Promise<void> {
+    if (line.trim() === '') return
+    let messages: Message[]
+    try {
+      messages = readMessages(line)
+    } catch {
+      return this.#output.write(errorLine(null, PARSE_ERROR, 'Parse error: a line is one JSON-RPC message.'))
+    }
+    if (messages.every((message) => this.#cancels(message))) return
+    const exchange = this.#carry(line, messages)
+    this.#exchanges.add(exchange)
+    void exchange.finally(() => this.#exchanges.delete(exchange))
+    if (!messages.some(isRequest) || messages.some(({ method }) => method === 'initialize')) await exchange
+  }
+
+  /** Waits for the answers that are under way, but not for ever. */
+  async drain(ms: number): Promise<void> {
+    for (const { method, controller } of this.#open.values())
+      if (method === 'subscriptions/listen') controller.abort()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, ms)
+    })
+    await Promise.race([Promise.all(this.#exchanges), late])
+    clearTimeout(timer)
+    for (const { controller } of this.#open.values()) controller.abort()
+    this.#answerAll(this.#open, INTERNAL_ERROR, 'The relay ended before the server answered.')
+  }
+
+  /** From 2026-07-28 on a request is cancelled over HTTP by hanging up, not by a message. */
+  #cancels({ method, params }: Message): boolean {
+    const open = method === 'notifications/cancelled' ? this.#open.get(keyOf(params?.requestId)) : undefined
+    if (open) open.isCancelled = true
+    if (!open?.isOwn) return false
+    open.controller.abort()
+    return true
+  }
+
+  async #carry(line: string, messages: readonly Message[]): Promise<void> {
+    const controller = new AbortController()
+    const isOwn = messages.some((message) => ownVersion(message) !== undefined)
+    const waiting: Waiting = new Map()
+    for (const { id, method } of messages.filter(isRequest))
+      waiting.set(keyOf(id), { id, method, isOwn, isCancelled: false, controller })
+    const keys = [...waiting.keys()]
+    for (const [key, open] of waiting) this.#open.set(key, open)
+    try {
+      const response = await this.#link.post(line, messages, controller.signal)
+      await (response.ok ? this.#deliver(response, waiting) : this.#refuse(response, waiting))
+      if (awaited(waiting)) throw new Error('the stream ended before the answer')
+    } catch (error) {
+      if (!controller.signal.aborted) this.#fail(error, waiting)
+    } finally {
+      for (const key of keys) if (this.#open.get(key)?.controller === controller) this.#open.delete(key)
+    }
+  }
+
+  async #deliver(response: Response, waiting: Waiting): Promise<void> {
+    if (waiting.size === 0 || !response.body) return void (await response.body?.cancel())
+    if (!isEventStream(response)) return this.#pass(await response.text(), waiting)
+    for await (const { data } of readEvents(response.body)) {
+      if (data !== '') this.#pass(data, waiting)
+      if (!awaited(waiting)) return
+    }
+  }
+
+  /** Passes on what the server said, but for answers to what was cancelled, and takes note of what it answers. */
+  #pass(json: string, waiting: Waiting): void {
+    const messages = readMessages(json)
+    const passed = messages.filter((message) => !isResponse(message) || this.#settle(message, waiting))
+    if (passed.length === messages.length) this.#output.write(asLine(json))
+    else if (passed.length > 0) this.#output.write(asLine(JSON.stringify(passed)))
+  }
+
+  /** Is the answer waited for still? */
+  #settle({ id, result }: Message, waiting: Waiting): boolean {
+    const open = waiting.get(keyOf(id))
+    waiting.delete(keyOf(id))
+    const version = result?.protocolVersion
+    if (open?.method === 'initialize' && typeof version === 'string') this.#link.version = version
+    return open?.isCancelled !== true
+  }
+
+  /** A refusal in HTTP becomes the answer of each request that it refuses. */
+  async #refuse(response: Response, waiting: Waiting): Promise<void> {
+    const { code, message, data } = readRefusal(await response.text(), response.status)
+    if (waiting.size === 0) this.#output.log(`the server refused a message: ${message}`)
+    this.#answerAll(waiting, code, message, data)
+  }
+
+  #fail(error: unknown, waiting: Waiting): void {
+    const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined }
+    this.#output.log(`${message}${cause instanceof Error ? ` (${cause.message || cause.name})` : ''}`)
+    this.#answerAll(waiting, INTERNAL_ERROR, 'The Plinth server cannot be reached, or broke off its answer.')
+  }
+
+  #answerAll(waiting: Waiting, code: number, message: string, data?: unknown): void {
+    for (const { id, isCancelled } of waiting.values())
+      if (!isCancelled) this.#output.write(errorLine(id, code, message, data))
+    waiting.clear()
+  }
+}
+
+/** Is any of them still waited for? */
+const awaited = (waiting: Waiting): boolean => [...waiting.values()].some(({ isCancelled }) => !isCancelled)
+
+/** 1 and "1" are two ids. */
+const keyOf = (id: unknown): string => JSON.stringify(id) ?? ''
+
+type Refusal = { code: number; message: string; data?: unknown }
+
+function readRefusal(text: string, status: number): Refusal {
+  const unknown = { code: INTERNAL_ERROR, message: `The server answered HTTP ${status}.` }
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown; data?: unknown } }
+    if (typeof error?.message !== 'string') return unknown
+    if (typeof error.code === 'number') return { code: error.code, message: error.message, data: error.data }
+    return { code: INTERNAL_ERROR, message: `${String(error.code)}: ${error.message}`, data: error }
+  } catch {
+    return unknown
+  }
+}

@@ -1,0 +1,34 @@
+import { createInterface } from 'node:readline'
+import { toFailure } from '../command/failure.ts'
+import type { Server } from './http.ts'
+import { Link } from './link.ts'
+import { Relay } from './relay.ts'
+
+const DRAIN_MS = 5000
+
+type Ends = {
+  /** The server to ask now; asked again after it was lost. */
+  find: () => Promise<Server>
+  path: string
+  log: (text: string) => void
+}
+
+/**
+ * Relays MCP between standard input and output and a server, until the input ends or the process is told to.
+ * Standard output is the protocol: whatever else is printed in this process goes beside it from now on.
+ */
+export async function relayStdio({ find, path, log }: Ends): Promise<void> {
+  const write = process.stdout.write.bind(process.stdout)
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  const link = new Link(find, path)
+  const relay = new Relay(link, { write: (line) => void write(line), log })
+  link.connect().catch((error: unknown) => log(toFailure(error).message))
+
+  const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => lines.close())
+  for await (const line of lines) await relay.take(line)
+
+  await relay.drain(DRAIN_MS)
+  await link.close()
+  await new Promise((resolve) => write('', resolve))
+}

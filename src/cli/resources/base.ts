@@ -1,0 +1,33 @@
+import type { Noun } from '../command/command.ts'
+import { confirm, createOnly, description, ifMatch, json, name, paging, writing } from '../command/options.ts'
+
+export const base: Noun = {
+  name: 'base',
+  summary: 'Bases: the separate databases of an installation',
+  columns: ['id', 'name', 'environment', 'version', 'updated_at', 'description'],
+  rows: [
+    { name: 'list', summary: 'List bases', method: 'GET', path: '/bases', options: paging },
+    { name: 'get', summary: 'Show a base', method: 'GET', path: '/bases/:id', options: [] },
+    {
+      name: 'put',
+      summary: 'Create a base or replace what is said about it',
+      method: 'PUT',
+      path: '/bases/:id',
+      options: [
+        name,
+        description,
+        json('--settings <json>', 'settings', 'its settings'),
+        ifMatch,
+        createOnly,
+        ...writing,
+      ],
+    },
+    {
+      name: 'delete',
+      summary: 'Delete a base with all it holds',
+      method: 'DELETE',
+      path: '/bases/:id',
+      options: [confirm, ifMatch, ...writing],
+    },
+  ],
+}

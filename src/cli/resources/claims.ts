@@ -1,0 +1,59 @@
+import type { Noun, Row } from '../command/command.ts'
+import { count, json, paging, query, text, writing } from '../command/options.ts'
+import { showRecords } from './query.ts'
+
+type Claimed = { data: { record: Record<string, unknown>; claim: { id: string; expires_at: string } }[] }
+
+const lease = count('--lease-seconds <count>', 'lease_seconds', 'how long it lasts without a heartbeat')
+
+/** `plinth claim <type>`. */
+export const claim: Row = {
+  name: 'claim',
+  summary: 'Claim records of a type: each goes to one caller, until the lease ends',
+  method: 'POST',
+  path: '/:base_id/records/:record_type/claim',
+  options: [
+    json('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+    text('--sort <fields>', 'sort', 'which comes first, such as -data.priority; the oldest when left out'),
+    count('--limit <count>', 'limit', 'records at most, 1 to 100; 1 when left out'),
+    lease,
+    count('--max-attempts <count>', 'max_attempts', 'step over what was handed out so often already'),
+    ...writing,
+  ],
+  show: ({ body }) => {
+    const { data } = body as Claimed
+    const rows = data.map(({ record, claim }) => ({
+      ...record,
+      claim: claim.id,
+      expires_at: claim.expires_at,
+    }))
+    showRecords(rows, ['claim', 'expires_at'])
+  },
+}
+
+const act = (name: string, summary: string, options: Row['options'] = []): Row => ({
+  name,
+  summary,
+  method: 'POST',
+  path: `/:base_id/claims/:id/${name}`,
+  options: [...options, ...writing],
+})
+
+export const claims: Noun = {
+  name: 'claims',
+  summary: 'Claims: records in the hands of one worker',
+  columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List claims',
+      method: 'GET',
+      path: '/:base_id/claims',
+      options: [query('--status <status>', 'status', 'active, completed or exhausted'), ...paging],
+    },
+    { name: 'get', summary: 'Show a claim', method: 'GET', path: '/:base_id/claims/:id', options: [] },
+    act('heartbeat', 'Extend a claim by its lease', [lease]),
+    act('release', 'Give the record back to the pool'),
+    act('complete', 'The work is done: the record comes back only when it changes'),
+  ],
+}

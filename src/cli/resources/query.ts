@@ -1,0 +1,62 @@
+import type { Row } from '../command/command.ts'
+import { query as parameter } from '../command/options.ts'
+import { note, showRows } from '../command/print.ts'
+
+type Found = { data?: unknown } & Record<string, unknown>
+type Page = {
+  data: Found[]
+  meta: { has_more: boolean; next_cursor?: string; total?: number; hint?: string }
+}
+
+/** Fields beside the data that a table shows when they are there; the rest of a record is `plinth record get`. */
+const LEADING = ['id', 'external_id', 'status', 'version', 'updated_at', '_search_score']
+
+/** `plinth query <type>`. */
+export const query: Row = {
+  name: 'query',
+  summary: 'Query the records of a type',
+  method: 'GET',
+  path: '/:base_id/records/:record_type',
+  options: [
+    parameter('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+    parameter('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
+    parameter('--fields <names>', 'fields', 'what to show, such as id,data.name'),
+    parameter('--expand <types>', 'expand', 'relationship types to follow, such as owner.company'),
+    parameter('--as-of <time>', 'as_of', 'as they were then, such as 2026-01-31T09:30:00Z'),
+    parameter('--limit <count>', 'limit', 'records a page, 1 to 1000'),
+    parameter('--offset <count>', 'offset', 'records to step over'),
+    parameter('--cursor <cursor>', 'cursor', 'where the page starts'),
+    {
+      flags: '--include-total',
+      about: 'count the matches too',
+      to: { query: 'include_total' },
+      value: 'true',
+    },
+  ],
+  show: ({ body }) => {
+    const { data, meta } = body as Page
+    showRecords(data)
+    if (meta.total !== undefined) note(`${data.length} of ${meta.total}\n`)
+    if (meta.hint) note(`${meta.hint}\n`)
+    if (meta.has_more) note(`There are more: --cursor ${meta.next_cursor}\n`)
+  },
+}
+
+/** Records as a table, with what stands beside each before its own fields. */
+export function showRecords(data: readonly Found[], beside: readonly string[] = []): void {
+  const rows = data.map(flat)
+  showRows(rows, [...beside, ...columnsOf(rows)])
+}
+
+/** A record with the properties of its data beside its own fields. */
+function flat({ data, ...fields }: Found): Record<string, unknown> {
+  const properties = Object.entries((data ?? {}) as object).map(([name, value]) => [`data.${name}`, value])
+  return { ...fields, ...Object.fromEntries(properties) }
+}
+
+function columnsOf(rows: readonly Record<string, unknown>[]): string[] {
+  const names = new Set(rows.flatMap((row) => Object.keys(row)))
+  const said = (name: string) => rows.some((row) => row[name] !== null && row[name] !== undefined)
+  const data = [...names].filter((name) => name.startsWith('data.'))
+  return [...LEADING.filter((name) => names.has(name) && said(name)), ...data]
+}

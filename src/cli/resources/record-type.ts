@@ -1,0 +1,79 @@
+import type { Noun } from '../command/command.ts'
+import {
+  confirm,
+  createOnly,
+  description,
+  ifMatch,
+  json,
+  name,
+  type Option,
+  paging,
+  query,
+  text,
+  writing,
+} from '../command/options.ts'
+
+const fields: readonly Option[] = [
+  name,
+  description,
+  json('--schema <json>', 'json_schema', 'the JSON Schema of its records; any object when left out'),
+  text('--timezone <name>', 'timezone', 'an IANA name; UTC when left out'),
+  text('--icon <text>', 'icon', 'an icon for user interfaces'),
+  text('--color <text>', 'color', 'a color for user interfaces'),
+  json('--display <json>', 'display', 'free settings for user interfaces'),
+]
+
+/** What becomes of records that a changed schema refuses. */
+const change: readonly Option[] = [
+  query('--on-invalid <allow>', 'on_invalid', 'allow: keep records the schema refuses'),
+  {
+    flags: '--migrate',
+    about: 'repair the records with --migration',
+    to: { query: 'migrate' },
+    value: 'true',
+  },
+  json('--migration <json>', 'migration', 'the steps of the repair'),
+]
+
+export const recordType: Noun = {
+  name: 'record-type',
+  summary: 'Record types: the kinds of records in a base, and their schemas',
+  columns: ['id', 'name', 'version', 'updated_at', 'description'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List record types',
+      method: 'GET',
+      path: '/:base_id/record-types',
+      options: paging,
+    },
+    {
+      name: 'get',
+      summary: 'Show a record type',
+      method: 'GET',
+      path: '/:base_id/record-types/:id',
+      options: [],
+    },
+    {
+      name: 'profile',
+      summary: 'Show what the records of a type look like',
+      method: 'GET',
+      path: '/:base_id/record-types/:id/profile',
+      options: [],
+    },
+    {
+      name: 'put',
+      summary: 'Create a record type or replace it',
+      method: 'PUT',
+      path: '/:base_id/record-types/:id',
+      options: [...fields, ...change, ifMatch, createOnly, ...writing],
+    },
+    {
+      name: 'delete',
+      summary: 'Delete a record type',
+      method: 'DELETE',
+      path: '/:base_id/record-types/:id',
+      options: [confirm, ifMatch, ...writing],
+    },
+  ],
+}

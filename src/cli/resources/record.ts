@@ -1,0 +1,131 @@
+import type { Noun, Row } from '../command/command.ts'
+import { readJson } from '../command/input.ts'
+import {
+  createOnly,
+  cursor,
+  ifMatch,
+  json,
+  type Option,
+  paging,
+  query,
+  text,
+  writing,
+} from '../command/options.ts'
+import { related } from './related.ts'
+
+const ALL = '/:base_id/records/:record_type'
+const ONE = '/:base_id/records/:record_type/:id'
+
+const content = { ...json('--data <json>', 'data', 'the content'), required: true }
+const external: readonly Option[] = [
+  text('--external-id <id>', 'external_id', 'its id in the system it comes from'),
+  text('--external-source <name>', 'external_source', 'that system; "default" when left out'),
+]
+const links = json(
+  '--relationships <json>',
+  'relationships',
+  'relationships to add: [{"rel_type","record_type","id"}]',
+)
+const operations: Option = {
+  flags: '--operations <json>',
+  about: 'a JSON Patch instead (JSON, @file, or - for standard input)',
+  to: { content: 'application/json-patch+json' },
+  read: readJson,
+}
+
+const expand = query('--expand <types>', 'expand', 'relationship types to follow, such as owner.company')
+const asOf = query('--as-of <time>', 'as_of', 'as it was then, such as 2026-01-31T09:30:00Z')
+
+const CLAIM = 'only while this claim on it is held: what is written else is undone'
+const claimInBody = text('--claim-id <id>', 'claim_id', CLAIM)
+const claimInQuery = query('--claim-id <id>', 'claim_id', CLAIM)
+
+const act = (name: string, summary: string): Row => ({
+  name,
+  summary,
+  method: 'POST',
+  path: `${ONE}/${name}`,
+  options: [ifMatch, claimInBody, ...writing],
+})
+
+export const record: Noun = {
+  name: 'record',
+  summary: 'Records: the data itself',
+  columns: ['id', 'status', 'version', 'external_id', 'updated_at', 'data'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List records',
+      method: 'GET',
+      path: ALL,
+      options: [
+        query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+        query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
+        query('--fields <names>', 'fields', 'what to show, such as id,data.name'),
+        asOf,
+        cursor,
+        ...paging,
+      ],
+    },
+    {
+      name: 'get',
+      summary: 'Show a record as it is, or as it was',
+      method: 'GET',
+      path: ONE,
+      options: [query('--version <number>', 'version', 'as that version was'), asOf, expand],
+    },
+    related,
+    {
+      name: 'history',
+      summary: "List a record's versions, the newest first",
+      method: 'GET',
+      path: `${ONE}/history`,
+      options: [cursor, ...paging],
+      columns: ['version', 'operation', 'at', 'actor', 'diff'],
+    },
+    {
+      name: 'put',
+      summary: 'Create a record or replace its content; without an id by its external id',
+      method: 'PUT',
+      path: `${ONE}?`,
+      options: [content, ...external, links, ifMatch, createOnly, claimInBody, ...writing],
+    },
+    {
+      name: 'create',
+      summary: 'Create a record',
+      method: 'POST',
+      path: ALL,
+      options: [
+        content,
+        text('--id <id>', 'id', 'its id; the server makes one when left out'),
+        ...external,
+        links,
+        ...writing,
+      ],
+    },
+    {
+      name: 'patch',
+      summary: 'Change part of a record',
+      method: 'PATCH',
+      path: ONE,
+      needsBody: true,
+      options: [
+        json('--data <json>', 'data', 'a merge patch of the content'),
+        operations,
+        ...external,
+        ifMatch,
+        claimInQuery,
+        ...writing,
+      ],
+    },
+    act('cancel', 'Cancel a record: it stays, marked as cancelled'),
+    act('restore', 'Undo a cancel, or bring back a deleted record'),
+    {
+      name: 'delete',
+      summary: 'Delete a record',
+      method: 'DELETE',
+      path: ONE,
+      options: [ifMatch, claimInQuery, ...writing],
+    },
+  ],
+}

@@ -1,0 +1,67 @@
+import type { Noun } from '../command/command.ts'
+import { createOnly, ifMatch, json, type Option, paging, query, text, writing } from '../command/options.ts'
+
+const ONE = '/:base_id/relationships/:id'
+
+/** Which record one end of it is. */
+const end = (side: 'source' | 'target'): readonly Option[] => [
+  {
+    ...text(`--${side}-type <type>`, `${side}_record_type`, `the record type of its ${side}`),
+    required: true,
+  },
+  { ...text(`--${side} <id>`, `${side}_id`, `the id of its ${side}`), required: true },
+]
+
+export const relationship: Noun = {
+  name: 'relationship',
+  summary: 'Relationships: the links between records',
+  columns: [
+    'id',
+    'rel_type',
+    'source_record_type',
+    'source_id',
+    'target_record_type',
+    'target_id',
+    'version',
+    'data',
+  ],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List relationships',
+      method: 'GET',
+      path: '/:base_id/relationships',
+      options: [
+        query('--filter <json>', 'filter', '{"field":"rel_type","op":"eq","value":"works_at"}'),
+        query('--sort <fields>', 'sort', 'such as -created_at,id'),
+        query('--cursor <cursor>', 'cursor', 'where the page starts'),
+        ...paging,
+      ],
+    },
+    { name: 'get', summary: 'Show a relationship', method: 'GET', path: ONE, options: [] },
+    {
+      name: 'put',
+      summary: 'Link two records, or replace what their link holds; without an id by type and ends',
+      method: 'PUT',
+      path: `${ONE}?`,
+      options: [
+        { ...text('--type <type>', 'rel_type', 'its relationship type'), required: true },
+        ...end('source'),
+        ...end('target'),
+        json('--data <json>', 'data', 'what it holds'),
+        text('--external-id <id>', 'external_id', 'its id in the system it comes from'),
+        text('--external-source <name>', 'external_source', 'that system; "default" when left out'),
+        ifMatch,
+        createOnly,
+        ...writing,
+      ],
+    },
+    {
+      name: 'delete',
+      summary: 'Delete a relationship',
+      method: 'DELETE',
+      path: ONE,
+      options: [ifMatch, ...writing],
+    },
+  ],
+}

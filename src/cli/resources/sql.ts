@@ -1,0 +1,53 @@
+import { parseJson } from '../../json/index.ts'
+import type { Row } from '../command/command.ts'
+import { misused } from '../command/failure.ts'
+import { count, json, type Option } from '../command/options.ts'
+import { note, showRows } from '../command/print.ts'
+
+type Result = {
+  data: Record<string, unknown>[]
+  meta: { has_more: boolean; columns: { name: string }[] }
+}
+
+/** `name=value`: the value as JSON where it is JSON that arrives as written, else as the text it is. */
+function readPair(text: string, flag: string): readonly [string, unknown] {
+  const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
+  if (name === undefined) throw misused(`${flag} is written name=value.`)
+  try {
+    return [name, parseJson(value)]
+  } catch {
+    return [name, value]
+  }
+}
+
+const param: Option = {
+  flags: '--param <name=value>',
+  about: 'the value of :name; may be given several times',
+  to: { body: 'params' },
+  read: readPair,
+  several: true,
+  gather: (pairs) => Object.fromEntries(pairs as readonly [string, unknown][]),
+  conflicts: 'params',
+}
+
+/** `plinth sql 'SELECT …'`. */
+export const sql: Row = {
+  name: 'sql',
+  summary: 'Run a read-only SQL statement; record types are relations by their ids',
+  method: 'POST',
+  path: '/:base_id/sql',
+  argument: 'query',
+  options: [
+    param,
+    json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),
+    count('--limit <count>', 'limit', 'rows to answer'),
+  ],
+  show: ({ body }) => {
+    const { data, meta } = body as Result
+    showRows(
+      data,
+      meta.columns.map(({ name }) => name),
+    )
+    if (meta.has_more) note('There are more: add a LIMIT and OFFSET, or filter.\n')
+  },
+}

@@ -1,0 +1,76 @@
+import type { Answer } from '../command/client.ts'
+import type { Noun } from '../command/command.ts'
+import { misused } from '../command/failure.ts'
+import { type Option, paging, text, writing } from '../command/options.ts'
+import { note, showOne } from '../command/print.ts'
+
+const grant: Option = {
+  flags: '--grant <grant>',
+  about:
+    'base=crm,record_type=*,environment=production,permission=write; a key again, or a|b, makes a list; repeat for more',
+  to: { body: 'grants' },
+  read: readGrant,
+  required: true,
+  several: true,
+}
+
+/** `key=value,key=value`. A key that comes again, or a value with `|`, makes a list. The server knows which keys there are. */
+function readGrant(written: string): Record<string, string | string[]> {
+  const lists = new Map<string, string[]>()
+  for (const part of written.split(',')) {
+    const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? []
+    if (!key || !value) throw misused(`--grant: "${part}" is not key=value, such as base=crm.`)
+    lists.set(key, [...(lists.get(key) ?? []), ...value.split('|')])
+  }
+  return Object.fromEntries(
+    [...lists].map(([key, [first = '', ...more]]) => [key, more.length > 0 ? [first, ...more] : first]),
+  )
+}
+
+/** The raw token alone on standard output, where a script can take it; the rest beside it. */
+function showCreated({ body, replayed }: Answer): void {
+  const { token, ...rest } = body as { token?: unknown }
+  if (typeof token !== 'string') showOne(body)
+  else if (replayed) note('This is the answer of the first request again; that one alone showed the token.\n')
+  else {
+    showOne(rest, process.stderr)
+    note('The token is shown this once:\n')
+    process.stdout.write(`${token}\n`)
+  }
+}
+
+export const token: Noun = {
+  name: 'token',
+  summary: 'Tokens: who may do what',
+  columns: ['id', 'name', 'masked', 'expires_at', 'last_used_at', 'grants'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List tokens, their values masked',
+      method: 'GET',
+      path: '/tokens',
+      options: paging,
+    },
+    {
+      name: 'create',
+      summary: 'Create a token; its value is shown once',
+      method: 'POST',
+      path: '/tokens',
+      options: [
+        { ...text('--name <text>', 'name', 'what the token is for'), required: true },
+        grant,
+        text('--expires-at <time>', 'expires_at', 'when it ends, such as 2030-01-31T00:00:00Z'),
+        ...writing,
+      ],
+      show: showCreated,
+    },
+    {
+      name: 'revoke',
+      alias: 'delete',
+      summary: 'Revoke a token',
+      method: 'DELETE',
+      path: '/tokens/:id',
+      options: writing,
+    },
+  ],
+}

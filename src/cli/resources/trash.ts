@@ -1,0 +1,17 @@
+import type { Noun } from '../command/command.ts'
+import { cursor, paging, query } from '../command/options.ts'
+
+export const trash: Noun = {
+  name: 'trash',
+  summary: 'Deleted records that can be restored',
+  columns: ['record_type', 'id', 'version', 'external_id', 'deleted_at', 'expires_at', 'data'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List what can be restored, the last deleted first',
+      method: 'GET',
+      path: '/:base_id/trash',
+      options: [query('--type <id>', 'record_type', 'those of one record type'), cursor, ...paging],
+    },
+  ],
+}

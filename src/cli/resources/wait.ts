@@ -1,0 +1,20 @@
+import type { Row } from '../command/command.ts'
+import { query } from '../command/options.ts'
+import { showRecords } from './query.ts'
+
+/** `plinth wait <type>`. */
+export const wait: Row = {
+  name: 'wait',
+  summary: 'Wait for a record of a type that matches',
+  method: 'GET',
+  path: '/:base_id/wait/:record_type',
+  options: [
+    query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
+    query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
+    query('--fields <names>', 'fields', 'what to show, such as id,data.name'),
+    query('--limit <count>', 'limit', 'records to answer, 1 to 1000'),
+    query('--timeout <seconds>', 'timeout', 'how long to wait, 0 to 60; 30 when left out'),
+  ],
+  patienceMs: 70_000,
+  show: ({ body }) => showRecords((body as { data: Record<string, unknown>[] }).data),
+}

@@ -1,0 +1,154 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+
+const whole = (min: number, max: number, standard: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `is a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min, `is at least ${min}`).max(max, `is at most ${max}`))
+    .default(standard)
+
+const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** RFC 8414: an https address without query or fragment. On this machine plain http does. */
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, search, hash } = new URL(text)
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))
+  return isSafe && username === '' && search === '' && hash === ''
+}
+
+/** Every setting there is; the only reader of the server's environment. An empty variable is one that is not set. */
+const Settings = z.object({
+  PLINTH_HOST: z.string().default('127.0.0.1'),
+  PLINTH_PORT: whole(0, 65_535, 4000),
+  PLINTH_PUBLIC_URL: url(/^https?$/, 'an http or https address').optional(),
+  PLINTH_DATA_DIR: z.string().default('.plinth'),
+  DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
+  PLINTH_DATABASE_CONNECTIONS: whole(4, 200, LIMITS.databaseConnections),
+  PLINTH_ADMIN_TOKEN: z
+    .string()
+    .min(16, 'has at least 16 characters')
+    .max(256)
+    .regex(/^[\x21-\x7e]+$/, 'is visible ASCII')
+    .optional(),
+  PLINTH_CORS_ORIGINS: z.string().optional(),
+  PLINTH_OAUTH_ISSUER: z
+    .string()
+    .refine(isIssuer, 'is an https address without query or fragment (http on this machine)')
+    .optional(),
+  PLINTH_OAUTH_AUDIENCE: z.string().max(1024).optional(),
+  PLINTH_OAUTH_SCOPES: z
+    .string()
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'is scopes with a space between')
+    .optional(),
+  PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
+  PLINTH_MAX_CONNECTIONS: whole(1, 1_000_000, LIMITS.connections),
+  PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
+  PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
+  PLINTH_MAX_PAGE_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.pageBytes),
+  PLINTH_MAX_UNSENT_BYTES: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentBytes),
+  PLINTH_MAX_UNSENT_BYTES_PER_TOKEN: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentOfToken),
+  PLINTH_GRAPHQL_MAX_COST: whole(1, 1_000_000, LIMITS.graphqlCost),
+  PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'is true or false').default('true'),
+  PLINTH_SQL_MAX_ROWS: whole(1, 100_000, LIMITS.sqlRows),
+  PLINTH_SQL_TIMEOUT_MS: whole(100, 60_000, LIMITS.sqlTimeoutMs),
+  PLINTH_SQL_MAX_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.sqlBytes),
+  PLINTH_REQUEST_TIMEOUT_MS: whole(1000, 600_000, LIMITS.requestTimeoutMs),
+  PLINTH_SEND_TIMEOUT_MS: whole(1000, 600_000, LIMITS.stalledReaderMs),
+  PLINTH_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+})
+
+/** What is set for the tokens of an issuer goes together. */
+const needed = (name: keyof z.output<typeof Settings>) => ({ path: [name], error: 'is needed for OAuth too' })
+const Sound = Settings.refine(
+  (set) => set.PLINTH_OAUTH_ISSUER || !(set.PLINTH_OAUTH_AUDIENCE || set.PLINTH_OAUTH_SCOPES),
+  needed('PLINTH_OAUTH_ISSUER'),
+).refine((set) => set.PLINTH_OAUTH_AUDIENCE || !set.PLINTH_OAUTH_ISSUER, needed('PLINTH_OAUTH_AUDIENCE'))
+
+/** Whose tokens `/mcp` takes beside its own, and whom they must be for. */
+export type OAuth = {
+  issuer: string
+  audience: string
+  /** What a client should ask the issuer for; none when it is not said. */
+  scopes: readonly string[]
+}
+
+export type Config = {
+  host: string
+  port: number
+  publicUrl: string | undefined
+  dataDir: string
+  databaseUrl: string | undefined
+  databaseConnections: number
+  adminToken: string | undefined
+  corsOrigins: readonly string[]
+  oauth: OAuth | undefined
+  requestsPerMinute: number
+  connections: number
+  bodyBytes: number
+  recordBytes: number
+  pageBytes: number
+  /** Bytes of answers that a process, and one token, may hold unsent. */
+  unsent: { inAll: number; ofToken: number }
+  graphqlCost: number
+  /** Bounds of the SQL endpoint; false where it is switched off. */
+  sql: { rows: number; timeoutMs: number; bytes: number } | false
+  requestTimeoutMs: number
+  /** How long a client may take nothing of its answer. */
+  sendTimeoutMs: number
+  logLevel: string
+}
+
+/** Reads the settings. @throws an Error that names each variable that is wrong, and never shows a value */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const result = Sound.safeParse(given)
+  if (!result.success) {
+    const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+    throw new Error(`The settings are not valid: ${faults.join('; ')}.`)
+  }
+  const set = result.data
+  return {
+    host: set.PLINTH_HOST,
+    port: set.PLINTH_PORT,
+    publicUrl: set.PLINTH_PUBLIC_URL?.replace(/\/$/, ''),
+    dataDir: resolve(set.PLINTH_DATA_DIR),
+    databaseUrl: set.DATABASE_URL,
+    databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
+    adminToken: set.PLINTH_ADMIN_TOKEN,
+    corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')
+      .split(',')
+      .map((origin) => origin.trim())
+      .filter(Boolean),
+    oauth:
+      set.PLINTH_OAUTH_ISSUER === undefined || set.PLINTH_OAUTH_AUDIENCE === undefined
+        ? undefined
+        : {
+            issuer: set.PLINTH_OAUTH_ISSUER,
+            audience: set.PLINTH_OAUTH_AUDIENCE,
+            scopes: set.PLINTH_OAUTH_SCOPES?.split(' ') ?? [],
+          },
+    requestsPerMinute: set.PLINTH_RATE_LIMIT,
+    connections: set.PLINTH_MAX_CONNECTIONS,
+    bodyBytes: set.PLINTH_MAX_BODY_BYTES,
+    recordBytes: set.PLINTH_MAX_RECORD_BYTES,
+    pageBytes: set.PLINTH_MAX_PAGE_BYTES,
+    unsent: { inAll: set.PLINTH_MAX_UNSENT_BYTES, ofToken: set.PLINTH_MAX_UNSENT_BYTES_PER_TOKEN },
+    graphqlCost: set.PLINTH_GRAPHQL_MAX_COST,
+    sql: set.PLINTH_SQL_ENABLED === 'true' && {
+      rows: set.PLINTH_SQL_MAX_ROWS,
+      timeoutMs: set.PLINTH_SQL_TIMEOUT_MS,
+      bytes: set.PLINTH_SQL_MAX_BYTES,
+    },
+    requestTimeoutMs: set.PLINTH_REQUEST_TIMEOUT_MS,
+    sendTimeoutMs: set.PLINTH_SEND_TIMEOUT_MS,
+    logLevel: set.PLINTH_LOG_LEVEL,
+  }
+}

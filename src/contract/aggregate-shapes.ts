@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+
+/** The shapes of an aggregation that every surface takes alike. A leaf: engine and surfaces check against the same ones. */
+
+export const FUNCTIONS = ['count', 'sum', 'avg', 'min', 'max', 'count_distinct'] as const
+export const INTERVALS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
+
+const alias = z
+  .string()
+  .min(1, 'An alias has at least one character.')
+  .max(LIMITS.nameChars, `An alias has at most ${LIMITS.nameChars} characters.`)
+  // As a key, most languages take it for something else.
+  .refine((name) => name !== '__proto__', 'An alias is any name but "__proto__".')
+  .optional()
+
+const Aggregation = z
+  .strictObject({
+    fn: z.enum(FUNCTIONS),
+    field: z
+      .string()
+      .optional()
+      .meta({ description: 'Like `data.amount`. Only `count` does without: it then counts records.' }),
+    alias: alias.meta({
+      description: 'Its name in the answer: `count` or `<fn>_<last path segment>` when left out.',
+    }),
+  })
+  .meta({ id: 'Aggregation' })
+
+const GroupTerm = z
+  .strictObject({
+    field: z.string(),
+    interval: z
+      .enum(INTERVALS)
+      .optional()
+      .meta({ description: 'Groups times by the interval they lie in, in the timezone of the type.' }),
+    alias: alias.meta({ description: 'Its name in the answer: the field when left out.' }),
+  })
+  .meta({ id: 'GroupTerm' })
+
+export const Aggregations = z
+  .array(Aggregation)
+  .min(1, 'Name at least one aggregation, such as {"fn":"count"}.')
+  .max(LIMITS.aggregations, `There are at most ${LIMITS.aggregations} aggregations.`)
+
+export const GroupBy = z
+  .array(
+    z.union([z.string(), GroupTerm], {
+      error: `A group key is a field like "data.status", or {"field","interval","alias"}. Intervals: ${INTERVALS.join(', ')}.`,
+    }),
+  )
+  .max(LIMITS.groupKeys, `There are at most ${LIMITS.groupKeys} group keys.`)

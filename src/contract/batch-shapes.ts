@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+import { expectedVersion, RecordLink, RecordTypePut, RelationshipTypePut } from './shapes.ts'
+
+/** Stands for the id of an operation earlier in the batch, by its `name`. */
+const Ref = z.strictObject({ $ref: z.string() })
+
+const id = z.union([z.string(), Ref], {
+  error: 'It is an id, or {"$ref":"<name of an earlier operation>"}.',
+})
+/** An object, whatever its keys: as a zod record it would be copied, and each of its keys looked at. */
+const data = z
+  .custom<Record<string, unknown>>()
+  .check((held) => {
+    const { value: input, issues } = held
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return
+    issues.push({ code: 'invalid_type', expected: 'record', input })
+  })
+  .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
+const pair = { external_id: z.string().optional(), external_source: z.string().optional() }
+const claim_id = z.string().min(1).max(64).optional()
+const named = { name: z.string().min(1).max(128).optional() }
+
+const relationships = z
+  .array(RecordLink.extend({ id: id.optional() }).meta({ id: 'BatchRecordLink' }))
+  .max(LIMITS.recordLinks, `A record is written with at most ${LIMITS.recordLinks} relationships.`)
+  .optional()
+
+/** An operation on a record: its type, and what the body of its REST request has. */
+const onRecord = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), ...named, record_type: z.string(), ...shape })
+
+const deletion = { id: z.string(), confirm: z.string().optional(), expected_version: expectedVersion }
+
+/** The operations of a batch, each with the fields it may have. */
+export const OPERATION_SHAPES = {
+  upsert_record: onRecord('upsert_record', {
+    id: id.optional(),
+    data,
+    ...pair,
+    relationships,
+    expected_version: expectedVersion,
+    claim_id,
+  }),
+  create_record: onRecord('create_record', { id: z.string().optional(), data, ...pair, relationships }),
+  patch_record: onRecord('patch_record', {
+    id,
+    data: data.optional(),
+    ...pair,
+    expected_version: expectedVersion,
+    claim_id,
+  }),
+  delete_record: onRecord('delete_record', { id, expected_version: expectedVersion, claim_id }),
+  cancel_record: onRecord('cancel_record', { id, expected_version: expectedVersion, claim_id }),
+  upsert_relationship: z.strictObject({
+    type: z.literal('upsert_relationship'),
+    ...named,
+    id: id.optional(),
+    rel_type: z.string(),
+    source_record_type: z.string(),
+    source_id: id,
+    target_record_type: z.string(),
+    target_id: id,
+    data: data.optional(),
+    ...pair,
+    expected_version: expectedVersion,
+  }),
+  delete_relationship: z.strictObject({
+    type: z.literal('delete_relationship'),
+    ...named,
+    id,
+    expected_version: expectedVersion,
+  }),
+  upsert_record_type: z.strictObject({
+    type: z.literal('upsert_record_type'),
+    id: z.string(),
+    body: RecordTypePut.optional(),
+    on_invalid: z.literal('allow').optional(),
+    migrate: z.boolean().optional(),
+  }),
+  delete_record_type: z.strictObject({ type: z.literal('delete_record_type'), ...deletion }),
+  upsert_relationship_type: z.strictObject({
+    type: z.literal('upsert_relationship_type'),
+    id: z.string(),
+    body: RelationshipTypePut.optional(),
+    on_invalid: z.literal('allow').optional(),
+  }),
+  delete_relationship_type: z.strictObject({ type: z.literal('delete_relationship_type'), ...deletion }),
+} as const
+
+export type OperationName = keyof typeof OPERATION_SHAPES
+export const OPERATION_NAMES = Object.keys(OPERATION_SHAPES) as OperationName[]

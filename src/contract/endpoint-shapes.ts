@@ -1,0 +1,156 @@
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+import { Description, expectedVersion, Name } from './shapes.ts'
+
+/** The shapes of endpoints and toolsets. A leaf, like the other shapes. */
+
+const TOOL_OPERATIONS = [
+  'create',
+  'get',
+  'list',
+  'update',
+  'upsert',
+  'delete',
+  'cancel',
+  'aggregate',
+] as const
+export type ToolOperation = (typeof TOOL_OPERATIONS)[number]
+
+const LINK_OPERATIONS = ['link', 'unlink', 'related'] as const
+export type LinkOperation = (typeof LINK_OPERATIONS)[number]
+
+/** What a batch calls the operations that tools do one at a time; an endpoint's batch may be told in either words. */
+export const BATCHED = {
+  create: 'create_record',
+  update: 'patch_record',
+  upsert: 'upsert_record',
+  delete: 'delete_record',
+  cancel: 'cancel_record',
+  link: 'upsert_relationship',
+  unlink: 'delete_relationship',
+} as const satisfies Partial<Record<ToolOperation | LinkOperation, string>>
+const BATCH_WORDS = [...Object.values(BATCHED), ...(Object.keys(BATCHED) as (keyof typeof BATCHED)[])]
+
+const operations = <const T extends readonly string[]>(names: T) =>
+  z.array(z.enum(names)).min(1, 'It names at least one operation.')
+
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+export const EndpointTool = z
+  .strictObject({
+    record_type: z.string().meta({ description: 'A record type of the base.' }),
+    operations: operations(TOOL_OPERATIONS).meta({
+      description: 'Each is a tool `<operation>_<type>`.',
+    }),
+    name_override: z
+      .string()
+      .regex(TOOL_NAME, 'A tool name is 1 to 64 of letters, digits, "_" and "-".')
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          "The tool's whole name where there is one operation; with several it takes the type's place in their names.",
+      }),
+    description_override: z
+      .string()
+      .min(1, 'It has at least one character.')
+      .max(LIMITS.toolDescriptionChars, `It has at most ${LIMITS.toolDescriptionChars} characters.`)
+      .nullable()
+      .optional()
+      .meta({ description: "Shown instead of the type's description." }),
+    fields: z
+      .array(z.string())
+      .min(1, 'It names at least one field.')
+      .max(LIMITS.fieldNames, `It names at most ${LIMITS.fieldNames} fields.`)
+      .nullable()
+      .optional()
+      .meta({
+        description: 'What of the data the tools see and write, such as `data.name`; all when left out.',
+      }),
+    filter: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .optional()
+      .meta({ description: 'The records that there are for the tools: what it leaves out is 404 to them.' }),
+    defaults: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .optional()
+      .meta({ description: 'Properties of `data` that a new record gets where the call leaves them out.' }),
+  })
+  .meta({ id: 'EndpointTool' })
+/** One selection of tools: operations on a type, and what bounds them. */
+export type EndpointTool = z.output<typeof EndpointTool>
+
+const EndpointRelationship = z
+  .strictObject({
+    rel_type: z.string().meta({ description: 'A relationship type of the base.' }),
+    operations: operations(LINK_OPERATIONS).meta({ description: 'Each is a tool `<operation>_<rel_type>`.' }),
+  })
+  .meta({ id: 'EndpointRelationship' })
+export type EndpointRelationship = z.output<typeof EndpointRelationship>
+
+const EndpointBatch = z
+  .strictObject({
+    enabled: z.boolean(),
+    operations: z.array(z.enum(BATCH_WORDS)).nullable().optional().meta({
+      description:
+        'What a batch may do of what the tools may do anyway; all of it when left out. In the words of batches (`create_record`) or of tools (`create`).',
+    }),
+  })
+  .meta({ id: 'EndpointBatch' })
+export type EndpointBatch = z.output<typeof EndpointBatch>
+
+const Tools = z
+  .array(EndpointTool)
+  .max(LIMITS.endpointTools, `There are at most ${LIMITS.endpointTools} selections of tools.`)
+
+/** What a toolset is, whatever surface it comes through. */
+export const ToolsetBody = z.strictObject({
+  name: Name.optional().meta({ description: 'The id when left out.' }),
+  description: Description.optional(),
+  tools: Tools.optional().meta({ description: 'None when left out.' }),
+})
+
+/** What a toolset is put with. */
+export const ToolsetPut = ToolsetBody.extend({
+  id: z.string().optional(),
+  expected_version: expectedVersion,
+})
+
+/** What an endpoint is, whatever surface it comes through. */
+export const EndpointBody = ToolsetBody.extend({
+  instructions: z
+    .string()
+    .refine(
+      (text) => new TextEncoder().encode(text).length <= LIMITS.instructionsBytes,
+      `It has at most ${LIMITS.instructionsBytes} bytes: clients cut longer ones.`,
+    )
+    .nullable()
+    .optional()
+    .meta({ description: 'Shown to the model before any tool.' }),
+  toolsets: z
+    .array(z.string())
+    .max(LIMITS.endpointToolsets, `It names at most ${LIMITS.endpointToolsets} toolsets.`)
+    .optional()
+    .meta({ description: 'Toolsets whose tools it has beside its own.' }),
+  relationships: z
+    .array(EndpointRelationship)
+    .max(LIMITS.endpointTools, `There are at most ${LIMITS.endpointTools} of them.`)
+    .optional(),
+  batch: EndpointBatch.optional().meta({ description: 'Not enabled when left out.' }),
+  sql_query: z.boolean().optional().meta({
+    description: 'Offer `sql_query` over the types that no `filter` or `fields` bound. False when left out.',
+  }),
+  resources: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Offer what its tools may read as resources too. False when left out.' }),
+  enabled: z.boolean().optional().meta({ description: 'False: its address is 404. True when left out.' }),
+})
+
+/** What an endpoint is put with. */
+export const EndpointPut = EndpointBody.extend({
+  id: z.string().optional(),
+  expected_version: expectedVersion,
+})

@@ -1,0 +1,127 @@
+/** The bodies that REST answers and MCP repeats: one way to make them, so that they cannot differ. */
+
+import type { JsonRows } from '../json/rows.ts'
+import type { RecordLink } from './shapes.ts'
+
+/** Fields that are there only when they say something; all others are there even when null. */
+const OCCASIONAL = new Set([
+  'valid',
+  'operation',
+  'dry_run',
+  'token',
+  'counts',
+  '_expanded',
+  '_expanded_truncated',
+])
+
+/** The resource without the occasional fields that are null. Built up, not cut down: deleting makes objects slow. */
+export function trim<T extends object>(resource: T): T {
+  const body: Record<string, unknown> = {}
+  for (const field in resource)
+    if (resource[field] !== null || !OCCASIONAL.has(field)) body[field] = resource[field]
+  return body as T
+}
+
+type Page<T> = {
+  data: readonly T[]
+  hasMore: boolean
+  truncated?: boolean | null
+  limit: number
+  offset: number
+  total?: number | null
+  nextCursor?: string | null
+  hint?: string | null
+}
+
+/** The body of a list. */
+export const pageBody = <T extends object>(page: Page<T>) => ({
+  data: page.data.map(trim),
+  meta: metaOf(page),
+})
+
+/** The body of a list of records, whose rows are ready. */
+export const rowsBody = ({ rows, ...page }: Omit<Page<object>, 'data'> & { rows: unknown }) => ({
+  data: rows as object[] | JsonRows,
+  meta: metaOf(page),
+})
+
+const metaOf = ({
+  hasMore,
+  truncated,
+  limit,
+  offset,
+  total,
+  nextCursor,
+  hint,
+}: Omit<Page<object>, 'data'>) => ({
+  has_more: hasMore,
+  ...(truncated && { truncated }),
+  limit,
+  offset,
+  ...(typeof total === 'number' && { total }),
+  ...(nextCursor && { next_cursor: nextCursor }),
+  ...(hint && { hint }),
+})
+
+type ClaimedRecords = {
+  data: readonly { record: object; claim: object }[]
+  limit: number
+  truncated: boolean | null
+  dry_run: boolean | null
+}
+
+/** The body of a claim: records, each with what its holder needs to know. */
+export const claimedBody = ({ data, limit, truncated, dry_run }: ClaimedRecords) =>
+  trim({
+    data: data.map(({ record, claim }) => ({ record: trim(record), claim })),
+    meta: { count: data.length, limit, ...(truncated && { has_more: true, truncated }) },
+    dry_run,
+  })
+
+/** One of a record's relationships as GraphQL takes it. */
+export const linkOf = (link: RecordLink) => ({
+  relType: link.rel_type,
+  recordType: link.record_type,
+  direction: link.direction ?? null,
+  id: link.id ?? null,
+  externalId: link.external_id ?? null,
+  externalSource: link.external_source ?? null,
+  data: link.data ?? null,
+})
+
+type Group = { count: number; of: readonly { type: string; count: number }[] }
+type Plan = {
+  what: string
+  bases: Group
+  recordTypes: Group
+  relationshipTypes: Group
+  records: Group
+  relationships: Group
+  samples: readonly string[]
+  token: string
+  expiresAt: string
+}
+
+/** The body of a plan of a deletion: what there is none of is left out. */
+export const planBody = (plan: Plan) => ({
+  plan: {
+    what: plan.what,
+    ...named('bases', plan.bases),
+    ...named('record_types', plan.recordTypes),
+    ...named('relationship_types', plan.relationshipTypes),
+    ...counted('records', plan.records),
+    ...counted('relationships', plan.relationships),
+    ...(plan.samples.length > 0 && { samples: plan.samples }),
+  },
+  plan_token: plan.token,
+  expires_at: plan.expiresAt,
+  next: 'Nothing is deleted yet. If this is meant, send the same arguments and plan_token before expires_at.',
+})
+
+const named = (key: string, { count, of }: Group) =>
+  count > 0 && { [key]: { count, names: of.map(({ type }) => type) } }
+
+const counted = (key: string, { count, of }: Group) =>
+  count > 0 && {
+    [key]: { count, by_type: Object.fromEntries(of.map(({ type, count }) => [type, count])) },
+  }

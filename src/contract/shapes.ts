@@ -1,0 +1,212 @@
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+
+/** The shapes of JSON that every surface takes alike. A leaf: engine and surfaces check against the same ones. */
+
+const text = (max: number) =>
+  z.string().min(1, 'It has at least one character.').max(max, `It has at most ${max} characters.`)
+
+/** A name for people. */
+export const Name = text(LIMITS.nameChars)
+/** What a thing is for. */
+export const Description = z
+  .string()
+  .max(LIMITS.descriptionChars, `It has at most ${LIMITS.descriptionChars} characters.`)
+  .nullable()
+
+export const BaseSettings = z
+  .strictObject({
+    schema_changes: z
+      .enum(['direct', 'preview_only'])
+      .optional()
+      .meta({ description: '`preview_only`: production takes configuration only by promotion.' }),
+    history_days: z
+      .int()
+      .min(1)
+      .max(36_500)
+      .nullable()
+      .optional()
+      .meta({ description: 'Days that history is kept; null for ever.' }),
+    trash_days: z
+      .int()
+      .min(0)
+      .max(36_500)
+      .optional()
+      .meta({ description: 'Days that a deleted record can be restored. 30 when left out.' }),
+  })
+  .meta({ id: 'BaseSettings' })
+
+export const BaseBody = z.strictObject({
+  name: Name.optional().meta({ description: 'The id when left out.' }),
+  description: Description.optional(),
+  settings: BaseSettings.optional(),
+})
+
+const names = z.union([text(64), z.array(text(64)).min(1, 'It names at least one.').max(1000)], {
+  error: 'It is an id, a list of ids, or "*".',
+})
+
+export const Grant = z
+  .strictObject({
+    base: names.meta({
+      description: 'A base id, a list of them, or `*`. A grant on a base reaches its previews too.',
+    }),
+    record_type: names.meta({ description: 'A record type id, a list of them, or `*`.' }),
+    environment: z.enum(['production', 'preview', '*']),
+    permission: z
+      .enum(['read', 'write', 'manage', 'admin'])
+      .meta({ description: 'Each level holds those before it.' }),
+  })
+  .meta({ id: 'Grant' })
+
+export const TokenBody = z.strictObject({
+  name: Name,
+  grants: z.array(Grant).min(1, 'A token needs at least one grant.').max(100),
+  expires_at: z.iso
+    .datetime({ offset: true, error: 'It is a time such as 2026-01-31T09:30:00Z.' })
+    .nullable()
+    .optional(),
+})
+
+/** What a record type is, beside its schema. */
+export const RecordTypeTexts = z.strictObject({
+  name: Name.optional().meta({ description: 'The id when left out.' }),
+  description: Description.optional(),
+  icon: z.string().max(LIMITS.nameChars).nullable().optional(),
+  color: z.string().max(64).nullable().optional(),
+})
+
+const IndexTerm = z.union(
+  [z.string(), z.strictObject({ field: z.string(), direction: z.enum(['asc', 'desc']).optional() })],
+  { error: 'A field is written "data.due" or {"field":"data.due","direction":"desc"}.' },
+)
+
+/** An index of a record type, as it is declared. */
+const IndexDeclaration = z
+  .strictObject({
+    fields: z.array(IndexTerm).min(1, 'An index has at least one field.'),
+    unique: z
+      .boolean()
+      .optional()
+      .meta({ description: 'No two records share the values; one without a value is exempt.' }),
+    type: z
+      .enum(['btree', 'text'])
+      .optional()
+      .meta({ description: '`btree`: filters, ranges and sorts. `text`: `search`.' }),
+  })
+  .meta({ id: 'IndexDeclaration' })
+export type IndexDeclaration = z.output<typeof IndexDeclaration>
+
+/** The indexes of a record type. */
+export const IndexDeclarations = z
+  .array(IndexDeclaration)
+  .max(LIMITS.typeIndexes, `A record type has at most ${LIMITS.typeIndexes} indexes.`)
+
+/** The version that a body is held to. */
+export const expectedVersion = z
+  .int()
+  .min(1)
+  .max(2_147_483_647)
+  .optional()
+  .meta({ description: 'Write only when this is the current version; the same as `If-Match`.' })
+
+const MigrationStep = z.strictObject({
+  op: z.enum(['default', 'rename', 'cast', 'drop']),
+  field: z.string(),
+  to: z.string().optional(),
+  value: z.unknown().optional(),
+  type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
+})
+
+/** What a record type is put with. */
+export const RecordTypePut = RecordTypeTexts.extend({
+  id: z.string().optional(),
+  json_schema: z
+    .unknown()
+    .optional()
+    .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
+  indexes: IndexDeclarations.optional().meta({
+    description:
+      'The whole list. They are built while records are read and written; `status` says how far each is.',
+  }),
+  timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
+  sources: z
+    .array(z.unknown())
+    // Named so that they are refused by name until they are served.
+    .refine(
+      (list) => list.length === 0,
+      'External sources are not served by this version: leave the list empty.',
+    )
+    .optional(),
+  display: z.record(z.string(), z.unknown()).optional(),
+  migration: z
+    .array(MigrationStep)
+    .max(100)
+    .optional()
+    .meta({ description: 'With `migrate=true`: repairs the records that exist.' }),
+  expected_version: expectedVersion,
+})
+
+/** A relationship that a record is written with. */
+export const RecordLink = z
+  .strictObject({
+    rel_type: z.string().meta({ description: 'A relationship type.' }),
+    direction: z
+      .enum(['outgoing', 'incoming'])
+      .optional()
+      .meta({ description: '`outgoing`, from the record that is written, when left out.' }),
+    record_type: z.string().meta({ description: 'The type of the other record.' }),
+    id: z.string().optional().meta({ description: 'The other record, by its id or by its external_id.' }),
+    external_id: z.string().optional(),
+    external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
+    data: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Left out, a relationship that is there keeps what it holds.' }),
+  })
+  .meta({ id: 'RecordLink' })
+export type RecordLink = z.output<typeof RecordLink>
+
+/** The relationships that a record is written with. */
+export const RecordLinks = z
+  .array(RecordLink)
+  .max(LIMITS.recordLinks, `A record is written with at most ${LIMITS.recordLinks} relationships.`)
+  .meta({ description: 'Relationships that are added in the same transaction; none is taken away.' })
+
+const Ends = z
+  .array(text(64))
+  .min(1, 'It names at least one record type, or is ["*"] for any.')
+  .max(LIMITS.relationshipEnds, `It names at most ${LIMITS.relationshipEnds} record types.`)
+
+export const CARDINALITIES = ['many_to_many', 'one_to_many', 'many_to_one', 'one_to_one'] as const
+export const ON_DELETE = ['unlink', 'restrict', 'cascade'] as const
+
+/** What a relationship type is, beside its schema. */
+export const RelationshipTypeBody = z.strictObject({
+  name: Name.optional().meta({ description: 'The id when left out.' }),
+  description: Description.optional(),
+  source_record_types: Ends.optional().meta({
+    description: 'The record types that a link may start from; `["*"]`, any, when left out.',
+  }),
+  target_record_types: Ends.optional().meta({
+    description: 'The record types that a link may lead to; `["*"]`, any, when left out.',
+  }),
+  cardinality: z.enum(CARDINALITIES).optional().meta({
+    description:
+      '`one_to_many`: a target has one source; `many_to_one`: a source has one target; `one_to_one`: both. `many_to_many` when left out.',
+  }),
+  on_delete: z.enum(ON_DELETE).optional().meta({
+    description:
+      'What deleting the target does: `unlink` takes the link out, `restrict` refuses, `cascade` deletes the source too. Deleting the source always unlinks. `unlink` when left out.',
+  }),
+})
+
+/** What a relationship type is put with. */
+export const RelationshipTypePut = RelationshipTypeBody.extend({
+  id: z.string().optional(),
+  data_schema: z
+    .unknown()
+    .optional()
+    .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
+  expected_version: expectedVersion,
+})

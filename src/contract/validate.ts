@@ -1,0 +1,218 @@
+import type { z } from 'zod'
+import { capped, type Detail, invalid } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { pointer } from '../json/index.ts'
+import { nearest } from './suggest.ts'
+
+/** Where a value came from, as details name it: a JSON Pointer below `at`, or `path/…`, `query/…`, `header/…`. */
+export type Place = (path: readonly PropertyKey[]) => string
+
+/** Below a JSON Pointer: `''` for a body. */
+export const inBody =
+  (at = ''): Place =>
+  (path) =>
+    at + pointer(...path.map((segment) => (typeof segment === 'number' ? segment : String(segment))))
+
+/** In the parameters of a URL or in the headers. */
+export const inPart =
+  (part: 'path' | 'query' | 'header'): Place =>
+  (path) =>
+    `${part}/${path.map(String).join('/')}`
+
+/** For a key that the shape does not have: what to send instead, or undefined when nothing is known. */
+type Advice = (key: string) => string | undefined
+type Adviser = (known: readonly string[]) => Advice
+
+/**
+ * The value as the shape has it; `adviser` is asked when keys of the value are unknown.
+ * @throws VALIDATION_ERROR with every fault and, where one is computed, its correction
+ */
+export function check<S extends z.ZodType>(
+  shape: S,
+  value: unknown,
+  place: Place,
+  adviser?: Adviser,
+): z.output<S> {
+  const result = shape.safeParse(value, { reportInput: true })
+  if (result.success) return result.data
+  const [first, ...rest] = faultsOf(shape, result.error, place, adviser)
+  throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
+}
+
+/** The details that an error lists, and a count of all; the rest are not worked out. */
+function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: Adviser): Detail[] {
+  const details: Detail[] = []
+  let total = 0
+  for (const issue of error.issues) {
+    const room = LIMITS.errorDetails - details.length
+    total += issue.code === 'unrecognized_keys' ? issue.keys.length : 1
+    if (room === 0) continue
+    for (const detail of toDetails(shape, issue, place, room, adviser)) {
+      // A number out of its own bounds is out of those of its kind as well.
+      if (isSaidBefore(detail, details.at(-1))) {
+        details.pop()
+        total--
+      }
+      details.push(detail)
+    }
+  }
+  return capped(details, total)
+}
+
+const isSaidBefore = (detail: Detail, before: Detail | undefined) =>
+  detail.path === before?.path && detail.code === before.code
+
+function toDetails(
+  shape: z.ZodType,
+  issue: z.core.$ZodIssue,
+  place: Place,
+  most: number,
+  adviser?: Adviser,
+): Detail[] {
+  const path = place(issue.path)
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = keysAt(shape, issue.path)
+      const advise = issue.path.length === 0 ? adviser?.(known) : undefined
+      return issue.keys
+        .slice(0, most)
+        .map((key) => unknownKey(key, known, place([...issue.path, key]), advise?.(key)))
+    }
+    case 'invalid_type': {
+      const expected = KINDS[issue.expected] ?? issue.expected
+      if (issue.input === undefined)
+        return [{ path, code: 'required', message: `${name(issue)} is required.`, expected }]
+      return [
+        {
+          path,
+          code: 'type',
+          message: `${name(issue)} is ${article(expected)}.`,
+          expected,
+          received: kindOf(issue.input),
+        },
+      ]
+    }
+    case 'invalid_value':
+      return [notAllowed(issue, path)]
+    case 'too_big':
+    case 'too_small':
+      return [outOfBounds(issue, path)]
+    case 'invalid_union':
+      return [
+        {
+          path,
+          code: 'type',
+          message:
+            issue.message === 'Invalid input'
+              ? `${name(issue)} has none of the forms that are allowed.`
+              : issue.message,
+          received: kindOf(issue.input),
+        },
+      ]
+    default:
+      return [
+        {
+          path,
+          code: issue.code,
+          message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : issue.message,
+        },
+      ]
+  }
+}
+
+type OutOfBounds = z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall
+
+/** A bound with words of its own keeps them. */
+function outOfBounds(issue: OutOfBounds, path: string): Detail {
+  const { code, origin, input } = issue
+  const bound = Number(code === 'too_big' ? issue.maximum : issue.minimum)
+  const what = COUNTED[origin]
+  const many = what === undefined ? '' : ` ${what}${bound === 1 ? '' : 's'}`
+  const side = code === 'too_big' ? 'at most' : 'at least'
+  const said = `${name(issue)} ${what === undefined ? 'is' : 'has'} ${side} ${bound}${many}.`
+  return {
+    path,
+    code,
+    message: /^Too (big|small)/.test(issue.message) ? said : issue.message,
+    expected: bound,
+    ...(typeof input === 'number' && { received: input }),
+  }
+}
+
+function unknownKey(key: string, allowed: readonly string[], path: string, advice?: string): Detail {
+  const shown = key.slice(0, 64)
+  if (advice !== undefined)
+    return {
+      path,
+      code: 'unknown_key',
+      message: `There is no "${shown}" here. What it asks for is written as the hint says.`,
+      allowed,
+      hint: advice,
+    }
+  const hint = nearest(key, allowed)
+  return {
+    path,
+    code: 'unknown_key',
+    message: hint ? `There is no "${shown}" here. Did you mean "${hint}"?` : `There is no "${shown}" here.`,
+    allowed,
+    ...(hint && { hint }),
+  }
+}
+
+function notAllowed(issue: z.core.$ZodIssueInvalidValue, path: string): Detail {
+  const allowed = issue.values.map((value) => (typeof value === 'bigint' ? String(value) : value))
+  const { input } = issue
+  const texts = allowed.filter((value) => typeof value === 'string')
+  const hint = typeof input === 'string' ? nearest(input, texts) : undefined
+  const missing = input === undefined
+  return {
+    path,
+    code: missing ? 'required' : 'enum',
+    message: `${name(issue)} is ${missing ? 'required: ' : ''}one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}.`,
+    allowed,
+    ...(typeof input === 'string' && { received: input.slice(0, 64) }),
+    ...(hint && { hint }),
+  }
+}
+
+/** The keys the object at the path may have, followed through what wraps it. */
+function keysAt(shape: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: unknown = shape
+  for (const segment of path) {
+    const { def } = bare(at)
+    at = def.shape ? def.shape[String(segment)] : (def.element ?? def.valueType)
+  }
+  const { def } = bare(at)
+  return Object.keys(def.shape ?? {})
+}
+
+type Def = {
+  innerType?: unknown
+  in?: unknown
+  shape?: Record<string, unknown>
+  element?: unknown
+  valueType?: unknown
+  options?: unknown[]
+}
+
+function bare(shape: unknown): { def: Def } {
+  let at = shape as { def: Def } | undefined
+  for (let inner = at?.def; inner?.innerType || inner?.in || inner?.options; inner = at?.def)
+    at = (inner.innerType ?? inner.in ?? inner.options?.at(-1)) as { def: Def }
+  return at ?? { def: {} }
+}
+
+const name = (issue: { path: readonly PropertyKey[] }) => {
+  const last = issue.path.at(-1)
+  return typeof last === 'string'
+    ? `"${last.slice(0, 64)}"`
+    : typeof last === 'number'
+      ? `Item ${last}`
+      : 'The value'
+}
+/** What the size of a value counts; of numbers it is the value. */
+const COUNTED: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
+/** Zod's words that are not JSON's. */
+const KINDS: Readonly<Record<string, string>> = { record: 'object', int: 'integer' }
+const article = (kind: string) => (/^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`)
+const kindOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)

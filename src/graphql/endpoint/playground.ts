@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { errorBody, FAILURES, invalid } from '../../foundation/errors.ts'
+import type { BodySizes } from '../../http/body.ts'
+import type { CallerHooks } from '../../http/caller.ts'
+import { notFound, refusal } from '../../http/errors.ts'
+import { madeApart } from '../../http/made-apart.ts'
+import { PAGE_POLICY } from '../../http/pages.ts'
+import type { Charge } from '../../http/rate-limit.ts'
+import { SharedDocument } from '../../http/shared-document.ts'
+import { openEnded } from '../../http/sse.ts'
+import { demandSmall } from './text-limits.ts'
+import type { openYoga } from './yoga.ts'
+
+type Options = {
+  visit: (request: FastifyRequest) => Promise<void>
+  charge: Charge
+  sizes: BodySizes
+  graphqlCost: number
+}
+const EVENT_STREAM = 'text/event-stream'
+
+/** `/graphql`: POST with a token, and a page with GraphiQL for a browser, whose every byte comes from here. */
+export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlCost }: Options) {
+  return async (app: FastifyInstance): Promise<void> => {
+    // Large, and most servers never need it: it is loaded at the first request.
+    const page = new SharedDocument(async () => ({
+      type: 'text/html; charset=utf-8',
+      body: await madeApart<Uint8Array>(import.meta.url, './graphiql'),
+    }))
+    let yoga: Promise<ReturnType<typeof openYoga>> | undefined
+
+    app.setErrorHandler((thrown, request, reply) => {
+      const error = refusal(thrown, request, reply)
+      const { message, ...extensions } = errorBody(error, request.id).error
+      return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
+    })
+    app.get('/graphql', { onRequest: visit }, async (request, reply) => {
+      if (!request.headers.accept?.includes('text/html')) throw notFound()
+      return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
+    })
+    app.post('/graphql', { ...caller, bodyLimit: sizes.record }, async (request, reply) => {
+      if (request.headers['idempotency-key'] !== undefined)
+        throw invalid({
+          path: 'header/Idempotency-Key',
+          code: 'not_here',
+          message: 'In GraphQL the key is an argument of each mutation: idempotencyKey.',
+        })
+      const [unknown] = Object.keys(request.query as object)
+      if (unknown !== undefined)
+        throw invalid({
+          path: `query/${unknown.slice(0, 64)}`,
+          code: 'unknown_key',
+          message: 'The address takes no parameters: send query, variables and operationName in the body.',
+        })
+      demandSmall((request.body as { query?: unknown } | null | undefined)?.query)
+      // Two forms of answer, whatever else yoga has; subscriptions have none but the stream.
+      const streams = request.headers.accept?.includes(EVENT_STREAM) ?? false
+      request.raw.headers.accept = streams ? EVENT_STREAM : 'application/json'
+      yoga ??= import('./yoga.ts').then(({ openYoga }) => openYoga(graphqlCost))
+      const response = await (await yoga).handleNodeRequestAndResponse(request, reply, {
+        served: request,
+        charge: (fields) => charge(request, reply, fields),
+      })
+      for (const [name, value] of response.headers) reply.header(name, value)
+      if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM))
+        return reply.code(response.status).send(await response.text())
+      openEnded(reply)
+      return reply.code(response.status).send(response.body)
+    })
+  }
+}

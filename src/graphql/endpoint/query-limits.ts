@@ -1,0 +1,131 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  valueFromASTUntyped,
+} from 'graphql'
+import { LIMITS } from '../../foundation/limits.ts'
+
+const INTROSPECTION = new Set(['__schema', '__type'])
+const INTROSPECTION_COST = 200
+
+type Variables = Readonly<Record<string, unknown>>
+
+/**
+ * What of a valid document is too much, before any of it runs: depth, aliases, and cost. An object costs 1, a scalar a
+ * hundredth, and all that stands under a list as often as its page may have items.
+ */
+export function overLimits(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  variables: Variables,
+  maxCost: number,
+): GraphQLError[] {
+  return document.definitions.flatMap((operation) => {
+    if (operation.kind !== Kind.OPERATION_DEFINITION) return []
+    const found = measure(schema, document, operation, { ...defaultsOf(operation), ...variables }, maxCost)
+    const over = (what: string, size: number, most: number) => {
+      const message = `The ${what} of the query is over the limit of ${most}. Ask for less, or in several requests.`
+      return size > most ? [new GraphQLError(message, { nodes: [operation] })] : []
+    }
+    return [
+      ...over('depth', found.depth, LIMITS.graphqlDepth),
+      ...over('number of aliases', found.aliases, LIMITS.graphqlAliases),
+      ...over('cost', Math.ceil(found.cost), maxCost),
+    ]
+  })
+}
+
+/** How many fields the operation asks at its root, those in fragments included. The document is valid. */
+export function rootFields(document: DocumentNode, operationName: string | null | undefined): number {
+  const fragments = fragmentsOf(document)
+  const count = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, selection) => {
+      if (selection.kind === Kind.FIELD) return sum + 1
+      const inner =
+        selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : fragments.get(selection.name.value)
+      return sum + (inner ? count(inner) : 0)
+    }, 0)
+  const operation = document.definitions.find(
+    (part) =>
+      part.kind === Kind.OPERATION_DEFINITION && (!operationName || part.name?.value === operationName),
+  )
+  return operation?.kind === Kind.OPERATION_DEFINITION ? count(operation.selectionSet) : 1
+}
+
+const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, SelectionSetNode> =>
+  new Map(
+    document.definitions.flatMap((part) =>
+      part.kind === Kind.FRAGMENT_DEFINITION ? [[part.name.value, part.selectionSet]] : [],
+    ),
+  )
+
+function measure(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+  maxCost: number,
+) {
+  const lists = listFields(schema)
+  const fragments = fragmentsOf(document)
+  const found = { depth: 0, cost: 0, aliases: 0 }
+  const walk = (set: SelectionSetNode, depth: number, weight: number): void => {
+    found.depth = Math.max(found.depth, depth)
+    for (const selection of set.selections) {
+      // What is over a limit already need not be measured to its end.
+      if (depth > LIMITS.graphqlDepth || found.cost > maxCost || found.aliases > LIMITS.graphqlAliases) return
+      if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet, depth, weight)
+      else if (selection.kind === Kind.FIELD) visit(selection, depth, weight)
+      else spread(selection.name.value, depth, weight)
+    }
+  }
+  const spread = (name: string, depth: number, weight: number): void => {
+    // Not free: fragments that hold nothing but each other twice would be walked without end.
+    found.cost += weight / 100
+    const fragment = fragments.get(name)
+    if (fragment) walk(fragment, depth, weight)
+  }
+  const visit = (field: FieldNode, depth: number, weight: number): void => {
+    if (field.alias) found.aliases++
+    // What the schema says of itself is deep, and bounded by a rule of its own.
+    if (INTROSPECTION.has(field.name.value)) {
+      found.cost += INTROSPECTION_COST
+      return
+    }
+    found.cost += field.selectionSet ? weight : weight / 100
+    if (!field.selectionSet) return
+    const items = lists.has(field.name.value) ? pageOf(field, variables) : 1
+    walk(field.selectionSet, depth + 1, weight * items)
+  }
+  walk(operation.selectionSet, 1, 1)
+  return found
+}
+
+/** The fields that answer a page. */
+function listFields(schema: GraphQLSchema): Set<string> {
+  const fields = Object.values(schema.getQueryType()?.getFields() ?? {})
+  return new Set(
+    fields
+      .filter((field) => field.args.some((argument) => argument.name === 'limit'))
+      .map((field) => field.name),
+  )
+}
+
+/** Items a page may have, as the query or its variable says. */
+function pageOf(field: FieldNode, variables: Variables): number {
+  const limit = field.arguments?.find((argument) => argument.name.value === 'limit')?.value
+  const asked = limit && valueFromASTUntyped(limit, variables)
+  return typeof asked === 'number' && asked >= 1 ? Math.min(asked, LIMITS.pageMax) : LIMITS.pageDefault
+}
+
+const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode): Variables =>
+  Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
+    ),
+  )

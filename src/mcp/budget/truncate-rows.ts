@@ -1,0 +1,117 @@
+import { LIMITS } from '../../foundation/limits.ts'
+import { RowCursors } from '../../json/rows.ts'
+import type { Content } from '../protocol/result.ts'
+import type { Body, Nature, Reading, Row } from './read-result.ts'
+import { shrink, shrinkTogether, sizeOf } from './truncate-json.ts'
+
+/** An answer that was cut, and where what it shows in part stands whole. */
+type Cut = { body: object; links: Content[] }
+
+/** The answer with its rows, or its one thing, in about `room` bytes; `tokens` is what was asked for. */
+export function cutTo(reading: Reading, room: number, tokens: number): Cut {
+  if (reading.nature.cuttable) return cutParts(reading, room, tokens)
+  return Array.isArray(reading.body.data) ? cutRows(reading, room, tokens) : cutOne(reading, room, tokens)
+}
+
+/** One thing: its longest parts are cut. */
+function cutOne({ body, nature }: Reading, room: number, tokens: number): Cut {
+  const truncated: string[] = []
+  const rest = shrink({ value: body, path: '' }, room, truncated) as object
+  const links = linksTo([body as Row], nature)
+  return { body: { ...rest, truncated: listed(truncated), hint: hintOf(truncated, tokens, links) }, links }
+}
+
+/** Rows from the start, as many as have room; one that no page has room for is cut to let others stand beside it. */
+function cutRows({ body, nature }: Reading, room: number, tokens: number): Cut {
+  const rows = body.data as Row[]
+  const truncated: string[] = []
+  const kept: Row[] = []
+  const cut: Row[] = []
+  let left = room - '[]'.length
+  for (const [index, row] of rows.entries()) {
+    const mayTake = sizeOf(row) <= room || rows.length === 1 ? room : Math.floor(room / ROWS_OF_LONG)
+    const cuts: string[] = []
+    const shown = shrink({ value: row, path: `/data/${index}` }, mayTake - '[]'.length, cuts) as Row
+    left -= sizeOf(shown) + ','.length + cuts.reduce((sum, path) => sum + sizeOf(path) + ','.length, 0)
+    if (left < 0 && kept.length > 0) break
+    kept.push(shown)
+    truncated.push(...cuts)
+    if (cuts.length > 0) cut.push(row)
+  }
+  const links = linksTo(cut, nature)
+  const hint = hintOf(truncated, tokens, links)
+  return {
+    body: { ...body, data: kept, meta: metaOf(body, nature, kept.length, truncated, hint, tokens) },
+    links,
+  }
+}
+
+/** Rows beside each other that are each too long for a page. */
+const ROWS_OF_LONG = 4
+
+/** Every row, with those parts cut that may be. */
+function cutParts({ body, nature }: Reading, room: number, tokens: number): Cut {
+  const copy = structuredClone(body)
+  const parts = nature.cuttable?.(copy) ?? []
+  const truncated: string[] = []
+  const others = sizeOf(copy.data) - parts.reduce((sum, { value }) => sum + sizeOf(value), 0)
+  const values = shrinkTogether(parts, room - others, truncated)
+  for (const [i, part] of parts.entries()) part.put(values[i])
+  const rows = copy.data as Row[]
+  const cut = rows.filter((_, index) => truncated.some((path) => path.startsWith(`/data/${index}/`)))
+  const links = linksTo(cut, nature)
+  const hint = hintOf(truncated, tokens, links)
+  return { body: { ...copy, meta: metaOf(copy, nature, rows.length, truncated, hint, tokens) }, links }
+}
+
+function metaOf(
+  body: Body,
+  nature: Nature,
+  kept: number,
+  truncated: readonly string[],
+  ofCuts: string,
+  tokens: number,
+): Row {
+  const rows = body.data as Row[]
+  const { cursors, onward } = nature
+  const meta = body.meta ?? {}
+  const hint = [
+    meta['hint'],
+    kept < rows.length
+      ? `${kept} of ${rows.length} rows have room in max_tokens ${tokens}. ${onward ?? ''}`
+      : '',
+    ofCuts,
+  ]
+  return {
+    ...meta,
+    ...(kept < rows.length && {
+      has_more: true,
+      ...(typeof meta['rows'] === 'number' && { rows: kept }),
+      ...(cursors instanceof RowCursors
+        ? { next_cursor: cursors.after(kept - 1) }
+        : typeof meta['offset'] === 'number' && { next_offset: meta['offset'] + kept }),
+    }),
+    ...(truncated.length > 0 && { truncated: listed(truncated) }),
+    hint: hint.filter(Boolean).join(' ').trim(),
+  }
+}
+
+/** The paths that are named; how many more there are, the hint says. */
+const listed = (paths: readonly string[]) => paths.slice(0, LIMITS.truncatedPaths)
+
+/** Says how to get what was cut; nothing where nothing was. */
+function hintOf(truncated: readonly string[], tokens: number, links: readonly Content[]): string {
+  if (truncated.length === 0) return ''
+  const more = truncated.length - LIMITS.truncatedPaths
+  const orRead = links.length > 0 ? ', or read the linked resource' : ''
+  return `What truncated names${more > 0 ? ` and ${more} more` : ''} was cut to max_tokens ${tokens}: send a larger one${orRead}.`
+}
+
+/** Where the rows stand whole, as links that a client can read. */
+function linksTo(rows: readonly Row[], { uriOf }: Nature): Content[] {
+  return rows.slice(0, LIMITS.truncatedPaths).flatMap((row) => {
+    const uri = uriOf?.(row)
+    const name = decodeURIComponent(uri?.slice(uri.lastIndexOf('/') + 1) ?? '')
+    return uri === undefined ? [] : [{ type: 'resource_link', uri, name, mimeType: 'application/json' }]
+  })
+}

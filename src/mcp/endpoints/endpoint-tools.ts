@@ -1,0 +1,143 @@
+import { LRUCache } from 'lru-cache'
+import { type Context, grantsName } from '../../graphql/context.ts'
+import { graphql, type ResultOf } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { success } from '../protocol/result.ts'
+import { clean } from '../schema-projection/descriptions.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { EndpointTool } from '../tool/tool-binding.ts'
+import { aggregateTools } from '../tools/aggregates.ts'
+import { recordTools } from '../tools/records/record-tools.ts'
+import {
+  aboutType,
+  allTypes,
+  callTyped,
+  labelOf,
+  type RecordType,
+  typedToolOf,
+  wordsOf,
+} from '../tools/typed-tools.ts'
+import { batchTool, linkTool, sqlTool } from './link-tools.ts'
+
+const Served = graphql(`query ServedEndpoint($base: String!, $id: String!, $whole: Boolean) {
+  servedEndpoint(base: $base, id: $id, whole: $whole) {
+    tools { name recordType operation description isDescribed fields defaults }
+    links { name relType operation sources targets }
+    batch sqlQuery
+  }
+}`)
+const Stamp = graphql(`query EndpointStamp($base: String!, $id: String!, $whole: Boolean) {
+  servedEndpoint(base: $base, id: $id, whole: $whole) { stamp }
+  base(id: $base) { typesVersion createdAt }
+}`)
+const readServed = compile(Served)
+const readStamp = compile(Stamp)
+type ServedEndpoint = ResultOf<typeof Served>['servedEndpoint']
+type ServedTool = ServedEndpoint['tools'][number]
+
+export type EndpointTools = ReadonlyMap<string, EndpointTool>
+
+const cache = new LRUCache<string, EndpointTools>({ max: 200 })
+
+/**
+ * The tools that an endpoint offers to the token, in its author's order; `whole`, those it offers to any. Compiled once for
+ * each version of all they stand on.
+ */
+export async function endpointTools(
+  base: string,
+  id: string,
+  context: Context,
+  whole = false,
+): Promise<EndpointTools> {
+  const { servedEndpoint, base: types } = await readStamp({ base, id, whole }, context)
+  const key = JSON.stringify([
+    ...[base, types.createdAt, types.typesVersion, id, servedEndpoint.stamp],
+    ...[grantsName(context), whole],
+  ])
+  const known = cache.get(key)
+  if (known) return known
+  const served = (await readServed({ base, id, whole }, context)).servedEndpoint
+  const all = new Map((await allTypes(base, context)).map((type) => [type.id, type]))
+  const made = [
+    ...served.tools.flatMap((tool) => {
+      const type = all.get(tool.recordType)
+      return type ? [typeTool(tool, type)] : []
+    }),
+    ...served.links.map(linkTool),
+    ...(served.batch ? [batchTool(served.batch)] : []),
+    ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
+  ]
+  const tools = new Map(made.map((tool) => [tool.definition.name, tool]))
+  cache.set(key, tools)
+  return tools
+}
+
+const named = (tools: readonly Tool[], name: string): Tool => {
+  const found = tools.find((tool) => tool.name === name)
+  if (!found) throw new Error(`There is no tool ${name}`)
+  return found
+}
+
+/** The tools of all types, by the operation that they are of one. */
+const GENERIC = {
+  get: { tool: named(recordTools, 'get_record'), title: 'Get', words: 'Read one record' },
+  list: { tool: named(recordTools, 'query_records'), title: 'List', words: 'List records' },
+  delete: { tool: named(recordTools, 'delete_record'), title: 'Delete', words: 'Delete a record' },
+  cancel: {
+    tool: named(recordTools, 'cancel_record'),
+    title: 'Cancel',
+    words: 'Set the status to cancelled of a record',
+  },
+  aggregate: {
+    tool: named(aggregateTools, 'aggregate_records'),
+    title: 'Aggregate',
+    words: 'Count, sum and compare records',
+  },
+} as const
+type GenericOperation = keyof typeof GENERIC
+
+/** What a query is written in, where a tool takes one: its own words have no room for it. */
+const QUERIES: Partial<Record<GenericOperation, string>> = {
+  list: ' filter: {"field":"data.status","op":"eq","value":"open"}, or {"and":[…]}, {"or":[…]}, {"not":{…}}. sort: "-data.amount,id". fields: ["data.name"].',
+  aggregate:
+    ' aggregations: [{"fn":"sum","field":"data.n"}]; fn is count, sum, avg, min, max or count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}].',
+}
+
+function typeTool(tool: ServedTool, type: RecordType): EndpointTool {
+  const { name, operation, recordType, defaults } = tool
+  const shown = tool.fields?.map((field) => field.replace(/^data[.]/, '')) ?? null
+  if (operation === 'create' || operation === 'update' || operation === 'upsert') {
+    const description = describe(tool, type, wordsOf(type, operation), '')
+    const preset = operation === 'update' ? [] : defaults
+    const typed = typedToolOf(type, operation, { name, description, shown, preset })
+    return {
+      definition: typed.definition,
+      recordType,
+      operation,
+      call: async (args, place) => success(await callTyped(typed, place, args), true),
+    }
+  }
+  const of = operation as GenericOperation
+  const { tool: generic, title, words } = GENERIC[of]
+  const bound = generic.bind({
+    name,
+    title: `${title} ${labelOf(type)}`,
+    description: describe(tool, type, `${words} of type "${type.id}".`, QUERIES[of] ?? ''),
+    given: { record_type: recordType },
+    // Others than of the records as they are, and of claims, which no tool of an endpoint makes.
+    without: ['expand', 'as_of', 'claim_id'],
+  })
+  return { ...bound, recordType, operation }
+}
+
+/** What the author says of it, after what it does unless that is all there is to say. */
+function describe(
+  { description, isDescribed }: ServedTool,
+  type: RecordType,
+  words: string,
+  query: string,
+): string {
+  if (description === null) return `${words}${query}${aboutType(type)}`
+  const said = clean(description, 1000)
+  return isDescribed ? said : `${words}${query} ${said}`
+}

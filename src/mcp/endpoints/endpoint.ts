@@ -1,0 +1,98 @@
+import { type Context, endingWith, throughEndpoint } from '../../graphql/context.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { addressOf, type Options, openSession, type Session } from '../protocol/address-session.ts'
+import { endpointInstructions } from '../protocol/instructions.ts'
+import type { Caller } from '../protocol/provider.ts'
+import type { ToolResult } from '../protocol/result.ts'
+import type { ToolDefinition } from '../tool/tool-definition.ts'
+import { beyondGrants, unknownTool } from '../tool/unknown-tool.ts'
+import { endpointTools } from './endpoint-tools.ts'
+
+const readInstructions = compile(
+  graphql(`query EndpointInstructions($base: String!, $id: String!) {
+    servedEndpoint(base: $base, id: $id) { instructions }
+  }`),
+)
+const findTool = compile(
+  graphql(`query EndpointTool($base: String!, $id: String!, $name: String!) {
+    servedEndpoint(base: $base, id: $id) { tool(name: $name) withholds(name: $name) resources }
+  }`),
+)
+
+/** A session at an endpoint's address. Its `context` reaches no more than the endpoint's resources show. */
+export type AtEndpoint = Session & {
+  base: string
+  endpoint: string
+  /** The caller with all that the options leave; each tool is called in a context of its own. */
+  asking: Context
+}
+export const isAtEndpoint = (session: Session): session is AtEndpoint =>
+  session.base !== null && session.endpoint !== null && 'asking' in session
+
+/** The session of a caller at the address of an endpoint. @throws NOT_FOUND when there is none, or it is switched off */
+export async function openEndpoint(
+  whole: Context,
+  base: string,
+  endpoint: string,
+  options: Options,
+): Promise<AtEndpoint> {
+  const { instructions } = (await readInstructions({ base, id: endpoint }, whole)).servedEndpoint
+  const tools = options.tools && (await presentNames(options.tools, { base, id: endpoint }, whole))
+  const session = openSession(whole, base, { ...options, tools })
+  return {
+    ...{ ...session, base, endpoint, asking: session.context },
+    context: await throughEndpoint(session.context, base, endpoint, 'resources'),
+    instructions: endpointInstructions(instructions),
+  }
+}
+
+/** An address that names a tool by a name that it had before names it still. */
+const presentNames = (names: readonly string[], at: { base: string; id: string }, whole: Context) =>
+  Promise.all(names.map(async (name) => (await findTool({ ...at, name }, whole)).servedEndpoint.tool ?? name))
+
+/** The tools of an endpoint that the token may use and the options leave. */
+export async function listEndpointTools(session: AtEndpoint): Promise<ToolDefinition[]> {
+  const { base, endpoint, asking } = session
+  const tools = [...(await endpointTools(base, endpoint, asking)).values()].map(
+    ({ definition }) => definition,
+  )
+  return tools.filter((tool) => isLeft(tool, session))
+}
+
+const isLeft = ({ name, annotations }: ToolDefinition, { tools, readonly }: Session) =>
+  (tools === null || tools.includes(name)) && (!readonly || annotations.readOnlyHint)
+
+/**
+ * Calls a tool of an endpoint by its name or one that it had before. It runs in a context that reaches what the tool may
+ * see and write, and nothing else. @throws InvalidParams, DomainError
+ */
+export async function callEndpointTool(
+  session: AtEndpoint,
+  name: string,
+  args: Record<string, unknown>,
+  caller: Caller,
+): Promise<ToolResult> {
+  const { base, endpoint, asking } = session
+  const asked = { base, id: endpoint, name }
+  const { tool: meant, resources } = (await findTool(asked, asking)).servedEndpoint
+  const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
+  if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
+  const through = await throughEndpoint(endingWith(asking, caller.signal), base, endpoint, { tool: meant })
+  const place = { base, at: addressOf(session), context: through, hasResources: resources }
+  return tool.call(args, place, caller)
+}
+
+const OF_A_TYPE = /^(create|get|list|update|upsert|delete|cancel|aggregate|link|unlink|related)_./
+
+/** A name of a type's tool tells nothing of types outside the grants: it is forbidden whether or not the type exists. */
+async function unknown(session: AtEndpoint, name: string): Promise<Error> {
+  const { base, endpoint, whole } = session
+  const { tool, withholds } = (await findTool({ base, id: endpoint, name }, whole)).servedEndpoint
+  const isHidden = OF_A_TYPE.test(name) && !whole.scope.access.allows('write', base, '*')
+  if (tool === null && (withholds || isHidden)) return beyondGrants(name)
+  return unknownTool(
+    name,
+    (await listEndpointTools(session)).map((each) => each.name),
+  )
+}

@@ -1,0 +1,126 @@
+import { DomainError } from '../../foundation/errors.ts'
+import type { EndpointTool } from '../tool/tool-binding.ts'
+import { batchTools } from '../tools/batch.ts'
+import { relatedTools } from '../tools/related.ts'
+import { relationshipTools } from '../tools/relationships.ts'
+import { sqlTools } from '../tools/sql.ts'
+
+type ServedLink = {
+  name: string
+  relType: string
+  operation: string
+  sources: readonly string[]
+  targets: readonly string[]
+}
+
+/** A tool of one relationship type: an end that can be of one type only is not asked for. */
+export function linkTool({ name, relType, operation, sources, targets }: ServedLink): EndpointTool {
+  const ends =
+    operation === 'related'
+      ? { record_type: [...new Set([...sources, ...targets])] }
+      : { source_record_type: sources, target_record_type: targets }
+  const fixed = Object.entries(ends).flatMap(([key, ids]) => (ids.length === 1 ? [[key, ids[0]]] : []))
+  const open = Object.entries(ends).filter(([, ids]) => ids.length > 1)
+  const [generic] = operation === 'related' ? relatedTools : relationshipTools
+  if (!generic) throw new Error('There is no tool of links')
+  const bound = generic.bind({
+    name,
+    title: `${TITLES[operation] ?? 'Link'} ${relType}`,
+    description: `${WORDS[operation] ?? ''} by "${relType}".${operation === 'related' ? '' : endsIn(sources, targets)}`,
+    given: {
+      rel_type: relType,
+      ...(operation !== 'related' && { remove: operation === 'unlink' }),
+      ...Object.fromEntries(fixed),
+    },
+    without: operation === 'unlink' ? ['data'] : [],
+    only: Object.fromEntries(open),
+  })
+  return { ...bound, recordType: null, operation }
+}
+
+const TITLES: Readonly<Record<string, string>> = { link: 'Link', unlink: 'Unlink', related: 'Related' }
+const WORDS: Readonly<Record<string, string>> = {
+  link: 'Relate source to target',
+  unlink: 'Take away the link of source and target',
+  related: 'The records that one is linked with',
+}
+
+/** Where a type is not asked for, nothing else says what the id is of. */
+const endsIn = (sources: readonly string[], targets: readonly string[]): string =>
+  Object.entries({ source_id: sources, target_id: targets })
+    .map(([end, ids]) => (ids.length === 1 ? ` ${end} is of a record of type "${ids[0]}".` : ''))
+    .join('')
+
+type Batch = { records: Record<string, string[]>; relationships: Record<string, string[]> }
+
+/** The batch of an endpoint: no operation that it does not offer one at a time. */
+export function batchTool(served: unknown): EndpointTool {
+  const offered = served as Batch
+  const [generic] = batchTools
+  if (!generic) throw new Error('There is no batch')
+  const words = [...new Set(Object.values({ ...offered.records, ...offered.relationships }).flat())]
+  const bound = generic.bind({
+    name: 'batch',
+    title: 'Batch',
+    description: `All or none of: {type, record_type, id, data}. type: ${words.join(', ')}. id {$ref: x}: one named x.`,
+    given: {},
+  })
+  return {
+    ...bound,
+    recordType: null,
+    operation: 'batch',
+    call: (args, place, caller) => {
+      const { operations } = args
+      if (Array.isArray(operations))
+        for (const [i, each] of operations.entries()) demandOffered(each, i, offered)
+      return bound.call(args, place, caller)
+    },
+  }
+}
+
+/** @throws FORBIDDEN; what has no form is left to the batch to say */
+function demandOffered(raw: unknown, i: number, { records, relationships }: Batch): void {
+  const { type, record_type, rel_type, relationships: links } = Object(raw) as Record<string, unknown>
+  if (typeof type !== 'string') return
+  const known = typeof rel_type === 'string' ? relationships : records
+  const allowed = own(known, typeof rel_type === 'string' ? rel_type : record_type)
+  // A link is deleted by its id, which says nothing of its type: where none is named, every type must allow it.
+  const anyLink = type === 'delete_relationship' && rel_type === undefined
+  if (anyLink || !allowed.includes(type)) throw notOffered(`/operations/${i}/type`, type, allowed)
+  for (const link of Array.isArray(links) ? links : [])
+    if (
+      !own(relationships, (Object(link) as Record<string, unknown>)['rel_type']).includes(
+        'upsert_relationship',
+      )
+    )
+      throw notOffered(`/operations/${i}/relationships`, 'upsert_relationship', [])
+}
+
+const own = (of: Record<string, string[]>, key: unknown): readonly string[] =>
+  typeof key === 'string' && Object.hasOwn(of, key) ? (of[key] ?? []) : []
+
+const notOffered = (path: string, received: string, allowed: readonly string[]) =>
+  new DomainError('FORBIDDEN', `This address does not offer "${received.slice(0, 64)}" of that type.`, {
+    details: [
+      {
+        path,
+        code: 'not_offered',
+        message: 'A batch does what the other tools of the address do: tools/list names them.',
+        received: received.slice(0, 64),
+        allowed,
+      },
+    ],
+  })
+
+/** SQL over the types that nothing bounds. */
+export const sqlTool = {
+  available: (context: Parameters<NonNullable<(typeof sqlTools)[number]>['available']>[0]) =>
+    sqlTools[0]?.available(context) ?? false,
+  tool(): EndpointTool {
+    const [generic] = sqlTools
+    if (!generic) throw new Error('There is no SQL')
+    const { description, annotations } = generic.define(false)
+    const bound = generic.bind({ name: 'sql_query', title: annotations.title, description, given: {} })
+    return { ...bound, recordType: null, operation: 'sql_query' }
+  },
+}

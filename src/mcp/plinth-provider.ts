@@ -1,0 +1,160 @@
+import { type Context, endingWith, mayAnywhere } from '../graphql/context.ts'
+import { complete } from './completion.ts'
+import { callEndpointTool, isAtEndpoint, listEndpointTools } from './endpoints/endpoint.ts'
+import { getPrompt, listPrompts } from './prompts/prompts.ts'
+import { addressOf, type Session } from './protocol/address-session.ts'
+import { about, INSTRUCTIONS } from './protocol/instructions.ts'
+import { type Caller, InvalidParams, isOfProtocol, type Provider } from './protocol/provider.ts'
+import { failure, success, type ToolResult } from './protocol/result.ts'
+import { listResources, listTemplates, readResource } from './resources/resources.ts'
+import { watch } from './subscriptions/list-changed.ts'
+import { demandFollow } from './subscriptions/resource-subscriptions.ts'
+import type { Tool } from './tool/tool.ts'
+import type { ToolDefinition } from './tool/tool-definition.ts'
+import { beyondGrants, unknownTool } from './tool/unknown-tool.ts'
+import { aggregateTools } from './tools/aggregates.ts'
+import { baseTools } from './tools/bases.ts'
+import { batchTools } from './tools/batch.ts'
+import { type TwoSided, workTools } from './tools/claims/claims.ts'
+import { definitionTools } from './tools/delete-definition.ts'
+import { profileTools } from './tools/describe-type/describe-type.ts'
+import { historyTools } from './tools/history.ts'
+import { recordTypeTools, typeAdministration } from './tools/record-types.ts'
+import { recordTools } from './tools/records/record-tools.ts'
+import { relatedTools } from './tools/related.ts'
+import { relationshipTools } from './tools/relationships.ts'
+import { knowledgeTools } from './tools/search-fetch/search-and-fetch.ts'
+import { sqlTools } from './tools/sql.ts'
+import { callTyped, listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
+
+/** Tools of every base, whatever its types. */
+export const GENERIC: readonly TwoSided[] = [
+  ...recordTypeTools,
+  ...profileTools,
+  ...recordTools,
+  ...relationshipTools,
+  ...relatedTools,
+  ...historyTools,
+  ...aggregateTools,
+  ...batchTools,
+  ...sqlTools,
+  ...workTools,
+]
+/** Tools of a base for clients that know no others, at addresses that name them. */
+export const NAMED_ONLY: readonly Tool[] = knowledgeTools
+/** Tools of the account, on `/mcp` only. */
+export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration, ...definitionTools]
+
+/** What the protocol serves of Plinth. */
+export const plinth: Provider = {
+  about,
+  instructions: INSTRUCTIONS,
+  tools: {
+    async list(session, cursor) {
+      if (cursor !== undefined) throw new InvalidParams('tools/list has one page: send no cursor.')
+      return { tools: await listTools(session) }
+    },
+    call: callTool,
+  },
+  resources: {
+    list: listResources,
+    templates: async (session, cursor) => listTemplates(session, cursor),
+    read: (session, uri, caller) => readResource(whileAsked(session, caller), uri),
+    demandFollow,
+  },
+  prompts: { list: listPrompts, get: getPrompt },
+  complete,
+  watch,
+}
+
+const byName = (rows: readonly TwoSided[]): ReadonlyMap<string, TwoSided> =>
+  new Map(rows.map((row) => [row.name, row]))
+const ANYWHERE = byName([...ACCOUNT, ...GENERIC])
+const IN_BASE = byName([...GENERIC, ...NAMED_ONLY])
+const rowsAt = (base: string | null) => (base === null ? ANYWHERE : IN_BASE)
+
+const NAMES = { anywhere: [...ANYWHERE.keys()], inBase: [...IN_BASE.keys()] }
+/** The names of the tools that an address has whatever its types and its token. */
+export const genericNames = (base: string | null): readonly string[] =>
+  base === null ? NAMES.anywhere : NAMES.inBase
+
+/** The tools of this address that the token may use, in one order. Grants and address decide, nothing else. */
+export async function listTools(session: Session): Promise<ToolDefinition[]> {
+  if (isAtEndpoint(session)) return listEndpointTools(session)
+  const { context, base, tools } = session
+  const generic = [...rowsAt(base).values()]
+    .map((row) => sideOf(row, session))
+    .filter((row) => offered(row, session))
+    .map((row) => row.define(base === null))
+  return base === null ? generic : [...generic, ...listedOf(await typedTools(base, context), tools)]
+}
+
+/** Calls a tool by name. A tool that is not listed for want of room is called all the same. @throws InvalidParams */
+async function callTool(
+  asking: Session,
+  name: string,
+  args: Record<string, unknown>,
+  caller: Caller,
+): Promise<ToolResult> {
+  const session = whileAsked(asking, caller)
+  const { base, context } = session
+  const known = rowsAt(base).get(name)
+  const row = known && sideOf(known, session)
+  try {
+    if (isAtEndpoint(session)) return await callEndpointTool(session, name, args, caller)
+    if (row) {
+      if (!isShown(row, session)) throw await unknown(session, name)
+      if (!may(row, context, base)) throw beyondGrants(name)
+      return await row.call(args, session, caller)
+    }
+    const typed = base === null || !isNamed(name, session) ? undefined : await typedTool(base, name, context)
+    if (!typed || base === null) throw await unknown(session, name)
+    return success(
+      await callTyped(typed, { base, at: addressOf(session), context, hasResources: true }, args),
+      true,
+    )
+  } catch (thrown) {
+    if (isOfProtocol(thrown)) throw thrown
+    return failure(thrown, context.scope.requestId)
+  }
+}
+
+/** What is read for a request ends with it: when it is cancelled, or its client is gone. */
+const whileAsked = (session: Session, { signal }: Caller): Session => ({
+  ...session,
+  context: endingWith(session.context, signal),
+})
+
+const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)
+
+/** The tool as it is to the session: to one that may write nowhere, what of it reads. */
+const sideOf = (row: TwoSided, { context, base }: Session): Tool =>
+  row.reads && !may(row, context, base) ? row.reads : row
+
+/** Do the options of the address leave a tool of the name? */
+const isNamed = (name: string, { tools }: Session) => tools === null || tools.includes(name)
+
+/** Do they leave this one, whether or not the token may use it? */
+const isShown = (row: Tool, session: Session) =>
+  isNamed(row.name, session) &&
+  (session.tools !== null || !row.onlyNamed) &&
+  (may(row, session.context, session.base) || !may(row, session.whole, session.base)) &&
+  (!session.readonly || row.permission === 'read')
+
+const offered = (row: Tool, session: Session) =>
+  isShown(row, session) && may(row, session.context, session.base) && row.available(session.context)
+
+/** A name of a type's tool tells nothing of types outside the grants: it is forbidden whether or not the type exists. */
+async function unknown(session: Session, name: string): Promise<Error> {
+  const { context, base, readonly } = session
+  if (base !== null && !readonly && (await isOutsideGrants(session, base, name))) return beyondGrants(name)
+  const names = (await listTools(session)).map((tool) => tool.name)
+  const typed = base === null ? [] : [...(await typedTools(base, context)).all.keys()]
+  return unknownTool(name, [...names, ...typed.filter((each) => isNamed(each, session))])
+}
+
+/** Is it a name of a type's tool that is none of the token's, rather than one that the address hides? */
+async function isOutsideGrants({ whole }: Session, base: string, name: string): Promise<boolean> {
+  if (!/^(create|update)_./.test(name) || whole.scope.access.allows('write', base, '*')) return false
+  return (await typedTool(base, name, whole)) === undefined
+}

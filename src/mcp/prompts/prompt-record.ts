@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { check, inBody } from '../../contract/validate.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+
+const Argument = z.object({
+  name: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'It is 1 to 64 letters, digits, "_", "." and "-".'),
+  description: z.string().nullish(),
+  required: z.boolean().nullish(),
+  /** Its value is the id of a record of this type. */
+  record_type: z.string().nullish(),
+  enum: z.array(z.string()).nullish(),
+})
+export type PromptArgument = z.output<typeof Argument>
+
+/** The data of a record that is a prompt. What else it holds is its owner's. */
+const Prompt = z.object({
+  name: z.string().trim().min(1).max(128),
+  description: z.string().nullish(),
+  arguments: z
+    .array(Argument)
+    .max(LIMITS.promptArguments)
+    .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'A name is there twice.')
+    .nullish(),
+  template: z.string().max(LIMITS.promptBytes),
+})
+
+/** A prompt as its record has it. */
+export type Prompt = {
+  id: string
+  name: string
+  description: string | null
+  arguments: readonly PromptArgument[]
+  template: string
+}
+
+/** The prompt that a record of type `prompt` is, or, in a sentence, why it is none. */
+export function readPrompt({
+  id,
+  data,
+}: {
+  id: string
+  data: unknown
+}): Prompt | { id: string; fault: string } {
+  try {
+    const { name, description, arguments: args, template } = check(Prompt, data, inBody('/data'))
+    return { id, name, description: description ?? null, arguments: args ?? [], template }
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError)) throw thrown
+    const [detail] = thrown.details
+    return { id, fault: `${detail?.path}: ${thrown.message}` }
+  }
+}
+
+const PLACE = /\{\{\s*([A-Za-z0-9_.-]{1,64})\s*\}\}/g
+
+/**
+ * The template with a value in each place that names an argument, nothing where none is given. Values are data: what they
+ * hold is not filled again. Places that name no argument stay. Undefined when it would be longer than `LIMITS.promptBytes`.
+ */
+export function fillTemplate(
+  { template, arguments: known }: Prompt,
+  given: Readonly<Record<string, string>>,
+): string | undefined {
+  const values = new Map(
+    known.map(({ name }) => [name, Object.hasOwn(given, name) ? (given[name] ?? '') : '']),
+  )
+  let length = template.length
+  for (const [place, name = ''] of template.matchAll(PLACE))
+    length += (values.get(name) ?? place).length - place.length
+  if (length > LIMITS.promptBytes) return undefined
+  return template.replace(PLACE, (place, name: string) => values.get(name) ?? place)
+}

@@ -1,0 +1,176 @@
+import { nearest } from '../../contract/suggest.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Context } from '../../graphql/context.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { valuesOf } from '../../json/rows.ts'
+import type { Session } from '../protocol/address-session.ts'
+import { InvalidParams } from '../protocol/provider.ts'
+import { acrossBases, foreignCursor } from '../resources/across-bases.ts'
+import { isOutOfSight } from '../resources/resources.ts'
+import { clean, listed } from '../schema-projection/descriptions.ts'
+import { fillTemplate, type Prompt, type PromptArgument, readPrompt } from './prompt-record.ts'
+
+/** The record type whose records are prompts. */
+export const PROMPT_TYPE = 'prompt'
+
+const ACTIVE = { field: 'status', op: 'eq', value: 'active' }
+const listRecords = compile(
+  graphql(
+    `query Prompts($base: String!, $type: String!, $filter: JSON, $limit: Int) {
+      records(base: $base, recordType: $type, filter: $filter, sort: "created_at,id", fields: ["id", "data"], limit: $limit) { rows }
+    }`,
+  ),
+)
+type Row = { id: string; data: unknown }
+type Faulty = { id: string; fault: string }
+/** The prompts of a base under the names they are published by, and the records that are none. */
+type PromptsOfBase = { known: ReadonlyMap<string, Prompt>; faulty: readonly (Faulty & { name: unknown })[] }
+
+/** The prompts of the address. On `/mcp` the name of each begins with its base: `crm/greet`. */
+export async function listPrompts(session: Session, cursor?: string) {
+  if (session.base !== null && cursor !== undefined) throw foreignCursor()
+  const { items, nextCursor } = await acrossBases(
+    session,
+    LIMITS.promptsOfBase,
+    cursor,
+    async (base, _limit, inBase) => {
+      if (inBase !== null) throw foreignCursor()
+      const { known } = await promptsOf(base, session.context)
+      const prompts = [...known].map(([name, prompt]) =>
+        published(publicName(session, base, name), prompt, base),
+      )
+      return { items: prompts, nextCursor: undefined }
+    },
+  ).catch((thrown: unknown) => {
+    throw thrown instanceof DomainError && thrown.code === 'VALIDATION_ERROR' ? foreignCursor() : thrown
+  })
+  return { prompts: items, ...(nextCursor !== undefined && { nextCursor }) }
+}
+
+/** A prompt with its arguments filled in, as one message of the user. @throws InvalidParams naming the argument at fault */
+export async function getPrompt(session: Session, name: string, args: Readonly<Record<string, string>>) {
+  const { base, prompt } = await demandPrompt(session, name)
+  checkArguments(name, prompt, args)
+  const text = fillTemplate(prompt, args)
+  if (text === undefined)
+    throw new InvalidParams(`The prompt would be longer than ${LIMITS.promptBytes} characters.`)
+  return {
+    description: description(prompt, base),
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+  }
+}
+
+/** The prompt of that name; undefined where there is none for the token. */
+export async function findPrompt(
+  session: Session,
+  name: string,
+): Promise<{ base: string; prompt: Prompt } | undefined> {
+  const [base, own] = ownName(session, name)
+  const prompt = base === undefined ? undefined : (await promptsOf(base, session.context)).known.get(own)
+  return base !== undefined && prompt ? { base, prompt } : undefined
+}
+
+async function demandPrompt(session: Session, name: string): Promise<{ base: string; prompt: Prompt }> {
+  const [base, own] = ownName(session, name)
+  const none: PromptsOfBase = { known: new Map(), faulty: [] }
+  const { known, faulty } = base === undefined ? none : await promptsOf(base, session.context)
+  const prompt = known.get(own)
+  if (base !== undefined && prompt) return { base, prompt }
+  const shown = name.slice(0, 128)
+  const bad = faulty.find((each) => each.name === own)
+  if (bad) throw new InvalidParams(`The record "${bad.id}" is no prompt that can be used. ${bad.fault}`)
+  const close = base === undefined ? undefined : nearest(own, known.keys())
+  const hint = close === undefined ? '' : ` Did you mean "${publicName(session, base ?? '', close)}"?`
+  throw new InvalidParams(`There is no prompt "${shown}" here.${hint} prompts/list names those there are.`)
+}
+
+/** A name of `/mcp` is that of the base, a slash and the prompt's own. */
+const publicName = (session: Session, base: string, own: string): string =>
+  session.base === null ? `${base}/${own}` : own
+
+function ownName({ base }: Session, name: string): readonly [base: string | undefined, own: string] {
+  if (base !== null) return [base, name]
+  const at = name.indexOf('/')
+  return at < 0 ? [undefined, name] : [name.slice(0, at), name.slice(at + 1)]
+}
+
+/**
+ * The active prompts of a base, the oldest first. Of two that share a name the newer is published with its id behind it,
+ * so that a prompt in use keeps its name.
+ */
+async function promptsOf(base: string, context: Context): Promise<PromptsOfBase> {
+  const known = new Map<string, Prompt>()
+  const faulty: (Faulty & { name: unknown })[] = []
+  for (const row of await rowsOf(base, context)) {
+    const prompt = readPrompt(row)
+    if ('fault' in prompt) faulty.push({ ...prompt, name: (row.data as { name?: unknown }).name })
+    else known.set(freeName(prompt, known), prompt)
+  }
+  return { known, faulty }
+}
+
+/** None without the type, and none where the token may not read it. */
+async function rowsOf(base: string, context: Context): Promise<Row[]> {
+  try {
+    const asked = { base, type: PROMPT_TYPE, filter: ACTIVE, limit: LIMITS.promptsOfBase }
+    return valuesOf((await listRecords(asked, context)).records.rows) as Row[]
+  } catch (thrown) {
+    if (isOutOfSight(thrown)) return []
+    throw thrown
+  }
+}
+
+function freeName({ id, name }: Prompt, taken: ReadonlyMap<string, unknown>): string {
+  const plain = clean(name, 128) || id
+  let free = plain
+  for (let n = 1; taken.has(free); n++) free = n === 1 ? `${plain}-${id}` : `${plain}-${id}-${n}`
+  return free
+}
+
+const description = (prompt: Prompt, base: string): string =>
+  clean(prompt.description ?? '', 1000) || `A prompt of base "${base}".`
+
+const published = (name: string, prompt: Prompt, base: string) => ({
+  name,
+  description: description(prompt, base),
+  arguments: prompt.arguments.map((argument) => {
+    const about = aboutArgument(argument)
+    return { name: argument.name, ...(about && { description: about }), required: argument.required ?? false }
+  }),
+})
+
+/** Its own words, and what they may leave out: which values it takes. */
+function aboutArgument({ description, record_type, enum: values }: PromptArgument): string {
+  return [
+    clean(description ?? '', 600),
+    values && values.length > 0 ? `One of ${listed(values)}.` : '',
+    record_type ? `The id of a record of type "${clean(record_type, 64)}".` : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+/** @throws InvalidParams */
+function checkArguments(name: string, prompt: Prompt, args: Readonly<Record<string, string>>): void {
+  const names = prompt.arguments.map((argument) => argument.name)
+  const shown = name.slice(0, 128)
+  const unknown = Object.keys(args).find((given) => !names.includes(given))
+  if (unknown !== undefined) {
+    const close = nearest(unknown, names)
+    throw new InvalidParams(
+      `The prompt "${shown}" takes no "${unknown.slice(0, 64)}".${close ? ` Did you mean "${close}"?` : ''} It takes ${names.length > 0 ? listed(names) : 'no arguments'}.`,
+    )
+  }
+  for (const argument of prompt.arguments) {
+    const value = Object.hasOwn(args, argument.name) ? args[argument.name] : undefined
+    if (value === undefined && argument.required)
+      throw new InvalidParams(`The prompt "${shown}" needs the argument "${argument.name}".`)
+    const values = argument.enum ?? []
+    // A form sends what was left empty as an empty text.
+    const isLeftOut = value === undefined || (value === '' && !argument.required)
+    if (!isLeftOut && values.length > 0 && !values.includes(value))
+      throw new InvalidParams(`"${argument.name}" is one of ${listed(values)}.`)
+  }
+}

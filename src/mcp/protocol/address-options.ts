@@ -1,0 +1,67 @@
+import { ID_RULES, isTypeId } from '../../contract/ids.ts'
+import { nearest, unknownName } from '../../contract/suggest.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Options } from './address-session.ts'
+
+const NAMES = ['types', 'readonly', 'tools'] as const
+const FLAGS: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
+/** Any name that clients take; what it names comes and goes with the types. */
+const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
+const OF_A_TYPE = /^(create|update)_./
+
+/**
+ * The options of an address, as its query has them. A misspelt one would leave more than was meant, so nothing is ignored.
+ * `generic` are the names of the tools that do not come and go; null where all of them may.
+ * @throws VALIDATION_ERROR with every fault
+ */
+export function readOptions(
+  query: Readonly<Record<string, unknown>>,
+  generic: readonly string[] | null,
+): Options {
+  const [first, ...rest] = Object.entries(query).flatMap(([name, value]) => faultsOf(name, value, generic))
+  if (first) throw invalid(first, ...rest)
+  const { types, readonly, tools } = query as Record<string, string | undefined>
+  return {
+    readonly: FLAGS[readonly ?? '0'] ?? false,
+    types: types?.split(',') ?? null,
+    tools: tools?.split(',') ?? null,
+  }
+}
+
+function faultsOf(name: string, value: unknown, generic: readonly string[] | null): Detail[] {
+  const path = `query/${name.slice(0, 64)}`
+  if (!NAMES.includes(name as never)) {
+    const hint = nearest(name, NAMES)
+    const message = `The address takes no "${name.slice(0, 64)}".${hint ? ` Did you mean "${hint}"?` : ''}`
+    return [{ path, code: 'unknown_key', message, allowed: NAMES, ...(hint && { hint }) }]
+  }
+  if (typeof value !== 'string') return [{ path, code: 'duplicate', message: `"${name}" is given twice.` }]
+  if (name === 'readonly')
+    return Object.hasOwn(FLAGS, value)
+      ? []
+      : [{ path, code: 'enum', message: 'readonly is 1 or 0.', allowed: ['1', '0'] }]
+  const names = value.split(',')
+  if (names.length > LIMITS.narrowedNames)
+    return [{ path, code: 'too_many', message: `${name} names at most ${LIMITS.narrowedNames}.` }]
+  return name === 'types'
+    ? names.filter((id) => !isTypeId(id)).map((id) => noTypeId(path, id))
+    : names.filter((tool) => !isToolName(tool, generic)).map((tool) => noTool(path, tool, generic ?? []))
+}
+
+/** A tool of a type may be there tomorrow, and is nothing the token must hear of: only its form is asked for. */
+const isToolName = (tool: string, generic: readonly string[] | null) =>
+  generic?.includes(tool) || ((generic === null || OF_A_TYPE.test(tool)) && TOOL_NAME.test(tool))
+
+const noTypeId = (path: string, id: string): Detail => ({
+  path,
+  code: 'invalid_id',
+  message: `types are ids of record types with commas between them: ${ID_RULES.type}.`,
+  received: id.slice(0, 64),
+})
+
+const noTool = (path: string, tool: string, generic: readonly string[]): Detail => {
+  const about = unknownName(tool, generic)
+  const meant = about.hint ? ` Did you mean "${about.hint}"?` : ''
+  return { path, code: 'enum', message: `There is no tool "${tool.slice(0, 64)}".${meant}`, ...about }
+}

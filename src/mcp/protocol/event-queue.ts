@@ -1,0 +1,60 @@
+import { LIMITS } from '../../foundation/limits.ts'
+import { type ServerEvent, serverMessage } from '../../http/sse.ts'
+
+/** Messages on their way into an event stream, in order. A reader that falls far behind is let go. */
+export class Outbox implements AsyncIterator<ServerEvent> {
+  /** Called once, when the reader has gone or all has been said. */
+  onEnd: () => void = () => {}
+  #waiting: ServerEvent[] = []
+  #bytes = 0
+  #isOver = false
+  #wake = () => {}
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+  send(message: object): void {
+    this.#take(serverMessage(message))
+  }
+  /** Takes a stream of events to its end. */
+  async drain(events: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const bytes of events) {
+      if (this.#isOver) return
+      this.#take(Buffer.from(bytes))
+    }
+    this.end()
+  }
+  #take(event: ServerEvent): void {
+    if (this.#isOver) return
+    if (this.#bytes > LIMITS.streamBacklogBytes) {
+      this.#waiting = []
+      this.end()
+      return
+    }
+    this.#waiting.push(event)
+    this.#bytes += event.length
+    this.#wake()
+  }
+  /** What was sent is still read; nothing more is taken. */
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#wake()
+    this.onEnd()
+  }
+  async next(): Promise<IteratorResult<ServerEvent, undefined>> {
+    while (this.#waiting.length === 0 && !this.#isOver)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    const event = this.#waiting.shift()
+    if (!event) return { done: true, value: undefined }
+    this.#bytes -= event.length
+    return { done: false, value: event }
+  }
+  async return(): Promise<IteratorResult<ServerEvent, undefined>> {
+    this.#waiting = []
+    this.end()
+    return { done: true, value: undefined }
+  }
+}

@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify'
+import { DomainError } from '../../foundation/errors.ts'
+
+type Options = { host: string; publicUrl: string | undefined; corsOrigins: readonly string[] }
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Refuses hosts and origins that are not ours: a page of another site must not reach a server on this machine by
+ * renaming its own address (DNS rebinding).
+ */
+export function addressCheck({ host, publicUrl, corsOrigins }: Options) {
+  const hosts = new Set([
+    ...LOOPBACK,
+    host.includes(':') ? `[${host}]` : host,
+    ...(publicUrl ? [new URL(publicUrl).hostname] : []),
+  ])
+  const origins = new Set([...corsOrigins, ...(publicUrl ? [new URL(publicUrl).origin] : [])])
+  return async (request: FastifyRequest): Promise<void> => {
+    if (!hosts.has(hostname(request.headers.host ?? ''))) throw refused('Host')
+    const { origin } = request.headers
+    if (origin === undefined || origins.has(origin)) return
+    if (!isLoopback(origin)) throw refused('Origin')
+  }
+}
+
+/** The name in a Host header, without its port. */
+const hostname = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
+
+function isLoopback(origin: string): boolean {
+  try {
+    return LOOPBACK.includes(new URL(origin).hostname)
+  } catch {
+    return false
+  }
+}
+
+const refused = (header: string) =>
+  new DomainError('FORBIDDEN', `This ${header} is not served here.`, {
+    details: [
+      {
+        path: `header/${header}`,
+        code: 'not_served',
+        message:
+          'Set PLINTH_PUBLIC_URL to the address clients use, or PLINTH_CORS_ORIGINS to the pages that may call.',
+      },
+    ],
+  })

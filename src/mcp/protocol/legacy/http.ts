@@ -1,0 +1,121 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { eventStream, openEnded } from '../../../http/sse.ts'
+import type { Session } from '../address-session.ts'
+import type { Calls } from '../call-log.ts'
+import type { Outbox } from '../event-queue.ts'
+import type { Provider, Wire } from '../provider.ts'
+import { protocolError } from '../result.ts'
+import { LegacyExchange } from './exchange.ts'
+import { listen } from './listen.ts'
+import { isOpening, isRequest, readMessages } from './messages.ts'
+import { openLegacyServer } from './server.ts'
+import { type Kept, Sessions } from './sessions.ts'
+
+/** Versions of the `initialize` era; a header that names another is refused. */
+export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+
+type Post = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: Session,
+  calls: Calls,
+) => Promise<FastifyReply>
+type Serve = (request: FastifyRequest, reply: FastifyReply, session: Session) => Promise<FastifyReply>
+/** The era over HTTP: POSTs with a session and without, the stream of a session, and its end. */
+export type Legacy = { post: Post; get: Serve; delete: Serve; close(): Promise<void>; endStreams(): void }
+
+export async function openLegacy(provider: Provider, onInternal: (cause: unknown) => void): Promise<Legacy> {
+  const server = await openLegacyServer(provider, onInternal)
+  const sessions = new Sessions()
+
+  const stream = (reply: FastifyReply, outbox: Outbox) => {
+    openEnded(reply)
+    reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache, no-transform')
+    return reply.send(eventStream(null, outbox, onInternal))
+  }
+
+  const post: Post = async (request, reply, session, calls) => {
+    const version = request.headers['mcp-protocol-version']
+    if (version !== undefined && !LEGACY_VERSIONS.includes(String(version)))
+      return refuse(reply, 400, -32000, VERSIONS)
+    const accept = request.headers.accept ?? '*/*'
+    if (!/application\/(json|\*)|\*\/\*/.test(accept))
+      return refuse(reply, 406, -32000, 'Accept must take application/json.')
+    const read = readMessages(request.body)
+    if (typeof read === 'string') return refuse(reply, 400, -32600, read)
+    const { messages, isBatch } = read
+    const opens = !isBatch && isOpening(messages[0])
+    const kept = opens ? null : keptOf(request, session, sessions)
+    if (kept === undefined) return refuse(reply, 404, -32001, GONE)
+
+    const requests = messages.filter(isRequest).map(({ id }) => id)
+    const takesStream = accept.includes('text/event-stream')
+    const exchange = new LegacyExchange(session, calls, kept, takesStream, requests)
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) server.abandon(exchange)
+    })
+    const ready = exchange.ready()
+    for (const message of messages) server.take(message, exchange)
+    await ready
+    if (exchange.outbox) return stream(reply, exchange.outbox)
+    const [first] = exchange.answers
+    if (!first) return reply.code(202).send()
+    // One server answers for all addresses; what is said of this one is put in its place.
+    if (opens && 'result' in first && session.instructions !== null)
+      first.result['instructions'] = session.instructions
+    if (opens && 'result' in first)
+      reply.header(
+        'mcp-session-id',
+        sessions.open(ownerOf(session), request.url, capabilitiesIn(messages[0])).id,
+      )
+    return reply.type('application/json').send(JSON.stringify(isBatch ? exchange.answers : first))
+  }
+
+  return {
+    post,
+    get: async (request, reply, session) => {
+      const kept = keptOf(request, session, sessions)
+      if (kept === null) return refuse(reply.header('allow', 'POST'), 405, -32000, NO_SESSION)
+      if (kept === undefined) return refuse(reply, 404, -32001, GONE)
+      if (!/text\/(event-stream|\*)|\*\/\*/.test(request.headers.accept ?? '*/*'))
+        return refuse(reply, 406, -32000, 'Accept must take text/event-stream.')
+      return stream(reply, await listen(provider, session, kept, onInternal))
+    },
+    delete: async (request, reply, session) => {
+      const kept = keptOf(request, session, sessions)
+      if (kept === null) return refuse(reply.header('allow', 'POST'), 405, -32000, NO_SESSION)
+      if (kept === undefined) return refuse(reply, 404, -32001, GONE)
+      sessions.end(kept)
+      return reply.code(204).send()
+    },
+    endStreams: () => {
+      sessions.close()
+      server.endQuestions()
+    },
+    close: () => server.close(),
+  }
+}
+
+const VERSIONS = `MCP-Protocol-Version is one of ${LEGACY_VERSIONS.join(', ')}, 2026-07-28.`
+const NO_SESSION = 'Without a session there is no stream and nothing to end: POST initialize opens one.'
+const GONE = 'There is no such session here: send initialize again, without Mcp-Session-Id.'
+
+/** The session that the request names; null when it names none, undefined when there is none for it. */
+function keptOf(request: FastifyRequest, session: Session, sessions: Sessions): Kept | null | undefined {
+  const id = request.headers['mcp-session-id']
+  if (id === undefined) return null
+  return sessions.find(String(id), ownerOf(session), request.url)
+}
+
+/** Whose a session is: the token's, under whatever grants each request finds it with. */
+function ownerOf({ context }: Session): string {
+  const { tokenId, name } = context.scope.actor
+  return tokenId ?? name
+}
+
+const capabilitiesIn = (message: JSONRPCMessage | undefined): Wire =>
+  (message as unknown as { params: { capabilities: Wire } }).params.capabilities
+
+const refuse = (reply: FastifyReply, status: number, code: number, message: string): FastifyReply =>
+  reply.code(status).send(protocolError(code, message))

@@ -1,0 +1,37 @@
+/** What the messages of a body are. They are read once; from then on a look at their keys tells them apart. */
+import {
+  isInitializeRequest,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js'
+import { LIMITS } from '../../../foundation/limits.ts'
+
+/** The messages of a body, or why it is none. */
+export function readMessages(body: unknown): { messages: JSONRPCMessage[]; isBatch: boolean } | string {
+  const isBatch = Array.isArray(body)
+  const raw: unknown[] = isBatch ? body : [body]
+  if (raw.length === 0 || raw.length > LIMITS.mcpBatch) return `A batch has 1 to ${LIMITS.mcpBatch} messages.`
+  const messages: JSONRPCMessage[] = []
+  for (const each of raw) {
+    const parsed = JSONRPCMessageSchema.safeParse(each)
+    if (!parsed.success) return 'The body is not a JSON-RPC 2.0 message.'
+    messages.push(parsed.data)
+  }
+  const ids = messages.filter(isRequest).map(({ id }) => id)
+  return new Set(ids).size === ids.length ? { messages, isBatch } : 'Two requests of one batch share an id.'
+}
+
+export const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest =>
+  'method' in message && 'id' in message
+
+export const isNotification = (message: JSONRPCMessage): message is JSONRPCNotification =>
+  'method' in message && !('id' in message)
+
+/** Is it an `initialize` that is well formed? */
+export const isOpening = (message: JSONRPCMessage | undefined): boolean =>
+  message !== undefined &&
+  'method' in message &&
+  message.method === 'initialize' &&
+  isInitializeRequest(message)

@@ -1,0 +1,120 @@
+import {
+  CallToolRequestSchema,
+  CompleteRequestSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  ReadResourceRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { z } from 'zod'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { toContent } from '../content.ts'
+import { type Caller, InvalidParams, type Provider } from '../provider.ts'
+import type { LegacyExchange } from './exchange.ts'
+import { RpcError } from './rpc-error.ts'
+import type { Kept } from './sessions.ts'
+
+/** What a request is served with. */
+type Serving = {
+  provider: Provider
+  exchange: LegacyExchange
+  caller: Caller
+  onInternal: (cause: unknown) => void
+}
+type Run<Params> = (params: Params, serving: Serving) => Promise<object>
+export type Method = { shape: z.ZodType<{ params?: unknown }>; run: Run<never> }
+
+const method = <Request extends { params?: unknown }>(
+  shape: z.ZodType<Request>,
+  run: Run<Request['params']>,
+): Method => ({ shape, run: run as Run<never> })
+
+/** The methods that the provider has something for. */
+export function methodsOf({ tools, resources, prompts, complete, watch }: Provider): Map<string, Method> {
+  const methods: Record<string, Method> = {
+    'tools/list': method(ListToolsRequestSchema, (params, { exchange }) =>
+      tools.list(exchange.session, params?.cursor),
+    ),
+    'tools/call': method(CallToolRequestSchema, async (params, { exchange, caller, onInternal }) =>
+      toContent(await tools.call(exchange.session, params.name, params.arguments ?? {}, caller), onInternal),
+    ),
+    ...(resources && {
+      'resources/list': method(ListResourcesRequestSchema, (params, { exchange }) =>
+        resources.list(exchange.session, params?.cursor),
+      ),
+      'resources/templates/list': method(ListResourceTemplatesRequestSchema, (params, { exchange }) =>
+        resources.templates(exchange.session, params?.cursor),
+      ),
+      'resources/read': method(ReadResourceRequestSchema, ({ uri }, { exchange, caller }) =>
+        resources.read(exchange.session, uri, caller),
+      ),
+    }),
+    ...(resources &&
+      watch && {
+        'resources/subscribe': method(SubscribeRequestSchema, ({ uri }, { exchange }) =>
+          subscribe(resources, exchange, uri),
+        ),
+        'resources/unsubscribe': method(UnsubscribeRequestSchema, async ({ uri }, { exchange }) => {
+          const kept = demandSession(exchange)
+          kept.uris.delete(uri)
+          kept.stream?.watch?.unfollow(uri)
+          return {}
+        }),
+      }),
+    ...(prompts && {
+      'prompts/list': method(ListPromptsRequestSchema, (params, { exchange }) =>
+        prompts.list(exchange.session, params?.cursor),
+      ),
+      'prompts/get': method(GetPromptRequestSchema, (params, { exchange, caller }) =>
+        prompts.get(exchange.session, params.name, params.arguments ?? {}, caller),
+      ),
+    }),
+    ...(complete && {
+      'completion/complete': method(
+        CompleteRequestSchema,
+        async ({ ref, argument, context }, { exchange }) => ({
+          completion: await complete(exchange.session, { ref, argument, ...(context && { context }) }),
+        }),
+      ),
+    }),
+  }
+  return new Map(Object.entries(methods))
+}
+
+/** The params of a request, if they are those of its method; else its fault. */
+export function readParams(shape: Method['shape'], request: { method: string }): { params: unknown } {
+  const parsed = shape.safeParse(request)
+  if (parsed.success) return { params: parsed.data.params }
+  const [issue] = parsed.error.issues
+  const where = issue?.path.join('.') || 'the request'
+  throw new InvalidParams(
+    `The params of ${request.method} are not valid: ${where}: ${issue?.message ?? 'not valid'}.`,
+  )
+}
+
+async function subscribe(
+  resources: NonNullable<Provider['resources']>,
+  exchange: LegacyExchange,
+  uri: string,
+): Promise<object> {
+  const kept = demandSession(exchange)
+  if (kept.uris.size >= LIMITS.mcpSubscriptions && !kept.uris.has(uri))
+    throw new InvalidParams(
+      `A session follows at most ${LIMITS.mcpSubscriptions} resources. Unsubscribe from one first.`,
+    )
+  const { watch } = kept.stream ?? {}
+  await (watch ? watch.follow(uri) : resources.demandFollow(exchange.session, uri))
+  kept.uris.add(uri)
+  return {}
+}
+
+function demandSession({ kept }: LegacyExchange): Kept {
+  if (kept) return kept
+  const message = 'This needs a session: send initialize first, and its Mcp-Session-Id with each request.'
+  throw new RpcError(ErrorCode.InvalidRequest, message)
+}

@@ -1,0 +1,91 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  ErrorCode,
+  InitializeRequestSchema,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type Result,
+} from '@modelcontextprotocol/sdk/types.js'
+import { capabilitiesOf } from '../capabilities.ts'
+import { toProtocolFailure } from '../content.ts'
+import { type Provider, ResourceNotFound } from '../provider.ts'
+import type { LegacyExchange } from './exchange.ts'
+import { type Method, methodsOf, readParams } from './methods.ts'
+import { callerOf } from './request-handle.ts'
+import { RpcError } from './rpc-error.ts'
+import { Mux, type Outcome, type Run } from './shared-transport.ts'
+
+/** The protocol's `initialize` era, 2024-11-05 to 2025-11-25: one server of the SDK for all clients. */
+export type LegacyServer = {
+  /** Takes a message of a client; what comes of it is said to its exchange. */
+  take(message: JSONRPCMessage, exchange: LegacyExchange): void
+  /** Ends what still runs for somebody who has gone. */
+  abandon(exchange: LegacyExchange): void
+  /** No call waits for a client's answer any more. */
+  endQuestions(): void
+  /** Ends all that runs. */
+  close(): Promise<void>
+}
+
+type Request = [request: JSONRPCRequest, exchange: LegacyExchange, run: Run]
+
+export async function openLegacyServer(
+  provider: Provider,
+  onInternal: (cause: unknown) => void,
+): Promise<LegacyServer> {
+  const methods = methodsOf(provider)
+  const server = new Server(provider.about, {
+    capabilities: capabilitiesOf(provider),
+    instructions: provider.instructions,
+  })
+  const run = async (method: Method, ...[request, exchange, running]: Request): Promise<Outcome> => {
+    try {
+      const { params } = readParams(method.shape, request)
+      const caller = callerOf(request, exchange, running, { mux, server })
+      return {
+        result: (await method.run(params as never, { provider, exchange, caller, onInternal })) as Result,
+      }
+    } catch (thrown) {
+      return { error: errorOf(thrown, exchange.session.context.scope.requestId, onInternal) }
+    }
+  }
+  // The SDK answers what opens and keeps a connection, and holds what clients are asked. It would read each of the other
+  // requests, and each of their results, two times more.
+  const mux: Mux = new Mux((...request) => {
+    const method = methods.get(request[0].method)
+    return method && run(method, ...request)
+  })
+  server.onerror = onInternal
+  await server.connect(mux)
+  return {
+    take: (message, exchange) => {
+      const fault = faultOfInitialize(message)
+      if (fault) exchange.answer(fault.id, fault)
+      else mux.take(message, exchange)
+    },
+    abandon: (exchange) => mux.abandon(exchange),
+    endQuestions: () => mux.endQuestions(),
+    close: () => server.close(),
+  }
+}
+
+/** A resource that is not there has a code of its own in this era. */
+function errorOf(...[thrown, requestId, onInternal]: Parameters<typeof toProtocolFailure>) {
+  if (thrown instanceof RpcError) return { code: thrown.code, message: thrown.message }
+  const failure = toProtocolFailure(thrown, requestId, onInternal)
+  return { ...failure, ...(thrown instanceof ResourceNotFound && { code: NOT_FOUND }) }
+}
+const NOT_FOUND = -32002
+
+/** The answer to an `initialize` whose params are none: the SDK, whose method it is, would call it a fault of ours. */
+function faultOfInitialize(message: JSONRPCMessage) {
+  if (!('method' in message) || message.method !== 'initialize' || !('id' in message)) return undefined
+  try {
+    readParams(InitializeRequestSchema, message)
+    return undefined
+  } catch (thrown) {
+    const { id } = message as JSONRPCRequest
+    const error = { code: ErrorCode.InvalidParams, message: (thrown as Error).message }
+    return { jsonrpc: '2.0' as const, id, error }
+  }
+}

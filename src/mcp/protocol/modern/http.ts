@@ -1,0 +1,92 @@
+import type { InboundLadderRejection, InboundModernRoute } from '@modelcontextprotocol/server'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CLIENT_GONE } from '../../../http/request-log.ts'
+import { eventStream, openEnded } from '../../../http/sse.ts'
+import type { Session } from '../address-session.ts'
+import type { Calls } from '../call-log.ts'
+import { Outbox } from '../event-queue.ts'
+import { Exchange } from '../exchange.ts'
+import type { Provider } from '../provider.ts'
+import { type Fault, faultOf, statusOf } from './inbound.ts'
+import { listen } from './listen.ts'
+import { type Answer, openModernServer } from './server.ts'
+
+type Route = InboundModernRoute | InboundLadderRejection
+
+/** The era over HTTP: each POST carries all it needs. */
+export type Modern = {
+  post(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session,
+    calls: Calls,
+    route: Route,
+  ): Promise<FastifyReply>
+  endStreams(): void
+}
+
+export function openModern(provider: Provider, onInternal: (cause: unknown) => void): Modern {
+  const serve = openModernServer(provider, onInternal)
+  const listening = new Set<Outbox>()
+
+  const stream = (reply: FastifyReply, outbox: Outbox, gone: AbortController) => {
+    listening.add(outbox)
+    outbox.onEnd = () => {
+      listening.delete(outbox)
+      gone.abort()
+    }
+    // All may have been said already.
+    if (outbox.isOver) outbox.onEnd()
+    openEnded(reply)
+    reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache, no-transform')
+    return reply.send(eventStream(null, outbox, onInternal))
+  }
+
+  return {
+    async post(request, reply, session, calls, route) {
+      if (route.kind === 'reject') return refuse(reply, { ...route, status: route.httpStatus }, request.body)
+      const fault = faultOf(request, route)
+      if (fault) return refuse(reply, fault, request.body)
+      if (route.messageKind === 'notification') return reply.code(202).send()
+      const { message } = route
+      const gone = new AbortController()
+      const exchange = new Exchange<object>(session, calls, true, [message.id])
+      reply.raw.once('close', () => {
+        if (reply.raw.writableFinished) return
+        gone.abort()
+        exchange.settle(message.id)
+      })
+      if (message.method === 'subscriptions/listen') {
+        const heard = await listen(request, session, gone.signal, { provider, onInternal })
+        if (heard instanceof Outbox) {
+          calls.answered(message.id, {})
+          return stream(reply, heard, gone)
+        }
+        return reply
+          .code(heard.status)
+          .type('application/json')
+          .send(await heard.text())
+      }
+      const ready = exchange.ready()
+      void serve(message, exchange, gone.signal).then((answer) => exchange.answer(message.id, answer))
+      await ready
+      if (exchange.outbox) return stream(reply, exchange.outbox, gone)
+      const [answer] = exchange.answers as Answer[]
+      // Nobody reads it any more.
+      if (!answer) return reply.code(CLIENT_GONE).send()
+      reply.code('error' in answer ? statusOf(answer.error.code) : 200)
+      return reply.type('application/json').send(JSON.stringify(answer))
+    },
+    endStreams: () => {
+      for (const outbox of listening) outbox.end()
+    },
+  }
+}
+
+/** The refusal names the request that it is of, if the body has one. */
+function refuse(reply: FastifyReply, { status, code, message, data }: Fault, body: unknown): FastifyReply {
+  const { method, id } = body as { method?: unknown; id?: unknown }
+  const isOfRequest = typeof method === 'string' && (typeof id === 'string' || typeof id === 'number')
+  const error = { code, message, ...(data !== undefined && { data }) }
+  return reply.code(status).send({ jsonrpc: '2.0', error, id: isOfRequest ? id : null })
+}

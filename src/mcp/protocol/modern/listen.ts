@@ -1,0 +1,91 @@
+import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import type { FastifyRequest } from 'fastify'
+import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import type { Session } from '../address-session.ts'
+import { capabilitiesOf } from '../capabilities.ts'
+import { Outbox } from '../event-queue.ts'
+import { InvalidParams, type Provider, type Watch } from '../provider.ts'
+
+type Listen = { params?: { notifications?: { resourceSubscriptions?: unknown } } }
+type Served = { provider: Provider; onInternal: (cause: unknown) => void }
+
+/**
+ * Serves a `subscriptions/listen` by a handler of its own of the SDK, whose changes are those of this session. Of the
+ * resources asked for it follows those that the token may read; the acknowledgement names them. Answers the stream, or
+ * what is wrong with the request.
+ * @throws RATE_LIMITED
+ */
+export async function listen(
+  request: FastifyRequest,
+  session: Session,
+  signal: AbortSignal,
+  { provider, onInternal }: Served,
+): Promise<Outbox | Response> {
+  const handler = createMcpHandler(
+    () => new Server(provider.about, { capabilities: capabilitiesOf(provider) }),
+    { legacy: 'reject', keepAliveMs: 0 },
+  )
+  const { notify } = handler
+  const watch = await provider.watch?.(session, (changed) => {
+    if ('uri' in changed) notify.resourceUpdated(changed.uri)
+    else if (changed.list === 'tools') notify.toolsChanged()
+    else if (changed.list === 'prompts') notify.promptsChanged()
+    else notify.resourcesChanged()
+  })
+  const over = () => {
+    if (watch?.over.reason instanceof Error && watch.over.reason.name !== 'AbortError')
+      onInternal(watch.over.reason)
+    void handler.close()
+  }
+  watch?.over.addEventListener('abort', over, { once: true })
+  const close = () => {
+    watch?.close()
+    void handler.close()
+  }
+  if (signal.aborted) close()
+  else signal.addEventListener('abort', close, { once: true })
+  const parsedBody = await following(request.body, watch, onInternal)
+  const answer = await handler.fetch(webRequest(request, signal), { parsedBody })
+  const type = answer.headers.get('content-type') ?? ''
+  if (!answer.body || !type.startsWith('text/event-stream')) {
+    watch?.close()
+    return answer
+  }
+  const outbox = new Outbox()
+  void outbox.drain(answer.body).catch(onInternal)
+  return outbox
+}
+
+/** The request as the SDK reads it: its body is parsed already, and a whole Request would have to be read again. */
+function webRequest({ url, headers }: FastifyRequest, signal: AbortSignal): Request {
+  const read = new Headers()
+  for (const name of READ) {
+    const value = headers[name]
+    if (typeof value === 'string') read.set(name, value)
+  }
+  return { method: 'POST', url, headers: read, signal } as Request
+}
+
+const READ = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method']
+
+/** The request with the resources that are followed. */
+async function following(body: unknown, watch: Watch | undefined, onInternal: (cause: unknown) => void) {
+  const { params } = body as Listen
+  const asked = params?.notifications?.resourceSubscriptions
+  if (!watch || !Array.isArray(asked)) return body
+  const followed: string[] = []
+  for (const uri of new Set(asked.slice(0, LIMITS.mcpSubscriptions)))
+    if (typeof uri === 'string' && (await mayFollow(watch, uri, onInternal))) followed.push(uri)
+  const notifications = { ...params?.notifications, resourceSubscriptions: followed }
+  return { ...(body as object), params: { ...params, notifications } }
+}
+
+const mayFollow = (watch: Watch, uri: string, onInternal: (cause: unknown) => void): Promise<boolean> =>
+  watch.follow(uri).then(
+    () => true,
+    (thrown: unknown) => {
+      if (!(thrown instanceof InvalidParams || thrown instanceof DomainError)) onInternal(thrown)
+      return false
+    },
+  )

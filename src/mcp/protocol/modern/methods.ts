@@ -1,0 +1,133 @@
+import { type StandardSchemaV1Sync, specTypeSchemas } from '@modelcontextprotocol/server'
+import { capabilitiesOf } from '../capabilities.ts'
+import { toContent } from '../content.ts'
+import type { Exchange } from '../exchange.ts'
+import { type Caller, InputNeeded, InvalidParams, type Provider, type Wire } from '../provider.ts'
+import { MODERN_VERSIONS } from './inbound.ts'
+import { openRounds } from './input-rounds.ts'
+import { callerOf } from './request-handle.ts'
+
+/** What a request is served with. */
+type Serving = {
+  exchange: Exchange<object>
+  /** What the request says of its client and of itself. */
+  envelope: Wire
+  signal: AbortSignal
+  onInternal: (cause: unknown) => void
+}
+type Shape<Request> = StandardSchemaV1Sync<unknown, Request>
+export type Method = {
+  shape: Shape<unknown>
+  run(params: never, serving: Serving): Promise<object>
+}
+
+/** Lists depend on the token, and change with the types: a client asks again after a minute. */
+const CACHE = { ttlMs: 60_000, cacheScope: 'private' } as const
+/** What is read changes at any moment, and what is told of the server with the server. */
+const FRESH = { ttlMs: 0, cacheScope: 'private' } as const
+
+const method = <Request extends { params?: unknown }>(
+  shape: Shape<Request>,
+  run: (params: Request['params'], serving: Serving) => Promise<object>,
+): Method => ({ shape, run })
+
+const shapes = specTypeSchemas
+
+/** The methods that the provider has something for. */
+export function methodsOf(provider: Provider): Map<string, Method> {
+  const { tools, resources, prompts, complete } = provider
+  const methods: Record<string, Method> = {
+    'server/discover': method(shapes.DiscoverRequest, async (_, { exchange: { session } }) => ({
+      supportedVersions: MODERN_VERSIONS,
+      capabilities: capabilitiesOf(provider),
+      instructions: session.instructions ?? provider.instructions,
+      ...FRESH,
+    })),
+    'tools/list': method(shapes.ListToolsRequest, async (params, { exchange }) => ({
+      ...(await tools.list(exchange.session, params?.cursor)),
+      ...CACHE,
+    })),
+    'tools/call': method(shapes.CallToolRequest, (params, serving) => {
+      const { name, arguments: args = {} } = params
+      return inRounds(['tools/call', name, args], params, serving, async (caller) =>
+        toContent(await tools.call(serving.exchange.session, name, args, caller), serving.onInternal),
+      )
+    }),
+    ...(resources && {
+      'resources/list': method(shapes.ListResourcesRequest, async (params, { exchange }) => ({
+        ...(await resources.list(exchange.session, params?.cursor)),
+        ...CACHE,
+      })),
+      'resources/templates/list': method(
+        shapes.ListResourceTemplatesRequest,
+        async (params, { exchange }) => ({
+          ...(await resources.templates(exchange.session, params?.cursor)),
+          ...CACHE,
+        }),
+      ),
+      'resources/read': method(shapes.ReadResourceRequest, (params, serving) => {
+        const { uri } = params
+        return inRounds(['resources/read', uri], params, serving, async (caller) => ({
+          ...(await resources.read(serving.exchange.session, uri, caller)),
+          ...FRESH,
+        }))
+      }),
+    }),
+    ...(prompts && {
+      'prompts/list': method(shapes.ListPromptsRequest, async (params, { exchange }) => ({
+        ...(await prompts.list(exchange.session, params?.cursor)),
+        ...CACHE,
+      })),
+      'prompts/get': method(shapes.GetPromptRequest, (params, serving) => {
+        const { name, arguments: args = {} } = params
+        return inRounds(['prompts/get', name, args], params, serving, (caller) =>
+          prompts.get(serving.exchange.session, name, args, caller),
+        )
+      }),
+    }),
+    ...(complete && {
+      'completion/complete': method(
+        shapes.CompleteRequest,
+        async ({ ref, argument, context }, { exchange }) => ({
+          completion: await complete(exchange.session, {
+            ref: ref as Wire,
+            argument,
+            ...(context && { context: context as Wire }),
+          }),
+        }),
+      ),
+    }),
+  }
+  return new Map(Object.entries(methods))
+}
+
+/** A call that may ask: it ends with its question, or runs with the answers that came along. */
+async function inRounds(
+  call: unknown,
+  sent: object,
+  { exchange, envelope, signal }: Serving,
+  run: (caller: Caller) => Promise<object>,
+): Promise<object> {
+  const rounds = openRounds(exchange.session, call, sent)
+  try {
+    return await run(callerOf(envelope, exchange, signal, rounds))
+  } catch (thrown) {
+    if (!(thrown instanceof InputNeeded)) throw thrown
+    const { questions } = thrown
+    return {
+      resultType: 'input_required',
+      inputRequests: questions,
+      requestState: rounds.stateFor(questions),
+    }
+  }
+}
+
+/** @throws InvalidParams unless the request is one of its method */
+export function demandShape({ shape }: Method, request: { method: string }): void {
+  const [issue] = shape['~standard'].validate(request).issues ?? []
+  if (!issue) return
+  const where = issue.path?.map((key) => String(typeof key === 'object' ? key.key : key)).join('.')
+  throw new InvalidParams(
+    `The params of ${request.method} are not valid: ${where || 'the request'}: ${issue.message}.`,
+  )
+}

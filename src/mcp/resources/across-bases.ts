@@ -1,0 +1,72 @@
+import { LIMITS } from '../../foundation/limits.ts'
+import { mayAnywhere } from '../../graphql/context.ts'
+import { graphql, type ResultOf } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import type { Session } from '../protocol/address-session.ts'
+import { InvalidParams } from '../protocol/provider.ts'
+
+const NextBase = graphql(
+  `query NextBase($cursor: String) { bases(limit: 1, cursor: $cursor) { data { id } nextCursor } }`,
+)
+const nextBase = compile(NextBase)
+type Bases = ResultOf<typeof NextBase>['bases']
+
+/** A page of what the bases of an address hold; `nextCursor` where there may be more. */
+export type Found<T> = { items: T[]; nextCursor: string | undefined }
+type Ask<T> = (base: string, limit: number, cursor: string | null) => Promise<Found<T>>
+/** Where a page begins: the cursor of the base in the list of bases, and one within the base. */
+type Start = readonly [ofBase: string | null, inBase: string | null]
+
+/**
+ * At most about `limit` items of the address's base, or on `/mcp` of one base after the other, newest first. A page that
+ * has looked into many bases ends there, however little it has found.
+ */
+export async function acrossBases<T>(
+  { base, context }: Session,
+  limit: number,
+  cursor: string | undefined,
+  ask: Ask<T>,
+): Promise<Found<T>> {
+  if (base !== null) {
+    // An endpoint may show no type whole, and then has nothing to list.
+    if (!mayAnywhere(context, 'read', base)) return { items: [], nextCursor: undefined }
+    return ask(base, limit, cursor ?? null)
+  }
+  const items: T[] = []
+  let at: Start | null = cursor === undefined ? [null, null] : openStart(cursor)
+  for (let looked = 0; at !== null && looked < LIMITS.basesWalked && items.length < limit; looked++) {
+    const [ofBase, inBase]: Start = at
+    const page: Bases = (await nextBase({ cursor: ofBase }, context)).bases
+    const [next] = page.data
+    if (!next) return { items, nextCursor: undefined }
+    const found = await ask(next.id, limit - items.length, inBase)
+    items.push(...found.items)
+    if (found.nextCursor !== undefined) at = [ofBase, found.nextCursor]
+    else at = page.nextCursor === null ? null : [page.nextCursor, null]
+  }
+  return { items, nextCursor: at === null ? undefined : sealStart(at) }
+}
+
+/** Both parts are sealed by who made them, and bound to the token's grants: this only holds them together. */
+const sealStart = (start: Start): string => Buffer.from(JSON.stringify(start)).toString('base64url')
+
+/** @throws InvalidParams */
+function openStart(cursor: string): Start {
+  const [ofBase, inBase, ...more] = parts(Buffer.from(cursor, 'base64url').toString())
+  const isPart = (part: unknown) => part === null || typeof part === 'string'
+  if (more.length > 0 || !isPart(ofBase) || !isPart(inBase)) throw foreignCursor()
+  return [ofBase, inBase] as Start
+}
+
+function parts(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : [undefined]
+  } catch {
+    throw foreignCursor()
+  }
+}
+
+/** The refusal of a cursor that no page of the list gave out. */
+export const foreignCursor = () =>
+  new InvalidParams('The cursor is not one of this list. Start again without a cursor.')

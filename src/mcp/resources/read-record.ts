@@ -1,0 +1,13 @@
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { ToolRecord } from '../tools/records/record-tools.ts'
+
+/** A record with all that tools show of it, by its address. */
+export const readRecord = compile(
+  graphql(
+    `query ReadRecord($base: String!, $type: String!, $id: String!) {
+      record(base: $base, recordType: $type, id: $id) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)

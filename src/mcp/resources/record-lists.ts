@@ -1,0 +1,72 @@
+import { rowsBody } from '../../contract/response-bodies.ts'
+import { unknownName } from '../../contract/suggest.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Context } from '../../graphql/context.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { parseJson } from '../../json/index.ts'
+import { valuesOf } from '../../json/rows.ts'
+import { InvalidParams } from '../protocol/provider.ts'
+import { type ListQuery, type ResourceName, recordsUri } from '../protocol/resource-uri.ts'
+
+const list = compile(
+  graphql(
+    `query ResourceRecords($base: String!, $type: String!, $filter: JSON, $cursor: String, $limit: Int) {
+      records(base: $base, recordType: $type, filter: $filter, cursor: $cursor, limit: $limit) {
+        rows hasMore limit offset nextCursor
+      }
+    }`,
+  ),
+)
+
+type Records = Extract<ResourceName, { kind: 'records' }>
+
+/** A page of the records that match. It is as long as its bytes allow; `meta.next` is the URI of the next. */
+export async function readRecordsResource(name: Records, context: Context): Promise<object> {
+  const { base, type } = name
+  const query = listQueryOf(name)
+  const filter = filterOf(query)
+  const asked = {
+    ...{ base, type },
+    ...(filter !== undefined && { filter }),
+    ...(query.cursor !== undefined && { cursor: query.cursor }),
+  }
+  const page = (await list({ ...asked, limit: LIMITS.resourceRecords }, context)).records
+  const rows = valuesOf(page.rows)
+  const fitting = howManyFit(rows)
+  // Asked again for fewer, the list says itself where it goes on.
+  const shown = fitting < rows.length ? (await list({ ...asked, limit: fitting }, context)).records : page
+  const body = rowsBody({ ...shown, rows: valuesOf(shown.rows) })
+  if (shown.nextCursor === null) return body
+  const next = recordsUri(base, type, { ...query, cursor: shown.nextCursor })
+  return { ...body, meta: { ...body.meta, next } }
+}
+
+/** Never none: a record that is larger than a page is a page. */
+function howManyFit(rows: readonly object[]): number {
+  let bytes = 0
+  const last = rows.findIndex((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row))
+    return bytes > LIMITS.resourceListBytes
+  })
+  return last < 0 ? rows.length : Math.max(1, last)
+}
+
+const PARAMETERS = ['filter', 'cursor']
+
+/** The parameters of the URI. @throws InvalidParams for one that lists do not take */
+export function listQueryOf({ query }: Records): ListQuery {
+  const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))
+  if (unknown !== undefined) {
+    const { received, hint } = unknownName(unknown, PARAMETERS)
+    throw new InvalidParams(
+      `A list of records takes no "${received}".${hint ? ` Did you mean "${hint}"?` : ''} It takes ${PARAMETERS.join(' and ')}.`,
+    )
+  }
+  const [filter, cursor] = PARAMETERS.map((name) => query.get(name))
+  return { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) }
+}
+
+/** The filter as JSON. @throws VALIDATION_ERROR where it is none */
+export const filterOf = ({ filter }: ListQuery): unknown =>
+  filter === undefined ? undefined : parseJson(filter, '/filter', 'compared')

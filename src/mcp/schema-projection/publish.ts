@@ -1,0 +1,166 @@
+/** Writes a shape in the dialect every client takes: one `type`, no references, no composition. */
+
+import { clean, isClean, isKnownFormat, NULLABLE, phrase, sentence } from './descriptions.ts'
+import { type Names, NO_NAMES } from './rename-properties.ts'
+import { ANY, BOUND_NAMES, BOUNDS, type Bound, isNever, KINDS, type Kind, type Shape } from './shape.ts'
+
+type Scalar = string | number | boolean
+
+/** The portable dialect. A schema without `type` takes any value; it always has `additionalProperties`. */
+export type PortableSchema = {
+  type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean'
+  description?: string
+  enum?: readonly Scalar[]
+  format?: string
+  pattern?: string
+  multipleOf?: number
+  uniqueItems?: true
+  items?: PortableSchema
+  properties?: Readonly<Record<string, PortableSchema>>
+  required?: readonly string[]
+  additionalProperties?: boolean | PortableSchema
+  default?: unknown
+  examples?: readonly unknown[]
+} & Partial<Record<Bound, number>>
+
+const ENUM_VALUES = 250
+const ENUM_CHARS = 200
+const PATTERN_CHARS = 300
+const SAMPLE_CHARS = 200
+const DESCRIPTION_CHARS = 500
+/** The description and the sentences added to it. */
+const WORDS_CHARS = 900
+
+/** `lean` leaves out every word and sample, for schemas too large to explain themselves. */
+export function publish(shape: Shape, names: Names, lean: boolean): PortableSchema {
+  const kinds = KINDS.filter((kind) => kind !== 'null').filter((kind) => shape.kinds.has(kind))
+  const kind = kinds.length === 1 ? kinds[0] : undefined
+  const values = portableValues(shape)
+  const open = !kind && !values
+  // Beside other kinds `items` is worth its place only where it says something.
+  const listed = kind === 'array' || (open && kinds.includes('array') && shape.items)
+  return {
+    ...(kind && { type: typeOf(kind, shape) }),
+    ...(lean ? {} : describe(shape, kinds, values !== undefined)),
+    ...(values && { enum: values }),
+    ...(kind && keywordsOf(kind, shape)),
+    ...(lean ? {} : samplesOf(shape, kind && typeOf(kind, shape))),
+    ...(listed ? itemsOf(shape, names, lean) : {}),
+    ...(open || kind === 'object' ? propertiesOf(shape, names, lean, !open) : {}),
+  }
+}
+
+function typeOf(kind: Exclude<Kind, 'null'>, { traits, values }: Shape): NonNullable<PortableSchema['type']> {
+  const numbers = values?.filter((value) => value !== null)
+  if (kind === 'number' && (traits.integer || numbers?.every(Number.isInteger))) return 'integer'
+  return kind
+}
+
+/** The values as an `enum`, unless there are too many, or one is not a scalar or hides characters. */
+function portableValues({ values }: Shape): readonly Scalar[] | undefined {
+  const all = values?.filter((value) => value !== null)
+  if (!all || all.length === 0 || all.length > ENUM_VALUES) return undefined
+  return all.every(isPortableScalar) ? all : undefined
+}
+
+function isPortableScalar(value: unknown): value is Scalar {
+  if (typeof value === 'string') return value.length <= ENUM_CHARS && isClean(value)
+  return typeof value === 'number' || typeof value === 'boolean'
+}
+
+function keywordsOf(kind: Kind, { bounds, traits }: Shape): PortableSchema {
+  const { format, pattern, multipleOf, uniqueItems } = traits
+  const mine = BOUND_NAMES.filter((name) => BOUNDS[name].kind === kind && bounds[name] !== undefined)
+  return {
+    ...Object.fromEntries(mine.map((name) => [name, bounds[name]])),
+    ...(kind === 'string' && format && isKnownFormat(format) && { format }),
+    ...(kind === 'string' && pattern && isPortablePattern(pattern) && { pattern }),
+    // Clients divide in floating point: 0.07 is no multiple of 0.01 there.
+    ...(kind === 'number' && multipleOf && Number.isInteger(multipleOf) && { multipleOf }),
+    ...(kind === 'array' && uniqueItems && { uniqueItems }),
+  }
+}
+
+/** Patterns run on RE2 here and on ECMAScript there: only what means the same in both is published. */
+function isPortablePattern(pattern: string): boolean {
+  if (pattern.length > PATTERN_CHARS || !isClean(pattern) || /\(\?(?!:)|\[\[?:/.test(pattern)) return false
+  try {
+    return new RegExp(pattern, 'u') !== undefined
+  } catch {
+    return false
+  }
+}
+
+function itemsOf({ items }: Shape, names: Names, lean: boolean): PortableSchema {
+  if (isNever(items)) return { items: publish(ANY, NO_NAMES, lean), maxItems: 0 }
+  return { items: publish(items ?? ANY, names.items ?? NO_NAMES, lean) }
+}
+
+function propertiesOf({ object, kinds }: Shape, names: Names, lean: boolean, typed: boolean): PortableSchema {
+  const { additional, required } = object
+  const known = [...names.properties].map(([name, { original, names }]) => {
+    const shape = object.properties.get(original) ?? additional ?? ANY
+    return { name, needed: required.has(original), schema: publish(shape, names, lean) }
+  })
+  const needed = known.filter((property) => property.needed).map(({ name }) => name)
+  const rest = kinds.has('object') ? additional : undefined
+  const open = rest === undefined
+  return {
+    ...(known.length > 0 && {
+      properties: Object.fromEntries(known.map(({ name, schema }) => [name, schema])),
+    }),
+    ...(needed.length > 0 && { required: needed }),
+    // An object is open anyway; it is said where nothing else would be, and where there is no type.
+    ...(open && known.length > 0 && typed
+      ? {}
+      : {
+          additionalProperties: open || (!isNever(rest) && publish(rest, names.additional ?? NO_NAMES, lean)),
+        }),
+  }
+}
+
+/** A default or example helps where it is a short scalar or a list of them; an object would carry raw names. */
+function samplesOf({ default: preset, examples }: Shape, type: PortableSchema['type']): PortableSchema {
+  const helps = (value: unknown) => isSample(value) && isOfType(value, type)
+  const shown = examples.filter(helps)
+  return { ...(helps(preset) && { default: preset }), ...(shown.length > 0 && { examples: shown }) }
+}
+
+/** A schema may give a default that it refuses itself; a client that checks it would refuse the tool. */
+function isOfType(value: unknown, type: PortableSchema['type']): boolean {
+  if (type === undefined) return true
+  if (type === 'array') return Array.isArray(value)
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type
+}
+
+function isSample(value: unknown): boolean {
+  const parts = Array.isArray(value) ? value : [value]
+  return parts.every(isPortableScalar) && JSON.stringify(value).length <= SAMPLE_CHARS
+}
+
+/** What the keywords say, in words for those who do not read them, and what they cannot say. */
+function describe(shape: Shape, kinds: readonly Kind[], enumerated: boolean): PortableSchema {
+  const { notes, traits, values } = shape
+  const description = clean(shape.description ?? '', DESCRIPTION_CHARS)
+  const { format, pattern, multipleOf } = traits
+  const alone = kinds.length === 1 ? kinds[0] : undefined
+  const told = enumerated || notes.some((note) => note.startsWith('One of:'))
+  const words = [
+    description && (/[.!?…:]$/.test(description) ? description : `${description}.`),
+    !told && values && `One of: ${phrase(shape)}.`,
+    !told && !values && !alone && openPhrase(kinds, shape),
+    alone === 'string' && format && sentence(phrase({ ...shape, values: undefined, kinds: new Set(kinds) })),
+    alone === 'string' && pattern && !isPortablePattern(pattern) && `Matches ${clean(pattern, 100)} (RE2).`,
+    alone === 'number' && multipleOf && !Number.isInteger(multipleOf) && `A multiple of ${multipleOf}.`,
+    ...notes,
+  ]
+  const text = clean(words.filter(Boolean).join(' '), WORDS_CHARS)
+  const nullable = kinds.length > 0 && shape.kinds.has('null') && (alone || enumerated) ? NULLABLE : ''
+  const whole = [text, nullable].filter(Boolean).join(' ')
+  return whole ? { description: whole } : {}
+}
+
+function openPhrase(kinds: readonly Kind[], shape: Shape): string {
+  if (kinds.length === 0) return 'Always null.'
+  return kinds.length === KINDS.length - 1 ? 'Any JSON value.' : sentence(phrase(shape))
+}

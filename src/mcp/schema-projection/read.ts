@@ -1,0 +1,120 @@
+/** Reads a JSON Schema (2020-12 or draft-07) as a shape: references followed, composition merged. */
+import { combineAll, intersect, union } from './combine.ts'
+import { clean, phrase } from './descriptions.ts'
+import { readOwn } from './keywords.ts'
+import type { Reading } from './read-state.ts'
+import { isResource, type References } from './refs.ts'
+import { ANY, type Budget, isNever, isObject, NEVER, type Shape, UNKNOWN } from './shape.ts'
+
+/** How long a chain of references may be. */
+const HOPS = 64
+/** How often a value may hold one of its own kind before the words must do. */
+const RECURSIONS = 2
+
+/** The shape of a schema, which admits at least what the schema does. */
+export function readSchema(schema: unknown, reading: Reading): Shape {
+  reading.budget.spend()
+  if (schema === false) return NEVER
+  if (!isObject(schema)) return ANY
+  const here = isResource(schema) ? { ...reading, resource: schema } : reading
+  const own = readOwn(schema, here, readBelow(here))
+  // draft-07 ignores what stands beside a reference; only its words still help.
+  const parts =
+    here.draft07 && typeof schema['$ref'] === 'string'
+      ? [{ ...ANY, description: own.description, default: own.default, examples: own.examples }]
+      : [own, ...composed(schema, here)]
+  const shape = combineAll(intersect, [...parts, ...referenced(schema, here)], here.budget)
+  return sealed(shape, schema, here)
+}
+
+/** Reads a schema one level down, of a property or an item. */
+const readBelow = (reading: Reading) => (schema: unknown) =>
+  readSchema(schema, {
+    ...reading,
+    levels: reading.levels - 1,
+    around: [...reading.around, ...reading.following],
+    following: new Set(),
+  })
+
+function referenced(schema: Record<string, unknown>, reading: Reading): Shape[] {
+  const { $ref, $dynamicRef } = schema
+  const { references, resource } = reading
+  const follow = (reference: string, place: ReturnType<References['follow']>) => {
+    if (!place)
+      reading.warn(`The reference ${clean(reference, 100)} is not followed; any value is published there.`)
+    if (!place || reading.following.has(place.schema) || reading.following.size > HOPS) return UNKNOWN
+    const following = new Set([...reading.following, place.schema])
+    const recursions = reading.around.filter((schema) => schema === place.schema).length
+    const levels = recursions < RECURSIONS ? reading.levels : 0
+    return readSchema(place.schema, { ...reading, resource: place.resource, following, levels })
+  }
+  return [
+    ...(typeof $ref === 'string' ? [follow($ref, references.follow($ref, resource))] : []),
+    ...(typeof $dynamicRef === 'string' && !reading.draft07
+      ? [follow($dynamicRef, references.followDynamic($dynamicRef, resource))]
+      : []),
+  ]
+}
+
+function composed(schema: Record<string, unknown>, reading: Reading): Shape[] {
+  const read = (part: unknown) => readSchema(part, reading)
+  const many = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword].map(read) : [])
+  const shapes = many('allOf')
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const branches = many(keyword)
+    if (branches.length > 0) shapes.push(oneOf(branches, reading.budget))
+  }
+  const { if: condition, then: yes, else: no } = schema
+  if (condition !== undefined) {
+    const met = intersect(namesOf(read(condition)), read(yes ?? true), reading.budget)
+    shapes.push(union(met, read(no ?? true), reading.budget))
+  }
+  for (const keyword of ['dependentSchemas', 'dependencies']) {
+    const dependent = isObject(schema[keyword]) ? Object.values(schema[keyword]) : []
+    for (const part of dependent) {
+      if (!Array.isArray(part)) shapes.push(union(read(part), ANY, reading.budget))
+    }
+  }
+  return shapes
+}
+
+/** A condition restricts nothing by itself, but the names it looks at count as known. */
+function namesOf({ object }: Shape): Shape {
+  const properties = new Map([...object.properties.keys()].map((name) => [name, ANY]))
+  return { ...ANY, object: { ...ANY.object, properties, more: object.more } }
+}
+
+/** The union of the branches, with words where the schema cannot tell them apart. */
+function oneOf(branches: readonly Shape[], budget: Budget): Shape {
+  const live = branches.filter((branch) => !isNever(branch))
+  const values = live.filter((branch) => [...branch.kinds].some((kind) => kind !== 'null'))
+  const nullOnly = live.find((branch) => !values.includes(branch))
+  const [first] = values
+  if (live.length === 0 || !first) return combineAll(union, [...live, NEVER], budget)
+  const merged = values.length === 1 ? first : told(combineAll(union, values, budget), values)
+  if (!nullOnly) return merged
+  const nullable = union(merged, nullOnly, budget)
+  return { ...merged, kinds: nullable.kinds, values: nullable.values }
+}
+
+function told(merged: Shape, branches: readonly Shape[]): Shape {
+  const described = branches.some((branch) => branch.description)
+  const plain = merged.values !== undefined || (merged.kinds.size === 1 && !merged.kinds.has('object'))
+  if (plain && !described) return merged
+  const words = branches.slice(0, 8).map((branch) => {
+    const description = branch.description && clean(branch.description, 80)
+    return description ? `${phrase(branch)} (${description})` : phrase(branch)
+  })
+  const more = branches.length > words.length ? `; or ${branches.length - words.length} others` : ''
+  return { ...merged, notes: [`One of: ${clean([...new Set(words)].join('; or '), 400)}${more}.`] }
+}
+
+/** `unevaluatedProperties: false` closes an object only where every name it may have evaluated is known. */
+function sealed(shape: Shape, schema: Record<string, unknown>, reading: Reading): Shape {
+  if (reading.draft07 || schema['unevaluatedProperties'] === undefined) return shape
+  const { object } = shape
+  if (schema['unevaluatedProperties'] === false && !object.more) {
+    return { ...shape, object: { ...object, additional: NEVER } }
+  }
+  return { ...shape, object: { ...object, more: true } }
+}

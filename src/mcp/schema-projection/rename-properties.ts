@@ -1,0 +1,114 @@
+/** Published property names and the way back to a record's own, at every level. */
+import { invalid } from '../../foundation/errors.ts'
+import { PROPERTY_CHARACTERS, portableName } from './portable-name.ts'
+import { isNever, isObject, type Shape } from './shape.ts'
+
+export type Names = {
+  /** By published name. */
+  properties: ReadonlyMap<string, { original: string; names: Names }>
+  /** The way there: the record's own name to the published one. */
+  published: ReadonlyMap<string, string>
+  items: Names | undefined
+  additional: Names | undefined
+  /** False where every name here and below is published as it is. */
+  renames: boolean
+}
+
+export const NO_NAMES: Names = {
+  properties: new Map(),
+  published: new Map(),
+  items: undefined,
+  additional: undefined,
+  renames: false,
+}
+
+/** Chooses the published names of all objects in a shape. */
+export function chooseNames(shape: Shape): Names {
+  const { object, kinds } = shape
+  const items = shape.items && chooseNames(shape.items)
+  const additional = object.additional && chooseNames(object.additional)
+  const properties = new Map<string, { original: string; names: Names }>()
+  const published = publishNames(kinds.has('object') ? originalsOf(shape) : [])
+  for (const [original, name] of published) {
+    const property = object.properties.get(original) ?? object.additional
+    properties.set(name, { original, names: property ? chooseNames(property) : NO_NAMES })
+  }
+  const renames =
+    [...properties].some(([name, { original, names }]) => name !== original || names.renames) ||
+    items?.renames === true ||
+    additional?.renames === true
+  return { properties, published, items, additional, renames }
+}
+
+/** The names an object may have: those declared, and those required without being declared. */
+function originalsOf({ object }: Shape): string[] {
+  const declared = [...object.properties].filter(([, shape]) => !isNever(shape)).map(([name]) => name)
+  if (isNever(object.additional)) return declared
+  return [...declared, ...[...object.required].filter((name) => !object.properties.has(name))]
+}
+
+/** Portable names stay; the others are made so in alphabetical order, whatever order they came in. */
+function publishNames(originals: readonly string[]): Map<string, string> {
+  const taken = new Set(originals.filter(isPortable))
+  const changed = new Map<string, string>()
+  for (const name of originals.filter((name) => !taken.has(name)).sort()) {
+    const chosen = portableName(
+      name,
+      PROPERTY_CHARACTERS,
+      (candidate) => taken.has(candidate) || !isPortable(candidate),
+    )
+    taken.add(chosen)
+    changed.set(name, chosen)
+  }
+  return new Map(originals.map((name) => [name, changed.get(name) ?? name]))
+}
+
+const PORTABLE = new RegExp(`^[${PROPERTY_CHARACTERS}]{1,64}$`)
+
+/** What every object inherits is no portable name: validators take it for a property that was sent. */
+const isPortable = (name: string) => PORTABLE.test(name) && !(name in Object.prototype)
+
+/** `value` with published names replaced by the record's own; unknown names stay as they are. */
+export function restore(value: unknown, names: Names, path = ''): unknown {
+  if (!names.renames) return value
+  if (Array.isArray(value)) {
+    return value.map((item, index) => restore(item, names.items ?? NO_NAMES, `${path}/${index}`))
+  }
+  if (!isObject(value)) return value
+  const restored = new Map<string, unknown>()
+  for (const [name, part] of Object.entries(value)) {
+    const property = propertyNamed(name, names)
+    if (restored.has(property.original)) throw sentTwice(`${path}/${escaped(name)}`, name, property.original)
+    restored.set(property.original, restore(part, property.names, `${path}/${escaped(name)}`))
+  }
+  return Object.fromEntries(restored)
+}
+
+function propertyNamed(name: string, names: Names): { original: string; names: Names } {
+  const property = names.properties.get(name) ?? names.properties.get(names.published.get(name) ?? '')
+  return property ?? { original: name, names: names.additional ?? NO_NAMES }
+}
+
+/** A JSON Pointer into a record's data as one into the arguments that brought it. */
+export function publishPointer(pointer: string, names: Names): string {
+  let at = names
+  const tokens = pointer.split('/').slice(1)
+  const published = tokens.map((token) => {
+    const original = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = at.published.get(original)
+    const below = name === undefined ? undefined : at.properties.get(name)?.names
+    at = below ?? (/^\d+$/.test(token) ? at.items : undefined) ?? at.additional ?? NO_NAMES
+    return name === undefined ? token : escaped(name)
+  })
+  return published.map((token) => `/${token}`).join('')
+}
+
+const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+const sentTwice = (path: string, name: string, original: string) =>
+  invalid({
+    path,
+    code: 'duplicate_argument',
+    message: `The arguments hold the property ${JSON.stringify(original)} twice, once as ${JSON.stringify(name)}.`,
+    hint: `Send it once, as ${JSON.stringify(name)}.`,
+  })

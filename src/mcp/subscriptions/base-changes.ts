@@ -1,0 +1,142 @@
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { type Context, grantsName, outliving } from '../../graphql/context.ts'
+import { graphql, type ResultOf } from '../../graphql/document.ts'
+import { compile, compileSubscription } from '../../graphql/execute.ts'
+import type { ResourceName } from '../protocol/resource-uri.ts'
+import { inOneGo, openListeners } from './emitter.ts'
+import { type WatchedList, watchedList } from './list-changes.ts'
+
+const Entries = graphql(
+  `subscription WatchBase($base: String!) { changes(base: $base) { seq kind recordType id } }`,
+)
+const readLog = compileSubscription(Entries)
+const match = compile(
+  graphql(
+    `query WatchedMatch($base: String!, $type: String!, $filter: JSON!, $seqs: [Float!]!) {
+      changesMatch(base: $base, recordType: $type, filter: $filter, seqs: $seqs)
+    }`,
+  ),
+)
+type Entry = ResultOf<typeof Entries>['changes']
+
+/** What is followed. A list has its filter as JSON; null for all records of the type. */
+export type Followed = Exclude<ResourceName, { kind: 'records' }> | FollowedList
+type FollowedList = { kind: 'records'; base: string; type: string; filter: unknown }
+/** `over` is called when nothing more will be told, though nobody ended it: the token, the base or the server went. */
+type Follower = { tell: () => void; over: () => void }
+/** Answers how to end it; undefined when the base is watched no longer. */
+type Watched = { add(what: Followed, follower: Follower): (() => void) | undefined }
+
+/** By server, token, grants and base: all who follow resources with the same rights share one reading of the log. */
+const ofServers = new WeakMap<object, Map<string, Promise<Watched>>>()
+
+/**
+ * Tells of each change that may concern the resource, once for all that happen in one go, until what it answers is called.
+ * @throws RATE_LIMITED, FORBIDDEN, NOT_FOUND
+ */
+export async function followResource(
+  context: Context,
+  what: Followed,
+  follower: Follower,
+): Promise<() => void> {
+  for (;;) {
+    const leave = (await watchedBase(context, what.base)).add(what, follower)
+    if (leave) return leave
+  }
+}
+
+function watchedBase(context: Context, base: string): Promise<Watched> {
+  const { feed, actor } = context.scope
+  const ofServer = ofServers.get(feed) ?? new Map<string, Promise<Watched>>()
+  ofServers.set(feed, ofServer)
+  const key = [actor.tokenId, grantsName(context), base].join('\n')
+  const known = ofServer.get(key)
+  if (known) return known
+  const forget = () => {
+    if (ofServer.get(key) === opening) ofServer.delete(key)
+  }
+  const opening = openWatched(outliving(context), base, forget)
+  opening.catch(forget)
+  ofServer.set(key, opening)
+  return opening
+}
+
+async function openWatched(context: Context, base: string, onEnd: () => void): Promise<Watched> {
+  const log = await readLog({ base }, context)
+  const { on, tell } = openListeners<Entry>()
+  const lists = new Map<string, WatchedList>()
+  const followers = new Set<Follower>()
+  let isOver = false
+
+  const end = () => {
+    isOver = true
+    onEnd()
+    for (const { over } of followers) over()
+    followers.clear()
+  }
+  const read = async (): Promise<void> => {
+    for await (const { changes: entry } of log) for (const topic of topicsOf(entry)) tell(topic, entry)
+  }
+  const listOf = ({ type, filter }: FollowedList): WatchedList => {
+    const key = `${type}\n${JSON.stringify(filter)}`
+    const known = lists.get(key)
+    if (known) return known
+    if (lists.size >= LIMITS.followedFilters) throw tooMany(LIMITS.followedFilters, 'different filters')
+    const ask = async (seqs: readonly number[]) =>
+      (await match({ base, type, filter, seqs: [...seqs] }, context)).changesMatch
+    const list = watchedList(ask, () => {
+      lists.delete(key)
+      off()
+    })
+    const off = on(`records ${type}`, ({ seq }) => list.note(seq))
+    lists.set(key, list)
+    return list
+  }
+  // A log that fails ends like one that is over: who follows again is told why.
+  void read().then(end, end)
+  return {
+    add(what, follower) {
+      if (isOver) return undefined
+      if (followers.size >= LIMITS.followedOfToken)
+        throw tooMany(LIMITS.followedOfToken, 'resources of a base')
+      const { say, end } = inOneGo(follower.tell)
+      const isFiltered = what.kind === 'records' && what.filter !== null
+      const off = isFiltered ? listOf(what).add(say) : on(topicOf(what), say)
+      followers.add(follower)
+      return () => {
+        off()
+        end()
+        // Whoever comes now opens the log anew.
+        if (!followers.delete(follower) || followers.size > 0) return
+        isOver = true
+        onEnd()
+        void log.return?.()
+      }
+    },
+  }
+}
+
+function topicOf(what: Followed): string {
+  if (what.kind === 'record') return `record ${what.type} ${what.id}`
+  return what.kind === 'type' ? `type ${what.type}` : `records ${what.type}`
+}
+
+/** A type's resource also shows its links. */
+function topicsOf({ kind, recordType, id }: Entry): string[] {
+  if (kind === 'record') return [`record ${recordType} ${id}`, `records ${recordType}`]
+  return kind === 'record_type' ? [`type ${id}`] : []
+}
+
+const tooMany = (most: number, what: string) =>
+  new DomainError('RATE_LIMITED', `A token follows at most ${most} ${what}.`, {
+    retryAfterSeconds: 1,
+    details: [
+      {
+        path: '',
+        code: 'too_many_streams',
+        message: 'Unsubscribe from some, or follow a list that holds them.',
+        expected: most,
+      },
+    ],
+  })

@@ -1,0 +1,78 @@
+import { graphql } from '../../graphql/document.ts'
+import { compile, compileSubscription } from '../../graphql/execute.ts'
+import { isAtEndpoint } from '../endpoints/endpoint.ts'
+import { PROMPT_TYPE } from '../prompts/prompts.ts'
+import type { Session } from '../protocol/address-session.ts'
+import type { Changed, Watch } from '../protocol/provider.ts'
+import { isOutOfSight } from '../resources/resources.ts'
+import { followResource } from './base-changes.ts'
+import { openFollows } from './resource-subscriptions.ts'
+
+const followTypes = compileSubscription(
+  graphql(`subscription WatchedTypes($base: String, $endpoint: String) {
+    recordTypeChanges(base: $base, endpoint: $endpoint) { recordType }
+  }`),
+)
+const findType = compile(
+  graphql(`query WatchedType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`),
+)
+
+/**
+ * Tells that the lists are others each time a type that the token may read, or a prompt, has changed, and of resources
+ * that are followed. On `/mcp` the lists of tools do not depend on types: of lists it tells nothing. @throws RATE_LIMITED
+ */
+export async function watch(session: Session, tell: (changed: Changed) => void): Promise<Watch> {
+  const over = new AbortController()
+  const end = () => over.abort()
+  // An endpoint's tools may be of types that its resources do not show.
+  const asking = isAtEndpoint(session) ? session.asking : session.context
+  const types = await followTypes({ base: session.base, endpoint: session.endpoint }, asking)
+  const resources = openFollows(session, (uri) => tell({ uri }), end)
+  const prompts = followPrompts(session, () => tell({ list: 'prompts' }), end)
+  const pass = async () => {
+    await prompts.begin()
+    for await (const { recordTypeChanges } of types) {
+      tell({ list: 'tools' })
+      tell({ list: 'resources' })
+      if (recordTypeChanges.recordType !== null && recordTypeChanges.recordType !== PROMPT_TYPE) continue
+      tell({ list: 'prompts' })
+      await prompts.begin()
+    }
+  }
+  const close = () => {
+    resources.close()
+    prompts.close()
+    void types.return?.()
+  }
+  over.signal.addEventListener('abort', close, { once: true })
+  // Its reason is what went wrong, if anything did.
+  pass().then(end, (thrown: unknown) => over.abort(thrown))
+  return { over: over.signal, follow: resources.follow, unfollow: resources.unfollow, close }
+}
+
+/** Follows the prompts of the session's base from when there is a type of them: without, the log is not read for them. */
+function followPrompts({ base, context }: Session, tell: () => void, over: () => void) {
+  let leave: (() => void) | undefined
+  let isClosed = false
+  const exists = async (asked: { base: string; type: string }): Promise<boolean> => {
+    try {
+      await findType(asked, context)
+      return true
+    } catch (thrown) {
+      if (isOutOfSight(thrown)) return false
+      throw thrown
+    }
+  }
+  return {
+    async begin(): Promise<void> {
+      if (base === null || leave || !(await exists({ base, type: PROMPT_TYPE }))) return
+      const what = { kind: 'records', base, type: PROMPT_TYPE, filter: null } as const
+      leave = await followResource(context, what, { tell, over })
+      if (isClosed) leave()
+    },
+    close() {
+      isClosed = true
+      leave?.()
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import type { Session } from '../protocol/address-session.ts'
+import type { ResourceName } from '../protocol/resource-uri.ts'
+import { filterOf, listQueryOf } from '../resources/record-lists.ts'
+import { asFault, demandResource } from '../resources/resources.ts'
+import { type Followed, followResource } from './base-changes.ts'
+
+const findType = compile(
+  graphql(`query FollowType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`),
+)
+const findRecord = compile(
+  graphql(
+    `query FollowRecord($base: String!, $type: String!, $id: String!) {
+      record(base: $base, recordType: $type, id: $id) { id }
+    }`,
+  ),
+)
+const findRecords = compile(
+  graphql(
+    `query FollowRecords($base: String!, $type: String!, $filter: JSON, $cursor: String) {
+      records(base: $base, recordType: $type, filter: $filter, cursor: $cursor, limit: 1) { hasMore }
+    }`,
+  ),
+)
+// What is within bounds is read here and there, but its changes are told to nobody: asked of no entry, it says so.
+const findLog = compile(
+  graphql(
+    `query FollowLog($base: String!, $type: String!, $filter: JSON!) {
+      changesMatch(base: $base, recordType: $type, filter: $filter, seqs: [])
+    }`,
+  ),
+)
+const ANY = { field: 'id', op: 'is_not_null' }
+
+/** The resources that one session follows. */
+export type Follows = {
+  /** @throws ResourceNotFound, InvalidParams as reading it would; RATE_LIMITED beyond the bounds */
+  follow(uri: string): Promise<void>
+  unfollow(uri: string): void
+  /** Ends them all. */
+  close(): void
+}
+
+/**
+ * Follows resources by the change log of their bases: `tell` is called with the URI, as it was given, when a change may
+ * concern it. A filtered list is told of when a record of the change matched before it or matches after it. `over` is
+ * called when the token, its grants, a base or the server went, and nothing more will be told.
+ */
+export function openFollows(session: Session, tell: (uri: string) => void, over: () => void): Follows {
+  /** How to end each; undefined while it begins. */
+  const followed = new Map<string, (() => void) | undefined>()
+  return {
+    async follow(uri) {
+      if (followed.has(uri)) return
+      followed.set(uri, undefined)
+      const follower = { tell: () => tell(uri), over }
+      try {
+        const leave = await followResource(session.context, await readFollowed(session, uri), follower)
+        if (followed.has(uri)) followed.set(uri, leave)
+        else leave()
+      } catch (thrown) {
+        followed.delete(uri)
+        throw thrown
+      }
+    },
+    unfollow(uri) {
+      followed.get(uri)?.()
+      followed.delete(uri)
+    },
+    close() {
+      for (const leave of followed.values()) leave?.()
+      followed.clear()
+    },
+  }
+}
+
+/** May the session follow it? @throws ResourceNotFound, InvalidParams as reading it would */
+export async function demandFollow(session: Session, uri: string): Promise<void> {
+  await readFollowed(session, uri)
+}
+
+/** What the URI names, which is there and may be read. A page of a list is followed with the whole list. */
+async function readFollowed(session: Session, uri: string): Promise<Followed> {
+  const name = demandResource(session, uri)
+  try {
+    return await find(name, session)
+  } catch (thrown) {
+    throw asFault(thrown, uri)
+  }
+}
+
+async function find(name: ResourceName, { context }: Session): Promise<Followed> {
+  await findLog({ base: name.base, type: name.type, filter: ANY }, context)
+  switch (name.kind) {
+    case 'type':
+      await findType(name, context)
+      return name
+    case 'record':
+      await findRecord(name, context)
+      return name
+    case 'records': {
+      const { base, type } = name
+      const query = listQueryOf(name)
+      const filter = filterOf(query) ?? null
+      await findRecords(
+        { base, type, filter, ...(query.cursor !== undefined && { cursor: query.cursor }) },
+        context,
+      )
+      return { kind: 'records', base, type, filter }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** The one coercion: models send objects and arrays as JSON strings. */
+import { DomainError } from '../../foundation/errors.ts'
+import { parseJson } from '../../json/index.ts'
+import type { PortableSchema } from '../schema-projection/publish.ts'
+
+/** `args` with every string decoded that stands where the published schema says object or array; the same where none does. */
+export function decodeStringified(
+  args: Record<string, unknown>,
+  schema: PortableSchema,
+): Record<string, unknown> {
+  return decodeProperties(args, schema)
+}
+
+function decode(value: unknown, schema: PortableSchema | undefined): unknown {
+  if (!schema) return value
+  const plain = typeof value === 'string' ? decodeString(value, schema) : value
+  if (Array.isArray(plain)) return decodeItems(plain, schema.items)
+  return isObject(plain) ? decodeProperties(plain, schema) : plain
+}
+
+function decodeProperties(value: Record<string, unknown>, schema: PortableSchema): Record<string, unknown> {
+  const { properties = {}, additionalProperties } = schema
+  const rest = typeof additionalProperties === 'object' ? additionalProperties : undefined
+  let isSame = true
+  const decoded = Object.entries(value).map(([name, part]) => {
+    const own = decode(part, Object.hasOwn(properties, name) ? properties[name] : rest)
+    if (own !== part) isSame = false
+    return [name, own] as const
+  })
+  return isSame ? value : Object.fromEntries(decoded)
+}
+
+function decodeItems(items: unknown[], schema: PortableSchema | undefined): unknown[] {
+  const decoded = items.map((item) => decode(item, schema))
+  return decoded.every((item, index) => item === items[index]) ? items : decoded
+}
+
+function decodeString(text: string, { type }: PortableSchema): unknown {
+  const opens = text.trimStart().charAt(0)
+  if (!((type === 'object' && opens === '{') || (type === 'array' && opens === '['))) return text
+  try {
+    return parseJson(text)
+  } catch (error) {
+    // Not JSON after all: the string stays, and validation says what was expected in its place.
+    if (error instanceof DomainError) return text
+    throw error
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,61 @@
+import { planBody, trim } from '../../contract/response-bodies.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { graphql } from '../../graphql/document.ts'
+import type { Caller } from '../protocol/provider.ts'
+
+const PlanGroup = graphql(`fragment PlanGroup on DeletionGroup { count of { type count } }`)
+
+/** What of a plan a tool answers. */
+export const ToolPlan = graphql(
+  `fragment ToolPlan on DeletionPlan {
+    what bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup }
+    records { ...PlanGroup } relationships { ...PlanGroup } samples token expiresAt
+  }`,
+  [PlanGroup],
+)
+
+type Plan = Parameters<typeof planBody>[0]
+type PlanBody = ReturnType<typeof planBody>
+
+/** The body of a deletion: what was done, or the plan that waits for approval. */
+export const deletedOr = <T extends { plan: Plan | null }>({ plan, ...done }: T): object =>
+  plan ? planBody(plan) : trim(done)
+
+const isPlan = (body: object): body is PlanBody => 'plan' in body && 'plan_token' in body
+
+/**
+ * Runs a deletion that may ask first. A person behind the client is asked, where there is one; else the plan is the
+ * answer, and its token in a second call approves of it. `run` is given the token that was approved of.
+ * @throws CONFLICT when the person does not approve; what `elicit` throws
+ */
+export async function withApproval(
+  run: (planToken?: string) => Promise<object>,
+  caller: Caller,
+): Promise<object> {
+  const answer = await run()
+  if (!isPlan(answer)) return answer
+  const said = await caller.elicit(question(answer), choices(answer))
+  if (said.outcome === 'unavailable') return answer
+  if (said.outcome !== 'accepted') throw notApproved(said.outcome)
+  // The yes is the plan in words: said to another plan, by a call that had to be run again, it is none to this one.
+  if (said.content['choice'] !== answer.plan.what) throw notApproved('declined')
+  return run(answer.plan_token)
+}
+
+const question = ({ plan: { what, samples } }: PlanBody) =>
+  `${what.replace(/^Deletes/, 'Delete').replace(/\.$/, '')}?${samples ? ` First: ${samples.join(', ')}.` : ''}`
+
+const NOTHING = 'Delete nothing'
+
+const choices = ({ plan: { what } }: PlanBody) => ({
+  type: 'object',
+  properties: { choice: { type: 'string', title: 'What is to happen', enum: [NOTHING, what] } },
+  required: ['choice'],
+})
+
+function notApproved(outcome: 'declined' | 'cancelled'): DomainError {
+  const who =
+    outcome === 'declined' ? 'The person who was asked declined' : 'The question was closed unanswered'
+  const message = `${who}: nothing was deleted. Do not repeat the call unless they ask for it.`
+  return new DomainError('CONFLICT', message, { details: [{ path: '', code: outcome, message }] })
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { LIMITS } from '../../foundation/limits.ts'
+import { type Context, demandNeed, type Permission } from '../../graphql/context.ts'
+import { addressOf, type Session } from '../protocol/address-session.ts'
+import type { Caller } from '../protocol/provider.ts'
+import type { ToolResult } from '../protocol/result.ts'
+import { takeEchoes } from './read-only-fields.ts'
+import { readArguments } from './tool-arguments.ts'
+import { type Binding, type BoundTool, bound } from './tool-binding.ts'
+import { type Asked, type Given, runTool, type Spec } from './tool-call.ts'
+import { definition, publish, type ToolDefinition } from './tool-definition.ts'
+
+/** One row of the MCP contract that is not of one record type. */
+export type Tool = {
+  name: string
+  permission: Permission
+  /** It is at addresses alone that name it: every list of tools is paid for. */
+  onlyNamed: boolean
+  /** A tool that the server has switched off is not listed; its call says so. */
+  available(context: Context): boolean
+  /** As listed on `/mcp/{base}`, or, with `base_id` among its arguments, on `/mcp`. */
+  define(withBase: boolean): ToolDefinition
+  /** @throws DomainError with paths relative to the arguments */
+  call(args: Record<string, unknown>, session: Session, caller: Caller): Promise<ToolResult>
+  /** The tool of a base with some of its arguments given, under a name of its own. */
+  bind(as: Binding): BoundTool
+}
+
+const baseId = { base_id: z.string() }
+
+const always = () => true
+
+/** A tool of a base. */
+export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
+  const inBase = publish(spec.input)
+  // Made once: zod compiles each new shape at its first use.
+  const withBaseId = z.strictObject({ ...baseId, ...spec.input.shape })
+  const anywhere = publish(withBaseId)
+  return {
+    name,
+    permission: spec.permission,
+    onlyNamed: spec.onlyNamed ?? false,
+    available: spec.available ?? always,
+    define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
+    async call(args, session, caller) {
+      const { base, context } = session
+      demandFirst(args, base, spec.permissionOf?.(args) ?? spec.permission, context)
+      const shape = base === null ? withBaseId : spec.input
+      const { args: own, stated } = spec.takesEchoes ? takeEchoes(args) : { args }
+      const plain = readArguments(own, shape, base === null ? anywhere : inBase)
+      const given = { base_id: base ?? '', ...plain, ...(stated && { stated }) } as Given<In>
+      return runTool(spec, given, [addressOf(session), name, args], plain as Asked, context, caller, session)
+    },
+    bind: (as) => bound(spec, as),
+  }
+}
+
+/** A tool of the account, listed on `/mcp` only. */
+export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
+  const input = publish(spec.input)
+  return {
+    name,
+    permission: spec.permission,
+    onlyNamed: spec.onlyNamed ?? false,
+    available: spec.available ?? always,
+    define: () => definition(name, spec, input),
+    async call(args, session, caller) {
+      const plain = readArguments(args, spec.input, input)
+      const given = plain as Given<In>
+      const request = [addressOf(session), name, args] as const
+      return runTool(spec, given, request, plain as Asked, session.context, caller, session)
+    },
+    bind: (as) => bound(spec, as),
+  }
+}
+
+/** What the token may not do is said before what the arguments lack; the engine asks again. */
+function demandFirst(
+  args: Record<string, unknown>,
+  base: string | null,
+  permission: Permission,
+  context: Context,
+): void {
+  const { base_id = null, record_type } = args
+  const at = base ?? base_id
+  if (typeof at !== 'string') return
+  const ofType = typeof record_type === 'string'
+  demandNeed(context, ofType ? { permission, base: at, recordType: record_type } : { sight: at })
+}
+
+/** The argument of every read: how long its answer may be, in tokens; 4,000 when left out. */
+export const reading = {
+  max_tokens: z.int().min(LIMITS.answerTokensMin).max(LIMITS.answerTokensMax).optional(),
+}
+
+/** The arguments of every write; the server's instructions say what they are for. */
+export const writing = { idempotency_key: z.string().optional(), dry_run: z.boolean().optional() }
+
+/** The same of a tool that may delete many things, and then asks first. */
+export const deleting = { ...writing, plan_token: z.string().optional() }

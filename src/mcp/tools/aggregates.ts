@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { rowsBody } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { BY_OFFSET, Reading } from '../budget/read-result.ts'
+import { pageOutput } from '../tool/page-arguments.ts'
+import { reading, tool } from '../tool/tool.ts'
+
+const aggregate = compile(
+  graphql(
+    `query ToolAggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON,
+      $having: JSON, $sort: JSON, $limit: Int, $offset: Int) {
+      aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
+        having: $having, sort: $sort, limit: $limit, offset: $offset) { rows hasMore limit offset }
+    }`,
+  ),
+)
+
+const object = z.record(z.string(), z.unknown())
+
+export const aggregateTools = [
+  tool('aggregate_records', {
+    title: 'Aggregate records',
+    description:
+      'Count, sum and compare by group. aggregations: [{"fn":"sum","field":"data.n"}]; fn: count sum avg min max count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}]. having (a filter) and sort name results: "-sum_n".',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({
+      record_type: z.string(),
+      aggregations: z.array(object),
+      group_by: z.array(z.unknown()).optional(),
+      filter: object.optional(),
+      having: object.optional(),
+      sort: z.string().optional(),
+      limit: z.int32().optional(),
+      offset: z.int32().optional(),
+      ...reading,
+    }),
+    output: pageOutput,
+    run: async ({ base_id, record_type, aggregations, group_by, ...query }, context) => {
+      const { filter, having, sort, limit, offset } = query
+      const asked = {
+        base: base_id,
+        recordType: record_type,
+        aggregations,
+        ...(group_by && { groupBy: group_by }),
+        ...(filter && { filter }),
+        ...(having && { having }),
+        ...(sort !== undefined && { sort }),
+        ...(limit !== undefined && { limit }),
+        ...(offset !== undefined && { offset }),
+      }
+      return new Reading(rowsBody((await aggregate(asked, context)).aggregate), BY_OFFSET)
+    },
+  }),
+]

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { pageBody, trim } from '../../contract/response-bodies.ts'
+import { BaseBody } from '../../contract/shapes.ts'
+import { withPaths } from '../../foundation/errors.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { BY_CURSOR, Reading } from '../budget/read-result.ts'
+import { answerOutput, pageArguments, pageOf, pageOutput } from '../tool/page-arguments.ts'
+import { accountTool, reading, writing } from '../tool/tool.ts'
+
+const ToolBase = graphql(`fragment ToolBase on Base {
+  id name description environment production_base: productionBase settings version created_at: createdAt updated_at: updatedAt
+}`)
+const listBases = compile(
+  graphql(
+    `query ToolListBases($limit: Int, $offset: Int, $cursor: String) {
+    bases(limit: $limit, offset: $offset, cursor: $cursor) { data { ...ToolBase } hasMore limit offset nextCursor cursors }
+  }`,
+    [ToolBase],
+  ),
+)
+const putBase = compile(
+  graphql(
+    `mutation ToolPutBase($id: String!, $input: BaseInput!) {
+    putBase(id: $id, input: $input) { ...ToolBase dry_run: dryRun }
+  }`,
+    [ToolBase],
+  ),
+)
+
+const texts = BaseBody.pick({ name: true, description: true }).shape
+/** The engine knows each setting; a tool names them only. */
+const settings = z.record(z.string(), z.unknown()).optional().meta({
+  description: 'schema_changes ("direct" or "preview_only"), history_days, trash_days.',
+})
+
+export const baseTools = [
+  accountTool('list_bases', {
+    title: 'List bases',
+    description: 'List the bases this token sees; other tools name one in base_id.',
+    permission: 'read',
+    hints: { idempotent: true },
+    input: z.strictObject({ ...pageArguments, ...reading }),
+    output: pageOutput,
+    run: async (args, context) => {
+      const { bases } = await listBases(pageOf(args), context)
+      return new Reading(pageBody(bases), { ...BY_CURSOR, cursors: bases.cursors })
+    },
+  }),
+  accountTool('put_base', {
+    title: 'Create or update a base',
+    description:
+      'Create a base, or replace its name, description and settings; what is left out returns to its default.',
+    permission: 'manage',
+    hints: { idempotent: true, destructive: true },
+    input: z.strictObject({ base_id: z.string(), ...texts, settings, ...writing }),
+    output: answerOutput,
+    run: async ({ base_id, name, description, settings }, context) => {
+      const input = {
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description }),
+        ...(settings && { settings }),
+      }
+      const done = await putBase({ id: base_id, input }, context).catch((thrown: unknown) => {
+        throw withPaths(thrown, (path) => (path === '/id' ? '/base_id' : path))
+      })
+      return trim(done.putBase)
+    },
+  }),
+]

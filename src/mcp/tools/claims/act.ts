@@ -1,0 +1,63 @@
+import { claimedBody, rowsBody, trim } from '../../../contract/response-bodies.ts'
+import { withPaths } from '../../../foundation/errors.ts'
+import type { Context } from '../../../graphql/context.ts'
+import { type Body, Reading, type Row, recordUriIn } from '../../budget/read-result.ts'
+import { type Args, demandArguments } from './arguments.ts'
+import { claim, complete, heartbeat, release, wait } from './operations.ts'
+
+/** Does what the action says. @throws DomainError with paths relative to the arguments */
+export async function act(
+  { base_id: base, ...args }: Args & { base_id: string },
+  context: Context,
+): Promise<object> {
+  const { action, filter, sort, limit, lease_seconds } = args
+  const id = demandArguments(args)
+  const lease = lease_seconds === undefined ? {} : { leaseSeconds: lease_seconds }
+  const question = {
+    base,
+    recordType: args.record_type ?? '',
+    ...(filter && { filter }),
+    ...(sort !== undefined && { sort }),
+    ...(limit !== undefined && { limit }),
+  }
+  const held = { base, id }
+  const recordUri = recordUriIn(base)
+  switch (action) {
+    case 'claim': {
+      const bound = args.max_attempts === undefined ? {} : { maxAttempts: args.max_attempts }
+      const { claimRecords } = await claim({ ...question, ...lease, ...bound }, context)
+      const uriOf = ({ record }: Row) => recordUri(record as Row)
+      return new Reading(claimedBody(claimRecords), { uriOf, cuttable: dataOfClaimed })
+    }
+    case 'wait': {
+      const until = args.timeout === undefined ? {} : { timeout: args.timeout }
+      const { waitForRecords } = await wait({ ...question, ...until }, context)
+      return new Reading(rowsBody(waitForRecords), {
+        uriOf: recordUri,
+        onward: 'query_records lists them.',
+      })
+    }
+    case 'heartbeat':
+      return trim((await named(heartbeat({ ...held, ...lease }, context))).heartbeatClaim)
+    case 'release':
+      return trim((await named(release(held, context))).releaseClaim)
+    case 'complete':
+      return trim((await named(complete(held, context))).completeClaim)
+  }
+}
+
+/** What was claimed is the caller's: every row is shown, and only what its record holds may be cut. */
+const dataOfClaimed = ({ data }: Body) =>
+  (data as { record: Row }[]).map(({ record }, index) => ({
+    value: record['data'],
+    path: `/data/${index}/record/data`,
+    put: (value: unknown) => {
+      record['data'] = value
+    },
+  }))
+
+/** What is wrong with the id is wrong with the argument that gave it. */
+const named = <T>(acting: Promise<T>): Promise<T> =>
+  acting.catch((thrown: unknown) => {
+    throw withPaths(thrown, (path) => (path === '/id' ? '/claim_id' : path))
+  })

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { invalid } from '../../../foundation/errors.ts'
+import { reading, writing } from '../../tool/tool.ts'
+
+const ACTIONS = ['claim', 'heartbeat', 'release', 'complete', 'wait'] as const
+type Action = (typeof ACTIONS)[number]
+
+export const input = z.strictObject({
+  action: z.enum(ACTIONS),
+  record_type: z.string().optional(),
+  filter: z.record(z.string(), z.unknown()).optional(),
+  sort: z.string().optional(),
+  // Bounds are the engine's to tell: here they would cost every client room.
+  limit: z.int32().optional(),
+  lease_seconds: z.int32().optional(),
+  max_attempts: z.int32().optional(),
+  timeout: z.int32().optional(),
+  claim_id: z.string().optional(),
+  ...writing,
+  ...reading,
+})
+export type Args = z.output<typeof input>
+
+const ASKS = ['record_type', 'filter', 'sort', 'limit'] as const
+const WRITES = ['idempotency_key', 'dry_run'] as const
+/** What each action takes, what it cannot do without first. */
+const TAKES: Record<Action, readonly (keyof Args)[]> = {
+  claim: [...ASKS, 'lease_seconds', 'max_attempts', 'max_tokens', ...WRITES],
+  wait: [...ASKS, 'timeout', 'max_tokens'],
+  heartbeat: ['claim_id', 'lease_seconds', ...WRITES],
+  release: ['claim_id', ...WRITES],
+  complete: ['claim_id', ...WRITES],
+}
+
+/** Each action has arguments of its own. @returns the claim's id, for those that are about one @throws VALIDATION_ERROR */
+export function demandArguments(args: Args): string {
+  const takes = TAKES[args.action]
+  const [needed] = takes
+  if (needed !== undefined && args[needed] === undefined)
+    throw invalid({ path: `/${needed}`, code: 'required', message: `${args.action} needs ${needed}.` })
+  const extra = Object.keys(args).find((name) => name !== 'action' && !takes.includes(name as keyof Args))
+  if (extra === undefined) return args.claim_id ?? ''
+  throw invalid({
+    path: `/${extra}`,
+    code: 'unknown_key',
+    message: `${args.action} takes no ${extra}.`,
+    allowed: takes,
+  })
+}

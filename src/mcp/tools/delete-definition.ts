@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { invalid } from '../../foundation/errors.ts'
+import type { Context } from '../../graphql/context.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { deletedOr, ToolPlan } from '../tool/deletion-approval.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { accountTool, deleting } from '../tool/tool.ts'
+
+const deleteBase = compile(
+  graphql(
+    `mutation ToolDeleteBase($id: String!) {
+      deleteBase(id: $id) { id deleted dry_run: dryRun plan { ...ToolPlan } }
+    }`,
+    [ToolPlan],
+  ),
+)
+const deleteRecordType = compile(
+  graphql(
+    `mutation ToolDeleteRecordType($base: String!, $id: String!) {
+      deleteRecordType(base: $base, id: $id) { id deleted dry_run: dryRun plan { ...ToolPlan } }
+    }`,
+    [ToolPlan],
+  ),
+)
+const deleteRelationshipType = compile(
+  graphql(
+    `mutation ToolDeleteRelationshipType($base: String!, $id: String!) {
+      deleteRelationshipType(base: $base, id: $id) { id deleted dry_run: dryRun plan { ...ToolPlan } }
+    }`,
+    [ToolPlan],
+  ),
+)
+
+type Named = { base: string; id: string }
+
+const RUN = {
+  base: async ({ base, id }: Named, context: Context) => {
+    if (base !== id) throw otherBase(base)
+    return (await deleteBase({ id }, context)).deleteBase
+  },
+  record_type: async (named: Named, context: Context) =>
+    (await deleteRecordType(named, context)).deleteRecordType,
+  relationship_type: async (named: Named, context: Context) =>
+    (await deleteRelationshipType(named, context)).deleteRelationshipType,
+}
+const KINDS = ['base', 'record_type', 'relationship_type'] as const
+
+export const definitionTools = [
+  accountTool('delete_definition', {
+    title: 'Delete a base or a type',
+    description: 'Delete a base or a type with all it holds. The first call answers a plan.',
+    permission: 'manage',
+    hints: { destructive: true },
+    input: z.strictObject({ base_id: z.string(), kind: z.enum(KINDS), id: z.string(), ...deleting }),
+    output: answerOutput,
+    run: async ({ base_id, kind, id }, context) => deletedOr(await RUN[kind]({ base: base_id, id }, context)),
+  }),
+]
+
+const otherBase = (base: string) =>
+  invalid({
+    path: '/id',
+    code: 'disagrees',
+    message: 'To delete a base, repeat its base_id in id.',
+    expected: base,
+  })

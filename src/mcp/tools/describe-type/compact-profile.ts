@@ -1,0 +1,37 @@
+import { graphql, type ResultOf } from '../../../graphql/document.ts'
+
+/** What of a profile a tool answers. */
+export const ToolProfile = graphql(`fragment ToolProfile on RecordTypeProfile {
+  count sampled
+  fields { field types null_share: nullShare distinct top { value count } min max }
+  omitted: omittedFields relationships examples { description query }
+}`)
+type Profile = ResultOf<typeof ToolProfile>
+type Shown = Omit<Profile, 'examples'> & Partial<Pick<Profile, 'examples'>>
+type Field = Profile['fields'][number]
+
+/** The profile as REST has it, without what says nothing, and with so many fields. */
+export function sparing({ fields, omitted, ...profile }: Shown, most: number): object {
+  const unshown = omitted + Math.max(0, fields.length - most)
+  return {
+    ...profile,
+    fields: fields.slice(0, most).map(sparingField),
+    ...(unshown > 0 && { omitted_fields: unshown }),
+  }
+}
+
+/** Values that each occur once tell no more than the range does; the range no more than all values. */
+function sparingField({ field, types, null_share, distinct, top, min, max }: Field): object {
+  const repeats = top.some(({ count }) => count > 1)
+  const showsTop = top.length > 0 && (repeats || distinct <= top.length)
+  const showsRange = !(showsTop && distinct <= top.length)
+  return {
+    field,
+    types,
+    ...(null_share && { null_share }),
+    ...(distinct > 0 && { distinct }),
+    ...(showsTop && { top }),
+    ...(showsRange && min !== null && { min }),
+    ...(showsRange && max !== null && { max }),
+  }
+}

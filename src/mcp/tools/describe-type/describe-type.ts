@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { LIMITS } from '../../../foundation/limits.ts'
+import type { Context } from '../../../graphql/context.ts'
+import { graphql, type ResultOf } from '../../../graphql/document.ts'
+import { compile } from '../../../graphql/execute.ts'
+import { Reading, typeUriIn } from '../../budget/read-result.ts'
+import { answerOutput } from '../../tool/page-arguments.ts'
+import { reading, tool } from '../../tool/tool.ts'
+import { sparing, ToolProfile } from './compact-profile.ts'
+import { type Linked, readyCalls } from './example-calls.ts'
+import { briefSchema } from './schema-outline.ts'
+
+const describeBriefly = compile(
+  graphql(`query ToolDescribeBriefly($base: String!, $recordType: String!) {
+    type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version }
+  }`),
+)
+const describeType = compile(
+  graphql(
+    `query ToolDescribeType($base: String!, $recordType: String!) {
+      type: recordType(base: $base, id: $recordType) {
+        id name description json_schema: jsonSchema indexes timezone version
+      }
+      profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile }
+    }`,
+    [ToolProfile],
+  ),
+)
+const DescribeFully = graphql(
+  `query ToolDescribeFully($base: String!, $recordType: String!, $limit: Int) {
+      type: recordType(base: $base, id: $recordType) {
+        id name description json_schema: jsonSchema indexes timezone version portableId
+      }
+      profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile data: exampleData }
+      relationshipTypes(base: $base, limit: $limit) {
+        data {
+          id name description source_record_types: sourceRecordTypes target_record_types: targetRecordTypes
+          cardinality on_delete: onDelete data_schema: dataSchema
+        }
+      }
+    }`,
+  [ToolProfile],
+)
+const describeFully = compile(DescribeFully)
+
+type Asked = { base: string; recordType: string }
+/** The address that is asked at, and the tools that its options leave. */
+type Place = { at: string; tools: readonly string[] | null }
+
+/** Fields a model is shown unless it asks for all: what is read is paid for. */
+const FIELDS = 40
+
+const DETAILS = ['brief', 'standard', 'full'] as const
+
+export const profileTools = [
+  tool('describe_type', {
+    title: 'Describe type',
+    description: "A type's schema, indexes, values, examples; full: ready calls too.",
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({ record_type: z.string(), detail: z.enum(DETAILS).optional(), ...reading }),
+    output: answerOutput,
+    run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at, tools = null }) => {
+      const asked = { base: base_id, recordType: record_type }
+      return new Reading(await BODIES[detail](asked, context, { at, tools }), { uriOf: typeUriIn(base_id) })
+    },
+  }),
+]
+
+const BODIES: Record<
+  (typeof DETAILS)[number],
+  (asked: Asked, context: Context, place: Place) => Promise<object>
+> = {
+  async brief(asked, context) {
+    const { type } = await describeBriefly(asked, context)
+    return { ...type, json_schema: briefSchema(type.json_schema) }
+  },
+  async standard(asked, context) {
+    const { type, profile } = await describeType(asked, context)
+    return { ...type, profile: sparing(profile, FIELDS) }
+  },
+  async full(asked, context, { at, tools }) {
+    const answer = await describeFully({ ...asked, limit: LIMITS.pageMax }, context)
+    const { portableId, ...type } = answer.type
+    const { data, examples, ...profile } = answer.profile
+    const { relationshipTypes, links } = linksOf(profile.relationships, answer.relationshipTypes.data)
+    const described = {
+      ...asked,
+      portableId,
+      data,
+      queries: examples,
+      links,
+      namesBase: at === '/mcp',
+      tools,
+    }
+    return {
+      ...type,
+      relationship_types: relationshipTypes,
+      profile: sparing(profile, profile.fields.length),
+      calls: await readyCalls(described, context),
+    }
+  },
+}
+
+type Relationship = Omit<Linked, 'cardinality' | 'data_schema'>
+type RelationshipType = ResultOf<typeof DescribeFully>['relationshipTypes']['data'][number]
+
+/** The relationship types that records of the type may be linked by, and each way that they may. */
+function linksOf(relationships: unknown, all: readonly RelationshipType[]) {
+  const types = new Map(all.map((type) => [type.id, type]))
+  const links = (relationships as Relationship[]).flatMap((each): Linked[] => {
+    const type = types.get(each.rel_type)
+    return type ? [{ ...each, cardinality: type.cardinality, data_schema: type.data_schema }] : []
+  })
+  const named = new Set(links.map(({ rel_type }) => rel_type))
+  return { links, relationshipTypes: all.filter(({ id }) => named.has(id)).map(sparingType) }
+}
+
+const sparingType = ({ description, data_schema, ...type }: RelationshipType): object => ({
+  ...type,
+  ...(description !== null && { description }),
+  ...(Object.keys(Object(data_schema) as object).length > 0 && { data_schema }),
+})

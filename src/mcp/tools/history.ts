@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { pageBody, trim } from '../../contract/response-bodies.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { BY_CURSOR, Reading } from '../budget/read-result.ts'
+import { answerOutput, PAGE } from '../tool/page-arguments.ts'
+import { reading, tool } from '../tool/tool.ts'
+import { ToolRecord } from './records/record-tools.ts'
+
+const history = compile(
+  graphql(
+    `query ToolHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $cursor: String) {
+      recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, cursor: $cursor) {
+        data { version operation at actor { token_id: tokenId name via } request_id: requestId seq cause diff }
+        hasMore limit offset total nextCursor cursors
+      }
+    }`,
+  ),
+)
+const past = compile(
+  graphql(
+    `query ToolPast($base: String!, $recordType: String!, $id: String!, $version: Int, $asOf: String) {
+      record(base: $base, recordType: $recordType, id: $id, version: $version, asOf: $asOf) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+
+export const historyTools = [
+  tool('record_history', {
+    title: 'History',
+    description: 'Versions with diffs; with version or as_of, the record then.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({
+      record_type: z.string(),
+      id: z.string(),
+      version: z.int32().optional(),
+      as_of: z.string().optional(),
+      limit: z.int32().optional(),
+      cursor: z.string().optional(),
+      ...reading,
+    }),
+    output: answerOutput,
+    run: async ({ base_id, record_type, id, version, as_of, limit, cursor }, context) => {
+      const target = { base: base_id, recordType: record_type, id }
+      if (version !== undefined || as_of !== undefined) {
+        if (limit !== undefined || cursor !== undefined)
+          throw noList(limit === undefined ? 'cursor' : 'limit')
+        const then = {
+          ...(version !== undefined && { version }),
+          ...(as_of !== undefined && { asOf: as_of }),
+        }
+        return new Reading(trim((await past({ ...target, ...then }, context)).record))
+      }
+      const page = { limit: limit ?? PAGE, ...(cursor !== undefined && { cursor }) }
+      const { recordHistory } = await history({ ...target, ...page }, context)
+      return new Reading(pageBody(recordHistory), { ...BY_CURSOR, cursors: recordHistory.cursors })
+    },
+  }),
+]
+
+const noList = (argument: string) =>
+  invalid({
+    path: `/${argument}`,
+    code: 'exclusive',
+    message: `version and as_of mean one record, not a list. Leave ${argument} out.`,
+  })

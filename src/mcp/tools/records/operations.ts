@@ -1,0 +1,87 @@
+/** What tools ask of the schema about records. */
+import { graphql } from '../../../graphql/document.ts'
+import { compile } from '../../../graphql/execute.ts'
+import { ToolPlan } from '../../tool/deletion-approval.ts'
+
+/** What of a record a tool answers. */
+export const ToolRecord = graphql(`fragment ToolRecord on Record {
+  id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
+  external_source: externalSource version status cancelled_at: cancelledAt valid operation dry_run: dryRun
+}`)
+
+export const list = compile(
+  graphql(
+    `query ToolQuery($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
+      $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand,
+        asOf: $asOf, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        rows hasMore limit offset total nextCursor cursors hint
+      }
+    }`,
+  ),
+)
+export const get = compile(
+  graphql(
+    `query ToolGet($base: String!, $recordType: String!, $id: String!, $expand: [String!]) {
+      record(base: $base, recordType: $recordType, id: $id, expand: $expand) {
+        ...ToolRecord _expanded: expanded _expanded_truncated: expandedTruncated
+      }
+    }`,
+    [ToolRecord],
+  ),
+)
+export const put = compile(
+  graphql(
+    `mutation ToolPut($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String, $stated: JSON) {
+      putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource, relationships: $relationships,
+        expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId, stated: $stated) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+export const putByPair = compile(
+  graphql(
+    `mutation ToolPutByPair($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String, $stated: JSON) {
+      putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource, relationships: $relationships,
+        expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId, stated: $stated) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+/** Creates a record; also what `create_<type>` runs. */
+export const create = compile(
+  graphql(
+    `mutation ToolCreate($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!]) {
+      createRecord(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource, relationships: $relationships) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+/** Merges a patch; also what `update_<type>` runs. */
+export const patch = compile(
+  graphql(
+    `mutation ToolPatch($base: String!, $recordType: String!, $id: String!, $merge: JSON, $externalId: String, $externalSource: String, $expectedVersions: [Int!], $claimId: String, $stated: JSON) {
+      patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, externalId: $externalId, externalSource: $externalSource,
+        expectedVersions: $expectedVersions, claimId: $claimId, stated: $stated) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+export const cancel = compile(
+  graphql(
+    `mutation ToolCancel($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+      cancelRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) { ...ToolRecord }
+    }`,
+    [ToolRecord],
+  ),
+)
+export const remove = compile(
+  graphql(
+    `mutation ToolDelete($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
+      deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) {
+        id deleted dry_run: dryRun plan { ...ToolPlan }
+      }
+    }`,
+    [ToolPlan],
+  ),
+)

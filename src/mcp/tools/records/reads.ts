@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { OPERATOR_NAMES } from '../../../contract/operators.ts'
+import { rowsBody, trim } from '../../../contract/response-bodies.ts'
+import { Reading, recordUriIn } from '../../budget/read-result.ts'
+import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page-arguments.ts'
+import { reading, tool } from '../../tool/tool.ts'
+import { data, inType, names, one, target } from './arguments.ts'
+import { get, list } from './operations.ts'
+
+export const readingTools = [
+  tool('query_records', {
+    title: 'Query records',
+    description: `Records that match. filter: {"field":"data.status","op":"eq","value":"open"}, {"and":[…]}, {"or":[…]} or {"not":{…}}. op: ${OPERATOR_NAMES.join(' ')}. sort: "-data.amount,id". fields: ["data.name"]. expand: relationship types to follow.`,
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({
+      ...inType,
+      filter: data.optional(),
+      sort: z.string().optional(),
+      fields: names,
+      expand: names,
+      as_of: z.string().optional(),
+      ...pageArguments,
+      include_total: z.boolean().optional(),
+      ...reading,
+    }),
+    output: pageOutput,
+    run: async ({ base_id, record_type, include_total, limit, offset, cursor, ...query }, context) => {
+      const { filter, sort, fields, expand, as_of } = query
+      const asked = {
+        base: base_id,
+        recordType: record_type,
+        ...(filter && { filter }),
+        ...(sort !== undefined && { sort }),
+        ...(fields && { fields }),
+        ...(expand && { expand }),
+        ...(as_of !== undefined && { asOf: as_of }),
+        ...pageOf({ limit, offset, cursor }),
+        includeTotal: include_total ?? false,
+      }
+      const { records } = await list(asked, context)
+      return new Reading(rowsBody(records), {
+        cursors: records.cursors,
+        onward: 'Go on with cursor = meta.next_cursor, or name fewer fields.',
+        uriOf: recordUriIn(base_id),
+      })
+    },
+  }),
+  tool('get_record', {
+    title: 'Get record',
+    description: 'Read a record.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({ ...one, expand: names, ...reading }),
+    output: recordOutput,
+    run: async ({ expand, ...args }, context) => {
+      const { record } = await get({ ...target(args), ...(expand && { expand }) }, context)
+      return new Reading(trim(record), { uriOf: recordUriIn(args.base_id) })
+    },
+  }),
+]

@@ -1,0 +1,7 @@
+import { readingTools } from './reads.ts'
+import { writingTools } from './writes.ts'
+
+export { create, patch, ToolRecord } from './operations.ts'
+export { upsertRecord } from './upsert.ts'
+
+export const recordTools = [...readingTools, ...writingTools]

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { rowsBody } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { BY_OFFSET, Reading, type Row, recordUriIn } from '../budget/read-result.ts'
+import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
+import { reading, tool } from '../tool/tool.ts'
+
+const related = compile(
+  graphql(
+    `query ToolRelated($base: String!, $recordType: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int,
+      $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int) {
+      related(base: $base, recordType: $recordType, id: $id, relType: $relType, direction: $direction, depth: $depth,
+        relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset) { rows hasMore limit offset total }
+    }`,
+  ),
+)
+
+export const relatedTools = [
+  tool('get_related', {
+    title: 'Get related',
+    description: 'Linked records, nearest first.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({
+      record_type: z.string(),
+      id: z.string(),
+      rel_type: z.string().optional(),
+      direction: z.enum(['outgoing', 'incoming', 'both']).optional(),
+      depth: z.int32().min(1).optional(),
+      related_type: z.string().optional(),
+      filter: z.record(z.string(), z.unknown()).optional(),
+      sort: z.string().optional(),
+      fields: z.array(z.string()).optional(),
+      limit: pageArguments.limit,
+      offset: pageArguments.offset,
+      ...reading,
+    }),
+    output: pageOutput,
+    run: async ({ base_id, record_type, id, rel_type, related_type, ...query }, context) => {
+      const { direction, depth, filter, sort, fields, limit, offset } = query
+      const asked = {
+        ...{ base: base_id, recordType: record_type, id, limit },
+        ...(rel_type !== undefined && { relType: rel_type }),
+        ...(direction && { direction }),
+        ...(depth !== undefined && { depth }),
+        ...(related_type !== undefined && { relatedType: related_type }),
+        ...(filter && { filter }),
+        ...(sort !== undefined && { sort }),
+        ...(fields && { fields }),
+        ...(offset !== undefined && { offset }),
+      }
+      const recordUri = recordUriIn(base_id)
+      return new Reading(rowsBody((await related(asked, context)).related), {
+        ...BY_OFFSET,
+        uriOf: ({ record }) => recordUri(record as Row),
+      })
+    },
+  }),
+]

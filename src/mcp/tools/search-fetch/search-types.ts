@@ -1,0 +1,94 @@
+import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import type { Context } from '../../../graphql/context.ts'
+import { graphql } from '../../../graphql/document.ts'
+import { compile } from '../../../graphql/execute.ts'
+import { valuesOf } from '../../../json/rows.ts'
+import { titleFields } from '../../resources/record-title.ts'
+
+const listTypes = compile(
+  graphql(
+    `query SearchedTypes($base: String!, $limit: Int) {
+      recordTypes(base: $base, limit: $limit, includeTotal: true) { data { id jsonSchema } total }
+    }`,
+  ),
+)
+const searchType = compile(
+  graphql(
+    `query SearchType($base: String!, $recordType: String!, $filter: JSON, $fields: [String!], $limit: Int) {
+      records(base: $base, recordType: $recordType, filter: $filter, fields: $fields, limit: $limit) { rows }
+    }`,
+  ),
+)
+
+type Type = { id: string; jsonSchema: unknown }
+/** A record that was found, with what of its data may be its title. */
+type Found = { recordType: string; id: string; data: object; score: number }
+/** The best of all types that were searched, and how many types there are. */
+export type FoundInTypes = { found: Found[]; searched: number; types: number }
+
+/**
+ * The records of the base that answer to the words, whatever their type: those with all of them, or else those with the
+ * most. Scores of all types are of one scale.
+ * @throws VALIDATION_ERROR for a query without a word
+ */
+export async function searchTypes(
+  base: string,
+  query: string,
+  context: Context,
+  signal: AbortSignal,
+): Promise<FoundInTypes> {
+  const { data, total } = (await listTypes({ base, limit: LIMITS.searchedTypes }, context)).recordTypes
+  const { all, any } = wordsOf(query)
+  const whole = await searchAll(base, data, all, context, signal)
+  const found = whole.length > 0 || !any ? whole : await searchAll(base, data, any, context, signal)
+  return { found, searched: data.length, types: total ?? data.length }
+}
+
+const search = (value: string) => ({ field: 'data', op: 'search', value })
+
+/**
+ * The filters for all words of a query, and for any of its longest; the latter where there are several. Words of up to three
+ * letters are in every text, and tell nothing where longer ones do.
+ */
+function wordsOf(query: string): { all: object; any: object | null } {
+  const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]+/gu))]
+  const long = words.filter((word) => word.length > 3)
+  const telling = long.length > 0 ? long : words
+  const longest = telling.sort((a, b) => b.length - a.length).slice(0, LIMITS.searchedWords)
+  return { all: search(query), any: words.length > 1 ? { or: longest.map(search) } : null }
+}
+
+/** A few types at a time: one search is not to take every connection there is. */
+async function searchAll(
+  base: string,
+  types: readonly Type[],
+  filter: object,
+  context: Context,
+  signal: AbortSignal,
+): Promise<Found[]> {
+  const found: Found[] = []
+  for (let i = 0; i < types.length && !signal.aborted; i += LIMITS.searchedAtOnce) {
+    const some = types.slice(i, i + LIMITS.searchedAtOnce)
+    found.push(...(await Promise.all(some.map((type) => searchOne(base, type, filter, context)))).flat())
+  }
+  return found.sort((a, b) => b.score - a.score).slice(0, LIMITS.foundRecords)
+}
+
+async function searchOne(base: string, type: Type, filter: object, context: Context): Promise<Found[]> {
+  const fields = ['id', ...titleFields(type.jsonSchema)]
+  const asked = { base, recordType: type.id, filter, fields, limit: LIMITS.foundRecords }
+  const answer = await searchType(asked, context).catch(nothingIfGone)
+  const rows = valuesOf(answer.records.rows) as {
+    id: string
+    data?: object
+    _search_score: number
+  }[]
+  return rows.map(({ id, data = {}, _search_score: score }) => ({ recordType: type.id, id, data, score }))
+}
+
+/** A type that was deleted since it was listed has no records. */
+function nothingIfGone(thrown: unknown): { records: { rows: unknown } } {
+  if (thrown instanceof DomainError && thrown.code === 'NOT_FOUND') return { records: { rows: [] } }
+  throw thrown
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { LIMITS } from '../../foundation/limits.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { parseJson } from '../../json/index.ts'
+import { Reading } from '../budget/read-result.ts'
+import { pageOutput } from '../tool/page-arguments.ts'
+import { reading, tool } from '../tool/tool.ts'
+
+const run = compile(
+  graphql(
+    `query ToolSql($base: String!, $query: String!, $params: JSON, $limit: Int) {
+      sql(base: $base, query: $query, params: $params, limit: $limit) {
+        data meta { rows has_more: hasMore columns { name type } }
+      }
+    }`,
+  ),
+)
+
+/** Rows a tool answers unless it is asked for others: what is read is paid for. */
+const ROWS = 100
+
+export const sqlTools = [
+  tool('sql_query', {
+    title: 'SQL query',
+    description:
+      'A read-only PostgreSQL SELECT. A record type is a relation named by its id: id, external_id, status, version, created_at, updated_at, its properties, data (jsonb). Also records, relationships, record_types, relationship_types, changes.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    available: ({ scope }) => scope.sql.isolation() !== 'off',
+    input: z.strictObject({
+      query: z.string(),
+      params: z.unknown().optional().meta({ description: 'A list for $1, an object for :name.' }),
+      limit: z.int().min(1).max(LIMITS.sqlRows).default(ROWS),
+      ...reading,
+    }),
+    output: pageOutput,
+    run: async ({ base_id, query, params, limit }, context) => {
+      // Either form may come as a JSON string, as arguments of one type do.
+      const given = typeof params === 'string' ? parseJson(params, '/params') : params
+      const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
+      return new Reading((await run(asked, context)).sql, {
+        onward: 'Select fewer columns, or go on with LIMIT and OFFSET in the query.',
+      })
+    },
+  }),
+]

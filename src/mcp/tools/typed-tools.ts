@@ -1,0 +1,235 @@
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { trim } from '../../contract/response-bodies.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { withPaths } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { type Context, grantsName, mayWrite } from '../../graphql/context.ts'
+import { graphql, type ResultOf } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { estimateTokens } from '../budget/token-estimate.ts'
+import { clean } from '../schema-projection/descriptions.ts'
+import { type Projection, projectSchema } from '../schema-projection/project.ts'
+import { publishPointer } from '../schema-projection/rename-properties.ts'
+import {
+  createInput,
+  partOf,
+  splitArguments,
+  type ToolInput,
+  updateInput,
+  upsertInput,
+} from '../schema-projection/tool-inputs.ts'
+import { decodeStringified } from '../tool/decode-arguments.ts'
+import { recordOutput } from '../tool/page-arguments.ts'
+import { takeEchoesOfType } from '../tool/read-only-fields.ts'
+import type { Place } from '../tool/tool-binding.ts'
+import { asked } from '../tool/tool-call.ts'
+import type { ToolDefinition } from '../tool/tool-definition.ts'
+import { create, patch, upsertRecord } from './records/record-tools.ts'
+
+const Version = graphql(
+  `query ToolTypesVersion($base: String!) { base(id: $base) { typesVersion createdAt } }`,
+)
+const Types = graphql(`query ToolTypes($base: String!, $limit: Int, $offset: Int) {
+  recordTypes(base: $base, limit: $limit, offset: $offset) { data { id portableId name description jsonSchema createdAt } hasMore }
+}`)
+const readVersion = compile(Version)
+const readTypes = compile(Types)
+/** A record type as its tools need it. */
+export type RecordType = ResultOf<typeof Types>['recordTypes']['data'][number]
+
+/** A tool of one record type: `create_<type>` or `update_<type>`, or, of an endpoint, `upsert_<type>`. */
+export type TypedTool = {
+  definition: ToolDefinition
+  operation: 'create' | 'update' | 'upsert'
+  recordType: string
+  input: ToolInput
+}
+/** The tools of a base's types, compiled once for each version of them and each set of grants. */
+export type TypedTools = { all: ReadonlyMap<string, TypedTool>; listed: readonly ToolDefinition[] }
+
+/** Those of the named tools that are there, or all: all or none are listed, while they fit. */
+export function listedOf({ all, listed }: TypedTools, names: readonly string[] | null) {
+  return names
+    ? fitting([...all.values()].filter(({ definition }) => names.includes(definition.name)))
+    : listed
+}
+
+function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
+  const definitions = tools.map((tool) => tool.definition)
+  return estimateTokens(definitions) <= LIMITS.typedToolTokens ? definitions : []
+}
+
+const cache = new LRUCache<string, TypedTools>({ max: 200 })
+
+/** The tools of the types the token may write. */
+export async function typedTools(base: string, context: Context): Promise<TypedTools> {
+  const { typesVersion, createdAt } = (await readVersion({ base }, context)).base
+  const grants = grantsName(context)
+  const key = [base, createdAt, typesVersion, grants].join('\n')
+  const known = cache.get(key)
+  if (known) recent.set(`${base}\n${grants}`, known)
+  if (known) return known
+  const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
+  const all = new Map<string, TypedTool>()
+  for (const type of types) {
+    if (turnIsOver()) await nextTurn()
+    for (const tool of toolsOf(type)) all.set(tool.definition.name, tool)
+  }
+  const tools = { all, listed: fitting([...all.values()]) }
+  cache.set(key, tools)
+  recent.set(`${base}\n${grants}`, tools)
+  return tools
+}
+
+const RECENT_MS = 1000
+const recent = new LRUCache<string, TypedTools>({ max: 200, ttl: RECENT_MS })
+
+/** The tool of that name. A set may be a second old: what the call says is checked against the type as it is. */
+export async function typedTool(
+  base: string,
+  name: string,
+  context: Context,
+): Promise<TypedTool | undefined> {
+  const known = recent.get(`${base}\n${grantsName(context)}`)?.all.get(name)
+  return known ?? (await typedTools(base, context)).all.get(name)
+}
+
+/** All types of the base that the token may read. */
+export async function allTypes(base: string, context: Context): Promise<RecordType[]> {
+  const types: RecordType[] = []
+  for (let more = true; more; ) {
+    const page = (await readTypes({ base, limit: LIMITS.pageMax, offset: types.length }, context)).recordTypes
+    types.push(...page.data)
+    more = page.hasMore
+  }
+  return types.sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+const toolsOf = (type: RecordType): TypedTool[] =>
+  (['create', 'update'] as const).map((operation) =>
+    typedToolOf(type, operation, {
+      name: `${operation}_${type.portableId}`,
+      description: `${wordsOf(type, operation)}${aboutType(type)}`,
+      shown: null,
+      preset: [],
+    }),
+  )
+
+const TITLES = { create: 'Create', update: 'Update', upsert: 'Upsert' } as const
+const INPUTS = { create: createInput, update: updateInput, upsert: upsertInput }
+
+/** What a tool of the type does. */
+export function wordsOf({ id }: RecordType, operation: TypedTool['operation']): string {
+  if (operation === 'create') return `Create a record of type "${id}".`
+  if (operation === 'update')
+    return `Change the named properties of a record of type "${id}"; null clears one.`
+  return `Write a record of type "${id}" whole: the one of the id or external_id, else a new one.`
+}
+
+/** What its author says of the type, after a space. */
+export const aboutType = ({ description }: RecordType): string =>
+  description ? ` ${clean(description, 600)}` : ''
+
+/** What the type is called in titles. */
+export const labelOf = ({ name, id }: RecordType): string => clean(name, 100) || id
+
+/** The tools of a type share its projection, which takes a while to make of a large schema. */
+const projections = new WeakMap<RecordType, Projection>()
+
+function projectionOf(type: RecordType): Projection {
+  const known = projections.get(type)
+  if (known) return known
+  const made = projectSchema(type.jsonSchema)
+  projections.set(type, made)
+  return made
+}
+
+/** A writing tool of the type with the properties `shown`, by the record's own names; null for all. */
+export function typedToolOf(
+  type: RecordType,
+  operation: TypedTool['operation'],
+  as: { name: string; description: string; shown: readonly string[] | null; preset: readonly string[] },
+): TypedTool {
+  const input = INPUTS[operation](partOf(projectionOf(type), as.shown, as.preset))
+  return {
+    operation,
+    recordType: type.id,
+    input,
+    definition: {
+      name: as.name,
+      description: as.description,
+      inputSchema: input.schema,
+      outputSchema: recordOutput,
+      annotations: {
+        title: `${TITLES[operation]} ${labelOf(type)}`,
+        readOnlyHint: false,
+        destructiveHint: operation !== 'create',
+        idempotentHint: operation === 'update',
+        openWorldHint: false,
+      },
+    },
+  }
+}
+
+const Reserved = z.strictObject({
+  id: z.string().optional(),
+  expected_version: z.int32().min(1).optional(),
+  external_id: z.string().optional(),
+  external_source: z.string().optional(),
+  idempotency_key: z.string().optional(),
+  dry_run: z.boolean().optional(),
+})
+
+const ReservedOfUpdate = Reserved.extend({ id: z.string() })
+
+/** Runs a tool of a type. @throws DomainError with paths relative to the arguments */
+export async function callTyped(
+  tool: TypedTool,
+  { base, at, context }: Place,
+  args: Record<string, unknown>,
+): Promise<object> {
+  const { input, operation, recordType, definition } = tool
+  const { reserved, data: sent } = splitArguments(input, decodeStringified(args, input.schema))
+  const { args: data, stated } =
+    operation === 'update' && isClosed(input)
+      ? takeEchoesOfType(sent, (name) => isProperty(input, name))
+      : { args: sent }
+  const place = (path: string) => relative(path, input)
+  try {
+    const shape = operation === 'update' ? ReservedOfUpdate : Reserved
+    const { id, expected_version, external_id, external_source, ...how } = check(shape, reserved, inBody())
+    const call = asked(context, [at, definition.name, args], how)
+    const target = { base, recordType }
+    if (operation === 'create') {
+      const pair = {
+        ...(external_id !== undefined && { externalId: external_id }),
+        ...(external_source !== undefined && { externalSource: external_source }),
+      }
+      return trim((await create({ ...target, data, ...pair }, call)).createRecord)
+    }
+    if (operation === 'upsert') {
+      const named = { id, external_id, external_source, expected_version }
+      return await upsertRecord({ base_id: base, record_type: recordType, data, ...named }, call)
+    }
+    const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
+    const change = { ...target, id: id ?? '', merge: data, ...versions, ...(stated && { stated }) }
+    return trim((await patch(change, call)).patchRecord)
+  } catch (thrown) {
+    throw withPaths(thrown, place)
+  }
+}
+
+/** In an open type whatever is not an argument is data. */
+const isClosed = ({ projection }: ToolInput) => !projection.open
+const isProperty = ({ projection }: ToolInput, name: string) => projection.properties.has(name)
+
+/** `/data/title` → `/title`, and reserved arguments, under the names that were published. */
+function relative(path: string, { reserved, projection }: ToolInput): string {
+  if (path === '/data' || path.startsWith('/data/'))
+    return publishPointer(path.slice('/data'.length), projection.names)
+  const name = /^\/([^/]+)$/.exec(path)?.[1]
+  const published = [...reserved].find(([own]) => own === name)?.[1]
+  return published === undefined ? path : `/${published}`
+}
