@@ -58,11 +58,13 @@ export async function endpointTools(
   if (known) return known
   const served = (await readServed({ base, id, whole }, context)).servedEndpoint
   const all = new Map((await allTypes(base, context)).map((type) => [type.id, type]))
+  const ofTypes: EndpointTool[] = []
+  for (const tool of served.tools) {
+    const type = all.get(tool.recordType)
+    if (type) ofTypes.push(await typeTool(tool, type))
+  }
   const made = [
-    ...served.tools.flatMap((tool) => {
-      const type = all.get(tool.recordType)
-      return type ? [typeTool(tool, type)] : []
-    }),
+    ...ofTypes,
     ...served.links.map(linkTool),
     ...(served.batch ? [batchTool(served.batch)] : []),
     ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
@@ -103,13 +105,13 @@ const QUERIES: Partial<Record<GenericOperation, string>> = {
     ' aggregations: [{"fn":"sum","field":"data.n"}]; fn is count, sum, avg, min, max or count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}].',
 }
 
-function typeTool(tool: ServedTool, type: RecordType): EndpointTool {
+async function typeTool(tool: ServedTool, type: RecordType): Promise<EndpointTool> {
   const { name, operation, recordType, defaults } = tool
   const shown = tool.fields?.map((field) => field.replace(/^data[.]/, '')) ?? null
   if (operation === 'create' || operation === 'update' || operation === 'upsert') {
     const description = describe(tool, type, wordsOf(type, operation), '')
     const preset = operation === 'update' ? [] : defaults
-    const typed = typedToolOf(type, operation, { name, description, shown, preset })
+    const typed = await typedToolOf(type, operation, { name, description, shown, preset })
     return {
       definition: typed.definition,
       recordType,

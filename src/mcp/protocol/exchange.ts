@@ -1,4 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Session } from './address-session.ts'
 import type { Calls } from './call-log.ts'
 import { Outbox } from './event-queue.ts'
@@ -40,7 +41,8 @@ export class Exchange<Message extends object> {
       return
     }
     this.#begun.add(id)
-    run()
+    if (turnIsOver()) void nextTurn().then(() => this.#begun.has(id) && run())
+    else run()
   }
   /** Sends what is no answer. Where there is no stream for it, it goes nowhere. */
   say(message: Message): void {

@@ -53,6 +53,7 @@ export function union(a: Shape, b: Shape, budget: Budget): Shape {
   if (isNever(a)) return b
   if (isNever(b)) return a
   budget.spend(1 + (((a.values?.length ?? 0) + (b.values?.length ?? 0)) >> 4))
+  if (a === ANY && b === ANY) return ANY
   const both = (kind: Kind) => a.kinds.has(kind) && b.kinds.has(kind)
   const only = (kind: Kind) => (a.kinds.has(kind) ? a : b)
   return {
@@ -68,6 +69,8 @@ export function union(a: Shape, b: Shape, budget: Budget): Shape {
 }
 
 function bothObjects(a: ObjectShape, b: ObjectShape, budget: Budget): ObjectShape {
+  if (a === ANY.object) return b
+  if (b === ANY.object) return a
   budget.spend((a.properties.size + b.properties.size) >> 2)
   const properties = new Map<string, Shape>()
   for (const name of new Set([...a.properties.keys(), ...b.properties.keys()])) {
@@ -111,7 +114,12 @@ function bothBounds(a: Shape, b: Shape): Shape['bounds'] {
   return bounds
 }
 
+const NOTHING = {}
+const sayNothing = (a: object, b: object) => Object.keys(a).length === 0 && Object.keys(b).length === 0
+
 function eitherBounds(a: Shape, b: Shape): Shape['bounds'] {
+  // Most shapes have none, and there may be thousands.
+  if (sayNothing(a.bounds, b.bounds)) return NOTHING
   const bounds: Partial<Record<Bound, number>> = {}
   for (const name of BOUND_NAMES) {
     const { kind, looser } = BOUNDS[name]
@@ -124,6 +132,7 @@ function eitherBounds(a: Shape, b: Shape): Shape['bounds'] {
 }
 
 function eitherTraits(a: Shape, b: Shape): Traits {
+  if (sayNothing(a.traits, b.traits)) return NOTHING
   const kept = Object.entries(TRAITS).flatMap(([name, kind]) => {
     const sides = [a, b].filter((shape) => shape.kinds.has(kind))
     const [first, ...rest] = sides.map((shape) => shape.traits[name as keyof Traits])

@@ -59,6 +59,7 @@ export function readOwn(schema: Schema, reading: Reading, below: ReadBelow): Sha
 }
 
 function kindsOf({ type, nullable }: Schema): ReadonlySet<Kind> {
+  if (type === undefined) return ANY.kinds
   const types: readonly unknown[] = Array.isArray(type) ? type : type === undefined ? KINDS : [type]
   const kinds = KINDS.filter(
     (kind) => types.includes(kind) || (kind === 'number' && types.includes('integer')),

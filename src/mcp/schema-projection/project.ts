@@ -1,4 +1,5 @@
 /** Compiles a record type's JSON Schema into the dialect of tool schemas that every client takes. */
+import { nextTurn, turnIsOver } from '../../turns.ts'
 import { intersect } from './combine.ts'
 import { type PortableSchema, publish } from './publish.ts'
 import { readSchema } from './read.ts'
@@ -9,8 +10,8 @@ import { ANY, Budget, isNever, isObject, type Shape, TooBig } from './shape.ts'
 
 /** Levels of nesting below the root; deeper values are open and told in words. */
 const LEVELS = 6
-/** Schemas read in one attempt, references expanded. */
-const STEPS = 20_000
+/** Schemas read in one attempt, references expanded. An attempt is one turn of the event loop, of some five microseconds each. */
+const STEPS = 12_000
 const BYTES = 100_000
 /** The most names a schema is asked for once it is too large to be read. */
 const FALLBACK_NAMES = 1000
@@ -29,8 +30,23 @@ export type Projection = {
   warnings: readonly string[]
 }
 
-/** The portable projection of a record type's schema, which may be any JSON. */
+/** The portable projection of a schema, which may be any JSON. */
 export function projectSchema(jsonSchema: unknown): Projection {
+  const steps = project(jsonSchema)
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
+}
+
+/** The same in turns of the event loop: that of a large schema takes some hundred milliseconds. */
+export async function projectInTurns(jsonSchema: unknown): Promise<Projection> {
+  const steps = project(jsonSchema)
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value
+    if (turnIsOver()) await nextTurn()
+  }
+}
+
+/** Yields where the work may pause. */
+function* project(jsonSchema: unknown): Generator<void, Projection> {
   const warnings = new Set<string>()
   const warn = (message: string) => {
     if (warnings.size < WARNINGS) warnings.add(message)
@@ -38,13 +54,15 @@ export function projectSchema(jsonSchema: unknown): Projection {
   let shape: Shape | undefined
   for (let levels = LEVELS; levels > 0; ) {
     shape = readRoot(jsonSchema, levels, warn)
-    const projection = shape && fitting(shape, levels === LEVELS)
+    yield
+    const projection = shape && (yield* fitting(shape, levels === LEVELS))
+    yield
     if (projection) return { ...projection, warnings: [...warnings] }
     warn('The schema is too large to publish whole; deep parts and descriptions are left out.')
     // Only fewer levels than it has change something. What cannot even be read is tried three times: it takes long.
     levels = shape ? Math.min(levels, depthOf(shape)) - 1 : levels >> 1
   }
-  return { ...shortened(shape ?? namesOnly(jsonSchema)), warnings: [...warnings] }
+  return { ...(yield* shortened(shape ?? namesOnly(jsonSchema))), warnings: [...warnings] }
 }
 
 /** Arguments under a projection's published names as data under the record's own. */
@@ -87,11 +105,15 @@ function readRoot(jsonSchema: unknown, levels: number, warn: Reading['warn']): S
 }
 
 /** The projection of a shape within the size limit, without its words where it takes that. */
-function fitting(shape: Shape, wordy: boolean): Omit<Projection, 'warnings'> | undefined {
+function* fitting(shape: Shape, wordy: boolean): Generator<void, Omit<Projection, 'warnings'> | undefined> {
   const names = chooseNames(shape)
-  const schemas = (wordy ? [false, true] : [true]).map((lean) => rooted(publish(shape, names, lean)))
-  const schema = schemas.find((candidate) => Buffer.byteLength(JSON.stringify(candidate)) <= BYTES)
-  return schema && projected(schema, names)
+  for (const lean of wordy ? [false, true] : [true]) {
+    yield
+    const schema = rooted(publish(shape, names, lean))
+    yield
+    if (Buffer.byteLength(JSON.stringify(schema)) <= BYTES) return projected(schema, names)
+  }
+  return undefined
 }
 
 function projected(schema: PortableSchema, names: Names): Omit<Projection, 'warnings'> {
@@ -109,9 +131,11 @@ function rooted(schema: PortableSchema): PortableSchema {
 }
 
 /** The first properties that fit, required ones before others; the rest can be sent but is not shown. */
-function shortened(shape: Shape): Omit<Projection, 'warnings'> {
+function* shortened(shape: Shape): Generator<void, Omit<Projection, 'warnings'>> {
   const names = chooseNames(shape)
+  yield
   const { properties = {}, required = [], ...schema } = rooted(publish(shape, names, true))
+  yield
   const needed = new Set(required)
   const ordered = Object.entries(properties).sort(([a], [b]) => Number(needed.has(b)) - Number(needed.has(a)))
   const kept: [string, PortableSchema][] = []

@@ -27,14 +27,20 @@ export function readSchema(schema: unknown, reading: Reading): Shape {
   return sealed(shape, schema, here)
 }
 
-/** Reads a schema one level down, of a property or an item. */
-const readBelow = (reading: Reading) => (schema: unknown) =>
-  readSchema(schema, {
-    ...reading,
-    levels: reading.levels - 1,
-    around: [...reading.around, ...reading.following],
-    following: new Set(),
-  })
+/** Reads schemas one level down, of properties or items. */
+function readBelow(reading: Reading) {
+  // Made once for all of them: there may be thousands.
+  let below: Reading | undefined
+  return (schema: unknown) => {
+    below ??= {
+      ...reading,
+      levels: reading.levels - 1,
+      around: [...reading.around, ...reading.following],
+      following: new Set(),
+    }
+    return readSchema(schema, below)
+  }
+}
 
 function referenced(schema: Record<string, unknown>, reading: Reading): Shape[] {
   const { $ref, $dynamicRef } = schema

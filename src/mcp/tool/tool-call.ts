@@ -71,10 +71,13 @@ export async function runTool<In extends z.ZodObject>(
     : success(done, showsRecords)
 }
 
+/** Copied only when it is asked for: arguments may have thousands of members. */
+const withoutPlan = ({ plan_token: _, ...args }: Request[2]): object => args
+
 /** The context of one call: its writes carry the call's key and the plan it approves of, and are named after the call. */
 export function asked(
   context: Context,
-  [at, name, { plan_token: _, ...args }]: Request,
+  [at, name, args]: Request,
   { idempotency_key, dry_run, plan_token }: Asked,
 ): Context {
   return {
@@ -82,7 +85,7 @@ export function asked(
     write: {
       idempotencyKey: idempotency_key ?? null,
       dryRun: dry_run ?? false,
-      request: () => ['mcp', at, name, args],
+      request: () => ['mcp', at, name, withoutPlan(args)],
       plan: { token: plan_token ?? null },
       replayed: false,
     },

@@ -10,7 +10,7 @@ import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { estimateTokens } from '../budget/token-estimate.ts'
 import { clean } from '../schema-projection/descriptions.ts'
-import { type Projection, projectSchema } from '../schema-projection/project.ts'
+import { type Projection, projectInTurns } from '../schema-projection/project.ts'
 import { publishPointer } from '../schema-projection/rename-properties.ts'
 import {
   createInput,
@@ -57,8 +57,13 @@ export function listedOf({ all, listed }: TypedTools, names: readonly string[] |
 }
 
 function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
-  const definitions = tools.map((tool) => tool.definition)
-  return estimateTokens(definitions) <= LIMITS.typedToolTokens ? definitions : []
+  // One by one: all of them may be megabytes, and are seen to be too many early.
+  let left = LIMITS.typedToolTokens
+  for (const { definition } of tools) {
+    left -= estimateTokens(definition)
+    if (left < 0) return []
+  }
+  return tools.map((tool) => tool.definition)
 }
 
 const cache = new LRUCache<string, TypedTools>({ max: 200 })
@@ -73,10 +78,7 @@ export async function typedTools(base: string, context: Context): Promise<TypedT
   if (known) return known
   const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
   const all = new Map<string, TypedTool>()
-  for (const type of types) {
-    if (turnIsOver()) await nextTurn()
-    for (const tool of toolsOf(type)) all.set(tool.definition.name, tool)
-  }
+  for (const type of types) for (const tool of await toolsOf(type)) all.set(tool.definition.name, tool)
   const tools = { all, listed: fitting([...all.values()]) }
   cache.set(key, tools)
   recent.set(`${base}\n${grants}`, tools)
@@ -107,15 +109,15 @@ export async function allTypes(base: string, context: Context): Promise<RecordTy
   return types.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-const toolsOf = (type: RecordType): TypedTool[] =>
-  (['create', 'update'] as const).map((operation) =>
-    typedToolOf(type, operation, {
-      name: `${operation}_${type.portableId}`,
-      description: `${wordsOf(type, operation)}${aboutType(type)}`,
-      shown: null,
-      preset: [],
-    }),
-  )
+async function toolsOf(type: RecordType): Promise<TypedTool[]> {
+  const tools: TypedTool[] = []
+  for (const operation of ['create', 'update'] as const) {
+    const name = `${operation}_${type.portableId}`
+    const description = `${wordsOf(type, operation)}${aboutType(type)}`
+    tools.push(await typedToolOf(type, operation, { name, description, shown: null, preset: [] }))
+  }
+  return tools
+}
 
 const TITLES = { create: 'Create', update: 'Update', upsert: 'Upsert' } as const
 const INPUTS = { create: createInput, update: updateInput, upsert: upsertInput }
@@ -138,21 +140,23 @@ export const labelOf = ({ name, id }: RecordType): string => clean(name, 100) ||
 /** The tools of a type share its projection, which takes a while to make of a large schema. */
 const projections = new WeakMap<RecordType, Projection>()
 
-function projectionOf(type: RecordType): Projection {
+async function projectionOf(type: RecordType): Promise<Projection> {
   const known = projections.get(type)
   if (known) return known
-  const made = projectSchema(type.jsonSchema)
+  const made = await projectInTurns(type.jsonSchema)
   projections.set(type, made)
   return made
 }
 
 /** A writing tool of the type with the properties `shown`, by the record's own names; null for all. */
-export function typedToolOf(
+export async function typedToolOf(
   type: RecordType,
   operation: TypedTool['operation'],
   as: { name: string; description: string; shown: readonly string[] | null; preset: readonly string[] },
-): TypedTool {
-  const input = INPUTS[operation](partOf(projectionOf(type), as.shown, as.preset))
+): Promise<TypedTool> {
+  const projection = await projectionOf(type)
+  if (turnIsOver()) await nextTurn()
+  const input = INPUTS[operation](partOf(projection, as.shown, as.preset))
   return {
     operation,
     recordType: type.id,
