@@ -10,6 +10,7 @@ import { recheck } from './schema-checks.ts'
 import { readSchema } from './schema-in.ts'
 
 type ExportOptions = { checks: Checks; shape?: Shape }
+type Written = { tool: Json; alias: string; warnings: string[] }
 type Export = { provider: ProviderCodec['id']; tools: Json[]; warnings: string[] }
 /** Where a record type came from, and whether its schema is still the imported one. */
 type Origin = { codec: ProviderCodec; tool: OpenedTool; unchanged: boolean }
@@ -27,7 +28,14 @@ export function exportTools(
   types: readonly ExportedType[],
   options: ExportOptions,
 ): Export {
-  const written = types.map((type) => writeTool(codec, type, options))
+  return together(
+    codec,
+    types.map((type) => writeTool(codec, type, options)),
+  )
+}
+
+/** Definitions as one export. */
+export function together(codec: ProviderCodec, written: readonly Written[]): Export {
   return {
     provider: codec.id,
     tools: codec.wrap(written.map(({ tool }) => tool)),
@@ -36,7 +44,11 @@ export function exportTools(
 }
 
 /** One record type as a native tool definition, and the name it goes by there. */
-function writeTool(codec: ProviderCodec, type: ExportedType, { checks, shape = 'chat' }: ExportOptions) {
+export function writeTool(
+  codec: ProviderCodec,
+  type: ExportedType,
+  { checks, shape = 'chat' }: ExportOptions,
+): Written {
   const { note, lines } = notebook()
   const named = alias(type.id, codec.namePattern)
   if (named !== type.id) note(`${codec.label} takes no such name: it is exported as "${named}"`)

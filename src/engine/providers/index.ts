@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { demand, demandSight } from '../access.ts'
 import { statement } from '../db.ts'
 import { NO_EXPECTATION } from '../expectation.ts'
@@ -16,7 +17,7 @@ import { createRecord, getRecord, type RecordItem } from '../records/index.ts'
 import type { Scope } from '../scope.ts'
 import type { WriteScope } from '../write.ts'
 import type { Shape, ToolDefinition } from './codec.ts'
-import { exportTools, requireCallName } from './export.ts'
+import { requireCallName, together, writeTool } from './export.ts'
 import { readTools } from './import.ts'
 import type { Json } from './input.ts'
 import { provider } from './registry.ts'
@@ -108,11 +109,14 @@ export async function exportRecordTypes(
       more = page.hasMore
     }
   const ordered = named ? types : types.sort((a, b) => (a.id < b.id ? -1 : 1))
-  return exportTools(
-    codec,
-    ordered.map((type) => ({ ...type, jsonSchema: type.jsonSchema as Json })),
-    { checks: CHECKS, shape },
-  )
+  const written = []
+  for (const type of ordered) {
+    if (turnIsOver()) await nextTurn()
+    written.push(
+      writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, { checks: CHECKS, shape }),
+    )
+  }
+  return together(codec, written)
 }
 
 /** Each name once, each one that a type can have: an empty one, from a stray comma, is no type that is missing. */

@@ -1,6 +1,6 @@
 import type { Note } from './codec.ts'
 import { isObject, type Json, pointer } from './input.ts'
-import { mapChildren, mergeSchemas, omit, pickMissing, resolveRef, someSchema } from './schema-walk.ts'
+import { joined, mapChildren, mergeAll, mergeSchemas, omit, resolveRef, someSchema } from './schema-walk.ts'
 
 const REF_HOPS = 16
 /** Model APIs refuse a whole request for one of these at the root of a tool's parameters. */
@@ -8,14 +8,15 @@ const ROOT_ONLY = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum
 
 /** A schema whose root is a plain object: what its combinations name becomes properties of the root. */
 export function flattenRoot(schema: Json, label: string, note: Note): Json {
-  let root = followRef(schema, schema)
-  for (const branch of branches(root, schema, ['allOf'])) root = mergeSchemas(root, branch)
-  for (const branch of branches(root, schema, ['anyOf', 'oneOf', 'then', 'else'])) {
-    const [own, more] = [root['properties'] ?? {}, branch['properties']]
-    // Where the root closes its properties, a branch cannot open them.
-    if (root['additionalProperties'] === false || !isObject(own) || !isObject(more)) continue
-    root = { ...root, properties: { ...own, ...pickMissing(more, own) } }
-  }
+  const own = followRef(schema, schema)
+  let root = mergeAll([own, ...branches(own, schema, ['allOf'])])
+  const more = branches(root, schema, ['anyOf', 'oneOf', 'then', 'else'])
+    .map((branch) => branch['properties'])
+    .filter(isObject)
+  const properties = root['properties'] ?? {}
+  // Where the root closes its properties, a branch cannot open them.
+  if (root['additionalProperties'] !== false && isObject(properties) && more.length > 0)
+    root = { ...root, properties: joined([properties, ...more]) }
   for (const key of ROOT_ONLY) {
     if (root[key] !== undefined)
       note(`${label} takes no "${key}" at the root: records are still checked by it`)

@@ -1,5 +1,5 @@
 import { isObject, type Json } from './input.ts'
-import { mergeSchemas, omit, resolveRef } from './schema-walk.ts'
+import { mergeAll, mergeSchemas, omit, resolveRef } from './schema-walk.ts'
 
 const HOPS = 16
 
@@ -63,18 +63,22 @@ function unfold(from: Json, root: Json, say: Say, refs: string[]): Json {
     if (!isObject(target)) say(`Google has no reference to ${$ref}`)
     else schema = mergeSchemas(schema, unfold(target, root, say, refs))
   }
-  for (const branch of Array.isArray(allOf) ? allOf : []) {
-    schema = join(schema, unfold(asSchema(branch), root, say, refs), say)
+  if (!Array.isArray(allOf)) return schema
+  const all = [schema]
+  const spoken = new Set(Object.keys(schema))
+  for (const each of allOf) {
+    const branch = unfold(asSchema(each), root, say, refs)
+    const keys = Object.keys(branch)
+    if (keys.some((key) => !JOINED.has(key) && spoken.has(key)))
+      say('Google has no "allOf": its first branch is shown')
+    for (const key of keys) spoken.add(key)
+    all.push(branch)
   }
-  return schema
+  return mergeAll(all)
 }
 
-function join(all: Json, branch: Json, say: Say): Json {
-  const spoken = omit(branch, 'properties', 'required', 'type', 'title', 'description')
-  if (Object.keys(spoken).some((key) => all[key] !== undefined))
-    say('Google has no "allOf": its first branch is shown')
-  return mergeSchemas(all, branch)
-}
+/** What the branches of an `allOf` may each say. */
+const JOINED = new Set(['properties', 'required', 'type', 'title', 'description'])
 
 function oneType(schema: Json, types: readonly string[]): Omit<Told, 'refs'> {
   const values = Array.isArray(schema['enum']) ? schema['enum'] : undefined

@@ -2,7 +2,6 @@ import type { Note } from './codec.ts'
 import { isObject, type Json, pointer } from './input.ts'
 import { flattenRoot } from './schema-out.ts'
 import { plainSchema, type Told } from './schema-plain.ts'
-import { omit } from './schema-walk.ts'
 
 /** Past this many nodes inlining stops: a few nested references can unfold into millions. */
 const NODES = 5000
@@ -15,6 +14,7 @@ const KEPT =
   )
 /** These say nothing about values, or are written by other means. */
 const SILENT = '$schema $id $anchor $comment $defs definitions type enum format x-format'.split(' ')
+const HEARD = new Set([...KEPT, ...SILENT])
 const FORMATS: Record<string, readonly string[]> = {
   string: ['date-time'],
   number: ['float', 'double'],
@@ -108,5 +108,6 @@ function writeFormat(schema: Json, type: string): Json {
 
 function noteLost(schema: Json, type: string, at: string, note: Note): void {
   const own = type === 'object' ? ['properties', 'required'] : type === 'array' ? ['items'] : []
-  for (const key of Object.keys(omit(schema, ...KEPT, ...SILENT, ...own))) note(`Google has no "${key}"`, at)
+  for (const key of Object.keys(schema))
+    if (!HEARD.has(key) && !own.includes(key)) note(`Google has no "${key}"`, at)
 }

@@ -62,15 +62,24 @@ export function resolveRef(root: Json, ref: string): unknown {
 }
 
 /** Two schemas that both apply, as one: what `base` says wins where both speak. */
-export function mergeSchemas(base: Json, more: Json): Json {
-  const merged: Json = { ...more, ...base }
-  if (isObject(base['properties']) && isObject(more['properties'])) {
-    merged['properties'] = { ...base['properties'], ...pickMissing(more['properties'], base['properties']) }
-  }
-  if (Array.isArray(base['required']) && Array.isArray(more['required'])) {
-    merged['required'] = [...new Set([...base['required'], ...more['required']])]
-  }
+export const mergeSchemas = (base: Json, more: Json): Json => mergeAll([base, more])
+
+/** Schemas that all apply, as one: an earlier one wins over those after it. Linear, for lists of thousands. */
+export function mergeAll(schemas: readonly Json[]): Json {
+  const merged: Json = Object.assign({}, ...schemas.toReversed())
+  const properties = schemas.map((schema) => schema['properties']).filter((each) => each !== undefined)
+  if (properties.length > 1 && properties.every(isObject)) merged['properties'] = joined(properties)
+  const required = schemas.map((schema) => schema['required']).filter((each) => each !== undefined)
+  if (required.length > 1 && required.every(Array.isArray)) merged['required'] = [...new Set(required.flat())]
   return merged
+}
+
+/** The entries of all; an earlier one wins. */
+export function joined(objects: readonly Json[]): Json {
+  const entries = new Map<string, unknown>()
+  for (const object of objects)
+    for (const [key, value] of Object.entries(object)) if (!entries.has(key)) entries.set(key, value)
+  return Object.fromEntries(entries)
 }
 
 /** The entries of `from` that `than` does not have. */

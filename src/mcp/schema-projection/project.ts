@@ -1,5 +1,5 @@
 /** Compiles a record type's JSON Schema into the dialect of tool schemas that every client takes. */
-import { nextTurn, turnIsOver } from '../../turns.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { intersect } from './combine.ts'
 import { type PortableSchema, publish } from './publish.ts'
 import { readSchema } from './read.ts'
