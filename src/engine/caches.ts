@@ -6,6 +6,7 @@ import type { CompiledRelationshipType } from './compiled-relationship-type.ts'
 import type { CompiledType } from './compiled-type.ts'
 import type { Db } from './db.ts'
 import { statement } from './db.ts'
+import { answered, beat } from './deadline.ts'
 import type { Session } from './session.ts'
 
 /** What a process remembers between requests. Nothing here is truth: all of it may be dropped at any moment. */
@@ -74,11 +75,18 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     for (const listener of [...listeners]) listener(topic)
   }
   const listen = async (): Promise<void> => {
-    const next = new pg.Client({ connectionString, application_name: 'plinth-notices' })
+    const next = new pg.Client({
+      connectionString,
+      application_name: 'plinth-notices',
+      connectionTimeoutMillis: LIMITS.connectionWaitMs,
+      keepAlive: true,
+    })
     let ended = false
+    let beating: NodeJS.Timeout | undefined
     const lost = () => {
       if (ended) return
       ended = true
+      clearInterval(beating)
       live = false
       forgotten++
       bases.clear()
@@ -102,12 +110,13 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     })
     try {
       await next.connect()
-      await next.query(`LISTEN ${CHANNEL}`)
+      await answered(next, LIMITS.heartbeatMs, next.query(`LISTEN ${CHANNEL}`))
     } catch (error) {
       lost()
       throw error
     }
     client = next
+    beating = setInterval(() => beat(next, LIMITS.heartbeatMs - 1), LIMITS.heartbeatMs).unref()
     live = true
     tell(null)
   }
@@ -127,7 +136,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     live: () => live,
     close: async () => {
       closing = true
-      await client?.end()
+      if (client) await answered(client, LIMITS.silenceMs, client.end())
     },
   }
 }

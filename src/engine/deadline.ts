@@ -9,8 +9,10 @@ export const SILENT = 'Connection terminated: the database did not answer in tim
  * packets, never answers: this is the only end that such a statement has. What is cut is never used again.
  *
  * One timer for all: connections are kept in the order in which they were taken.
+ *
+ * Where holders may `listen`, one that waits for no answer is asked for a sign of life instead.
  */
-export function boundHolding(pool: pg.Pool, ms: number): void {
+export function boundHolding(pool: pg.Pool, ms: number, { listen = false } = {}): void {
   const takenAt = new Map<pg.PoolClient, number>()
   let timer: NodeJS.Timeout | undefined
   const look = () => {
@@ -18,7 +20,10 @@ export function boundHolding(pool: pg.Pool, ms: number): void {
     for (const [client, since] of takenAt) {
       if (since > over) break
       takenAt.delete(client)
-      cut(client)
+      if (listen && isIdle(client)) {
+        takenAt.set(client, performance.now())
+        beat(client, ms)
+      } else cut(client)
     }
     if (takenAt.size > 0) return
     clearInterval(timer)
@@ -30,6 +35,15 @@ export function boundHolding(pool: pg.Pool, ms: number): void {
   })
   pool.on('release', (_error, client) => void takenAt.delete(client))
 }
+
+/** Asks for a sign of life, and cuts the connection when none comes within `ms`: who listens on it never asks for itself. */
+export function beat(client: pg.ClientBase, ms: number): void {
+  answered(client, ms, client.query('SELECT 1')).catch(() => {})
+}
+
+/** Does the connection wait for no answer? The driver knows, and its types do not. */
+const isIdle = (client: pg.ClientBase): boolean =>
+  (client as unknown as { readyForQuery: boolean }).readyForQuery
 
 /** Ends a connection without a goodbye; what waits for an answer on it fails. */
 function cut(client: pg.ClientBase): void {

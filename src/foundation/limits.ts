@@ -122,6 +122,10 @@ export const LIMITS = {
   lookGraceMs: 2000,
   /** After a statement's own deadline, the database has this long to say that it stopped it. */
   silenceMs: 1000,
+  /** How often a connection that only listens is asked for a sign of life, and how long that may take. */
+  heartbeatMs: 3000,
+  /** How often `/readyz` writes, to see whether the database can. */
+  writeProbeMs: 3000,
   requestsPerMinute: 1200,
   requestBurst: 200,
   /** Unauthenticated failures one address may cause before it waits. */

@@ -7,6 +7,8 @@ export type Proxy = {
   open(): void
   /** Passes nothing on, or only what goes to the database, and keeps every connection open: a database that hangs. */
   silence(what: 'all' | 'answers'): void
+  /** Never passes on anything again of the connections that there are, and keeps them open: a network that forgot them. */
+  forget(): void
   /** Passes on what was held back. */
   speak(): void
   close(): Promise<void>
@@ -58,6 +60,9 @@ export async function openProxy(databaseUrl: string): Promise<Proxy> {
     silence: (what) => {
       silent = what
       for (const { from, to, isAnswer } of ways) if (what === 'all' || isAnswer) from.unpipe(to).pause()
+    },
+    forget: () => {
+      for (const { from, to } of ways.splice(0)) from.unpipe(to).pause()
     },
     speak: () => {
       silent = undefined

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Runner, TaskList } from 'graphile-worker'
 import pg from 'pg'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { Db } from '../db.ts'
+import { boundHolding } from '../deadline.ts'
 import { resumeBuilds } from '../indexes/build.ts'
 import { watchStatistics } from '../statistics.ts'
 import { TASKS } from './tasks.ts'
@@ -52,7 +54,14 @@ export function openJobs(db: Db, connectionString: string, log: Log): JobRunner 
 }
 
 function openPool(connectionString: string, log: Log): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: POOL_SIZE, application_name: 'plinth-jobs' })
+  const pool = new pg.Pool({
+    connectionString,
+    max: POOL_SIZE,
+    application_name: 'plinth-jobs',
+    connectionTimeoutMillis: LIMITS.connectionWaitMs,
+    keepAlive: true,
+  })
+  boundHolding(pool, LIMITS.heartbeatMs, { listen: true })
   const lost = (err: Error) => log.warn({ err }, 'a connection of the job runner was lost')
   pool.on('error', lost)
   pool.on('connect', (client) => void client.on('error', lost))
