@@ -112,7 +112,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const result = Sound.safeParse(given)
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
-    throw new Error(`The settings are not valid: ${faults.join('; ')}.`)
+    throw new Error(`Invalid settings: ${faults.join('; ')}.`)
   }
   const set = result.data
   return {

@@ -8,10 +8,10 @@ export const INTERVALS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', '
 
 const alias = z
   .string()
-  .min(1, 'An alias has at least one character.')
-  .max(LIMITS.nameChars, `An alias has at most ${LIMITS.nameChars} characters.`)
+  .min(1, 'An alias must have at least one character.')
+  .max(LIMITS.nameChars, `An alias must have at most ${LIMITS.nameChars} characters.`)
   // As a key, most languages take it for something else.
-  .refine((name) => name !== '__proto__', 'An alias is any name but "__proto__".')
+  .refine((name) => name !== '__proto__', 'An alias cannot be "__proto__". Use another name.')
   .optional()
 
 const Aggregation = z
@@ -41,7 +41,7 @@ const GroupTerm = z
 export const Aggregations = z
   .array(Aggregation)
   .min(1, 'Name at least one aggregation, such as {"fn":"count"}.')
-  .max(LIMITS.aggregations, `There are at most ${LIMITS.aggregations} aggregations.`)
+  .max(LIMITS.aggregations, `Send at most ${LIMITS.aggregations} aggregations.`)
 
 export const GroupBy = z
   .array(
@@ -49,4 +49,4 @@ export const GroupBy = z
       error: `A group key is a field like "data.status", or {"field","interval","alias"}. Intervals: ${INTERVALS.join(', ')}.`,
     }),
   )
-  .max(LIMITS.groupKeys, `There are at most ${LIMITS.groupKeys} group keys.`)
+  .max(LIMITS.groupKeys, `Send at most ${LIMITS.groupKeys} group keys.`)

@@ -6,7 +6,7 @@ import { expectedVersion, RecordLink, RecordTypePut, RelationshipTypePut } from 
 const Ref = z.strictObject({ $ref: z.string() })
 
 const id = z.union([z.string(), Ref], {
-  error: 'It is an id, or {"$ref":"<name of an earlier operation>"}.',
+  error: 'Send an id, or {"$ref":"<name of an earlier operation>"}.',
 })
 /** An object, whatever its keys: as a zod record it would be copied, and each of its keys looked at. */
 const data = z
@@ -23,7 +23,7 @@ const named = { name: z.string().min(1).max(128).optional() }
 
 const relationships = z
   .array(RecordLink.extend({ id: id.optional() }).meta({ id: 'BatchRecordLink' }))
-  .max(LIMITS.recordLinks, `A record is written with at most ${LIMITS.recordLinks} relationships.`)
+  .max(LIMITS.recordLinks, `A record can be written with at most ${LIMITS.recordLinks} relationships.`)
   .optional()
 
 /** An operation on a record: its type, and what the body of its REST request has. */

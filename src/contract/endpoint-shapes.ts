@@ -32,7 +32,7 @@ export const BATCHED = {
 const BATCH_WORDS = [...Object.values(BATCHED), ...(Object.keys(BATCHED) as (keyof typeof BATCHED)[])]
 
 const operations = <const T extends readonly string[]>(names: T) =>
-  z.array(z.enum(names)).min(1, 'It names at least one operation.')
+  z.array(z.enum(names)).min(1, 'Name at least one operation.')
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -44,7 +44,7 @@ export const EndpointTool = z
     }),
     name_override: z
       .string()
-      .regex(TOOL_NAME, 'A tool name is 1 to 64 of letters, digits, "_" and "-".')
+      .regex(TOOL_NAME, 'A tool name must have 1 to 64 letters, digits, "_" or "-".')
       .nullable()
       .optional()
       .meta({
@@ -53,15 +53,15 @@ export const EndpointTool = z
       }),
     description_override: z
       .string()
-      .min(1, 'It has at least one character.')
-      .max(LIMITS.toolDescriptionChars, `It has at most ${LIMITS.toolDescriptionChars} characters.`)
+      .min(1, 'It must have at least one character.')
+      .max(LIMITS.toolDescriptionChars, `It must have at most ${LIMITS.toolDescriptionChars} characters.`)
       .nullable()
       .optional()
       .meta({ description: "Shown instead of the type's description." }),
     fields: z
       .array(z.string())
-      .min(1, 'It names at least one field.')
-      .max(LIMITS.fieldNames, `It names at most ${LIMITS.fieldNames} fields.`)
+      .min(1, 'Name at least one field.')
+      .max(LIMITS.fieldNames, `Name at most ${LIMITS.fieldNames} fields.`)
       .nullable()
       .optional()
       .meta({
@@ -103,7 +103,7 @@ export type EndpointBatch = z.output<typeof EndpointBatch>
 
 const Tools = z
   .array(EndpointTool)
-  .max(LIMITS.endpointTools, `There are at most ${LIMITS.endpointTools} selections of tools.`)
+  .max(LIMITS.endpointTools, `Send at most ${LIMITS.endpointTools} tool selections.`)
 
 /** What a toolset is, whatever surface it comes through. */
 export const ToolsetBody = z.strictObject({
@@ -124,19 +124,19 @@ export const EndpointBody = ToolsetBody.extend({
     .string()
     .refine(
       (text) => new TextEncoder().encode(text).length <= LIMITS.instructionsBytes,
-      `It has at most ${LIMITS.instructionsBytes} bytes: clients cut longer ones.`,
+      `It must have at most ${LIMITS.instructionsBytes} bytes: clients truncate longer instructions.`,
     )
     .nullable()
     .optional()
     .meta({ description: 'Shown to the model before any tool.' }),
   toolsets: z
     .array(z.string())
-    .max(LIMITS.endpointToolsets, `It names at most ${LIMITS.endpointToolsets} toolsets.`)
+    .max(LIMITS.endpointToolsets, `Name at most ${LIMITS.endpointToolsets} toolsets.`)
     .optional()
     .meta({ description: 'Toolsets whose tools it has beside its own.' }),
   relationships: z
     .array(EndpointRelationship)
-    .max(LIMITS.endpointTools, `There are at most ${LIMITS.endpointTools} of them.`)
+    .max(LIMITS.endpointTools, `Send at most ${LIMITS.endpointTools} of them.`)
     .optional(),
   batch: EndpointBatch.optional().meta({ description: 'Not enabled when left out.' }),
   sql_query: z.boolean().optional().meta({

@@ -13,7 +13,7 @@ export function splitNames(text: string, at: string): string[] {
       throw invalid({
         path: at,
         code: 'invalid_field',
-        message: 'A name is missing: two commas meet, or one ends the list.',
+        message: 'An item of the comma-separated list is empty. Remove the extra comma.',
       })
     names.push(found[0])
     if (NAME.lastIndex >= text.length) return names

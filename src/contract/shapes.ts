@@ -4,14 +4,17 @@ import { LIMITS } from '../foundation/limits.ts'
 /** The shapes of JSON that every surface takes alike. A leaf: engine and surfaces check against the same ones. */
 
 const text = (max: number) =>
-  z.string().min(1, 'It has at least one character.').max(max, `It has at most ${max} characters.`)
+  z
+    .string()
+    .min(1, 'It must have at least one character.')
+    .max(max, `It must have at most ${max} characters.`)
 
 /** A name for people. */
 export const Name = text(LIMITS.nameChars)
 /** What a thing is for. */
 export const Description = z
   .string()
-  .max(LIMITS.descriptionChars, `It has at most ${LIMITS.descriptionChars} characters.`)
+  .max(LIMITS.descriptionChars, `It must have at most ${LIMITS.descriptionChars} characters.`)
   .nullable()
 
 export const BaseSettings = z
@@ -43,7 +46,7 @@ export const BaseBody = z.strictObject({
 })
 
 const names = z.union([text(64), z.array(text(64)).min(1, 'It names at least one.').max(1000)], {
-  error: 'It is an id, a list of ids, or "*".',
+  error: 'Send an id, a list of ids, or "*".',
 })
 
 export const Grant = z
@@ -63,7 +66,7 @@ export const TokenBody = z.strictObject({
   name: Name,
   grants: z.array(Grant).min(1, 'A token needs at least one grant.').max(100),
   expires_at: z.iso
-    .datetime({ offset: true, error: 'It is a time such as 2026-01-31T09:30:00Z.' })
+    .datetime({ offset: true, error: 'Send a time such as 2026-01-31T09:30:00Z.' })
     .nullable()
     .optional(),
 })
@@ -78,13 +81,13 @@ export const RecordTypeTexts = z.strictObject({
 
 const IndexTerm = z.union(
   [z.string(), z.strictObject({ field: z.string(), direction: z.enum(['asc', 'desc']).optional() })],
-  { error: 'A field is written "data.due" or {"field":"data.due","direction":"desc"}.' },
+  { error: 'Write a field as "data.due" or {"field":"data.due","direction":"desc"}.' },
 )
 
 /** An index of a record type, as it is declared. */
 const IndexDeclaration = z
   .strictObject({
-    fields: z.array(IndexTerm).min(1, 'An index has at least one field.'),
+    fields: z.array(IndexTerm).min(1, 'An index needs at least one field.'),
     unique: z
       .boolean()
       .optional()
@@ -100,7 +103,7 @@ export type IndexDeclaration = z.output<typeof IndexDeclaration>
 /** The indexes of a record type. */
 export const IndexDeclarations = z
   .array(IndexDeclaration)
-  .max(LIMITS.typeIndexes, `A record type has at most ${LIMITS.typeIndexes} indexes.`)
+  .max(LIMITS.typeIndexes, `A record type can have at most ${LIMITS.typeIndexes} indexes.`)
 
 /** The version that a body is held to. */
 export const expectedVersion = z
@@ -133,10 +136,7 @@ export const RecordTypePut = RecordTypeTexts.extend({
   sources: z
     .array(z.unknown())
     // Named so that they are refused by name until they are served.
-    .refine(
-      (list) => list.length === 0,
-      'External sources are not served by this version: leave the list empty.',
-    )
+    .refine((list) => list.length === 0, 'External sources are not supported. Send an empty list.')
     .optional(),
   display: z.record(z.string(), z.unknown()).optional(),
   migration: z
@@ -170,13 +170,13 @@ export type RecordLink = z.output<typeof RecordLink>
 /** The relationships that a record is written with. */
 export const RecordLinks = z
   .array(RecordLink)
-  .max(LIMITS.recordLinks, `A record is written with at most ${LIMITS.recordLinks} relationships.`)
+  .max(LIMITS.recordLinks, `A record can be written with at most ${LIMITS.recordLinks} relationships.`)
   .meta({ description: 'Relationships that are added in the same transaction; none is taken away.' })
 
 const Ends = z
   .array(text(64))
-  .min(1, 'It names at least one record type, or is ["*"] for any.')
-  .max(LIMITS.relationshipEnds, `It names at most ${LIMITS.relationshipEnds} record types.`)
+  .min(1, 'Name at least one record type, or send ["*"] for any.')
+  .max(LIMITS.relationshipEnds, `Name at most ${LIMITS.relationshipEnds} record types.`)
 
 export const CARDINALITIES = ['many_to_many', 'one_to_many', 'many_to_one', 'one_to_one'] as const
 export const ON_DELETE = ['unlink', 'restrict', 'cascade'] as const

@@ -104,7 +104,7 @@ function toDetails(
           code: 'type',
           message:
             issue.message === 'Invalid input'
-              ? `${name(issue)} has none of the forms that are allowed.`
+              ? `${name(issue)} matches none of the allowed forms.`
               : issue.message,
           received: kindOf(issue.input),
         },
@@ -145,7 +145,7 @@ function unknownKey(key: string, allowed: readonly string[], path: string, advic
     return {
       path,
       code: 'unknown_key',
-      message: `There is no "${shown}" here. What it asks for is written as the hint says.`,
+      message: `Unknown field "${shown}". Use the form in hint.`,
       allowed,
       hint: advice,
     }
@@ -153,7 +153,7 @@ function unknownKey(key: string, allowed: readonly string[], path: string, advic
   return {
     path,
     code: 'unknown_key',
-    message: hint ? `There is no "${shown}" here. Did you mean "${hint}"?` : `There is no "${shown}" here.`,
+    message: hint ? `Unknown field "${shown}". Did you mean "${hint}"?` : `Unknown field "${shown}".`,
     allowed,
     ...(hint && { hint }),
   }

@@ -160,14 +160,14 @@ const outOfReach = (baseId: string, recordType: string) =>
   new DomainError(
     'FORBIDDEN',
     recordType === '*'
-      ? `This address reaches some of base "${baseId}" and not the whole.`
-      : `This address does not offer this for type "${recordType}".`,
+      ? `This endpoint gives access to a part of base "${baseId}" only.`
+      : `This endpoint does not allow this operation on type "${recordType}".`,
     {
       details: [
         {
           path: '',
           code: 'out_of_reach',
-          message: 'Use a tool that is listed here, or an address that offers the whole base.',
+          message: 'Use a tool that tools/list names, or an address with access to the whole base.',
         },
       ],
     },

@@ -18,7 +18,7 @@ export async function lockConfiguration(scope: WriteScope, baseId: string): Prom
   if (base.environment === 'production' && base.settings.schema_changes === 'preview_only')
     throw new DomainError(
       'FORBIDDEN',
-      `Base "${baseId}" takes configuration only by promotion from a preview.`,
+      `Base "${baseId}" is protected: its configuration changes only by promotion from a preview.`,
       {
         details: [
           { path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' },

@@ -36,5 +36,5 @@ const badCursor = () =>
     path: '/cursor',
     code: 'invalid_cursor',
     message:
-      'The cursor is not one of this list: it goes with the filter, the sort and the rights that it was made with. Start again without a cursor.',
+      'The cursor belongs to another list: it is valid only with the filter, sort and permissions it was created with. Start again without a cursor.',
   })

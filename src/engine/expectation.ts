@@ -55,11 +55,11 @@ export function checkVersion(expected: Expectation, current: number | undefined,
 
 export const alreadyExists = (what: string) =>
   new DomainError('CONFLICT', `There is already a ${what}.`, {
-    details: [{ path: '/id', code: 'exists', message: 'Use another id, or PUT to update what is there.' }],
+    details: [{ path: '/id', code: 'exists', message: 'Use another id, or send PUT to update it.' }],
   })
 
 export function versionMismatch(current: number, sent: readonly number[]): DomainError {
-  const message = `The current version is ${current}. Read it again, apply the change to it, and send its version.`
+  const message = `The current version is ${current}. Read it again, apply your change, and send the current version.`
   const received = sent.length === 1 ? sent[0] : [...sent]
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/expected_version', code: 'version_mismatch', message, expected: current, received }],

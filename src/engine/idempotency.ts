@@ -154,10 +154,7 @@ async function settled(owner: Promise<unknown>, ms: number): Promise<void> {
 const keyConflict = (code: string, message: string) =>
   new DomainError('CONFLICT', message, { details: [{ path: '/idempotency_key', code, message }] })
 const otherRequest = () =>
-  keyConflict(
-    'key_reused',
-    'This Idempotency-Key was sent with another request. Use a new key for a new request.',
-  )
+  keyConflict('key_reused', 'This Idempotency-Key was used for a different request. Send a new key.')
 const stillInFlight = () =>
   keyConflict(
     'key_in_flight',

@@ -53,6 +53,6 @@ export function openShares(connections: number, waitMs: number, late: () => Prom
 /** The refusal of work that found no place among what its token, and all others, have under way. */
 export const tooMuchAtOnce = () =>
   busy(
-    'The database is busy with as many requests of this token as it runs at once.',
-    'Send fewer requests at a time, or ask for less: a narrower filter, fewer patterns, an index that serves it.',
+    'Too many concurrent database requests of this token.',
+    'Send fewer requests at a time, or lighter ones: a narrower filter, fewer patterns, a declared index.',
   )

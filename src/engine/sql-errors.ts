@@ -44,7 +44,9 @@ const isRace = (thrown: unknown): boolean =>
 const MAX_TRIES = 12
 
 export const tooManyWriters = (cause?: unknown) =>
-  new DomainError('CONFLICT', 'Too many writers met on the same data. Send the request again.', { cause })
+  new DomainError('CONFLICT', 'Too many concurrent writes to the same data. Send the request again.', {
+    cause,
+  })
 
 /**
  * Repeats a write that lost a race, with a growing random pause.
@@ -65,13 +67,13 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
 /** A question that was cut off at its deadline is told so; everything else stays as it is. */
 export function askedTooMuch(thrown: unknown, timeoutMs: number): unknown {
   if (!isCancelled(thrown)) return thrown
-  return new DomainError('VALIDATION_ERROR', 'This takes longer than a request may.', {
+  return new DomainError('VALIDATION_ERROR', 'The request exceeded its time limit.', {
     cause: thrown,
     details: [
       {
         path: '',
         code: 'timeout',
-        message: `It took ${timeoutMs} ms and was not done. Ask for less: a narrower filter, fewer words or patterns, a smaller page, no total; or declare an index that serves it.`,
+        message: `It was stopped after ${timeoutMs} ms. Send a narrower filter, fewer words or patterns, a smaller limit or no include_total, or declare an index for it.`,
       },
     ],
   })
@@ -81,14 +83,14 @@ const OUT_OF_MEMORY = '53200'
 
 /** The database refuses one statement that wants more memory than a process of it may take. */
 const neededTooMuch = (cause: unknown) =>
-  new DomainError('VALIDATION_ERROR', 'This needs more memory than a request may take.', {
+  new DomainError('VALIDATION_ERROR', 'The request exceeded its memory limit.', {
     cause,
     details: [
       {
         path: '',
         code: 'too_complex',
         message:
-          'The database ran out of the memory that one request may take. Send or ask for less at a time.',
+          'The database reached the memory limit of one request. Send less data, or read less at a time.',
       },
     ],
   })
@@ -97,7 +99,7 @@ const neededTooMuch = (cause: unknown) =>
 export const abandoned = (cause?: unknown) =>
   new DomainError('VALIDATION_ERROR', 'The caller closed the connection, or cancelled the request.', {
     cause,
-    details: [{ path: '', code: 'abandoned', message: 'It was stopped, as nobody waited for it.' }],
+    details: [{ path: '', code: 'abandoned', message: 'It was stopped because the client was gone.' }],
   })
 
 const RETRY_SECONDS = 2
@@ -109,9 +111,9 @@ export class LostAnswer extends DomainError {}
 
 /** What passes by itself, and is not the caller's fault, by SQLSTATE. In all of them nothing was written. */
 const PASSING: Readonly<Record<string, string>> = {
-  [DISK_FULL]: 'The disk of the database is full: nothing can be written until there is room. Reads go on.',
-  [TOO_MANY_CONNECTIONS]: 'The database has no connection left for this server. Try again shortly.',
-  [CANCELED]: 'This took longer than a request may, and was undone. Try again shortly.',
+  [DISK_FULL]: 'The disk of the database is full. Writes fail until there is space; reads work.',
+  [TOO_MANY_CONNECTIONS]: 'The database has no free connection. Try again shortly.',
+  [CANCELED]: 'The request exceeded its time limit and was rolled back. Try again shortly.',
 }
 
 /** Errors before there was a connection: nothing was begun. */
@@ -157,8 +159,8 @@ export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError 
         path: '',
         code: 'outcome_unknown',
         message: hasKey
-          ? 'Send the same request again with the same Idempotency-Key: it has one effect.'
-          : 'Read what it would have written before you send it again. With an Idempotency-Key it could be sent again at once.',
+          ? 'Send the same request again with the same Idempotency-Key: it is applied once.'
+          : 'Read the record before you send the request again. With an Idempotency-Key a retry is safe at once.',
       },
     ],
   })

@@ -114,14 +114,14 @@ const tooManyChecks = () =>
   invalid({
     path: '',
     code: 'too_complex',
-    message: 'Checking all of this against its schemas takes too long. Send it in several requests.',
+    message: 'Schema validation of this request takes too long. Send it in several requests.',
   })
 
 const nothingToApprove = () =>
   invalid({
     path: '/plan_token',
     code: 'exclusive',
-    message: 'A dry run deletes nothing and needs no plan. Leave plan_token out.',
+    message: 'A dry run needs no plan. Leave plan_token out.',
   })
 
 async function rehearse<T extends object>(

@@ -68,7 +68,7 @@ const SHOWN_BESIDE_MORE = LIMITS.errorDetails - 1
 export function capped(details: readonly Detail[], total = faultsIn(details)): Detail[] {
   const shown = withoutCount(details)
   if (total <= LIMITS.errorDetails) return shown
-  const message = `There are at least ${total} faults, of which the first ${SHOWN_BESIDE_MORE} are listed. Mend these, and the rest alike.`
+  const message = `There are at least ${total} faults; the first ${SHOWN_BESIDE_MORE} are listed. Correct these and all others of the same kind.`
   return [...shown.slice(0, SHOWN_BESIDE_MORE), { path: '', code: MORE, message, count: total }]
 }
 
@@ -174,7 +174,7 @@ export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown
   return new DomainError(
     'INTERNAL_ERROR',
-    'Something broke on our side. The request id names it in the log.',
+    'Internal error. The server log has the details under this request id.',
     {
       cause: thrown,
     },

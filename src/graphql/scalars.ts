@@ -22,7 +22,7 @@ function literal(node: ValueNode, variables: Record<string, unknown> | null | un
     case Kind.VARIABLE:
       return variables?.[node.name.value]
     default:
-      throw new GraphQLError('An enum value is not JSON.')
+      throw new GraphQLError('An enum value is not JSON. Send a string. Send a string.')
   }
 }
 
@@ -46,7 +46,7 @@ builder.scalarType('DateTime', {
   serialize: (value) => value,
   parseValue: (value) => {
     if (typeof value !== 'string' || !isTime(value))
-      throw new GraphQLError('A time is written 2026-01-31T09:30:00Z.')
+      throw new GraphQLError('Send a time such as 2026-01-31T09:30:00Z.')
     return value
   },
 })

@@ -44,7 +44,7 @@ const encoded = (encoding: string): DomainError =>
   invalid({
     path: 'header/Content-Encoding',
     code: 'unsupported_encoding',
-    message: 'Bodies are not decompressed here. Send the body as it is, without Content-Encoding.',
+    message: 'Compressed bodies are not supported. Send the body without Content-Encoding.',
     received: encoding.slice(0, 64),
     allowed: ['identity'],
   })
@@ -53,7 +53,7 @@ const notUtf8 = (charset: string): DomainError =>
   invalid({
     path: 'header/Content-Type',
     code: 'unsupported_charset',
-    message: 'JSON is sent in UTF-8. Encode the body so, and leave the charset out.',
+    message: 'JSON must be encoded in UTF-8. Send UTF-8 and leave the charset out.',
     received: charset.slice(0, 64),
     allowed: ['utf-8'],
   })

@@ -17,7 +17,7 @@ const FRAMEWORK: Record<string, (request: FastifyRequest) => DomainError> = {
     invalid({
       path: '',
       code: 'body_too_large',
-      message: `A body of this request has at most ${bodyLimit} bytes. Send less, or several requests.`,
+      message: `The body exceeds ${bodyLimit} bytes. Send less, or several requests.`,
       expected: bodyLimit,
     }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ({ routeOptions }) =>
@@ -26,13 +26,13 @@ const FRAMEWORK: Record<string, (request: FastifyRequest) => DomainError> = {
     invalid({
       path: 'header/Content-Length',
       code: 'malformed',
-      message: 'The body is not as long as Content-Length says.',
+      message: 'The body length differs from Content-Length.',
     }),
   FST_ERR_BAD_URL: () =>
     invalid({
       path: '',
       code: 'malformed_url',
-      message: 'The path is not well formed: check its percent-escapes.',
+      message: 'The path is malformed. Check its percent-encoding.',
     }),
 }
 
@@ -52,13 +52,13 @@ function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
   if (known) return known(request)
   if (statusCode === 404) return notFound()
   if (statusCode >= 400 && statusCode < 500)
-    return invalid({ path: '', code: 'malformed_request', message: 'The request is not well formed.' })
+    return invalid({ path: '', code: 'malformed_request', message: 'The request is malformed.' })
   return toDomainError(thrown)
 }
 
 export const notFound = (): DomainError =>
-  new DomainError('NOT_FOUND', 'There is nothing at this path with this method.', {
-    details: [{ path: '', code: 'unknown_route', message: 'GET /openapi.json lists every path there is.' }],
+  new DomainError('NOT_FOUND', 'No route matches this method and path.', {
+    details: [{ path: '', code: 'unknown_route', message: 'GET /openapi.json lists all routes.' }],
   })
 
 /**
@@ -90,7 +90,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
 const MALFORMED: Detail = {
   path: '',
   code: 'malformed_http',
-  message: 'The request is not well-formed HTTP.',
+  message: 'The request is malformed HTTP.',
 }
 const SOCKET_FAULTS: Readonly<Record<string, Detail>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
@@ -101,7 +101,7 @@ const SOCKET_FAULTS: Readonly<Record<string, Detail>> = {
   HPE_HEADER_OVERFLOW: {
     path: '',
     code: 'headers_too_large',
-    message: 'The address and the headers are too large. Send less than 64 KiB of them.',
+    message: 'The URL and the headers are too large. Send less than 64 KiB of them.',
   },
 }
 
@@ -121,7 +121,7 @@ export function refuseExpectation(request: IncomingMessage, response: ServerResp
   const refused = invalid({
     path: 'header/Expect',
     code: 'unsupported_expectation',
-    message: 'Nothing can be expected but 100-continue. Leave the header out.',
+    message: 'Only "Expect: 100-continue" is supported. Leave the header out.',
     received: request.headers.expect?.slice(0, 64),
     allowed: ['100-continue'],
   })

@@ -68,7 +68,7 @@ export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void 
       release()
       done(
         busy(
-          'Large bodies of other requests take all the room.',
+          'Too many large request bodies at the same time.',
           'Send fewer large bodies at once, or smaller ones.',
         ),
       )

@@ -74,7 +74,7 @@ function tooMany(waitMs: number): DomainError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   return new DomainError('RATE_LIMITED', `Too many requests. Try again in ${retryAfterSeconds} s.`, {
     retryAfterSeconds,
-    details: [{ path: '', code: 'rate_limited', message: 'Wait as long as Retry-After says.' }],
+    details: [{ path: '', code: 'rate_limited', message: 'Wait for Retry-After.' }],
   })
 }
 

@@ -81,26 +81,26 @@ function sizeOf(payload: unknown): number | undefined {
 }
 
 const unread = () =>
-  new DomainError('RATE_LIMITED', 'The client has not taken earlier answers to this token.', {
+  new DomainError('RATE_LIMITED', 'Earlier responses to this token have not been read.', {
     retryAfterSeconds: 1,
     details: [
       {
         path: '',
         code: 'unread_answers',
         message:
-          'Read the answers that are open, or close their connections. Ask for fewer or smaller ones at once.',
+          'Read the open responses, or close their connections. Send fewer requests at once, or request smaller pages.',
       },
     ],
   })
 
 const full = () =>
-  new DomainError('RATE_LIMITED', 'The server has as many answers under way as its memory allows.', {
+  new DomainError('RATE_LIMITED', 'The server has reached its memory limit for responses in progress.', {
     retryAfterSeconds: 1,
     details: [
       {
         path: '',
         code: 'unsent_answers',
-        message: 'Wait as long as Retry-After says, or ask for a smaller page.',
+        message: 'Wait for Retry-After, or request a smaller page.',
       },
     ],
   })

@@ -84,8 +84,8 @@ export function malformed(text: string, where: number, at: string): Detail {
 
 function remedy(text: string, where: number): string {
   const c = text[where]
-  if (text.trim() === '') return 'It is empty: send a JSON value.'
-  if (c === undefined) return 'It ends too early: close what is open.'
+  if (text.trim() === '') return 'It is empty. Send a JSON value.'
+  if (c === undefined) return 'It ends too early. Close all open brackets and strings.'
   if (c === "'") return 'Write strings and keys in double quotes.'
   if ((c === '}' || c === ']') && text.slice(0, where).trimEnd().endsWith(','))
     return 'Remove the comma before it.'

@@ -120,7 +120,12 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
       }
     } else if (value !== null && typeof value !== 'boolean' && !Number.isFinite(value)) {
       faults.push(
-        fault(at, path, 'not_json', 'JSON has no such value. Send a finite number, a string or null.'),
+        fault(
+          at,
+          path,
+          'not_json',
+          'JSON cannot represent this value. Send a finite number, a string or null.',
+        ),
       )
     }
   }
@@ -144,7 +149,7 @@ const isSoundText = (text: string, use: Use) =>
 
 function decode(bytes: Buffer, at: string): string {
   if (isUtf8(bytes)) return bytes.toString()
-  throw invalid(fault(at, [], 'invalid_utf8', 'The text is not valid UTF-8. Send it encoded as UTF-8.'))
+  throw invalid(fault(at, [], 'invalid_utf8', 'The text is not valid UTF-8. Encode it as UTF-8.'))
 }
 
 function refusal([first, ...more]: Detail[]) {

@@ -15,11 +15,11 @@ const Grants = TokenBody.shape.grants
 export function grantsOf(claims: Record<string, unknown>) {
   const claim = claims[CLAIM]
   if (claim === undefined)
-    throw refused(`The token carries no "${CLAIM}", so it may do nothing here.`, [
+    throw refused(`The token has no "${CLAIM}" claim and therefore no permissions.`, [
       {
         path: WHERE,
         code: 'no_grants',
-        message: `Let the issuer add the claim "${CLAIM}": [{ base, record_type, environment, permission }].`,
+        message: `Configure the issuer to add the claim "${CLAIM}": [{ base, record_type, environment, permission }].`,
       },
     ])
   try {
@@ -27,7 +27,7 @@ export function grantsOf(claims: Record<string, unknown>) {
     return check(Grants, value, (path) => `${WHERE}${pointer(CLAIM, ...path.map(String))}`)
   } catch (thrown) {
     if (!(thrown instanceof DomainError)) throw thrown
-    throw refused(`The claim "${CLAIM}" of the token does not have the form of grants.`, thrown.details)
+    throw refused(`The claim "${CLAIM}" of the token is not a list of grants.`, thrown.details)
   }
 }
 

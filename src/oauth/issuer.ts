@@ -57,8 +57,8 @@ export function openIssuer({ issuer, audience }: OAuth): Issuer {
 function principalOf(issuer: string, claims: JWTPayload, { typ }: JWTHeaderParameters): Principal {
   const { sub: subject = '', exp = 0, client_id: client, azp } = claims
   if (typ !== undefined && !TYPES.includes(typ.toLowerCase()))
-    throw unauthorized('The token is of another kind than an access token.')
-  if (typeof subject !== 'string' || subject === '') throw unauthorized('The token names no subject.')
+    throw unauthorized('The token is not an access token.')
+  if (typeof subject !== 'string' || subject === '') throw unauthorized('The token has no subject.')
   const expiresAt = new Date((Math.min(exp, LAST_SECOND) + LIMITS.clockToleranceSeconds) * 1000)
   return {
     issuer,
@@ -89,7 +89,7 @@ function reasonOf(error: errors.JOSEError, audience: string): string {
     if (error.claim === 'nbf') return 'The token is not valid yet.'
     return `The token has no "${error.claim}" that can be used.`
   }
-  return 'The token is not one that the issuer signed.'
+  return 'The signature of the token is not valid.'
 }
 
 const unauthorized = (message: string) =>

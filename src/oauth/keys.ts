@@ -62,14 +62,14 @@ export function keyRing(
 const RETRY_SECONDS = 5
 
 const unreachable = (cause: unknown, waitMs: number | undefined) =>
-  new DomainError('INTERNAL_ERROR', 'The issuer of the token cannot be reached, so it cannot be checked.', {
+  new DomainError('INTERNAL_ERROR', 'The token cannot be checked: its issuer is not reachable.', {
     cause,
     retryAfterSeconds: waitMs === undefined ? RETRY_SECONDS : Math.max(1, Math.ceil(waitMs / 1000)),
     details: [
       {
         path: 'header/Authorization',
         code: 'issuer_unreachable',
-        message: 'Wait as long as Retry-After says. Tokens made by this server work meanwhile.',
+        message: 'Wait for Retry-After. Tokens made by this server work meanwhile.',
       },
     ],
   })

@@ -28,9 +28,12 @@ async function makeDirectory(path: string): Promise<string> {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return await realpath(path)
   } catch (cause) {
-    throw new Error(`This user cannot write the data directory ${resolve(path)}. Choose another one.`, {
-      cause,
-    })
+    throw new Error(
+      `The data directory is not writable by this user: ${resolve(path)}. Choose another one.`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -80,7 +80,7 @@ function isOurs(launched: Launch | undefined, pid: number): boolean {
 function failedError({ logFile }: Place, output: string): Error {
   const lines = output.trim().split('\n')
   const reason = lines.findLast((line) => line.includes('FATAL:')) ?? lines.at(-1) ?? 'no reason given'
-  return new Error(`PostgreSQL did not start: ${reason}. The whole story is in ${logFile}`)
+  return new Error(`PostgreSQL did not start: ${reason}. See ${logFile}`)
 }
 
 /** A server that recovers is left alone: killed each time, a long recovery would never end. */

@@ -33,14 +33,14 @@ export const ChangeFields = graphql(`fragment ChangeFields on Change {
 
 const moment = (description: string) =>
   z.iso
-    .datetime({ offset: true, error: 'It is a time such as 2026-01-31T09:30:00Z; "+" is written %2B.' })
+    .datetime({ offset: true, error: 'Send a time such as 2026-01-31T09:30:00Z; "+" is written %2B.' })
     .optional()
     .meta({ description, schema: { type: 'string', format: 'date-time' } })
 
 const filters = z.strictObject({
   after: z
     .string()
-    .regex(/^\d{1,15}$/, 'It is the seq of an entry: a whole number from 0.')
+    .regex(/^\d{1,15}$/, 'It must be the seq of an entry: a whole number from 0.')
     .transform(Number)
     .optional()
     .meta({

@@ -31,19 +31,19 @@ export function readConditions(request: FastifyRequest, versioned: boolean, body
     throw invalid({
       path: match === undefined ? 'header/If-None-Match' : 'header/If-Match',
       code: 'not_conditional',
-      message: 'This request cannot be made conditional.',
+      message: 'This request does not support conditional headers.',
     })
   if (none !== undefined && request.method !== 'PUT')
     throw invalid({
       path: 'header/If-None-Match',
       code: 'not_conditional',
-      message: 'Only a PUT creates what is absent. To change what exists, send If-Match.',
+      message: 'If-None-Match works with PUT only. To update an existing resource, send If-Match.',
     })
   if (none !== undefined && none.trim() !== '*')
     throw invalid({
       path: 'header/If-None-Match',
       code: 'unsupported',
-      message: 'On a write, If-None-Match is "*": create only.',
+      message: 'On a write, If-None-Match must be "*" (create only).',
     })
   const tags = match === undefined || match.trim() === '*' ? null : readTags(match)
   if (tags && expected !== undefined && !tags.includes(expected))
@@ -68,7 +68,7 @@ function readTags(header: string): number[] {
       throw invalid({
         path: 'header/If-Match',
         code: 'malformed',
-        message: 'An entity tag is quoted: If-Match: "3".',
+        message: 'An entity tag must be quoted: If-Match: "3".',
         hint: '"3"',
       })
     return !weak && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0

@@ -14,7 +14,7 @@ const Body = AggregateBody.extend({
   bases: z
     .array(z.string())
     .min(1, 'Name at least one base, or all that the token may read: ["*"].')
-    .max(LIMITS.queriedBases, `One query reads at most ${LIMITS.queriedBases} bases.`)
+    .max(LIMITS.queriedBases, `One query can read at most ${LIMITS.queriedBases} bases.`)
     .meta({ description: 'Base ids, or `["*"]`: all in which the token may read the type.' }),
   record_type: typeId,
   fields: z
@@ -81,5 +81,5 @@ const noFields = () =>
   invalid({
     path: '/fields',
     code: 'exclusive',
-    message: 'Groups have no fields. Leave fields out, or aggregations, group_by and having.',
+    message: 'fields and aggregations exclude each other. Leave one of them out.',
   })

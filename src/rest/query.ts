@@ -11,7 +11,7 @@ export const whole = (min: number, max: number, standard: number | undefined, de
     .string()
     .regex(
       /^\d{1,16}$/,
-      `It is a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}.`,
+      `It must be a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}.`,
     )
     .transform(Number)
     .pipe(z.int().min(min, `It is at least ${min}.`).max(max, `It is at most ${max}.`))
@@ -42,7 +42,7 @@ export const pageQuery = z.strictObject({
   offset: whole(0, MAX_OFFSET, 0, 'Items to step over.'),
   cursor: z
     .string()
-    .min(1, 'A cursor is what `meta.next_cursor` gave.')
+    .min(1, 'cursor must be a value of `meta.next_cursor`.')
     .optional()
     .meta({ description: 'Where the page starts: `meta.next_cursor` of the page before.' }),
   include_total: flag('Add `meta.total`, at the cost of a count.'),
@@ -127,7 +127,7 @@ export function readJson(text: string | undefined, name: string, use?: Use): unk
   if (text === undefined) return undefined
   const value = parseJson(text, `query/${name}`, use)
   if (value !== null) return value
-  throw invalid({ path: `query/${name}`, code: 'type', message: `Leave "${name}" out instead of null.` })
+  throw invalid({ path: `query/${name}`, code: 'type', message: `"${name}" cannot be null. Leave it out.` })
 }
 
 const NONE = z.strictObject({})

@@ -29,7 +29,7 @@ const twoClaims = () =>
   invalid({
     path: 'query/claim_id',
     code: 'disagrees',
-    message: 'The body names another claim. Send one of them.',
+    message: 'The body and the query name different claims. Send one of them.',
   })
 
 export const recordPatch = [

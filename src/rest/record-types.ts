@@ -64,7 +64,7 @@ function onInvalid({ on_invalid, migrate }: ChangeQuery) {
     throw invalid({
       path: 'query/on_invalid',
       code: 'disagrees',
-      message: 'Records that a schema refuses are allowed or migrated: send one of the two.',
+      message: 'on_invalid=allow and migrate=true exclude each other. Send one of them.',
     })
   return migrate ? ('migrate' as const) : (on_invalid ?? ('refuse' as const))
 }

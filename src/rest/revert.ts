@@ -17,7 +17,7 @@ export const revert = [
       base_id: baseId(),
       seq: z
         .string()
-        .regex(/^[1-9]\d{0,14}$/, 'It is the seq of a change: a whole number from 1.')
+        .regex(/^[1-9]\d{0,14}$/, 'It must be the seq of a change: a whole number from 1.')
         .transform(Number)
         .meta({ description: 'The seq of the change.', schema: { type: 'integer', minimum: 1 } }),
     }),

@@ -160,7 +160,7 @@ function refuseNul(values: unknown, place: Place): void {
 function refuseBody(body: unknown): undefined {
   if (body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0))
     return undefined
-  throw invalid({ path: '', code: 'unexpected_body', message: 'This request takes no body.' })
+  throw invalid({ path: '', code: 'unexpected_body', message: 'This request must not have a body.' })
 }
 
 /** An id in the body repeats the path's, or the request means two things. */
@@ -171,7 +171,7 @@ function demandSameId(params: unknown, body: unknown): void {
   throw invalid({
     path: '/id',
     code: 'disagrees',
-    message: 'The id in the body is another one than in the path. Leave it out, or repeat the path.',
+    message: 'The id in the body differs from the id in the path. Leave it out, or send the same id.',
     expected: id,
     received: sent,
   })
@@ -185,7 +185,7 @@ function readKey(request: FastifyRequest): string | null {
   throw invalid({
     path: 'header/Idempotency-Key',
     code: 'invalid_key',
-    message: 'An Idempotency-Key has 1 to 255 visible ASCII characters.',
+    message: 'An Idempotency-Key must have 1 to 255 visible ASCII characters.',
   })
 }
 

@@ -11,27 +11,27 @@ export const time = z
 export const baseId = (test: (id: string) => boolean = isBaseId) =>
   z
     .string()
-    .refine(test, `A base id is ${ID_RULES.base}.`)
+    .refine(test, `A base id must be ${ID_RULES.base}.`)
     .meta({ description: `A base id: ${ID_RULES.base}.` })
 export const typeId = z
   .string()
-  .refine(isTypeId, `A record type id is ${ID_RULES.type}.`)
+  .refine(isTypeId, `A record type id must be ${ID_RULES.type}.`)
   .meta({ description: 'A record type id.' })
 export const relTypeId = z
   .string()
-  .refine(isTypeId, `A relationship type id is ${ID_RULES.type}.`)
+  .refine(isTypeId, `A relationship type id must be ${ID_RULES.type}.`)
   .meta({ description: 'A relationship type id.' })
 export const endpointId = z
   .string()
-  .refine(isTypeId, `An endpoint id is ${ID_RULES.type}.`)
+  .refine(isTypeId, `An endpoint id must be ${ID_RULES.type}.`)
   .meta({ description: 'An endpoint id.' })
 export const toolsetId = z
   .string()
-  .refine(isTypeId, `A toolset id is ${ID_RULES.type}.`)
+  .refine(isTypeId, `A toolset id must be ${ID_RULES.type}.`)
   .meta({ description: 'A toolset id.' })
 export const recordId = z
   .string()
-  .refine(isRecordId, `A record id is ${ID_RULES.record}.`)
+  .refine(isRecordId, `A record id must be ${ID_RULES.record}.`)
   .meta({ description: 'A record id.' })
 
 /** What configuration of a base needs: it is the base's, so a grant on all of it. */

@@ -100,7 +100,7 @@ function readLastEventId(request: FastifyRequest): number | undefined {
   throw invalid({
     path: 'header/Last-Event-ID',
     code: 'invalid_event_id',
-    message: 'Last-Event-ID is the id of an event of this stream. Leave it out to start from now.',
+    message: 'Last-Event-ID must be the id of an event of this stream. Leave it out to start from now.',
     received: String(sent).slice(0, 64),
   })
 }

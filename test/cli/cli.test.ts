@@ -216,7 +216,10 @@ test.each([
 
 test('a command that needs a base says how to name one', async () => {
   const { code, err } = await plinth(['record', 'list', 'deal'], { ...settings, PLINTH_BASE: '' })
-  expect([code, err]).toEqual([2, 'VALIDATION_ERROR: Say which base: --base <id>, or PLINTH_BASE.\n'])
+  expect([code, err]).toEqual([
+    2,
+    'VALIDATION_ERROR: The base is missing. Send --base <id>, or set PLINTH_BASE.\n',
+  ])
 })
 
 test('the data directory tells where its server is and who may ask, but its token goes to this machine only', async () => {

@@ -125,7 +125,7 @@ describe('a tool that there is not', () => {
 
 test('an option that an address does not take is answered with the nearest, in words', async () => {
   const { rpcError } = await call('list_types', {}, '/mcp/crm?type=deal')
-  expect(rpcError.message).toBe('The address takes no "type". Did you mean "types"?')
+  expect(rpcError.message).toBe('Unknown option in the address: "type". Did you mean "types"?')
 })
 
 test('the instructions say of an external_id what the tools do with it', async () => {

@@ -78,7 +78,9 @@ function checkHeaders(headers: Record<string, string>): Headers {
       checked.set(name, value)
     } catch {
       // The value is not shown: it may be the token.
-      throw misused(`The value for the header "${name}" holds characters that a header cannot.`)
+      throw misused(
+        `The value for the header "${name}" contains characters that are not allowed in a header.`,
+      )
     }
   }
   return checked

@@ -109,7 +109,7 @@ function fill(path: string, { base, arguments: given }: Written): string {
   return path.replace(PARAMETER, (_, parameter: string) => {
     const value = parameter === 'base_id' ? base : given[parameter]
     if (parameter === 'base_id' && value === undefined)
-      throw misused('Say which base: --base <id>, or PLINTH_BASE.')
+      throw misused('The base is missing. Send --base <id>, or set PLINTH_BASE.')
     if (value === undefined) return ''
     // A URL would read these as steps through the path, and another resource would be meant.
     if (/^\.{0,2}$/.test(value)) throw misused(`"${value}" is not an id.`)

@@ -53,7 +53,7 @@ export const query = (flags: string, name: string, about: string): Option => ({
 })
 
 function readCount(text: string, flag: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw misused(`${flag} is a whole number.`)
+  if (!/^\d{1,9}$/.test(text)) throw misused(`${flag} must be a whole number.`)
   return Number(text)
 }
 
@@ -63,7 +63,8 @@ export const confirm = query('--confirm <id>', 'confirm', 'the id again; needed 
 
 const version = (text: string, flag: string): string => {
   const [, digits] = /^"?(\d+)"?$/.exec(text) ?? []
-  if (text !== '*' && digits === undefined) throw misused(`${flag} is a version such as 3, or * for any.`)
+  if (text !== '*' && digits === undefined)
+    throw misused(`${flag} must be a version such as 3, or * for any.`)
   return digits === undefined ? '*' : `"${digits}"`
 }
 export const ifMatch: Option = {

@@ -34,7 +34,7 @@ function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
     throw misused(
-      `The address of the server is http://… or https://… without user, query or fragment, not "${text}".`,
+      `The server address "${text}" is not valid. Send http://… or https://… without user, query or fragment.`,
     )
   return url.href.replace(/\/+$/, '')
 }

@@ -14,7 +14,7 @@ export type Scope = {
 /** The path and query of the address that serves it. */
 export function mcpPath({ base, endpoint, isReadOnly, types, tools }: Scope): string {
   if (endpoint !== undefined && base === undefined)
-    throw misused('An endpoint belongs to a base: add --base <id>.')
+    throw misused('--base is missing: an endpoint belongs to a base. Add --base <id>.')
   for (const id of [base, endpoint])
     if (id !== undefined && /^\.{0,2}$/.test(id)) throw misused(`"${id}" is not an id.`)
   const parts = [...(base === undefined ? [] : [base]), ...(endpoint === undefined ? [] : ['e', endpoint])]

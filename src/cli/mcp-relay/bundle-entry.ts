@@ -13,7 +13,8 @@ const given = Object.fromEntries(
 
 async function run(): Promise<void> {
   const { namedUrl: url, namedToken: token, base } = readSettings({}, given)
-  if (url === undefined) throw misused('Say where the server is, in the settings of the extension.')
+  if (url === undefined)
+    throw misused('The server address is missing. Set it in the settings of the extension.')
   const endpoint = given['PLINTH_ENDPOINT'] || undefined
   const path = mcpPath({ base, endpoint, isReadOnly: given['PLINTH_READ_ONLY'] === 'true' })
   const log = (text: string) => process.stderr.write(`plinth: ${text}\n`)

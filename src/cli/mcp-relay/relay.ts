@@ -62,7 +62,7 @@ export class Relay {
     await Promise.race([Promise.all(this.#exchanges), late])
     clearTimeout(timer)
     for (const { controller } of this.#open.values()) controller.abort()
-    this.#answerAll(this.#open, INTERNAL_ERROR, 'The relay ended before the server answered.')
+    this.#answerAll(this.#open, INTERNAL_ERROR, 'The relay stopped before the server responded.')
   }
 
   /** From 2026-07-28 on a request is cancelled over HTTP by hanging up, not by a message. */
@@ -129,7 +129,11 @@ export class Relay {
   #fail(error: unknown, waiting: Waiting): void {
     const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined }
     this.#output.log(`${message}${cause instanceof Error ? ` (${cause.message || cause.name})` : ''}`)
-    this.#answerAll(waiting, INTERNAL_ERROR, 'The Plinth server cannot be reached, or broke off its answer.')
+    this.#answerAll(
+      waiting,
+      INTERNAL_ERROR,
+      'The Plinth server cannot be reached, or it closed the connection before the response was complete.',
+    )
   }
 
   #answerAll(waiting: Waiting, code: number, message: string, data?: unknown): void {

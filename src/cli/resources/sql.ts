@@ -12,7 +12,7 @@ type Result = {
 /** `name=value`: the value as JSON where it is JSON that arrives as written, else as the text it is. */
 function readPair(text: string, flag: string): readonly [string, unknown] {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined) throw misused(`${flag} is written name=value.`)
+  if (name === undefined) throw misused(`${flag} must have the form name=value.`)
   try {
     return [name, parseJson(value)]
   } catch {

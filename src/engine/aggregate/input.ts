@@ -74,7 +74,7 @@ function demandTimes(field: AggregateField, at: string): void {
   throw invalid({
     path: at,
     code: 'invalid_field',
-    message: 'Only times have intervals. Leave interval out, or group by a field that holds times.',
+    message: 'interval works on time fields only. Leave it out, or group by a field that holds times.',
     allowed: ['created_at', 'updated_at', 'data.<name>'],
   })
 }
@@ -87,7 +87,7 @@ function demandDistinct(columns: readonly { name: string; at: string }[]): strin
       throw invalid({
         path: at,
         code: 'duplicate',
-        message: `Two columns of the answer would be called "${name.slice(0, 64)}". Give one of them an "alias".`,
+        message: `Two columns of the result would have the name "${name.slice(0, 64)}". Give one of them an "alias".`,
       })
     names.add(name)
   }

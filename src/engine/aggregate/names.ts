@@ -22,7 +22,7 @@ export function nameReader(names: readonly string[]) {
     throw invalid({
       path: at,
       code: 'unknown_field',
-      message: `The answer has no column "${shown}". Name a group key or an alias.`,
+      message: `The result has no column "${shown}". Name a group key or an alias.`,
       received: shown,
       allowed: names,
       ...(close && { hint: close }),

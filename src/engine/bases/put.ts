@@ -31,7 +31,7 @@ export async function putBase(
     throw invalid({
       path: '/id',
       code: 'invalid_id',
-      message: `A base id is ${ID_RULES.base}.`,
+      message: `A base id must be ${ID_RULES.base}.`,
       received: id,
     })
   return scope.db.transaction(async (tx) => {
@@ -65,7 +65,7 @@ async function createBase(
     throw invalid({
       path: '/id',
       code: 'invalid_id',
-      message: 'A preview is made from its base, not put.',
+      message: 'A preview cannot be created by PUT. Create it from its base.',
       received: id,
     })
   const row = await scope.db.orm.base.create({

@@ -54,7 +54,7 @@ function demandSameId(id: string, received: string | undefined): void {
   throw invalid({
     path: '/body/id',
     code: 'disagrees',
-    message: 'The id in the body is another one than that of the operation. Leave it out, or repeat it.',
+    message: 'The id in the body differs from the id of the operation. Leave it out, or send the same id.',
     expected: id,
     received,
   })
@@ -64,5 +64,5 @@ const bothRepairs = () =>
   invalid({
     path: '/on_invalid',
     code: 'disagrees',
-    message: 'Records that a schema refuses are allowed or migrated: send one of the two.',
+    message: 'on_invalid=allow and migrate=true exclude each other. Send one of them.',
   })

@@ -64,7 +64,7 @@ function nameOperation(raw: unknown, index: number, names: Names): void {
 
 function demandType(raw: unknown): OperationName {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-    throw invalid({ path: '', code: 'type', message: 'An operation is an object.', expected: 'object' })
+    throw invalid({ path: '', code: 'type', message: 'An operation must be an object.', expected: 'object' })
   const { type } = raw as { type?: unknown }
   if (OPERATION_NAMES.some((name) => name === type)) return type as OperationName
   const hint = typeof type === 'string' ? nearest(type, OPERATION_NAMES) : undefined
@@ -93,7 +93,7 @@ function readRecordOperation(raw: RawRecord, names: Names, limits: Limits): Unpl
     throw invalid({
       path: '/record_type',
       code: 'invalid_id',
-      message: `A record type id is ${ID_RULES.type}.`,
+      message: `A record type id must be ${ID_RULES.type}.`,
       received: recordType.slice(0, 70),
     })
   const idOf = (id: string | { $ref: string }) => {

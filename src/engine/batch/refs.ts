@@ -44,7 +44,7 @@ export function openNames(): Names {
 const repeated = (name: string, index: number): Detail => ({
   path: '/name',
   code: 'duplicate_name',
-  message: `Operation ${index} has the name "${name}" already. Give each operation a name of its own, or none.`,
+  message: `Operation ${index} has the name "${name}" is used by an earlier operation. Send a unique name, or none.`,
   received: name,
 })
 
@@ -53,7 +53,7 @@ function unknown(name: string, path: string, names: readonly string[]): Detail {
   return {
     path: `${path}/$ref`,
     code: 'unknown_ref',
-    message: `No operation before this one has the name "${name.slice(0, 128)}". A $ref looks backward only.`,
+    message: `No operation before this one has the name "${name.slice(0, 128)}". A $ref can only name an earlier operation.`,
     received: name.slice(0, 128),
     allowed: names.slice(0, 20),
     ...(close !== undefined && { hint: close }),

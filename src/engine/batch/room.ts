@@ -33,6 +33,6 @@ export const tooLarge = (most: number, path = '/operations'): DomainError =>
   invalid({
     path,
     code: 'batch_too_large',
-    message: `The records that a batch writes or answers have at most ${most} bytes in all, each counted whole for every operation on it. Send fewer operations in a batch. Nothing was written.`,
+    message: `The records that a batch writes or returns exceed ${most} bytes in total; a record counts once for each operation on it. Send fewer operations in a batch. Nothing was written.`,
     expected: most,
   })

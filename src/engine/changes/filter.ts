@@ -65,7 +65,7 @@ function badKind(received: string): Detail {
   return {
     path: '/kind',
     code: 'enum',
-    message: 'There is no such kind of thing. Leave kind out to follow all of them.',
+    message: 'Unknown kind. Send one of the allowed values, or leave kind out for all of them.',
     received: received.slice(0, 64),
     allowed: KINDS,
     ...(hint && { hint }),
@@ -75,11 +75,11 @@ function badKind(received: string): Detail {
 const badType = (received: string): Detail => ({
   path: '/record_type',
   code: 'invalid_id',
-  message: 'This is not the id of a record type.',
+  message: 'record_type must be the id of a record type.',
   received: received.slice(0, 64),
 })
 const badText = (name: string): Detail => ({
   path: `/${name}`,
   code: 'out_of_range',
-  message: `${name} has 1 to ${MOST_CHARS} characters.`,
+  message: `${name} must have 1 to ${MOST_CHARS} characters.`,
 })

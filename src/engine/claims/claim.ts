@@ -114,7 +114,7 @@ function within(name: string, value: number, most: number): number {
   throw invalid({
     path: `/${name}`,
     code: 'out_of_range',
-    message: `${name} is a whole number from 1 to ${most}.`,
+    message: `${name} must be a whole number from 1 to ${most}.`,
     received: value,
   })
 }

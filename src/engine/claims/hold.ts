@@ -47,7 +47,7 @@ export async function findClaim(scope: Scope, baseId: string, id: string, at = '
       {
         path: at,
         code: 'claim_not_found',
-        message: 'GET …/claims lists the claims there are.',
+        message: 'GET …/claims lists the current claims.',
         received: id.slice(0, 64),
       },
     ],
@@ -73,18 +73,14 @@ export async function refuseClaim(
     throw conflict(
       at,
       'claim_of_another_record',
-      `This claim is not on record "${on.id}". Send the one that is, or leave it out.`,
+      `This claim belongs to a record other than "${on.id}". Send the claim of this record, or leave claim_id out.`,
     )
   if (row.shown === 'active' && row.token_id !== scope.actor.tokenId)
-    throw conflict(
-      at,
-      'claim_of_another_token',
-      'Another token holds this claim. Claim a record of your own.',
-    )
+    throw conflict(at, 'claim_of_another_token', 'Another token holds this claim. Claim another record.')
   throw conflict(
     at,
     'claim_lost',
-    'This claim is over: it expired, was released or completed, or its record is gone. Drop the work, and claim again.',
+    'The claim has ended: it expired, was released or completed, or its record was deleted. Discard the work, and claim again.',
   )
 }
 

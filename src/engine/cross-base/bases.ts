@@ -71,6 +71,6 @@ const notFound = (id: string) =>
   })
 
 const tooMany = () =>
-  fault('too_many', `One query reads at most ${LIMITS.queriedBases} bases. Name those you mean.`)
+  fault('too_many', `One query can read at most ${LIMITS.queriedBases} bases. Send fewer base ids.`)
 
 const fault = (code: string, message: string) => invalid({ path: '/bases', code, message })

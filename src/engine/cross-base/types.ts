@@ -105,6 +105,6 @@ export function bindWithin(parameters: Parameters, text: string): BoundStatement
     path: '/bases',
     code: 'too_many',
     message:
-      'The bases have too many schemas and timezones for one statement. Name fewer of them, or fewer conditions.',
+      'The bases have too many different schemas and timezones for one query. Send fewer bases or fewer conditions.',
   })
 }

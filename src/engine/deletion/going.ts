@@ -112,13 +112,13 @@ export async function rootsOf(
 const tooMany = () =>
   new DomainError(
     'CONFLICT',
-    `Deleting this would delete more than ${LIMITS.cascadeRecords} linked records with it.`,
+    `The deletion would cascade to more than ${LIMITS.cascadeRecords} linked records.`,
     {
       details: [
         {
           path: '/id',
           code: 'cascade_too_large',
-          message: `One deletion takes at most ${LIMITS.cascadeRecords} records along. Delete some of the linked records, or their links, first.`,
+          message: `One deletion can cascade to at most ${LIMITS.cascadeRecords} records. Delete some of the linked records, or their links, first.`,
           expected: LIMITS.cascadeRecords,
         },
       ],

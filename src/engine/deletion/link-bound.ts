@@ -17,18 +17,14 @@ const COUNT = statement(
 export async function demandFewLinks(tx: Db, going: readonly Going[]): Promise<void> {
   const [counted] = await tx.query<{ links: number }>(COUNT, [going.map(({ rowNo }) => rowNo)])
   if ((counted?.links ?? 0) <= LIMITS.deletedLinks) return
-  throw new DomainError(
-    'CONFLICT',
-    `Deleting this would delete more than ${LIMITS.deletedLinks} links with it.`,
-    {
-      details: [
-        {
-          path: '/id',
-          code: 'too_many_links',
-          message: `One deletion takes at most ${LIMITS.deletedLinks} links along. Delete links first: a batch takes 1000, and a relationship type goes with all of its own.`,
-          expected: LIMITS.deletedLinks,
-        },
-      ],
-    },
-  )
+  throw new DomainError('CONFLICT', `The deletion would delete more than ${LIMITS.deletedLinks} links.`, {
+    details: [
+      {
+        path: '/id',
+        code: 'too_many_links',
+        message: `One deletion can delete at most ${LIMITS.deletedLinks} links. Delete links first: a batch deletes up to 1000, and deleting a relationship type deletes all its links.`,
+        expected: LIMITS.deletedLinks,
+      },
+    ],
+  })
 }

@@ -21,13 +21,13 @@ export async function demandReach(scope: Scope, baseId: string, going: readonly 
 const takesOthers = () =>
   new DomainError(
     'FORBIDDEN',
-    'Links would take records along that this address does not reach. Nothing was deleted.',
+    'The deletion would cascade to records that this endpoint has no access to. Nothing was deleted.',
     {
       details: [
         {
           path: '/id',
           code: 'out_of_bounds',
-          message: 'Delete it at an address that reaches what goes along with it.',
+          message: 'Delete it at an address with access to these records too.',
         },
       ],
     },

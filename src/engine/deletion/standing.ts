@@ -93,7 +93,7 @@ function restricted({ seen, samples, unseen }: Standing): DomainError {
       path: '/id',
       code: 'restricted_unseen',
       message:
-        'Something that the token may not see stands in the way. Ask someone with a grant on the whole base to take it away first.',
+        'A link that this token cannot see restricts the deletion. Ask someone with a grant on the whole base to delete that link first.',
     })
   const message = details.map((detail) => detail.message).join(' ')
   return new DomainError('CONFLICT', message, { details })

@@ -54,7 +54,7 @@ const notProperty = (name: string, path: string): Detail => ({
   path,
   code: 'invalid_field',
   message:
-    'Fields are properties of data, each whole: "data.name". What a record has beside its data is always seen.',
+    'A field must be a top-level property of data, such as "data.name". Fields outside data are always visible.',
   received: name.slice(0, 64),
 })
 
@@ -69,7 +69,7 @@ function filterFaults(raw: object, type: FieldContext, at: string): readonly Det
 const noSearch = (path: string): Detail => ({
   path,
   code: 'unsupported',
-  message: 'What words match is no bound to write against. Bound the tools by exact conditions.',
+  message: '"search" cannot be used in an endpoint filter that allows writes. Use exact conditions.',
 })
 
 const defaultFaults = (name: string, type: FieldContext, at: string): readonly Detail[] =>

@@ -77,7 +77,7 @@ export function nameFaults(tools: readonly { name: string; at: string }[]): Deta
 const givenTwice = (name: string, at: string, owner: string): Detail => ({
   path: at,
   code: 'duplicate',
-  message: `Two tools would be named "${name}": this one and that of ${owner}. Give one of them another name_override.`,
+  message: `Two tools would be named "${name}": this one and that of ${owner}. Send another name_override for one of them.`,
   received: name,
 })
 

@@ -20,7 +20,7 @@ export const parseField = (text: unknown, at: string): Field => readField(text, 
 /** The same of what has other columns beside its data. @throws VALIDATION_ERROR at `at` */
 export function readField<C extends string>(text: unknown, at: string, columns: readonly C[]): Field<C> {
   if (typeof text !== 'string' || text.length > LIMITS.fieldChars)
-    throw badField(at, 'A field is written like "status" or "data.amount".')
+    throw badField(at, 'Write a field as "status" or "data.amount".')
   if (columns.includes(text as C)) return { kind: 'column', column: text as C }
   if (text !== 'data' && !/^data[.[]/.test(text)) throw unknownField(text, at, columns)
   const path: (string | number | null)[] = []
@@ -35,7 +35,7 @@ export function readField<C extends string>(text: unknown, at: string, columns: 
     path.push(readSegment(found, at))
   }
   if (path.length > LIMITS.fieldSegments)
-    throw badField(at, `A field has at most ${LIMITS.fieldSegments} segments.`)
+    throw badField(at, `A field can have at most ${LIMITS.fieldSegments} segments.`)
   return { kind: 'data', path }
 }
 
@@ -46,7 +46,7 @@ function readSegment([, name, index, any, quoted]: RegExpExecArray, at: string):
   try {
     return parseJson(quoted ?? '') as string
   } catch {
-    throw badField(at, 'A quoted key is a JSON string.')
+    throw badField(at, 'A quoted key must be a JSON string.')
   }
 }
 

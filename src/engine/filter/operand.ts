@@ -101,7 +101,7 @@ export function demandField(
   throw invalid({
     path: at,
     code: 'unknown_field',
-    message: `The type has no property "${names.join('.').slice(0, 128)}", and its schema takes no others.`,
+    message: `The type has no property "${names.join('.').slice(0, 128)}", and its schema allows no additional properties.`,
     allowed: allowed.slice(0, 50),
     ...(close && { hint: close }),
   })

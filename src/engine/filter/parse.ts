@@ -61,7 +61,11 @@ export function parseFilter(
     if (!group) return readCondition(node, here, budget, fields)
     demandOnly(node, [group], here)
     if (depth >= LIMITS.filterDepth)
-      throw fault(here, 'too_deep', `Groups nest at most ${LIMITS.filterDepth} deep.`)
+      throw fault(
+        here,
+        'too_deep',
+        `Groups can be nested at most ${LIMITS.filterDepth} levels deep. Flatten the filter.`,
+      )
     const of = node[group]
     if (group === 'not') return { kind: 'not', of: read(of, `${here}/not`, depth + 1) }
     if (!Array.isArray(of) || of.length === 0)
@@ -92,7 +96,11 @@ function readCondition(
   fields: Fields<string>,
 ): Condition<string> {
   if (++budget.conditions > LIMITS.filterConditions)
-    throw fault(at, 'too_many', `A filter has at most ${LIMITS.filterConditions} conditions.`)
+    throw fault(
+      at,
+      'too_many',
+      `A filter can have at most ${LIMITS.filterConditions} conditions. Send fewer.`,
+    )
   demandOnly(node, ['field', 'op', 'value'], at)
   for (const key of ['field', 'op'])
     if (!Object.hasOwn(node, key)) throw fault(`${at}/${key}`, 'required', `A condition needs "${key}".`)
@@ -114,7 +122,7 @@ function demandRoom(budget: Budget, pattern: string, at: string): void {
   throw fault(
     `${at}/value`,
     'too_long',
-    `The patterns of a filter have at most ${LIMITS.filterPatternChars} characters together. To look for words, use "search".`,
+    `The patterns of a filter can have at most ${LIMITS.filterPatternChars} characters in total. To find words, use "search".`,
     { expected: LIMITS.filterPatternChars },
   )
 }

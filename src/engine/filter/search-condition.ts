@@ -77,7 +77,7 @@ function wordsOf({ value, at }: Condition<string>): string[] {
   throw invalid({
     path: `${at}/value`,
     code: 'no_words',
-    message: 'There is no word to search for: a word has letters or digits.',
+    message: 'The search text contains no word. Send at least one letter or digit.',
   })
 }
 

@@ -42,14 +42,14 @@ function pattern(text: string, at: string): string {
   if (steps.at(-1) === '\\')
     throw refuse(
       'invalid_pattern',
-      'The pattern ends in a lone backslash. Write two for a backslash that is meant.',
+      'The pattern ends in a single backslash. Send two backslashes to match one.',
       { hint: `${text}\\` },
     )
   const short = steps.map((step) => (step.startsWith('%') ? '%' : step)).join('')
   if (short.length <= LIMITS.patternChars) return short
   throw refuse(
     'too_long',
-    `A pattern has at most ${LIMITS.patternChars} characters. To look for words, use "search".`,
+    `A pattern can have at most ${LIMITS.patternChars} characters. To find words, use "search".`,
     {
       expected: LIMITS.patternChars,
     },

@@ -19,7 +19,7 @@ export function readPast({ version, asOf }: PastArgs, zone: string): Past {
     throw invalid({
       path: '/as_of',
       code: 'exclusive',
-      message: 'A version and a moment may mean two states. Send one of them.',
+      message: 'version and as_of exclude each other. Send one of them.',
     })
   if (version >= 1) return { version }
   throw invalid({
@@ -65,8 +65,8 @@ async function noSuchVersion(scope: Scope, target: Target, version: number, row?
 async function notThere(scope: Scope, target: Target, moment: Moment, row?: Row): Promise<DomainError> {
   const [baseId, recordType, id] = target
   const from = row ? null : await purgedUntil(scope, baseId, moment)
-  if (from) return absent(`The history of that moment is purged.`, purged(from))
-  return absent(`There was no record "${id}" of type "${recordType}" at that moment.`, {
+  if (from) return absent(`The history of that time has been purged.`, purged(from))
+  return absent(`There was no record "${id}" of type "${recordType}" at that time.`, {
     path: '/as_of',
     code: 'record_not_found',
     message: `It was ${row ? 'deleted' : 'not created yet'}: GET /v1/${baseId}/records/${recordType}/${id}/history tells when it was there.`,

@@ -109,7 +109,7 @@ async function setBack(
 }
 
 const nothingKept = (version: number) =>
-  new DomainError('NOT_FOUND', 'What it was before that change is purged.', {
+  new DomainError('NOT_FOUND', 'The state before that change has been purged.', {
     details: [
       {
         path: '/seq',

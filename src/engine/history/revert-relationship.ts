@@ -56,7 +56,7 @@ export async function revertRelationship(
 }
 
 const nothingKept = () =>
-  new DomainError('NOT_FOUND', 'What the relationship was before that change is purged.', {
+  new DomainError('NOT_FOUND', 'The state of the relationship before that change has been purged.', {
     details: [
       {
         path: '/seq',
@@ -67,12 +67,17 @@ const nothingKept = () =>
   })
 
 const keepsPair = () =>
-  new DomainError('CONFLICT', 'That change gave the relationship its external_id, which it now keeps.', {
-    details: [
-      {
-        path: '/seq',
-        code: 'cannot_clear',
-        message: 'A pair can be changed but not taken away. Delete the relationship and create it again.',
-      },
-    ],
-  })
+  new DomainError(
+    'CONFLICT',
+    'That change set the external_id of the relationship, which cannot be removed.',
+    {
+      details: [
+        {
+          path: '/seq',
+          code: 'cannot_clear',
+          message:
+            'external_id and external_source can be changed but not removed. Delete the relationship and create it again.',
+        },
+      ],
+    },
+  )

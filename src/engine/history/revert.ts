@@ -82,19 +82,19 @@ const conflict = (message: string, detail: Detail) =>
   new DomainError('CONFLICT', message, { details: [detail] })
 
 const overtaken = (seq: number, last: number) =>
-  conflict(`Change ${seq} is not the last one of what it changed.`, {
+  conflict(`Change ${seq} has been followed by later changes to the same resource.`, {
     path: '/seq',
     code: 'overtaken',
-    message: `Change ${last} came after it. Revert that first, or send force=true to take what followed back with it.`,
+    message: `Change ${last} came after it. Revert that first, or send force=true to revert the later changes too.`,
     expected: last,
     received: seq,
   })
 
 const nothingToRevert = (seq: number) =>
-  conflict(`It already is what it was before change ${seq}.`, {
+  conflict(`The resource already has the state from before change ${seq}.`, {
     path: '/seq',
     code: 'nothing_to_revert',
-    message: 'Nothing is left to be done.',
+    message: 'There is nothing to revert.',
     received: seq,
   })
 
@@ -102,7 +102,7 @@ const notRevertible = ({ kind }: Change) =>
   invalid({
     path: '/seq',
     code: 'not_revertible',
-    message: `A change of a ${kind.replaceAll('_', ' ')} is not reverted here: put back what it was with a PUT.`,
+    message: `A change of a ${kind.replaceAll('_', ' ')} cannot be reverted. Send the former state with a PUT.`,
     received: kind,
     allowed: ['record', 'relationship'],
   })

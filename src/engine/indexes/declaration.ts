@@ -22,7 +22,7 @@ export function readIndexes(raw: unknown, type: IndexedType): ResolvedIndex[] {
   const resolved = declared.map((each, index) => resolve(each, type, `${AT}/${index}`, faults))
   for (const [index, each] of resolved.entries())
     if (resolved.findIndex((other) => isDeepStrictEqual(other, each)) < index)
-      faults.push(fault(`${AT}/${index}`, 'duplicate', 'This index is declared above. Declare it once.'))
+      faults.push(fault(`${AT}/${index}`, 'duplicate', 'This index is declared twice. Remove one of them.'))
   const [first, ...rest] = faults
   if (first) throw invalid(first, ...rest)
   return resolved
@@ -32,10 +32,10 @@ function resolve(declared: IndexDeclaration, type: IndexedType, at: string, faul
   const kind: IndexKind = declared.type === 'text' ? 'text' : declared.unique ? 'unique' : 'btree'
   const most = kind === 'text' ? LIMITS.textIndexFields : LIMITS.indexFields
   if (declared.type === 'text' && declared.unique)
-    faults.push(fault(`${at}/unique`, 'disagrees', 'A text index finds words and cannot be unique.'))
+    faults.push(fault(`${at}/unique`, 'disagrees', 'A text index cannot be unique. Remove "unique".'))
   if (declared.fields.length > most)
     faults.push({
-      ...fault(`${at}/fields`, 'too_many', `An index of this kind has at most ${most} fields.`),
+      ...fault(`${at}/fields`, 'too_many', `An index of this kind can have at most ${most} fields.`),
       expected: most,
     })
   const fields = declared.fields.flatMap((each, index) => {
@@ -50,7 +50,9 @@ function resolve(declared: IndexDeclaration, type: IndexedType, at: string, faul
   })
   for (const [index, { field }] of fields.entries())
     if (fields.findIndex((other) => other.field === field) < index)
-      faults.push(fault(`${at}/fields/${index}`, 'duplicate', 'The index has this field already.'))
+      faults.push(
+        fault(`${at}/fields/${index}`, 'duplicate', 'The index lists this field twice. Remove one of them.'),
+      )
   return { kind, fields }
 }
 
@@ -75,13 +77,23 @@ function resolveField(
 function demandIndexable(kind: IndexKind, field: Field, at: string): void {
   if (kind === 'text' && field.kind === 'column')
     throw invalid(
-      fault(at, 'invalid_field', 'A text index covers data: a field such as "data.title", or "data".'),
+      fault(
+        at,
+        'invalid_field',
+        'A text index must be on data: send a field such as "data.title", or "data".',
+      ),
     )
   if (field.kind === 'column') return
   if (field.path.includes(null))
-    throw invalid(fault(at, 'invalid_field', 'An index covers one value of a record: a field without "[]".'))
+    throw invalid(
+      fault(
+        at,
+        'invalid_field',
+        'An index must be on a single value of a record. Send a field without "[]".',
+      ),
+    )
   if (kind !== 'text' && field.path.length === 0)
-    throw invalid(fault(at, 'invalid_field', 'An index covers a property, written like "data.status".'))
+    throw invalid(fault(at, 'invalid_field', 'An index must be on a property. Write it as "data.status".'))
 }
 
 function unknownProperty(
@@ -92,7 +104,11 @@ function unknownProperty(
 ) {
   const close = nearest(String(last), allowed)
   return invalid({
-    ...fault(at, 'unknown_field', 'The type has no such property, and its schema takes no others.'),
+    ...fault(
+      at,
+      'unknown_field',
+      'The type has no such property, and its schema allows no additional properties.',
+    ),
     received: name,
     allowed,
     ...(close && { hint: close }),

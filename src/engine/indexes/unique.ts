@@ -27,7 +27,7 @@ function duplicateValue(type: CompiledType, thrown: unknown): DomainError {
   const message =
     only && others.length === 0
       ? only.message
-      : 'Another record has the same values in the fields of one of these unique indexes.'
+      : 'A unique index refuses these values: another record has them.'
   return new DomainError('CONFLICT', message, { details, cause: thrown })
 }
 
@@ -44,6 +44,6 @@ function refusal({ fields }: CompiledIndex): Detail {
   return {
     path,
     code: 'duplicate_value',
-    message: `Another record has the same ${names}, which a unique index allows once. Write to that record, or send another value.`,
+    message: `${names} must be unique, and another record has this value. Write to that record, or send another value.`,
   }
 }

@@ -37,7 +37,7 @@ const TELL: Readonly<Record<string, Tell>> = {
   const: ({ schema, data }) => oneOfValues([schema], data),
   format: ({ schema }) => {
     const example = EXAMPLES[String(schema)]
-    const message = `This must be in the format ${schema}${example ? `, such as ${example}` : ''}.`
+    const message = `This must match the format ${schema}${example ? `, such as ${example}` : ''}.`
     return { message, expected: schema }
   },
   pattern: ({ schema }) => ({ message: 'This must match the pattern in `expected`.', expected: schema }),
@@ -62,13 +62,13 @@ const TELL: Readonly<Record<string, Tell>> = {
   },
   unevaluatedItems: tooMany,
   items: tooMany,
-  anyOf: () => ({ message: 'This matches none of the forms that the schema allows.' }),
+  anyOf: () => ({ message: 'This matches none of the alternatives in the schema.' }),
   oneOf: ({ params }) => ({
     message: params
       ? `This matches forms ${[params['passing']].flat().join(' and ')} of the schema, but must match exactly one.`
-      : 'This matches none of the forms that the schema allows.',
+      : 'This matches none of the alternatives in the schema.',
   }),
-  not: () => ({ message: 'This matches what the schema rules out.' }),
+  not: () => ({ message: 'This matches a schema under "not". Send a value that does not.' }),
   'false schema': () => ({ message: 'The schema allows no value here. Leave it out.' }),
 }
 

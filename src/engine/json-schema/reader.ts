@@ -118,7 +118,11 @@ export class Reader {
       case 'dialect':
         if (typeof value !== 'string') wrongType(path, ['string'], value, this.report)
         else if (dialectOf(value) !== this.dialect) {
-          this.report(path, 'enum', 'A schema is written in one dialect, the one its root names.')
+          this.report(
+            path,
+            'enum',
+            'A schema has one dialect: the one in $schema at its root. Remove this $schema.',
+          )
         }
         return value
       case 'any':
@@ -151,7 +155,7 @@ export class Reader {
     if (typeof value !== 'string') wrongType(path, ['string'], value, this.report)
     else if (this.embedded === 0) this.references.push({ target: value, path, node })
     else {
-      const message = 'This reference would count from the $id of a schema around it. Remove that $id.'
+      const message = 'The reference is relative to the $id of an enclosing schema. Remove that $id.'
       this.report(path, 'unsupported_ref', message)
     }
   }
@@ -172,7 +176,7 @@ export class Reader {
       this.patternSize += pattern.size
     } catch (error) {
       if (!(error instanceof PatternError)) throw error
-      this.report(path, 'pattern', `Patterns run in linear time, and this one cannot: ${error.message}.`)
+      this.report(path, 'pattern', `Patterns must run in linear time, and this one cannot: ${error.message}.`)
     }
   }
 }

@@ -49,7 +49,7 @@ export function resolveReferences(
   const { endless, depth } = followInPlace(definitions)
   if (endless) {
     const path = reader.references.find(({ node }) => node === endless)?.path ?? []
-    const message = 'This reference leads back to itself without going into a property or item.'
+    const message = 'The reference is circular without a property or item in between.'
     reader.report(path, 'circular_ref', message)
   } else if (depth > DEEPEST_IN_PLACE) {
     reader.report([], 'too_complex', 'The schema nests too deeply to be compiled. Flatten it.')
@@ -121,7 +121,7 @@ function decoded(reference: string): string {
 
 function reportMissing(target: string, path: Path, raw: Record<string, unknown>, reader: Reader): void {
   if (!target.startsWith('#')) {
-    const message = 'References stay within the schema: nothing is fetched. Copy the schema into $defs.'
+    const message = 'A reference must stay within the schema: nothing is fetched. Copy the schema into $defs.'
     reader.report(path, 'remote_ref', message, { expected: '#/$defs/<name>' })
     return
   }
@@ -131,6 +131,6 @@ function reportMissing(target: string, path: Path, raw: Record<string, unknown>,
   })
   const allowed = [...places, ...[...reader.anchors.keys()].map((name) => `#${name}`)].slice(0, 50)
   const hint = nearest(target, allowed)
-  const message = `Nothing is at this reference.${hint ? ` Did you mean "${hint}"?` : ''}`
+  const message = `The reference points to nothing.${hint ? ` Did you mean "${hint}"?` : ''}`
   reader.report(path, 'unresolved_ref', message, { allowed, ...(hint && { hint }) })
 }

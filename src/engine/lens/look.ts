@@ -44,13 +44,13 @@ export function refuseThrough(lens: TypeLens | undefined, recordType: string, wh
   if (!lens) return
   throw new DomainError(
     'FORBIDDEN',
-    `${what} is not to be had of type "${recordType}" here: its bounds do not hold for it.`,
+    `${what} is not available for type "${recordType}" at this endpoint: its row and field policy cannot be applied to it.`,
     {
       details: [
         {
           path: '',
           code: 'out_of_bounds',
-          message: 'Ask for the records as they are now, or at an address that does not bound the type.',
+          message: 'Read the records as they are now, or use an address without a policy on the type.',
         },
       ],
     },

@@ -36,6 +36,6 @@ const hidden = (code: DomainError['code']): Detail => ({
   code: 'hidden_properties',
   message:
     code === 'CONFLICT'
-      ? 'Another record has what only one may have. Write to that record, or send other values.'
-      : 'The type asks for more than is shown here: properties that are hidden do not fit, or are missing. Whoever keeps this address gives new records theirs by its defaults.',
+      ? 'A unique constraint on a hidden field failed. Send other values.'
+      : 'Hidden properties of the record are missing or not valid. Ask the operator of this endpoint to set them in its "defaults".',
 })

@@ -46,13 +46,13 @@ export function openPlanning(scope: Scope, request: () => string, token: string 
 }
 
 const WHY = {
-  plan_expired: `A plan holds for ${LIMITS.planMinutes} minutes, and this one is older.`,
+  plan_expired: `The plan has expired: a plan is valid for ${LIMITS.planMinutes} minutes.`,
   plan_stale: 'What it would delete has changed since the plan was made.',
 }
 
 /** The refusal of an approval that does not hold any more, with the plan that does. */
 export function outdated({ what, token }: DeletionPlan, code: Refusal): DomainError {
-  const message = `${WHY[code]} Nothing was deleted. expected says what would go now: if that is meant, call again with the plan_token in hint.`
+  const message = `${WHY[code]} Nothing was deleted. expected lists what would be deleted now. To delete it, call again with the plan_token in hint.`
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/plan_token', code, message, expected: what, hint: token }],
   })

@@ -32,18 +32,12 @@ export function sealPlan(scope: Scope, request: string, state: string): { token:
 export function openPlan(scope: Scope, request: string, token: string): Approval {
   const text = unseal(scope.keys.plan, PURPOSE, token)
   if (text === undefined)
-    throw refused(
-      'invalid_plan_token',
-      'This is no plan_token of this server. Repeat it as it was given, whole.',
-    )
+    throw refused('invalid_plan_token', 'The plan_token is not valid. Send it exactly as it was returned.')
   const [expiresAt, who, of, state] = JSON.parse(text) as [number, string, string, string]
   if (who !== whoOf(scope))
-    throw refused('plan_of_another_token', 'The plan was made for another token, or for other grants.')
+    throw refused('plan_of_another_token', 'The plan belongs to another token, or the grants have changed.')
   if (of !== short(request))
-    throw refused(
-      'plan_of_another_call',
-      'The plan was made for another call: all arguments must be the same.',
-    )
+    throw refused('plan_of_another_call', 'The plan belongs to another call. Send the same arguments.')
   return { expiresAt, who, request: of, state }
 }
 

@@ -76,7 +76,7 @@ function readName(tool: OpenedTool, seen: Map<string, string>): string {
       code: 'duplicate',
       message,
       received: name,
-      hint: 'Give each tool a name of its own.',
+      hint: 'Send a unique name for each tool.',
     })
   }
   seen.set(name, path)

@@ -127,7 +127,7 @@ function checkNames(named: readonly string[]): void {
   throw invalid({
     path: '/record_types',
     code: twice ? 'duplicate' : 'invalid_id',
-    message: twice ? `"${wrong}" is named twice.` : `A record type id is ${ID_RULES.type}.`,
+    message: twice ? `"${wrong}" is named twice.` : `A record type id must be ${ID_RULES.type}.`,
     received: wrong.slice(0, 100),
   })
 }
@@ -184,12 +184,12 @@ export async function recordToolCall(
 }
 
 const otherArguments = (path: string) =>
-  new DomainError('CONFLICT', 'This call id was sent before, with other arguments.', {
+  new DomainError('CONFLICT', 'This call id was used before with different arguments.', {
     details: [
       {
         path,
         code: 'other_arguments',
-        message: 'A call id names one call. Send a new call with an id of its own.',
+        message: 'A call id identifies one call. Send a new id for a new call.',
       },
     ],
   })

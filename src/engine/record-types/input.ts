@@ -29,7 +29,7 @@ export function readInput(id: string, input: RecordTypeInput) {
     faults.push({
       path: '/id',
       code: 'invalid_id',
-      message: `A record type id is ${ID_RULES.type}.`,
+      message: `A record type id must be ${ID_RULES.type}.`,
       received: id,
     })
   const timezone = input.timezone ?? 'UTC'

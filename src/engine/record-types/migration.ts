@@ -65,7 +65,7 @@ function dataField(raw: unknown, at: string): FieldPath {
     throw fault(
       at,
       'invalid_field',
-      'A migration reaches named properties only, written like "data.address.city".',
+      'A migration works on named properties only. Write one as "data.address.city".',
     )
   return field.path
 }

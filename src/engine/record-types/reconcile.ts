@@ -115,24 +115,20 @@ const tooManyChecks = () =>
     path: '/json_schema',
     code: 'too_complex',
     message:
-      'Checking the records there are against this schema takes too long. Simplify it, or delete records first.',
+      'Validating the existing records against this schema takes too long. Simplify the schema, or delete records first.',
   })
 
 const repairRepeats = () =>
-  new DomainError(
-    'CONFLICT',
-    'The migration gives several records a value that a unique index allows once.',
-    {
-      details: [
-        {
-          path: '/migration',
-          code: 'duplicate_value',
-          message:
-            'Repair the records to different values, or leave the unique index out of the same change.',
-        },
-      ],
-    },
-  )
+  new DomainError('CONFLICT', 'The migration gives several records the same value in a unique index.', {
+    details: [
+      {
+        path: '/migration',
+        code: 'duplicate_value',
+        message:
+          'Send a migration that gives each record another value, or remove the unique index from this change.',
+      },
+    ],
+  })
 
 const sample = (row: Row, faults: readonly Detail[]) => ({
   id: row.id,

@@ -90,14 +90,13 @@ export const onBounded = (
 export const outOfBounds = () =>
   new DomainError(
     'FORBIDDEN',
-    'With these values the record would be none that this address reaches. Nothing was written.',
+    'The new values would move the record outside the filter of this endpoint. Nothing was written.',
     {
       details: [
         {
           path: '/data',
           code: 'out_of_bounds',
-          message:
-            'Send values that keep the record among those this address shows, or use one that reaches further.',
+          message: 'Send values that match the filter of the endpoint, or use an address with more access.',
         },
       ],
     },

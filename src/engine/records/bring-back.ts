@@ -99,7 +99,7 @@ const notKept = (recordType: string, id: string) =>
         path: '/id',
         code: 'trash_expired',
         message:
-          'It was deleted longer ago than the base keeps deleted records ("trash_days"). Write it anew with PUT.',
+          'It was deleted longer ago than the base keeps deleted records ("trash_days"). Create it again with PUT.',
       },
     ],
   })

@@ -30,7 +30,7 @@ export function operated(
       throw invalid({
         path: `/${index}/path`,
         code: 'missing_path',
-        message: `Operation ${index} points at something that is not there.`,
+        message: `Operation ${index} points to a location that does not exist.`,
       })
   }
   checkJson(document['data'], '/data')
@@ -63,7 +63,7 @@ function sizeAt(document: object, pointer: string): number {
 /** @throws VALIDATION_ERROR */
 export function readOperations(raw: unknown): PatchOperation[] {
   if (!Array.isArray(raw))
-    throw invalid({ path: '', code: 'type', message: 'A JSON Patch is an array of operations.' })
+    throw invalid({ path: '', code: 'type', message: 'A JSON Patch must be an array of operations.' })
   for (const [index, each] of (raw as Record<string, unknown>[]).entries()) {
     const operation: Record<string, unknown> = typeof each === 'object' && each !== null ? each : {}
     if (!OPERATIONS.includes(operation['op'] as string))
@@ -80,7 +80,7 @@ export function readOperations(raw: unknown): PatchOperation[] {
         throw invalid({
           path: `/${index}/${key}`,
           code: 'invalid_pointer',
-          message: 'A patch reaches /data, /external_id and /external_source.',
+          message: 'A patch can change only /data, /external_id and /external_source.',
         })
     }
     if (['add', 'replace', 'test'].includes(operation['op'] as string) && !Object.hasOwn(operation, 'value'))
@@ -110,17 +110,17 @@ const copiesTooMuch = (index: number, maxBytes: number) =>
   invalid({
     path: `/${index}/from`,
     code: 'too_large',
-    message: `The copies of a patch have at most ${maxBytes} bytes together.`,
+    message: `The copy operations of a patch can copy at most ${maxBytes} bytes in total.`,
     expected: maxBytes,
   })
 
 const testFailed = (index: number) =>
-  new DomainError('CONFLICT', `The test of operation ${index} does not hold. Nothing was changed.`, {
+  new DomainError('CONFLICT', `The test of operation ${index} failed. Nothing was changed.`, {
     details: [
       {
         path: `/${index}/value`,
         code: 'test_failed',
-        message: 'The value there is another one. Read the record again.',
+        message: 'The value differs. Read the record again.',
       },
     ],
   })

@@ -56,7 +56,7 @@ export function readEnds(links: readonly RecordLink[]): LinkEnd[] {
     throw invalid({
       path: '/relationships',
       code: 'too_many',
-      message: `A record is written with at most ${LIMITS.recordLinks} relationships. Write the others by themselves.`,
+      message: `A record can be written with at most ${LIMITS.recordLinks} relationships. Write the others by themselves.`,
       expected: LIMITS.recordLinks,
     })
   const read = links.map((link, index) => attempt(() => readEnd(link), index))

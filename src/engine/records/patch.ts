@@ -76,7 +76,7 @@ function contentOf(row: RecordRow, next: RecordState, maxBytes: number) {
     throw invalid({
       path: '/external_id',
       code: 'cannot_clear',
-      message: 'A pair can be changed but not taken away.',
+      message: 'external_id and external_source can be changed but not removed.',
     })
   return { pair, data: next.data, text: dataText(next.data, maxBytes) }
 }

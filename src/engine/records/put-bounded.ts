@@ -97,7 +97,7 @@ const isTaken = (thrown: unknown): boolean =>
 export const notReached = (recordType: string) =>
   new DomainError(
     'NOT_FOUND',
-    `There is no such record of type "${recordType}" here, and none can be made under this name.`,
+    `No record of type "${recordType}" with this id is accessible, and none can be created with it.`,
     {
       details: [
         {

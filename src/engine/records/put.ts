@@ -45,7 +45,7 @@ export async function putRecordByPair(
     throw invalid({
       path: '/external_id',
       code: 'required',
-      message: 'Without an id in the path, external_id says which record is meant.',
+      message: 'external_id is required when the path has no id.',
     })
   const target = { id: uuidv7(), pair, ...content(scope, input), expected }
   return upsertLinked(scope, baseId, recordType, target, input)

@@ -154,7 +154,7 @@ function demandExternal(value: string, path: string): void {
   throw invalid({
     path,
     code: 'invalid_external_id',
-    message: `It has 1 to ${LIMITS.externalIdChars} characters, none of them a control character.`,
+    message: `It must have 1 to ${LIMITS.externalIdChars} characters without control characters.`,
   })
 }
 
@@ -163,7 +163,7 @@ export function demandRecordId(id: string): void {
   throw invalid({
     path: '/id',
     code: 'invalid_id',
-    message: `A record id is ${ID_RULES.record}.`,
+    message: `A record id must be ${ID_RULES.record}.`,
     received: id.slice(0, 130),
   })
 }

@@ -65,7 +65,7 @@ export function readSort<F>(raw: unknown, at: string, readField: ReadField<F>): 
     throw invalid({
       path: at,
       code: 'too_many',
-      message: `A sort has at most ${LIMITS.sortTerms} terms.`,
+      message: `A sort can have at most ${LIMITS.sortTerms} terms.`,
       expected: LIMITS.sortTerms,
     })
   return terms
@@ -79,7 +79,7 @@ function shorthand<F>(term: string, at: string, readField: ReadField<F>): SortTe
 
 function readTerm<F>(term: unknown, at: string, readField: ReadField<F>): SortTerm<F> {
   if (typeof term !== 'object' || term === null || Array.isArray(term))
-    throw invalid({ path: at, code: 'type', message: 'A sort term is {"field","direction"}.' })
+    throw invalid({ path: at, code: 'type', message: 'A sort term must be {"field","direction"}.' })
   const unknown = Object.keys(term).find((key) => key !== 'field' && key !== 'direction')
   if (unknown !== undefined)
     throw invalid({

@@ -146,7 +146,7 @@ const tooManyBytes = () =>
     path: '/expand',
     code: 'too_large',
     message:
-      'The related records of this page have more bytes than an answer may. Ask for a smaller page or fewer levels, or list them with `related`.',
+      'The related records of this page exceed the size of a response. Send a smaller limit or expand fewer levels, or list them with `related`.',
   })
 
 const tooMuch = () =>

@@ -133,7 +133,7 @@ const tooLarge = (): DomainError =>
   invalid({
     path: '/depth',
     code: 'too_large',
-    message: `From this record there are over ${LIMITS.walkedRecords} records or ${LIMITS.walkedLinks} links within reach. Ask for less depth, one rel_type or one direction.`,
+    message: `More than ${LIMITS.walkedRecords} records or ${LIMITS.walkedLinks} links are reachable from this record. Send a smaller depth, one rel_type or one direction.`,
     expected: LIMITS.walkedRecords,
   })
 

@@ -77,12 +77,12 @@ const tooManyChecks = () =>
   invalid({
     path: '/data_schema',
     code: 'too_complex',
-    message: 'Checking the relationships there are against this schema takes too long. Simplify it.',
+    message: 'Validating the existing relationships against this schema takes too long. Simplify the schema.',
   })
 
 function refused(count: number, samples: object[]): DomainError {
   const message = `${count} relationship${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
-  const hint = 'Send on_invalid=allow to keep them as they are, or write them anew first.'
+  const hint = 'Send on_invalid=allow to keep them as they are, or update them first.'
   return new DomainError('CONFLICT', message, {
     details: [{ path: '/data_schema', code: 'relationships_invalid', message, hint, count, samples }],
   })

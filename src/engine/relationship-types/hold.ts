@@ -79,11 +79,11 @@ async function holdEnds(scope: WriteScope, baseId: string, id: string, side: Sid
   const { count, samples } = counted(rows)
   throw refused(
     `/${side}_record_types`,
-    `${relationships(count)} would have a ${side} of a type that is not named.`,
+    `${relationships(count)} would have a ${side} of a record type that is not listed.`,
     {
       count,
       samples,
-      hint: 'Name these types too, or delete these relationships first.',
+      hint: 'List these record types too, or delete these relationships first.',
     },
   )
 }

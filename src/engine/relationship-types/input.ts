@@ -73,7 +73,7 @@ const idFaults = (id: string): Detail[] =>
         {
           path: '/id',
           code: 'invalid_id',
-          message: `A relationship type id is ${ID_RULES.type}.`,
+          message: `A relationship type id must be ${ID_RULES.type}.`,
           received: id,
         },
       ]

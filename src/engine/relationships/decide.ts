@@ -71,7 +71,7 @@ function endsFixed(other: NamedLink): DomainError {
   return invalid({
     path: '',
     code: 'ends_fixed',
-    message: `Relationship "${id}" has another type or other ends, which do not change. Delete it, or use another id.`,
+    message: `Relationship "${id}" exists with another type or other ends, which cannot change. Delete it, or use another id.`,
     expected: ends,
   })
 }

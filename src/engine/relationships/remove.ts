@@ -62,13 +62,13 @@ export async function deleteLinkBetween(
 const notLinked = (relType: string) =>
   new DomainError(
     'NOT_FOUND',
-    `The records have no relationship of type "${relType.slice(0, 64)}" this way round.`,
+    `The records have no relationship of type "${relType.slice(0, 64)}" in this direction.`,
     {
       details: [
         {
           path: '/rel_type',
           code: 'relationship_not_found',
-          message: 'Look at what they are related by, and which of them is the source.',
+          message: 'Check rel_type, and which record is the source.',
         },
       ],
     },

@@ -8,17 +8,14 @@ type Words = readonly [code: string, message: string, hint?: string]
 
 const TOO_MUCH: Words = [
   'too_complex',
-  'The statement needs more memory or temporary space than one may take.',
+  'The statement exceeded the memory or temporary space limit.',
   'Filter earlier, read fewer columns, or aggregate in steps.',
 ]
 const UNKNOWN_RELATION: Words = [
   'unknown_relation',
   'There is no such relation or function here. Every record type is a relation by its id, beside records, record_types, changes, relationships and relationship_types.',
 ]
-const READ_ONLY: Words = [
-  'read_only',
-  'SQL here reads and changes nothing. Write with PUT and PATCH on records.',
-]
+const READ_ONLY: Words = ['read_only', 'SQL is read-only. Write with PUT and PATCH on records.']
 
 const BY_STATE: Readonly<Record<string, Words>> = {
   '42501': UNKNOWN_RELATION,
@@ -41,7 +38,7 @@ const BY_STATE: Readonly<Record<string, Words>> = {
   '22023': ['invalid_value', 'An argument of a function is outside what it takes.'],
   '21000': [
     'invalid_value',
-    'A subquery that stands for one value answers several rows.',
+    'A subquery used as a value returns more than one row.',
     'Add LIMIT 1, or use IN or an aggregate.',
   ],
   '54001': ['too_complex', 'The statement is nested too deeply.'],

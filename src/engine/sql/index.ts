@@ -48,7 +48,7 @@ function readLimit(limit: number | undefined, most: number): number {
 }
 
 const switchedOff = () =>
-  new DomainError('FORBIDDEN', 'SQL is switched off on this server.', {
+  new DomainError('FORBIDDEN', 'SQL is disabled on this server.', {
     details: [
       {
         path: '',

@@ -147,7 +147,7 @@ const sameName = (name: string) =>
   invalid({
     path: '/query',
     code: 'duplicate_column',
-    message: `Two columns of the result are named ${JSON.stringify(name)}. Give each a name of its own with AS.`,
+    message: `Two columns of the result are named ${JSON.stringify(name)}. Rename one with AS.`,
     received: name,
   })
 
@@ -155,6 +155,6 @@ const rowTooLarge = (bytes: number) =>
   invalid({
     path: '/query',
     code: 'too_large',
-    message: `One row is larger than the ${bytes} bytes of an answer. Read fewer columns, or parts of data.`,
+    message: `One row exceeds the ${bytes} bytes of a response. Select fewer columns, or parts of data.`,
     expected: bytes,
   })

@@ -9,8 +9,8 @@ export function openSlots(most: number, mostOfToken: number): TakeSlot {
   let all = 0
   return (token) => {
     const own = held.get(token) ?? 0
-    if (own >= mostOfToken) throw noSlot(`This token has ${mostOfToken} SQL statements under way.`)
-    if (all >= most) throw noSlot(`${most} SQL statements are under way.`)
+    if (own >= mostOfToken) throw noSlot(`This token has ${mostOfToken} SQL statements running.`)
+    if (all >= most) throw noSlot(`${most} SQL statements are running.`)
     all++
     held.set(token, own + 1)
     let isFree = false
@@ -27,4 +27,4 @@ export function openSlots(most: number, mostOfToken: number): TakeSlot {
 
 /** The refusal of a statement for which there is no room now. */
 export const noSlot = (why: string) =>
-  busy(why, 'Send statements one after another, or wait as Retry-After says.')
+  busy(why, 'Send statements one after another, or wait for Retry-After.')

@@ -69,6 +69,9 @@ function checkExpiry(expiresAt: Date | null): Detail[] {
 }
 
 const outsideGrant = (index: number) =>
-  outside(`/grants/${index}`, 'A token makes only tokens whose every grant lies inside one of its own.')
+  outside(
+    `/grants/${index}`,
+    'Each grant of a new token must be covered by a grant of the token that creates it.',
+  )
 const outlives = (end: Date) =>
-  outside('/expires_at', `A token makes only tokens that end with it or before: ${end.toISOString()}.`)
+  outside('/expires_at', `A new token cannot expire after the token that creates it: ${end.toISOString()}.`)

@@ -22,7 +22,7 @@ export const manages = (access: Access, { grants }: Token) =>
 export function demandAnyAdmin(scope: Scope): void {
   const bases = scope.access.bases('admin')
   if (bases === '*' || bases.size > 0) return
-  throw new DomainError('FORBIDDEN', 'Tokens are managed with "admin" within the bases concerned.', {
+  throw new DomainError('FORBIDDEN', 'Managing tokens needs "admin" on their bases.', {
     details: [
       {
         path: '',

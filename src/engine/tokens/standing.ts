@@ -63,13 +63,13 @@ const ended = () =>
         path: 'header/Authorization',
         code: 'invalid_token',
         message:
-          'The token ended while the request was under way. Nothing was written: send it with another token.',
+          'The token was revoked or expired during the request. Nothing was written. Send it with another token.',
       },
     ],
   })
 
 const changed = () =>
-  new DomainError('FORBIDDEN', 'The grants of the token changed while the request was under way.', {
+  new DomainError('FORBIDDEN', 'The grants of the token changed during the request.', {
     details: [
       { path: '', code: 'missing_permission', message: 'Nothing was written. Send the request again.' },
     ],

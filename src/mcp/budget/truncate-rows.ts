@@ -77,9 +77,7 @@ function metaOf(
   const meta = body.meta ?? {}
   const hint = [
     meta['hint'],
-    kept < rows.length
-      ? `${kept} of ${rows.length} rows have room in max_tokens ${tokens}. ${onward ?? ''}`
-      : '',
+    kept < rows.length ? `${kept} of ${rows.length} rows fit into max_tokens ${tokens}. ${onward ?? ''}` : '',
     ofCuts,
   ]
   return {

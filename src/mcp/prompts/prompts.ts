@@ -80,7 +80,7 @@ async function demandPrompt(session: Session, name: string): Promise<{ base: str
   if (base !== undefined && prompt) return { base, prompt }
   const shown = name.slice(0, 128)
   const bad = faulty.find((each) => each.name === own)
-  if (bad) throw new InvalidParams(`The record "${bad.id}" is no prompt that can be used. ${bad.fault}`)
+  if (bad) throw new InvalidParams(`The record "${bad.id}" is not a valid prompt. ${bad.fault}`)
   const close = base === undefined ? undefined : nearest(own, known.keys())
   const hint = close === undefined ? '' : ` Did you mean "${publicName(session, base ?? '', close)}"?`
   throw new InvalidParams(`There is no prompt "${shown}" here.${hint} prompts/list names those there are.`)

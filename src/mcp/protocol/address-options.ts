@@ -33,7 +33,7 @@ function faultsOf(name: string, value: unknown, generic: readonly string[] | nul
   const path = `query/${name.slice(0, 64)}`
   if (!NAMES.includes(name as never)) {
     const hint = nearest(name, NAMES)
-    const message = `The address takes no "${name.slice(0, 64)}".${hint ? ` Did you mean "${hint}"?` : ''}`
+    const message = `Unknown option in the address: "${name.slice(0, 64)}".${hint ? ` Did you mean "${hint}"?` : ''}`
     return [{ path, code: 'unknown_key', message, allowed: NAMES, ...(hint && { hint }) }]
   }
   if (typeof value !== 'string') return [{ path, code: 'duplicate', message: `"${name}" is given twice.` }]

@@ -63,5 +63,5 @@ const dataOfNothing = () =>
   invalid({
     path: '/data',
     code: 'exclusive',
-    message: 'A link that is removed holds nothing. Leave data out.',
+    message: 'data cannot be sent with a removal. Leave it out.',
   })

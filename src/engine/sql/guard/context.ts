@@ -42,7 +42,7 @@ export function needEveryColumn(context: Context, reads: readonly Read[]): void 
 }
 
 export function tooManyColumns({ source }: Context, location?: number) {
-  const message = `A statement reads at most ${LIMITS.sqlColumns} columns of all its relations together. Name those you need instead of whole rows and *, or join fewer relations.`
+  const message = `A statement can read at most ${LIMITS.sqlColumns} columns over all its relations. Name the columns you need instead of whole rows and *, or join fewer relations.`
   return source.fault('too_many', message, location, { expected: LIMITS.sqlColumns })
 }
 

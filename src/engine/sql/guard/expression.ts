@@ -25,7 +25,7 @@ function checkOne(context: Context, node: Node, scope: Scope): void {
   else if ('CollateClause' in node) {
     const name = (node.CollateClause.collname ?? []).map((word) => ('String' in word ? word.String.sval : ''))
     if (name.join('.') !== 'C')
-      throw source.fault('unsupported', 'The one collation here is "C".', node.CollateClause.location)
+      throw source.fault('unsupported', 'Only the collation "C" is available.', node.CollateClause.location)
   } else if ('A_Indirection' in node) {
     // (x).name would call a function of that name, so it is never a way to a field.
     const named = node.A_Indirection.indirection?.find((step) => !('A_Indices' in step))

@@ -21,7 +21,7 @@ export function findRelation(context: Context, range: RangeVar, scope: Scope): R
   const names = [...relations.names, ...ctesInSight(scope)]
   const hint = suggest(written, names) ?? (range.schemaname ? undefined : nearest(name, names))
   const otherwise = range.schemaname
-    ? 'Relations stand without a schema: records, or the id of a record type.'
+    ? 'Write relations without a schema: records, or the id of a record type.'
     : 'SELECT id FROM record_types lists the types.'
   const advice = hint ? `Did you mean ${spell(hint)}?` : otherwise
   throw source.fault(

@@ -29,13 +29,13 @@ function readRelation(context: Context, node: Node, range: RangeVar, outer: Scop
   const name = range.relname ?? ''
   const cte = range.schemaname ? undefined : findCte(outer, name)
   if (range.inh !== true)
-    throw context.source.fault('unsupported', 'ONLY is not available: leave it out.', range.location)
+    throw context.source.fault('unsupported', 'ONLY is not available. Leave it out.', range.location)
   if (cte) return named(range.alias, cte.columns(), [], name)
   const relation = findRelation(context, range, outer)
   const read = { node, range, relation, everyColumn: false }
   context.reads.push(read)
   if (context.reads.length > LIMITS.sqlRelations) {
-    const message = `A statement reads at most ${LIMITS.sqlRelations} relations.`
+    const message = `A statement can read at most ${LIMITS.sqlRelations} relations.`
     throw context.source.fault('too_many', message, range.location, { expected: LIMITS.sqlRelations })
   }
   if (range.alias?.colnames) needEveryColumn(context, [read])

@@ -141,7 +141,7 @@ function refuseArrays(context: Context, list: object): void {
   const items = 'List' in list ? ((list.List as { items?: Node[] }).items ?? []) : []
   for (const item of items)
     if ('ParamRef' in item && Array.isArray(context.parameters.valueOf(item.ParamRef.number ?? 0))) {
-      const message = 'A list in one parameter is compared with = ANY($1), not with IN ($1).'
+      const message = 'IN ($1) does not take a list. Write = ANY($1).'
       throw context.source.fault('unsupported', message, item.ParamRef.location)
     }
 }

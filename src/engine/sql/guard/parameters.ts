@@ -86,12 +86,12 @@ function refuseNames(parser: Parser, text: string): void {
 
 function checkValues(entries: readonly (readonly [path: string, value: unknown])[]): void {
   if (entries.length > LIMITS.sqlParameters) {
-    const message = `A statement takes at most ${LIMITS.sqlParameters} parameters. Send a list as one array.`
+    const message = `A statement can have at most ${LIMITS.sqlParameters} parameters. Send a list as one array.`
     throw invalid({ path: '/params', code: 'too_many', message, expected: LIMITS.sqlParameters })
   }
   const chars = entries.reduce((sum, [, value]) => sum + charsOf(value, LIMITS.sqlParameterChars - sum), 0)
   if (chars > LIMITS.sqlParameterChars) {
-    const message = `The parameters of a statement hold at most ${LIMITS.sqlParameterChars} characters together. Send fewer values at a time.`
+    const message = `The parameters of a statement can have at most ${LIMITS.sqlParameterChars} characters in total. Send fewer values at a time.`
     throw invalid({ path: '/params', code: 'too_long', message, expected: LIMITS.sqlParameterChars })
   }
   for (const [path, value] of entries) {
@@ -126,11 +126,14 @@ function faultOf(value: unknown): { code: string; message: string } | undefined 
     typeof value === 'function' ||
     typeof value === 'symbol'
   )
-    return { code: 'not_json', message: 'A parameter is a JSON value.' }
+    return { code: 'not_json', message: 'A parameter must be a JSON value.' }
   if (typeof value === 'number' && !Number.isFinite(value))
-    return { code: 'not_json', message: 'A parameter is a finite number.' }
+    return { code: 'not_json', message: 'A parameter must be a finite number.' }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (/\0|\\u0000/.test(text) || !text.isWellFormed())
-    return { code: 'invalid_string', message: 'A parameter holds no NUL and only whole characters.' }
+    return {
+      code: 'invalid_string',
+      message: 'A parameter must not contain NUL or half of a surrogate pair.',
+    }
   return undefined
 }

@@ -9,7 +9,7 @@ type SyntaxFault = { message: string; cursorPosition: number }
 export function parseOne(parser: Parser, source: Source): SelectStmt {
   const statements = parse(parser, source)
   if (statements.length > 1)
-    throw source.fault('not_a_read', 'Send one statement a request: this text holds several.')
+    throw source.fault('not_a_read', 'The query contains several statements. Send one statement per request.')
   const [statement] = statements
   if (!statement) throw source.fault('required', 'The query holds no statement. Write one SELECT.')
   if ('SelectStmt' in statement) return statement.SelectStmt
@@ -21,7 +21,7 @@ function parse(parser: Parser, source: Source): readonly Node[] {
     return parser.parse(source.parsed)
   } catch (error) {
     const fault = syntaxFaultOf(error)
-    if (!fault) throw source.fault('too_deep', 'The statement nests too deeply to be read. Write it flatter.')
+    if (!fault) throw source.fault('too_deep', 'The statement is nested too deeply. Flatten it.')
     throw source.fault('sql_syntax', advise(fault.message), byteAt(source.parsed, fault.cursorPosition))
   }
 }
@@ -34,7 +34,7 @@ function syntaxFaultOf(error: unknown): SyntaxFault | undefined {
 
 function advise(message: string): string {
   const [what = message] = message.split(' at or near ')
-  return `This is not PostgreSQL's SQL: ${what}.`
+  return `SQL syntax error: ${what}.`
 }
 
 /** The parser counts a fault's place in characters and everything else in bytes. */

@@ -15,7 +15,10 @@ export async function print(parser: Parser, statement: SelectStmt, source: Sourc
   const again = text === undefined ? undefined : parsed(parser, text)
   if (turnIsOver()) await nextTurn()
   if (text !== undefined && isSame(again, { SelectStmt: statement })) return text
-  throw source.fault('unsupported', 'This combination of constructs cannot be run. Write it another way.')
+  throw source.fault(
+    'unsupported',
+    'This combination of SQL constructs is not supported. Rewrite the statement.',
+  )
 }
 
 function printed(parser: Parser, statement: SelectStmt): string | undefined {

@@ -18,11 +18,11 @@ export function readText(query: unknown): string {
     )
   const bytes = Buffer.byteLength(query)
   if (bytes > LIMITS.sqlTextBytes) {
-    const message = `A query has at most ${LIMITS.sqlTextBytes} bytes. Pass long values and lists as parameters.`
+    const message = `A query can have at most ${LIMITS.sqlTextBytes} bytes. Send long values and lists as parameters.`
     throw fault('too_long', message, { expected: LIMITS.sqlTextBytes, received: bytes })
   }
   // The parser would stop reading at a NUL, so that what follows were never checked.
   if (query.includes('\0') || !query.isWellFormed())
-    throw fault('invalid_text', 'The query holds a NUL or half of a surrogate pair. Send well-formed text.')
+    throw fault('invalid_text', 'The query contains NUL or half of a surrogate pair. Send well-formed text.')
   return query
 }

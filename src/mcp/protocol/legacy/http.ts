@@ -41,7 +41,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
       return refuse(reply, 400, -32000, VERSIONS)
     const accept = request.headers.accept ?? '*/*'
     if (!/application\/(json|\*)|\*\/\*/.test(accept))
-      return refuse(reply, 406, -32000, 'Accept must take application/json.')
+      return refuse(reply, 406, -32000, 'The Accept header must allow application/json.')
     const read = readMessages(request.body)
     if (typeof read === 'string') return refuse(reply, 400, -32600, read)
     const { messages, isBatch } = read
@@ -79,7 +79,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
       if (kept === null) return refuse(reply.header('allow', 'POST'), 405, -32000, NO_SESSION)
       if (kept === undefined) return refuse(reply, 404, -32001, GONE)
       if (!/text\/(event-stream|\*)|\*\/\*/.test(request.headers.accept ?? '*/*'))
-        return refuse(reply, 406, -32000, 'Accept must take text/event-stream.')
+        return refuse(reply, 406, -32000, 'The Accept header must allow text/event-stream.')
       return stream(reply, await listen(provider, session, kept, onInternal))
     },
     delete: async (request, reply, session) => {
@@ -97,9 +97,9 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
   }
 }
 
-const VERSIONS = `MCP-Protocol-Version is one of ${LEGACY_VERSIONS.join(', ')}, 2026-07-28.`
-const NO_SESSION = 'Without a session there is no stream and nothing to end: POST initialize opens one.'
-const GONE = 'There is no such session here: send initialize again, without Mcp-Session-Id.'
+const VERSIONS = `MCP-Protocol-Version must be one of ${LEGACY_VERSIONS.join(', ')}, 2026-07-28.`
+const NO_SESSION = 'This request needs a session. POST initialize to open one.'
+const GONE = 'Unknown session. Send initialize again, without Mcp-Session-Id.'
 
 /** The session that the request names; null when it names none, undefined when there is none for it. */
 function keptOf(request: FastifyRequest, session: Session, sessions: Sessions): Kept | null | undefined {

@@ -12,7 +12,8 @@ import { LIMITS } from '../../../foundation/limits.ts'
 export function readMessages(body: unknown): { messages: JSONRPCMessage[]; isBatch: boolean } | string {
   const isBatch = Array.isArray(body)
   const raw: unknown[] = isBatch ? body : [body]
-  if (raw.length === 0 || raw.length > LIMITS.mcpBatch) return `A batch has 1 to ${LIMITS.mcpBatch} messages.`
+  if (raw.length === 0 || raw.length > LIMITS.mcpBatch)
+    return `A batch must have 1 to ${LIMITS.mcpBatch} messages.`
   const messages: JSONRPCMessage[] = []
   for (const each of raw) {
     const parsed = JSONRPCMessageSchema.safeParse(each)
