@@ -18,6 +18,9 @@ export const LIMITS = {
   largeBodyBytes: 512 * 1024,
   largeBodiesBytes: 128 * 1024 * 1024,
   largeBodyWaitMs: 10_000,
+  /** Of a body that is refused while it is sent: what is still read of it, and for how long, so that its client sees the answer. */
+  lingerBytes: 32 * 1024 * 1024,
+  lingerMs: 5000,
   jsonDepth: 64,
   /** A larger body is parsed in turns; it has at most so many objects and arrays, and each object so many members. */
   jsonAtOnceBytes: 64 * 1024,

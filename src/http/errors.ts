@@ -9,6 +9,7 @@ import {
   invalid,
   toDomainError,
 } from '../foundation/errors.ts'
+import { lingerOn } from './lingering-close.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 
 /** What the framework refuses on its own, in our words. */
@@ -67,6 +68,7 @@ export const notFound = (): DomainError =>
  */
 export function refusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {
   const error = asDomainError(thrown, request)
+  if (reply.getHeader('connection') === 'close') lingerOn(request, reply)
   if (error.code === 'INTERNAL_ERROR') request.log.error({ err: error.cause ?? thrown }, 'a request failed')
   if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="plinth"')
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))

@@ -118,3 +118,72 @@ describe('How large a body may be', () => {
     expectFailure(answer, 'VALIDATION_ERROR')
   })
 })
+
+describe('A body over the limit, refused while it is sent,', () => {
+  const large = `{"data":{"text":"${'x'.repeat(20 * 1024 * 1024)}"}}`
+
+  test('is answered to clients that send it whole before they read, again and again', async () => {
+    for (const headers of times(5, () => json)) {
+      const [detail] = await detailsOf(PATH, 'PUT', large, headers)
+      expect(detail).toMatchObject({ code: 'body_too_large' })
+    }
+    const graphql = await world.call('POST', '/graphql', { query: large })
+    expect(graphql.status).toBe(400)
+    expect(graphql.body.errors[0].extensions.details[0]).toMatchObject({ code: 'body_too_large' })
+    const call = await world.call(
+      'POST',
+      '/mcp/crm',
+      { large },
+      { accept: 'application/json, text/event-stream' },
+    )
+    expect(call.status).toBe(400)
+  })
+
+  test('is answered where it comes in chunks', async () => {
+    const chunk = new TextEncoder().encode(large.slice(0, 1024 * 1024))
+    const body = new ReadableStream({
+      start: (controller) => {
+        for (const _ of times(20, (n) => n)) controller.enqueue(chunk)
+        controller.close()
+      },
+    })
+    const response = await fetch(world.url + PATH, {
+      method: 'PUT',
+      headers: { ...json, authorization: `Bearer ${world.adminToken}` },
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('body_too_large')
+  })
+
+  test('is read no further than a bound, and its connection is closed', async () => {
+    const { port, hostname } = new URL(world.url)
+    const socket = connect(Number(port), hostname)
+    let answer = ''
+    socket.on('data', (bytes) => {
+      answer += bytes
+    })
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.on('error', () => {})
+    const head = [
+      'PUT /v1/crm/records/note/n1 HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${world.adminToken}`,
+    ]
+    socket.write(
+      [...head, 'content-type: application/json', 'content-length: 1000000000', '', ''].join('\r\n'),
+    )
+    const part = Buffer.alloc(1024 * 1024, 'x')
+    let sent = 0
+    const send = () => {
+      while (!socket.destroyed && socket.write(part)) sent++
+    }
+    socket.on('drain', send)
+    send()
+    await closed
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    expect(answer).toMatch(/connection: close/i)
+    expect(sent).toBeLessThan(100)
+  })
+})
