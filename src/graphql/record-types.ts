@@ -1,4 +1,5 @@
 import { expectation } from '../engine/expectation.ts'
+import { followTypes, type TypeChange } from '../engine/record-types/follow.ts'
 import * as recordTypes from '../engine/record-types/index.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
@@ -51,7 +52,7 @@ builder.queryFields((t) => ({
   }),
 }))
 
-const RecordTypeChange = builder.objectRef<recordTypes.TypeChange>('RecordTypeChange').implement({
+const RecordTypeChange = builder.objectRef<TypeChange>('RecordTypeChange').implement({
   fields: (t) => ({
     recordType: t.exposeString('recordType', {
       nullable: true,
@@ -70,8 +71,7 @@ builder.subscriptionFields((t) => ({
       base: t.arg.string(),
       endpoint: t.arg.string({ description: 'At the address of this endpoint: its changes are told too.' }),
     },
-    subscribe: (_root, { base, endpoint }, { scope }) =>
-      recordTypes.followTypes(scope, base ?? null, endpoint ?? null),
+    subscribe: (_root, { base, endpoint }, { scope }) => followTypes(scope, base ?? null, endpoint ?? null),
     resolve: (change) => change,
   }),
 }))

@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { deleteRecords } from '../deletion/index.ts'
+import { deleteRecords } from '../deletion/delete-records.ts'
 import { NO_EXPECTATION } from '../expectation.ts'
 import type { WriteScope } from '../write.ts'
 import type { Decided, Of } from './decide.ts'

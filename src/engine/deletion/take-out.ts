@@ -2,7 +2,7 @@ import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
 import { CAUSE } from '../changes/cause.ts'
 import { type Db, statement } from '../db.ts'
 import { entriesGone } from '../indexes/index.ts'
-import { logLinks } from '../relationships/index.ts'
+import { logLinks } from '../relationships/statements.ts'
 import type { Going } from './going.ts'
 
 type Author = readonly unknown[]

@@ -1,5 +1,4 @@
 export { patchRecordType, putRecordType } from './change.ts'
-export { followTypes, type TypeChange } from './follow.ts'
 export {
   demandType,
   getRecordType,

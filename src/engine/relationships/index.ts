@@ -12,5 +12,4 @@ export {
   toRelationshipView,
 } from './relationship.ts'
 export { deleteLinkBetween, deleteLinks, deleteRelationship } from './remove.ts'
-export { logLinks } from './statements.ts'
 export { writeLinks } from './write-links.ts'

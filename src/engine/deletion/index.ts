@@ -1,2 +1,0 @@
-export { clearLinksOfType } from './clear-type.ts'
-export { deleteRecords } from './delete-records.ts'

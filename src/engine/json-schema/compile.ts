@@ -1,0 +1,149 @@
+import { nearest } from '../../contract/suggest.ts'
+import { capped, type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { checkJson, pointer } from '../../json/index.ts'
+import { BudgetSpent, budget } from './budget.ts'
+import { isObject, typeName } from './checks.ts'
+import { type Evaluate, Faults } from './evaluation.ts'
+import { buildEvaluator } from './evaluator.ts'
+import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
+import { detail } from './messages.ts'
+import { type Clean, Reader } from './reader.ts'
+import { Definitions, resolveReferences } from './references.ts'
+
+/** A user's schema, ready to check values. */
+export type CompiledSchema = {
+  /** The verdict alone; false as well where it takes too long. */
+  isValid(data: unknown, allowance?: Allowance): boolean
+  /** The faults of a value, none when it is valid. `at` is where the value stands in the request. */
+  validate(data: unknown, at?: string, allowance?: Allowance): Detail[]
+  /** Whether the root takes no properties but those it names. */
+  isClosed: boolean
+}
+
+/** What the checks of one request may take together. */
+export class Allowance {
+  private left: number
+  private readonly refusal: () => DomainError
+
+  constructor(steps: number, refusal: () => DomainError) {
+    this.left = steps
+    this.refusal = refusal
+  }
+
+  /** @throws the refusal when it is used up */
+  charge(steps: number): void {
+    this.left -= steps
+    if (this.left < 0) throw this.refusal()
+  }
+}
+
+/** Compiles a user's schema, found at `at` in the request; throws what is wrong with it, by place. */
+export function compileSchema(schema: unknown, at: string): CompiledSchema {
+  checkJson(schema, at)
+  const { root, reader, definitions } = read(schema, at)
+  const evaluate = attempt(() => buildEvaluator(root, reader.patterns, definitions))
+  if (!evaluate) throw invalid(tooComplexSchema(at))
+  const isValid = (data: unknown, allowance?: Allowance) =>
+    isObject(data) && run(evaluate, data, null, allowance) === true
+  return {
+    isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,
+    isValid,
+    validate(data, at = '', allowance) {
+      if (!isObject(data)) return [notAnObject(data, at)]
+      const verdict = run(evaluate, data, null, allowance)
+      if (verdict === true) return []
+      if (verdict === undefined) return [tooComplex(at)]
+      // Where the second run ends early, what it has found so far is told.
+      const faults = new Faults()
+      run(evaluate, data, faults, allowance)
+      if (faults.total === 0) return [tooComplex(at)]
+      return capped(
+        faults.list.map((fault) => detail(fault, at)),
+        faults.total,
+      )
+    },
+  }
+}
+
+/** The verdict, or undefined when finding it takes too long. */
+function run(
+  evaluate: Evaluate,
+  data: unknown,
+  faults: Faults | null,
+  allowance?: Allowance,
+): boolean | undefined {
+  const steps = LIMITS.checkSteps
+  const verdict = attempt(() => evaluate(data, null, faults, ''))
+  allowance?.charge(steps - Math.max(0, budget.left))
+  return verdict
+}
+
+/** Runs what a hostile schema can make endless or too deep for the stack. */
+function attempt<T>(work: () => T): T | undefined {
+  budget.left = LIMITS.checkSteps
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof BudgetSpent || error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function notAnObject(data: unknown, at: string): Detail {
+  return {
+    path: at,
+    code: 'type',
+    message: 'This must be an object.',
+    expected: 'object',
+    received: typeName(data),
+  }
+}
+
+const tooComplexSchema = (at: string): Detail => ({
+  path: at,
+  code: 'too_complex',
+  message: 'The schema is too complex to be compiled. Simplify it.',
+})
+
+function tooComplex(at: string): Detail {
+  const message = 'Checking this value against its schema takes too long. Simplify the schema or send less.'
+  return { path: at, code: 'too_complex', message }
+}
+
+function read(schema: unknown, at: string): { root: Clean; reader: Reader; definitions: Definitions } {
+  if (!isObject(schema)) {
+    const message = 'A schema is an object, such as {"type": "object", "properties": {}}.'
+    throw invalid({ path: at, code: 'type', message, expected: 'object', received: typeName(schema) })
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(schema))
+  if (bytes > LIMITS.schemaBytes) {
+    const message = `A schema takes at most ${LIMITS.schemaBytes} bytes. Shorten it.`
+    throw invalid({ path: at, code: 'too_large', message, expected: LIMITS.schemaBytes, received: bytes })
+  }
+  const reader = new Reader(at, rootDialect(schema, at))
+  if (schema['type'] !== undefined && schema['type'] !== 'object') {
+    const message = 'Records are objects: the type of a schema\'s root is "object".'
+    reader.report(['type'], 'enum', message, { expected: 'object', allowed: ['object'], hint: 'object' })
+  }
+  const root = reader.schema(schema, []) as Clean
+  const definitions = new Definitions()
+  if (reader.faults.length === 0) resolveReferences(reader, schema, definitions)
+  const [first, ...more] = reader.faults
+  if (first) throw invalid(first, ...more)
+  return { root, reader, definitions }
+}
+
+function rootDialect(schema: Record<string, unknown>, at: string): Dialect {
+  const uri = schema['$schema'] ?? DIALECT_URIS[0]
+  const dialect = typeof uri === 'string' ? dialectOf(uri) : undefined
+  if (dialect) return dialect
+  const hint = typeof uri === 'string' ? nearest(uri, DIALECT_URIS) : undefined
+  throw invalid({
+    path: at + pointer('$schema'),
+    code: 'enum',
+    message: `Schemas are written in ${DIALECT_URIS.join(' or ')}.`,
+    allowed: DIALECT_URIS,
+    ...(hint && { hint }),
+  })
+}
