@@ -16,6 +16,7 @@ import { compressAnswers } from './http/compression.ts'
 import { limitConnections } from './http/connections.ts'
 import { cors } from './http/cors.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
+import { frontPage } from './http/front-page.ts'
 import { health } from './http/health.ts'
 import { admitLargeBodies } from './http/large-bodies.ts'
 import { chargeOf, rateLimiter } from './http/rate-limit.ts'
@@ -81,8 +82,8 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorate('previewTools', previewTools)
   app.decorate('resolveTools', resolveTools)
   app.setErrorHandler(sendError)
-  app.setNotFoundHandler(async () => {
-    throw notFound()
+  app.setNotFoundHandler(async (request) => {
+    throw notFound(request)
   })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
@@ -112,5 +113,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const toMcp = callerHooks(entrance.door, limiter, unsent, 'mcp', entrance.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge, charge }, provider))
   await app.register(docs(visit))
+  await app.register(frontPage(visit, addressOf(config)))
   return app
 }
+
+/** Where clients reach the server; undefined while its port is not known. */
+const addressOf = ({ publicUrl, host, port }: Config): string | undefined =>
+  publicUrl ?? (port === 0 ? undefined : `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`)

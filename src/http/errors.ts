@@ -51,16 +51,26 @@ function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
   const { code = '', statusCode = 500 } = thrown as Partial<FastifyError>
   const known = FRAMEWORK[code]
   if (known) return known(request)
-  if (statusCode === 404) return notFound()
+  if (statusCode === 404) return notFound(request)
   if (statusCode >= 400 && statusCode < 500)
     return invalid({ path: '', code: 'malformed_request', message: 'The request is malformed.' })
   return toDomainError(thrown)
 }
 
-export const notFound = (): DomainError =>
-  new DomainError('NOT_FOUND', 'No route matches this method and path.', {
-    details: [{ path: '', code: 'unknown_route', message: 'GET /openapi.json lists all routes.' }],
+/** The 404 of a route that does not exist. The query is left out: it may hold what belongs in no log. */
+export function notFound({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
+  const [path = ''] = url.split('?', 1)
+  return new DomainError('NOT_FOUND', `No route matches ${method} ${path.slice(0, ROUTE_CHARS)}.`, {
+    details: [
+      {
+        path: '',
+        code: 'unknown_route',
+        message: 'GET / lists the surfaces of this server, GET /openapi.json all routes of REST.',
+      },
+    ],
   })
+}
+const ROUTE_CHARS = 128
 
 /**
  * The failure to answer with: what is ours is logged with its cause, `Retry-After` is set where waiting helps, and

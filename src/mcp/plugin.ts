@@ -81,11 +81,12 @@ function routeOf(request: FastifyRequest): ReturnType<typeof classify> | { kind:
 }
 
 /** @throws VALIDATION_ERROR, NOT_FOUND or FORBIDDEN before anything is called */
-async function sessionOf({ params, query, caller }: FastifyRequest, publicUrl?: string): Promise<Session> {
+async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<Session> {
+  const { params, query, caller } = request
   const { base_id: base = null, endpoint_id: endpoint = null } = params as Record<string, string | undefined>
   const options = readOptions(query as Record<string, unknown>, endpoint === null ? genericNames(base) : null)
   if (base === null) return openSession(caller, base, options, publicUrl)
-  if (!isBaseId(base)) throw notFound()
+  if (!isBaseId(base)) throw notFound(request)
   try {
     await demandBase(caller, base)
     return endpoint === null

@@ -49,7 +49,7 @@ export function protectedResource(app: FastifyInstance, oauth: OAuth, publicUrl:
   for (const suffix of ['', '/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id'])
     app.get(`${WELL_KNOWN}${suffix}`, async (request) => {
       const path = pathOf(request.params as Names)
-      if (path === undefined) throw notFound()
+      if (path === undefined) throw notFound(request)
       return {
         resource: `${originOf(request, publicUrl)}${path}`,
         resource_name: 'Plinth',

@@ -66,7 +66,7 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
       reply.header('cache-control', 'private, no-cache')
       try {
         // Before any body is read; the router takes what follows a trailing slash for an empty id.
-        if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound()
+        if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound(request)
         const { need } = request.routeOptions.config
         if (need) demandNeed(request.caller, need(request.params as Record<string, string>))
         done()
@@ -75,8 +75,8 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
       }
     })
     for (const row of [...ROUTES, ...STREAMS]) row.mount(app, sizes)
-    app.setNotFoundHandler(async () => {
-      throw notFound()
+    app.setNotFoundHandler(async (request) => {
+      throw notFound(request)
     })
   }
 }

@@ -35,7 +35,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
       return reply.code(FAILURES[error.code].status).send({ errors: [{ message, extensions }] })
     })
     app.get('/graphql', { onRequest: visit }, async (request, reply) => {
-      if (!request.headers.accept?.includes('text/html')) throw notFound()
+      if (!request.headers.accept?.includes('text/html')) throw notFound(request)
       return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
     })
     app.post('/graphql', { ...caller, bodyLimit: sizes.record }, async (request, reply) => {

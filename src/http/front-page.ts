@@ -1,0 +1,113 @@
+/** `GET /`: what runs here and where to go, as a page for browsers and as JSON for programs; and the guides. */
+import negotiator from '@fastify/accept-negotiator'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { notFound } from './errors.ts'
+import { GUIDE_GROUPS, GUIDES, guidePage } from './guides.ts'
+import { escapeHtml, htmlPage } from './html-page.ts'
+import { SharedDocument } from './shared-document.ts'
+import { addVary } from './vary.ts'
+
+type Hook = (request: FastifyRequest) => Promise<void>
+
+const HTML = 'text/html; charset=utf-8'
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+/** Every surface of the server, in the order of the page. */
+const SURFACES = [
+  {
+    name: 'graphql',
+    path: '/graphql',
+    title: 'GraphQL playground',
+    about: 'Explore your data. Paste a token into Headers.',
+  },
+  {
+    name: 'api_reference',
+    path: '/docs/',
+    title: 'API reference',
+    about: 'Every route of REST /v1, with its shapes.',
+  },
+  { name: 'guides', path: '/guides', title: 'Guides', about: 'Agents, API, operations.' },
+  {
+    name: 'openapi',
+    path: '/openapi.json',
+    title: 'OpenAPI',
+    about: 'The description of REST for code generators.',
+  },
+  { name: 'health', path: '/readyz', title: 'Health', about: '/healthz, /readyz and /metrics.' },
+] as const
+
+/** Serves `/` and `/guides`; neither needs a token. `address` is where clients reach the server, when that is known. */
+export function frontPage(visit: Hook, address: string | undefined) {
+  return async (app: FastifyInstance): Promise<void> => {
+    const page = new SharedDocument(() => ({ type: HTML, body: front(address ?? '') }))
+    const index = new SharedDocument(() => ({ type: 'application/json; charset=utf-8', body: INDEX }))
+    const contents = new SharedDocument(() => ({ type: HTML, body: CONTENTS }))
+    const guides = new Map(
+      GUIDES.map((guide) => [
+        guide.name,
+        new SharedDocument(async () => ({ type: HTML, body: await guidePage(guide) })),
+      ]),
+    )
+
+    app.get('/', { onRequest: visit }, (request, reply) => {
+      addVary(reply, 'Accept')
+      const accept = request.headers.accept ?? 'application/json'
+      if (negotiator.negotiate(accept, ['application/json', 'text/html']) !== 'text/html')
+        return index.send(request, reply)
+      return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
+    })
+    app.get('/guides', { onRequest: visit }, (request, reply) =>
+      contents.send(request, reply.header('content-security-policy', PAGE_POLICY)),
+    )
+    app.get<{ Params: { name: string } }>('/guides/:name', { onRequest: visit }, (request, reply) => {
+      const guide = guides.get(request.params.name)
+      if (!guide) throw notFound(request)
+      return guide.send(request, reply.header('content-security-policy', PAGE_POLICY))
+    })
+  }
+}
+
+const INDEX = JSON.stringify(
+  {
+    name: 'plinth',
+    description: 'A data layer for software agents: bases of typed JSON records.',
+    rest: '/v1',
+    mcp: '/mcp',
+    ...Object.fromEntries(SURFACES.map(({ name, path }) => [name, path])),
+  },
+  null,
+  2,
+)
+
+const front = (address: string): string =>
+  htmlPage(
+    'Server',
+    `<h1>Plinth</h1>
+<p class="lead">A data layer for software agents runs here: bases hold record types and records. Agents use MCP tools,
+programs use REST <code>/v1</code>, people explore with GraphQL.</p>
+<ul class="cards">${SURFACES.map(
+      ({ path, title, about }) => `<li><a href="${path}">${title}</a><p>${about}</p></li>`,
+    ).join('')}</ul>
+<h2>Connect an agent</h2>
+<p>MCP is at <code>${escapeHtml(address)}/mcp</code> for all bases that a token may use, and at
+<code>${escapeHtml(address)}/mcp/{base}</code> for one base with its record types as tools. Send
+<code>Authorization: Bearer &lt;token&gt;</code>. For the settings of a client, run in the directory of the server:</p>
+<pre><code>npx plinth mcp config --client claude-code --base &lt;base&gt;</code></pre>
+<h2>First request</h2>
+<pre><code>curl ${escapeHtml(address)}/v1/bases -H "Authorization: Bearer $TOKEN"</code></pre>
+<p>The admin token is in <code>admin-token</code> in the data directory. <code>npx plinth token create</code> makes narrower ones.</p>`,
+  )
+
+const CONTENTS = htmlPage(
+  'Guides',
+  `<nav><a href="/">Plinth</a></nav><h1>Guides</h1>${GUIDE_GROUPS.map(
+    ({ role, guides }) =>
+      `<h2>${role}</h2><ul>${guides
+        .map(
+          ({ name, title, about }) =>
+            `<li><a href="/guides/${name}">${title}</a> <span class="soft">${about}</span></li>`,
+        )
+        .join('')}</ul>`,
+  ).join('')}`,
+)

@@ -1,0 +1,106 @@
+/** The guides: the Markdown files of `docs/`, rendered once each and served as pages under `/guides`. */
+import { readFile } from 'node:fs/promises'
+import { Marked, type Tokens } from 'marked'
+import { htmlPage } from './html-page.ts'
+
+export type Guide = { readonly name: string; readonly title: string; readonly about: string }
+export type GuideGroup = { readonly role: string; readonly guides: readonly Guide[] }
+
+/** Every guide, by the role of its reader. `docs/README.md` is the same list for readers of the repository. */
+export const GUIDE_GROUPS: readonly GuideGroup[] = [
+  {
+    role: 'Build an agent',
+    guides: [
+      { name: 'mcp', title: 'MCP', about: 'Connect a client, choose its tools, OAuth.' },
+      { name: 'tools', title: 'Tools', about: 'The tools, their arguments and their answers.' },
+      { name: 'resources', title: 'Resources and prompts', about: 'Records as resources and prompts.' },
+      { name: 'endpoints', title: 'Endpoints', about: 'A fixed set of tools at an address of its own.' },
+      {
+        name: 'bounds',
+        title: 'Row and field policies',
+        about: 'What a tool of an endpoint may see and write.',
+      },
+    ],
+  },
+  {
+    role: 'Use the API',
+    guides: [
+      { name: 'query', title: 'Queries', about: 'Filter, search, sort, page and aggregate records.' },
+      { name: 'relationships', title: 'Relationships', about: 'Typed links between records.' },
+      { name: 'related', title: 'Related records', about: 'Follow links, expand them in lists.' },
+      { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
+      { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },
+      { name: 'claims', title: 'Claims', about: 'Share work between workers.' },
+      { name: 'sql', title: 'SQL', about: 'Read-only SQL, and how it is isolated.' },
+      { name: 'api-design', title: 'API conventions', about: 'Names, pages, preconditions, permissions.' },
+      { name: 'errors', title: 'Errors', about: 'Every error code, and what to send instead.' },
+      { name: 'glossary', title: 'Glossary', about: 'The terms of Plinth.' },
+    ],
+  },
+  {
+    role: 'Operate a server',
+    guides: [
+      { name: 'operations', title: 'Operations', about: 'Deploy, back up, upgrade, monitor, repair.' },
+      { name: 'logs', title: 'Logs', about: 'The log lines and their fields.' },
+      { name: 'performance', title: 'Performance', about: 'Measured rates, latencies and memory.' },
+    ],
+  },
+  {
+    role: 'Change Plinth',
+    guides: [{ name: 'architecture', title: 'Architecture', about: 'The map of the code.' }],
+  },
+]
+
+export const GUIDES: readonly Guide[] = GUIDE_GROUPS.flatMap(({ guides }) => guides)
+
+const DOCS = new URL('../../docs/', import.meta.url)
+
+/** The guide as an HTML page. */
+export async function guidePage({ name, title }: Guide): Promise<string> {
+  const text = await readFile(new URL(`${name}.md`, DOCS), 'utf8')
+  const content = await markdown.parse(text)
+  return htmlPage(
+    title,
+    `<nav><a href="/">Plinth</a> › <a href="/guides">Guides</a></nav><main class="guide">${content}</main>`,
+  )
+}
+
+const names = new Set(GUIDES.map(({ name }) => name))
+
+const markdown = new Marked({
+  renderer: {
+    heading({ tokens, depth }: Tokens.Heading) {
+      const content = this.parser.parseInline(tokens)
+      return `<h${depth} id="${anchorOf(content)}">${content}</h${depth}>\n`
+    },
+    link({ href, tokens }: Tokens.Link) {
+      const content = this.parser.parseInline(tokens)
+      const target = targetOf(href)
+      return target === undefined ? content : `<a href="${target}">${content}</a>`
+    },
+    table(token: Tokens.Table) {
+      const row = (cells: Tokens.TableCell[], tag: string) =>
+        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`
+      return `<div class="table"><table><thead>${row(token.header, 'th')}</thead><tbody>${token.rows.map((cells) => row(cells, 'td')).join('')}</tbody></table></div>`
+    },
+  },
+})
+
+/** Where a link of a Markdown file leads on this server; undefined for files that it does not serve. */
+function targetOf(href: string): string | undefined {
+  if (/^https?:/.test(href)) return encodeURI(href)
+  if (href.endsWith('schema/openapi.json')) return '/openapi.json'
+  const [, name = '', anchor = ''] = /^(?:\.\/)?([\w-]*)(?:\.md)?(#[\w-]+)?$/.exec(href) ?? []
+  if (name === '') return anchor === '' ? undefined : anchor
+  return names.has(name) ? `/guides/${name}${anchor}` : undefined
+}
+
+/** The id of a heading, as GitHub makes it. */
+const anchorOf = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .toLowerCase()
+    .replace(/&\w+;/g, '')
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')

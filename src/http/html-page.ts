@@ -1,0 +1,32 @@
+/** The frame of the plain HTML pages that this server makes itself: no script, no request to another host. */
+
+const STYLE = `
+:root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --line: #d1d9e0; --link: #0550ae; --code: #f6f8fa }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6edf3; --soft: #9198a1; --line: #3d444d; --link: #79c0ff; --code: #161b22 } }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 4rem; color: var(--text);
+  font: 16px/1.55 system-ui, sans-serif }
+a { color: var(--link) }
+h1 { margin: .5rem 0; font-size: 1.9rem } h2 { margin-top: 2rem; font-size: 1.3rem } h3 { font-size: 1.05rem }
+p.lead, .soft { color: var(--soft) }
+nav { color: var(--soft) }
+code, pre { font: .875em/1.5 ui-monospace, monospace; background: var(--code); border-radius: 4px }
+code { padding: .1em .3em; overflow-wrap: anywhere } pre { padding: .8rem 1rem; overflow-x: auto } pre code { padding: 0; overflow-wrap: normal }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1rem; padding: 0; list-style: none }
+.cards > li { border: 1px solid var(--line); border-radius: 8px; padding: 1rem }
+.cards p { margin: .25rem 0 0; color: var(--soft) }
+.table { overflow-x: auto } table { border-collapse: collapse } th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top }
+`
+
+/** A page with its title; `body` is HTML. */
+export const htmlPage = (title: string, body: string): string =>
+  `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} – Plinth</title><style>${STYLE}</style></head><body>
+${body}
+</body></html>
+`
+
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)

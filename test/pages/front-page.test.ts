@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { GUIDES } from '../../src/http/guides.ts'
+import { openServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server.close())
+
+const page = (path: string) => server.as(null)('GET', path, undefined, { accept: 'text/html,*/*;q=0.8' })
+
+test('a program gets a JSON index of the surfaces, each of which exists', async () => {
+  const answer = await server.as(null)('GET', '/')
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(answer.headers.get('vary')).toMatch(/accept/i)
+  const { name, description, rest, mcp, ...pages } = answer.body
+  expect([name, typeof description, rest, mcp]).toEqual(['plinth', 'string', '/v1', '/mcp'])
+  for (const path of Object.values<string>(pages))
+    expect([path, (await page(path)).status]).toEqual([path, 200])
+})
+
+test('a browser gets a page that links to the surfaces and loads nothing from elsewhere', async () => {
+  const { headers, text } = await page('/')
+  expect(headers.get('content-type')).toMatch(/^text\/html/)
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'/)
+  for (const path of ['/graphql', '/docs/', '/guides', '/openapi.json'])
+    expect(text).toContain(`href="${path}"`)
+  expect(text).not.toMatch(/<script|src=|https?:\/\/(?!127\.0\.0\.1)/)
+})
+
+test('every guide of docs/ is served, and no other file is', async () => {
+  const files = readdirSync('docs').filter((file) => file.endsWith('.md') && file !== 'README.md')
+  expect(GUIDES.map(({ name }) => `${name}.md`).sort()).toEqual(files.sort())
+  for (const { name, title } of GUIDES) {
+    const { status, text } = await page(`/guides/${name}`)
+    expect([name, status]).toEqual([name, 200])
+    expect(text).toContain(`<title>${title} – Plinth</title>`)
+  }
+  for (const name of ['README', 'nothing', '..%2Fpackage.json', 'adr'])
+    expect([name, (await page(`/guides/${name}`)).status]).toEqual([name, 404])
+})
+
+test('every link within the guides leads to a page and to a heading of it', async () => {
+  const ids = new Map<string, Set<string>>()
+  const texts = new Map<string, string>()
+  for (const { name } of GUIDES) {
+    const { text } = await page(`/guides/${name}`)
+    texts.set(name, text)
+    ids.set(name, new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '')))
+  }
+  const broken: string[] = []
+  for (const [from, text] of texts)
+    for (const [, name = '', anchor] of text.matchAll(/href="(?:\/guides\/([\w-]+))?(?:#([^"]+))?"/g)) {
+      const target = ids.get(name || from)
+      if (!target || (anchor !== undefined && !target.has(anchor))) broken.push(`${from}: ${name}#${anchor}`)
+    }
+  expect(broken).toEqual([])
+})
+
+test('the 404 of an unknown route names the route without its query', async () => {
+  const { status, body } = await server.as(null)('POST', '/nowhere?token=secret')
+  expect(status).toBe(404)
+  expect(body.error.message).toBe('No route matches POST /nowhere.')
+  const long = await server.as(null)('GET', `/${'x'.repeat(4000)}`)
+  expect(long.body.error.message.length).toBeLessThan(200)
+})
