@@ -100,7 +100,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.server.on('checkExpectation', refuseExpectation)
   cors(app, config.corsOrigins)
   health(app, {
-    ping: () => engine.ping(),
+    readiness: () => engine.readiness(),
     load: () => engine.load(),
     sqlIsolation: () => engine.sqlIsolation(),
     draining,

@@ -7,6 +7,7 @@ import type { Cap, CappedRows } from './capped-query.ts'
 import type { Closed, Db } from './db.ts'
 import { boundHolding } from './deadline.ts'
 import { PrismaClient } from './prisma/client.ts'
+import { type Found, openReadiness } from './readiness.ts'
 import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './shares.ts'
 import { retryRaces, translated, unreachable } from './sql-errors.ts'
 import type { Statement } from './statement.ts'
@@ -24,8 +25,8 @@ export type Database = Db & {
   part(): Db
   /** Connections in use, statements and transactions that wait for one, and how many were refused so far. */
   load(): { running: number; waiting: number; refused: number }
-  /** Throws when the database is not reachable. */
-  ping(): Promise<void>
+  /** What the database can do now. */
+  readiness(): Promise<Found>
   close(): Promise<void>
 }
 
@@ -85,7 +86,7 @@ export function openDatabase(
       return made
     },
     load: shares.load,
-    ping: stops.ping,
+    readiness: openReadiness(stops),
     close: async () => {
       await client.$disconnect()
       await pool.end()

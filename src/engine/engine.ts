@@ -8,6 +8,7 @@ import { type Database, openDatabase } from './database.ts'
 import { expireKeys } from './idempotency.ts'
 import { openJobs } from './jobs/index.ts'
 import { migrate } from './migrate.ts'
+import type { Found } from './readiness.ts'
 import { openTogether, type Together } from './records/together.ts'
 import type { Scope, Via } from './scope.ts'
 import { sealKey } from './seal.ts'
@@ -51,8 +52,8 @@ export type Engine = {
   endStreams(): void
   /** Begins to do the work that is done beside requests. */
   startJobs(): void
-  /** Throws when the database is not reachable. */
-  ping(): Promise<void>
+  /** What the database can do now. */
+  readiness(): Promise<Found>
   /** Connections in use, what waits for one, and how often none was free in time. */
   load(): { running: number; waiting: number; refused: number }
   close(): Promise<void>
@@ -124,7 +125,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     sqlIsolation: () => sql.isolation(),
     endStreams: () => feed.endStreams(),
     startJobs: () => jobs.start(),
-    ping: () => database.ping(),
+    readiness: () => database.readiness(),
     load: () => database.load(),
     close: async () => {
       clearInterval(sweep)

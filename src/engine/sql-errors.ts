@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { DomainError } from '../foundation/errors.ts'
 
 /** The SQLSTATE behind an error of the driver or of Prisma, wherever it keeps it. */
@@ -104,16 +105,50 @@ export const abandoned = (cause?: unknown) =>
 
 const RETRY_SECONDS = 2
 const DISK_FULL = '53100'
+const READ_ONLY = '25006'
 const TOO_MANY_CONNECTIONS = '53300'
 
 /** The database ended, or did not answer, while a statement was under way: nobody knows whether it was done. */
 export class LostAnswer extends DomainError {}
 
+type Passing = { readonly words: string; readonly code?: string; readonly advice?: string }
+
 /** What passes by itself, and is not the caller's fault, by SQLSTATE. In all of them nothing was written. */
-const PASSING: Readonly<Record<string, string>> = {
-  [DISK_FULL]: 'The disk of the database is full. Writes fail until there is space; reads work.',
-  [TOO_MANY_CONNECTIONS]: 'The database has no free connection. Try again shortly.',
-  [CANCELED]: 'The request exceeded its time limit and was rolled back. Try again shortly.',
+const PASSING: Readonly<Record<string, Passing>> = {
+  [DISK_FULL]: {
+    words: 'The disk of the database is full. Writes fail until there is space; reads work.',
+    code: 'disk_full',
+    advice: 'The operator of the server has to free space on the disk of the database.',
+  },
+  [READ_ONLY]: {
+    words: 'The database is read-only. Writes fail until it accepts them again; reads work.',
+    code: 'read_only',
+    advice: 'The operator of the server has to connect it to a database that accepts writes.',
+  },
+  [TOO_MANY_CONNECTIONS]: { words: 'The database has no free connection. Try again shortly.' },
+  [CANCELED]: { words: 'The request exceeded its time limit and was rolled back. Try again shortly.' },
+}
+/** The database cannot read or write one of its files (class 58), or has found it broken (class XX). */
+const FAILING: Passing = {
+  words: 'The database cannot read or write its files.',
+  code: 'database_failing',
+  advice: 'The log of the database says why.',
+}
+const isFailing = (state = ''): boolean => /^(58|XX00[12])/.test(state)
+
+/** What the database can do: all, only be read, or nothing. */
+export type Readiness = 'reachable' | 'disk_full' | 'read_only' | 'failing' | 'unreachable'
+
+/** What a database can do that failed at a write. */
+export function readinessAfter(thrown: unknown): Readiness {
+  const state = sqlState(thrown)
+  if (state === DISK_FULL) return 'disk_full'
+  if (state === READ_ONLY) return 'read_only'
+  if (isFailing(state)) return 'failing'
+  // A right or a setting that the look lacks says nothing of what requests may do.
+  const isOwn =
+    thrown instanceof pg.DatabaseError && thrown.severity === 'ERROR' && !/^(53|57)/.test(state ?? '')
+  return isOwn ? 'reachable' : 'unreachable'
 }
 
 /** Errors before there was a connection: nothing was begun. */
@@ -131,13 +166,22 @@ export function unreachable(thrown: unknown): DomainError | undefined {
   const code = String((thrown as { code?: unknown } | null)?.code)
   const message = thrown instanceof Error ? thrown.message : ''
   const extra = { cause: thrown, retryAfterSeconds: RETRY_SECONDS }
-  const words = state === undefined ? undefined : PASSING[state]
-  if (words) return new DomainError('INTERNAL_ERROR', words, extra)
+  const passing = isFailing(state) ? FAILING : PASSING[state ?? '']
+  if (passing) return passingError(passing, extra)
   const isAway = /^53/.test(state ?? '') || NO_CONNECTION.has(code) || NO_CONNECTION_WORDS.test(message)
   if (isAway) return new DomainError('INTERNAL_ERROR', AWAY, extra)
   const isLost = /^(08(?!P01)|57P)/.test(state ?? '') || LOST.has(code) || LOST_WORDS.test(message)
   return isLost ? new LostAnswer('INTERNAL_ERROR', AWAY, extra) : undefined
 }
+
+function passingError(
+  { words, code, advice }: Passing,
+  extra: { cause: unknown; retryAfterSeconds: number },
+): DomainError {
+  const details = code && advice ? [{ path: '', code, message: advice }] : []
+  return new DomainError('INTERNAL_ERROR', words, { ...extra, details })
+}
+
 const AWAY = 'The database is not reachable. Try again shortly.'
 
 /** Says of what failed in passing that it did, whichever way the database was asked. */

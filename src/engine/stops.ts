@@ -10,6 +10,11 @@ export type Stops = {
   terminate(client: pg.ClientBase): Promise<void>
   /** One round trip beside all that others run. Throws when the database is not reachable. */
   ping(): Promise<void>
+  /**
+   * Writes a little: to the log of the database, and as many bytes as a table grows by to its disk. False for one that is
+   * read-only. Throws when it cannot.
+   */
+  probe(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -20,6 +25,10 @@ const PING_MS = 2000
 // A number of a process may be another one's by now, or that of a pooler between.
 const OF = 'FROM pg_stat_activity WHERE pid = $1 AND application_name = $2'
 const CANCEL = `SELECT pg_cancel_backend(pid) ${OF}`
+// A message in the log is of no table and leaves nothing behind. The series is larger than its memory, so it is a file.
+const PROBE = `SELECT CASE current_setting('transaction_read_only') WHEN 'on' THEN NULL
+    ELSE pg_logical_emit_message(true, 'plinth', '')::text END AS written,
+  (SELECT count(*) FROM generate_series(1, 50000))`
 const TERMINATE = `SELECT pg_terminate_backend(pid) ${OF}`
 
 /** Connects when it is first wanted. */
@@ -31,6 +40,8 @@ export function openStops(connectionString: string): Stops {
     connectionTimeoutMillis: LIMITS.connectionWaitMs,
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: PATIENCE_MS,
+    // What is probed is the disk of the tables, with little of it.
+    options: '-c work_mem=64kB -c temp_tablespaces=',
   })
   boundHolding(pool, PATIENCE_MS)
   const lost = () => {}
@@ -44,16 +55,23 @@ export function openStops(connectionString: string): Stops {
   return {
     cancel: (client) => tell(CANCEL, client),
     terminate: (client) => tell(TERMINATE, client),
-    ping: async () => {
-      const { promise, reject } = Promise.withResolvers<never>()
-      const late = setTimeout(() => reject(new Error(SILENT)), PING_MS)
-      try {
-        await Promise.race([pool.query('SELECT 1'), promise])
-      } finally {
-        clearTimeout(late)
-      }
+    ping: async () => void (await inTime(pool.query('SELECT 1'))),
+    probe: async () => {
+      const { rows } = await inTime(pool.query<{ written: string | null }>(PROBE))
+      return rows[0]?.written !== null
     },
     close: () => pool.end(),
+  }
+}
+
+/** @throws what is said of a database that does not answer, where the answer is late */
+async function inTime<T>(asking: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = setTimeout(() => reject(new Error(SILENT)), PING_MS)
+  try {
+    return await Promise.race([asking, promise])
+  } finally {
+    clearTimeout(late)
   }
 }
 

@@ -4,7 +4,7 @@ import { DomainError } from '../foundation/errors.ts'
 import { bearerOf, type Door } from './caller.ts'
 
 type Deps = {
-  ping: () => Promise<void>
+  readiness: () => Promise<{ database: string; cause?: unknown }>
   load: () => Load
   sqlIsolation: () => string
   draining: () => boolean
@@ -34,19 +34,16 @@ const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
   LOCAL_HOST.test(headers.host ?? '') &&
   FORWARDING.every((name) => headers[name] === undefined)
 
-/** `/healthz`: the process. `/readyz`: database reachable and migrated, not draining. `/metrics`: Prometheus text. */
-export function health(app: FastifyInstance, { ping, load, sqlIsolation, draining, door }: Deps): void {
+/** `/healthz`: the process. `/readyz`: database reachable, migrated and written, not draining. `/metrics`: Prometheus text. */
+export function health(app: FastifyInstance, { readiness, load, sqlIsolation, draining, door }: Deps): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (request, reply) => {
     if (draining()) return reply.code(503).send({ status: 'draining' })
-    try {
-      await ping()
-      return { status: 'ready', database: 'reachable', sql_isolation: sqlIsolation() }
-    } catch (err) {
-      request.log.warn({ err }, 'not ready: the database is not reachable')
-      return reply.code(503).send({ status: 'unready', database: 'unreachable' })
-    }
+    const { database, cause } = await readiness()
+    if (database === 'reachable') return { status: 'ready', database, sql_isolation: sqlIsolation() }
+    request.log.warn({ err: cause, database }, 'not ready: the database cannot be written')
+    return reply.code(503).send({ status: 'unready', database })
   })
 
   // A connection that stays open after its answer would hold up the end of the process.

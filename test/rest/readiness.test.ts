@@ -1,0 +1,84 @@
+/** A database that can be read and not written: `/readyz` and the errors say so, and reads go on. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectFailure, succeed } from '../support/answers.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+let name: string
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(await world.call('PUT', '/v1/crm/record-types/task', {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/records/task/a', { data: { n: 1 } }), 201)
+  name = new URL(world.database.url).pathname.slice(1)
+})
+afterAll(() => world.close())
+
+/** Settings hold for new connections: the ones that there are end. */
+async function reconnect(): Promise<void> {
+  await world.database.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'plinth%'`,
+  )
+}
+const ready = async () => {
+  const { status, body } = await world.as(null)('GET', '/readyz')
+  return [status, body.database]
+}
+const becomes = (expected: unknown[]) =>
+  expect.poll(ready, { timeout: 15_000, interval: 200 }).toEqual(expected)
+const write = () => world.call('PUT', '/v1/crm/records/task/a', { data: { n: Math.random() } })
+const served = async () => (await world.call('GET', '/v1/crm/records/task/a')).status
+
+async function expectNoWrites(code: string) {
+  await expect.poll(served, { timeout: 10_000 }).toBe(200)
+  const answer = await write()
+  expect(expectFailure(answer, 'INTERNAL_ERROR').details).toMatchObject([{ path: '', code }])
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  succeed(await world.call('GET', '/v1/crm/records/task/a'))
+}
+
+test('a database that can be written is ready, and each look writes at most once in some seconds', async () => {
+  await becomes([200, 'reachable'])
+  const [before] = await world.database.query<{ lsn: string }>('SELECT pg_current_wal_insert_lsn() AS lsn')
+  for (const _ of [1, 2, 3, 4, 5]) expect(await ready()).toEqual([200, 'reachable'])
+  const messages = await world.database.query<{ n: number }>(
+    'SELECT (pg_current_wal_insert_lsn() - $1::pg_lsn)::int AS n',
+    [before?.lsn],
+  )
+  expect(messages[0]?.n).toBeLessThan(64 * 1024)
+})
+
+test('one that is read-only is not, until it is no more', { timeout: 60_000 }, async () => {
+  await world.database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+  await reconnect()
+  await becomes([503, 'read_only'])
+  await expectNoWrites('read_only')
+  await world.database.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)
+  await reconnect()
+  await becomes([200, 'reachable'])
+  await expect.poll(async () => (await write()).status, { timeout: 10_000 }).toBe(200)
+})
+
+test('one whose disk is full is not, until there is room', { timeout: 60_000 }, async () => {
+  // What PostgreSQL says then, from where it would say it.
+  const full = (kind: string) => `RAISE EXCEPTION USING ERRCODE = 'disk_full', MESSAGE = 'could not ${kind}'`
+  await world.database.query(`CREATE SCHEMA full_disk`)
+  await world.database.query(
+    `CREATE FUNCTION full_disk.pg_logical_emit_message(boolean, text, text) RETURNS pg_lsn LANGUAGE plpgsql AS
+     $$ BEGIN ${full('write')}; END $$`,
+  )
+  await world.database.query(
+    `CREATE FUNCTION full_disk.extend() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${full('extend')}; END $$`,
+  )
+  await world.database.query(
+    `CREATE TRIGGER full_disk BEFORE UPDATE ON plinth.record FOR EACH ROW EXECUTE FUNCTION full_disk.extend()`,
+  )
+  await world.database.query(`ALTER DATABASE ${name} SET search_path = full_disk, pg_catalog, public`)
+  await reconnect()
+  await becomes([503, 'disk_full'])
+  await expectNoWrites('disk_full')
+  await world.database.query(`DROP TRIGGER full_disk ON plinth.record`)
+  await world.database.query(`DROP SCHEMA full_disk CASCADE`)
+  await becomes([200, 'reachable'])
+  succeed(await write())
+})
