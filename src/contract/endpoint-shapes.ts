@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
-import { Description, expectedVersion, Name } from './shapes.ts'
+import { Description, Name } from './shapes.ts'
 
 /** The shapes of endpoints and toolsets. A leaf, like the other shapes. */
 
@@ -112,12 +112,6 @@ export const ToolsetBody = z.strictObject({
   tools: Tools.optional().meta({ description: 'None when left out.' }),
 })
 
-/** What a toolset is put with. */
-export const ToolsetPut = ToolsetBody.extend({
-  id: z.string().optional(),
-  expected_version: expectedVersion,
-})
-
 /** What an endpoint is, whatever surface it comes through. */
 export const EndpointBody = ToolsetBody.extend({
   instructions: z
@@ -147,10 +141,4 @@ export const EndpointBody = ToolsetBody.extend({
     .optional()
     .meta({ description: 'Offer what its tools may read as resources too. False when left out.' }),
   enabled: z.boolean().optional().meta({ description: 'False: its address is 404. True when left out.' }),
-})
-
-/** What an endpoint is put with. */
-export const EndpointPut = EndpointBody.extend({
-  id: z.string().optional(),
-  expected_version: expectedVersion,
 })

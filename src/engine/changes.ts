@@ -4,7 +4,7 @@ import { authorship, type Scope } from './scope.ts'
 
 type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
 /** What is not a record: its whole state goes into the log. */
-type ResourceKind = 'base' | 'record_type' | 'relationship_type' | 'endpoint' | 'toolset' | 'token'
+export type ResourceKind = 'base' | 'record_type' | 'relationship_type' | 'endpoint' | 'toolset' | 'token'
 
 const APPEND = statement(
   'append_change',

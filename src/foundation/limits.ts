@@ -14,6 +14,8 @@ export const LIMITS = {
   errorDetails: 20,
   errorAllowed: 50,
   errorAllowedChars: 2000,
+  /** What a conflict lists of what stands in its way. */
+  samples: 10,
   /** Bodies from this size on share a room; the most that it holds, and how long one waits for it. */
   largeBodyBytes: 512 * 1024,
   largeBodiesBytes: 128 * 1024 * 1024,

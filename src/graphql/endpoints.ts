@@ -1,41 +1,40 @@
 import * as endpoints from '../engine/endpoints/index.ts'
-import { expectation } from '../engine/expectation.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
-import { mutation } from './mutation.ts'
-import { pageArgs, pageType } from './page.ts'
-
-type Endpoint = endpoints.Endpoint & { dryRun?: boolean }
+import { configuration } from './configuration.ts'
 
 const TOOLS =
   'Selections of tools: `[{ record_type, operations, name_override?, description_override?, fields?, filter?, defaults? }]`.'
 
-const EndpointType = builder.objectRef<Endpoint>('Endpoint').implement({
+configuration('Endpoint', endpoints.ENDPOINT, {
   description: 'A set of tools that agents get at an MCP address of its own.',
   fields: (t) => ({
-    id: t.exposeString('id'),
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     instructions: t.exposeString('instructions', { nullable: true }),
     toolsets: t.exposeStringList('toolsets'),
-    tools: t.field({ type: 'JSON', description: TOOLS, resolve: ({ tools }) => tools }),
-    relationships: t.field({
-      type: 'JSON',
-      description: '`[{ rel_type, operations }]`.',
-      resolve: ({ relationships }) => relationships,
-    }),
+    tools: t.expose('tools', { type: 'JSON', description: TOOLS }),
+    relationships: t.expose('relationships', { type: 'JSON', description: '`[{ rel_type, operations }]`.' }),
     batch: t.expose('batch', { type: 'JSON', description: '`{ enabled, operations? }`.' }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
     resources: t.exposeBoolean('resources'),
     enabled: t.exposeBoolean('enabled'),
-    version: t.exposeInt('version'),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-    operation: t.field({ type: Operation, nullable: true, resolve: (endpoint) => endpoint.operation }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
+  inputs: (t) => ({
+    name: t.string(),
+    description: t.string(),
+    instructions: t.string(),
+    toolsets: t.stringList(),
+    tools: t.field({ type: 'JSON', description: TOOLS }),
+    relationships: t.field({ type: 'JSON' }),
+    batch: t.field({ type: 'JSON' }),
+    sqlQuery: t.boolean(),
+    resources: t.boolean(),
+    enabled: t.boolean(),
+  }),
+  list: 'The endpoints of a base, newest first.',
+  put: 'Creates an endpoint or replaces it whole.',
+  remove: 'Deletes an endpoint; its address is gone with it.',
 })
-const EndpointPage = pageType('EndpointPage', EndpointType)
 
 const ServedToolType = builder.objectRef<endpoints.Served['tools'][number]>('ServedTool').implement({
   description: 'A tool of one record type.',
@@ -115,57 +114,4 @@ builder.queryFields((t) => ({
     resolve: (_root, { base, id, whole }, { scope }) =>
       endpoints.servedEndpoint(scope, base, id, whole ?? false),
   }),
-  endpoints: t.field({
-    type: EndpointPage,
-    description: 'The endpoints of a base, newest first.',
-    args: { base: t.arg.string({ required: true }), ...pageArgs() },
-    resolve: (_root, { base, ...args }, { scope }) => endpoints.listEndpoints(scope, base, args),
-  }),
-  endpoint: t.field({
-    type: EndpointType,
-    args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
-    resolve: (_root, { base, id }, { scope }) => endpoints.getEndpoint(scope, base, id),
-  }),
 }))
-
-const EndpointInput = builder.inputType('EndpointInput', {
-  fields: (t) => ({
-    name: t.string(),
-    description: t.string(),
-    instructions: t.string(),
-    toolsets: t.stringList(),
-    tools: t.field({ type: 'JSON', description: TOOLS }),
-    relationships: t.field({ type: 'JSON' }),
-    batch: t.field({ type: 'JSON' }),
-    sqlQuery: t.boolean(),
-    resources: t.boolean(),
-    enabled: t.boolean(),
-  }),
-})
-
-mutation('putEndpoint', {
-  description: 'Creates an endpoint or replaces it whole.',
-  type: EndpointType,
-  args: {
-    ...builder.args((t) => ({
-      base: t.string({ required: true }),
-      id: t.string({ required: true }),
-      input: t.field({ type: EndpointInput, required: true }),
-    })),
-    ...expectationArgs(),
-  },
-  resolve: (scope, { base, id, input, ...expected }) =>
-    endpoints.putEndpoint(scope, base, id, input, expectation(expected)),
-})
-
-mutation('deleteEndpoint', {
-  description: 'Deletes an endpoint; its address is gone with it.',
-  type: Deleted,
-  args: builder.args((t) => ({
-    base: t.string({ required: true }),
-    id: t.string({ required: true }),
-    ...versionArgs(),
-  })),
-  resolve: (scope, { base, id, ...expected }) =>
-    endpoints.deleteEndpoint(scope, base, id, expectation(expected)),
-})

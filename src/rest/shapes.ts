@@ -25,10 +25,6 @@ export const endpointId = z
   .string()
   .refine(isTypeId, `An endpoint id must be ${ID_RULES.type}.`)
   .meta({ description: 'An endpoint id.' })
-export const toolsetId = z
-  .string()
-  .refine(isTypeId, `A toolset id must be ${ID_RULES.type}.`)
-  .meta({ description: 'A toolset id.' })
 export const recordId = z
   .string()
   .refine(isRecordId, `A record id must be ${ID_RULES.record}.`)

@@ -21,7 +21,9 @@ test('docs/errors.md has a row for each failure, with its status, and for no oth
 
 test('every reason a detail is given in the code is documented', () => {
   const documented = new Set(rows(details, /^\| *`([a-z_0-9]+)` *\|/gm).flat())
-  const given = new Set(source.flatMap((text) => rows(text, /\bcode: '([a-z_0-9]+)'/g).flat()))
+  const given = new Set(
+    source.flatMap((text) => rows(text, /\b(?:code|notFound|unknown): '([a-z_0-9]+)'/g).flat()),
+  )
   // The shapes' own word, which answers never have: `check.ts` says it as `type` or `required`.
   given.delete('invalid_type')
   expect([...given].filter((code) => code && !documented.has(code))).toEqual([])

@@ -1,5 +1,5 @@
 import { demandSight } from '../access.ts'
-import { lockConfiguration } from '../configuration.ts'
+import { lockConfiguration } from '../configuration/lock.ts'
 import { rightsOf } from '../lens/look.ts'
 import { planned } from '../plans/index.ts'
 import type { WriteScope } from '../write.ts'

@@ -1,3 +1,4 @@
+import { snakeFields } from '../../contract/field-names.ts'
 import type { Access } from '../access.ts'
 import { type DiffStep, diffOf } from './diff.ts'
 import { type LoggedState, recordDocument } from './record-document.ts'
@@ -89,19 +90,10 @@ const GONE: readonly DiffStep[] = [{ op: 'remove', path: '' }]
 /** What diffs compare: of a record what `recordDocument` says, of all else the whole state. */
 function documentOf(kind: Kind, state: LoggedState | null): object | null {
   if (!state || state.operation === 'delete') return null
-  return kind === 'record' ? recordDocument(state) : inSnakeCase(state.data as State)
+  return kind === 'record' ? recordDocument(state) : snakeFields(state.data as State)
 }
 
 type State = Readonly<Record<string, unknown>>
-
-/** The state with its fields named as the API names them; what is inside them is the user's. */
-const inSnakeCase = (state: State): object =>
-  Object.fromEntries(
-    Object.entries(state).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  )
 
 function needsOf({ kind, record_type: recordType, id, data, before }: ChangeRow): readonly string[] {
   // A base is seen with any grant on it.

@@ -1,12 +1,11 @@
+import type { EndpointBatch, EndpointRelationship } from '../../contract/endpoint-shapes.ts'
 import { boundsOf, type CompiledEndpoint, type ServedTool } from '../compiled-endpoint.ts'
 import type { Endpoint as EndpointRow, Toolset as ToolsetRow } from '../prisma/client.ts'
 import type { Scope } from '../scope.ts'
 import { portableIdsOf } from './context-of.ts'
-import { toEndpoint } from './endpoint.ts'
 import type { FormerName } from './former-names.ts'
 import { typedToolsOf } from './members.ts'
 import { nameLinks, type PortableIds } from './named-tools.ts'
-import { toolsOf } from './toolset.ts'
 
 type Endpoints = ReadonlyMap<string, CompiledEndpoint>
 
@@ -37,10 +36,10 @@ function compiled(
   shared: ReadonlyMap<string, ToolsetRow>,
   portableIds: PortableIds,
 ): CompiledEndpoint {
-  const { id, enabled, instructions, tools: own, relationships, batch, sqlQuery, resources } = toEndpoint(row)
+  const { id, enabled, instructions, sqlQuery, resources } = row
+  const batch = row.batch as EndpointBatch
   const toolsets = row.toolsets.flatMap((name) => shared.get(name) ?? [])
-  const members = toolsets.map((toolset) => ({ id: toolset.id, tools: toolsOf(toolset) }))
-  const named = typedToolsOf(own, members, portableIds)
+  const named = typedToolsOf(row, shared, portableIds)
   const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
   return {
     ...{ id, enabled, instructions, sqlQuery, resources },
@@ -51,7 +50,11 @@ function compiled(
       const text = selection.description_override ?? null
       return { name, recordType, operation, description: { text, isOnly }, bounds: boundsOf(selection) }
     }),
-    links: nameLinks(relationships).map(({ name, relType, operation }) => ({ name, relType, operation })),
+    links: nameLinks(row.relationships as EndpointRelationship[]).map(({ name, relType, operation }) => ({
+      name,
+      relType,
+      operation,
+    })),
     batch: batch.enabled ? { operations: batch.operations ?? null } : null,
     formerNames: new Map(former.map(({ name, now }) => [name, now])),
   }

@@ -1,55 +1,62 @@
-import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../contract/endpoint-shapes.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { EndpointBody } from '../../contract/endpoint-shapes.ts'
+import type { FieldsOf, Kind } from '../configuration/kind.ts'
 import type { Endpoint as Row } from '../prisma/client.ts'
-import { toolsOf } from './toolset.ts'
+import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
+import { repeated, selectionFaults } from './bounds.ts'
+import { portableIdsOf, typesOf } from './context-of.ts'
+import { type FormerName, formerNames } from './former-names.ts'
+import { toolsOfEndpoint, typedToolsOf } from './members.ts'
+import { nameFaults } from './named-tools.ts'
+import { TOOLSET } from './toolset.ts'
 
-/** An endpoint as every surface shows it: the tools that an agent gets at an address of its own. */
-export type Endpoint = {
-  baseId: string
-  id: string
-  name: string
-  description: string | null
-  instructions: string | null
-  toolsets: readonly string[]
-  /** As they were put. */
-  tools: readonly EndpointTool[]
-  relationships: readonly EndpointRelationship[]
-  batch: EndpointBatch
-  sqlQuery: boolean
-  resources: boolean
-  enabled: boolean
-  version: number
-  createdAt: string
-  updatedAt: string
-  operation?: 'created' | 'updated' | 'unchanged'
-}
+type Fields = FieldsOf<typeof EndpointBody>
 
-export const toEndpoint = (row: Row): Endpoint => ({
-  baseId: row.baseId,
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  instructions: row.instructions,
-  toolsets: row.toolsets,
-  tools: toolsOf(row),
-  relationships: row.relationships as EndpointRelationship[],
-  batch: row.batch as EndpointBatch,
-  sqlQuery: row.sqlQuery,
-  resources: row.resources,
-  enabled: row.enabled,
-  version: row.version,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-})
-
-/** The same whether it is absent or switched off. */
-export const endpointNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no endpoint "${id}".`, {
-    details: [
-      {
-        path: '/id',
-        code: 'endpoint_not_found',
-        message: 'List the endpoints of the base, or PUT this one first.',
+/** Endpoints: the tools that an agent gets at an address of its own. A tool that is renamed is found by its old name. */
+export const ENDPOINT: Kind<Fields, Row> = {
+  name: 'endpoint',
+  label: 'an endpoint',
+  codes: { notFound: 'endpoint_not_found' },
+  body: EndpointBody,
+  defaults: (id) => ({
+    name: id,
+    description: null,
+    instructions: null,
+    toolsets: [],
+    tools: [],
+    relationships: [],
+    batch: { enabled: false },
+    sqlQuery: false,
+    resources: false,
+    enabled: true,
+  }),
+  table: ({ orm }) => orm.endpoint,
+  topic: (baseId) => `endpoints:${baseId}`,
+  references: ({ toolsets, relationships }) => [
+    ...toolsets.map((id, i) => ({ kind: TOOLSET, id, at: `/toolsets/${i}` })),
+    ...relationships.map(({ rel_type: id }, i) => ({
+      kind: RELATIONSHIP_TYPE,
+      id,
+      at: `/relationships/${i}/rel_type`,
+    })),
+  ],
+  check: async (loaded, { baseId, held, next }) => {
+    const portableIds = await loaded.once(portableIdsOf)
+    const types = await typesOf(loaded.scope, baseId, portableIds, next.tools)
+    const toolsets = await loaded.rows(TOOLSET, next.toolsets)
+    return {
+      faults: [
+        ...selectionFaults(next.tools, types),
+        ...repeated(next.toolsets, '/toolsets'),
+        ...next.relationships.flatMap(({ operations }, i) =>
+          repeated(operations, `/relationships/${i}/operations`),
+        ),
+        ...nameFaults(toolsOfEndpoint(next, toolsets, portableIds)),
+      ],
+      columns: async () => {
+        const before = held ? typedToolsOf(held, await loaded.rows(TOOLSET, held.toolsets), portableIds) : []
+        const after = typedToolsOf(next, toolsets, portableIds)
+        return { formerNames: formerNames((held?.formerNames ?? []) as FormerName[], before, after) }
       },
-    ],
-  })
+    }
+  },
+}

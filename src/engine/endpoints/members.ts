@@ -2,55 +2,52 @@ import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../co
 import type { Endpoint as EndpointRow } from '../prisma/client.ts'
 import type { Scope } from '../scope.ts'
 import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds } from './named-tools.ts'
-import { toolsOf } from './toolset.ts'
 
 /** What of an endpoint decides which tools it has. */
-export type Members = Pick<EndpointRow, 'toolsets' | 'sqlQuery'> & {
-  baseId: string
-  tools: unknown
-  relationships: unknown
-  batch: unknown
+type Members = {
+  readonly toolsets: readonly string[]
+  readonly sqlQuery: boolean
+  readonly tools: unknown
+  readonly relationships: unknown
+  readonly batch: unknown
 }
-type SharedTools = { id: string; tools: readonly EndpointTool[] }
+/** Toolsets by id. */
+type Toolsets = ReadonlyMap<string, { readonly tools: unknown }>
+
+/** The selections of tools that a row holds. */
+export const toolsOf = ({ tools }: { tools: unknown }): readonly EndpointTool[] =>
+  tools as readonly EndpointTool[]
 
 /** The endpoints that have the toolset. */
 export const usersOf = ({ db }: Scope, baseId: string, toolset: string): Promise<EndpointRow[]> =>
   db.orm.endpoint.findMany({ where: { baseId, toolsets: { has: toolset } }, orderBy: { id: 'asc' } })
 
-/** All tools of one type that an endpoint has: its own, then those of its toolsets, in their order. */
-export function typedToolsOf(
-  own: readonly EndpointTool[],
-  toolsets: readonly (SharedTools | undefined)[],
-  portableIds: PortableIds,
-): NamedTool[] {
-  return [
-    ...nameTools(own, portableIds, (i) => `/tools/${i}`),
-    ...toolsets.flatMap((toolset, i) => nameTools(toolset?.tools ?? [], portableIds, () => `/toolsets/${i}`)),
-  ]
+/** The toolsets of these ids, as far as there are any. */
+export async function toolsetsOf({ db }: Scope, baseId: string, ids: readonly string[]): Promise<Toolsets> {
+  const rows = await db.orm.toolset.findMany({ where: { baseId, id: { in: [...ids] } } })
+  return new Map(rows.map((row) => [row.id, row]))
 }
+
+/** All tools of one type that an endpoint has: its own, then those of its toolsets, in their order. */
+export const typedToolsOf = (
+  endpoint: Pick<Members, 'tools' | 'toolsets'>,
+  toolsets: Toolsets,
+  portableIds: PortableIds,
+): NamedTool[] => [
+  ...nameTools(toolsOf(endpoint), portableIds, (i) => `/tools/${i}`),
+  ...endpoint.toolsets.flatMap((id, i) =>
+    nameTools(toolsOf(toolsets.get(id) ?? { tools: [] }), portableIds, () => `/toolsets/${i}`),
+  ),
+]
 
 type Named = NamedTool | NamedLink | { name: string; at: string }
 
-/** Every tool name that an endpoint has, one toolset being as it is about to be. */
-export async function toolsOfEndpoint(
-  scope: Scope,
-  endpoint: Members,
-  portableIds: PortableIds,
-  changed?: SharedTools,
-): Promise<Named[]> {
-  const { baseId, toolsets: ids } = endpoint
-  const rows = await scope.db.orm.toolset.findMany({ where: { baseId, id: { in: ids } } })
-  const toolsets = ids.map((id) => {
-    if (id === changed?.id) return changed
-    const row = rows.find((each) => each.id === id)
-    return row && { id, tools: toolsOf(row) }
-  })
-  return [
-    ...typedToolsOf(toolsOf(endpoint), toolsets, portableIds),
-    ...nameLinks(endpoint.relationships as EndpointRelationship[]),
-    ...sharedNames(endpoint),
-  ]
-}
+/** Every tool that an endpoint has. */
+export const toolsOfEndpoint = (endpoint: Members, toolsets: Toolsets, portableIds: PortableIds): Named[] => [
+  ...typedToolsOf(endpoint, toolsets, portableIds),
+  ...nameLinks(endpoint.relationships as EndpointRelationship[]),
+  ...sharedNames(endpoint),
+]
 
 /** The names of the tools that are of no one type. */
 const sharedNames = ({ batch, sqlQuery }: Pick<Members, 'batch' | 'sqlQuery'>) => [

@@ -2,11 +2,12 @@ import { BATCHED, type LinkOperation, type ToolOperation } from '../../contract/
 import { demand, demandSight, type Permission } from '../access.ts'
 import { demandBase } from '../bases/index.ts'
 import type { CompiledEndpoint, ServedLink, ServedTool } from '../compiled-endpoint.ts'
+import { notFound } from '../configuration/read.ts'
 import type { LensInput } from '../lens/lens.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
 import type { Scope } from '../scope.ts'
 import { endpointsOf } from './compiled.ts'
-import { endpointNotFound } from './endpoint.ts'
+import { ENDPOINT } from './endpoint.ts'
 import { followName } from './former-names.ts'
 
 /** A link tool with the record types that its ends may be of; `*` is any. */
@@ -84,7 +85,7 @@ async function demandEndpoint(
   const endpoint = (await endpointsOf(scope, baseId)).get(id)
   if (endpoint && (endpoint.enabled || evenOff)) return endpoint
   await demandBase(scope, baseId)
-  throw endpointNotFound(id)
+  throw notFound(ENDPOINT, id)
 }
 
 /** Links join records of types that the endpoint has tools of: what it has none of is out of its sight. */

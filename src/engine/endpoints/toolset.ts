@@ -1,43 +1,69 @@
-import type { EndpointTool } from '../../contract/endpoint-shapes.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { ToolsetBody } from '../../contract/endpoint-shapes.ts'
+import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { FieldsOf, Kind } from '../configuration/kind.ts'
 import type { Toolset as Row } from '../prisma/client.ts'
+import type { WriteScope } from '../write.ts'
+import { selectionFaults } from './bounds.ts'
+import { portableIdsOf, typesOf } from './context-of.ts'
+import { type FormerName, formerNames } from './former-names.ts'
+import { toolsetsOf, toolsOf, toolsOfEndpoint, usersOf } from './members.ts'
+import { nameFaults, nameTools } from './named-tools.ts'
 
-/** A toolset as every surface shows it: a named list of tools, for endpoints to share. */
-export type Toolset = {
-  baseId: string
-  id: string
-  name: string
-  description: string | null
-  /** As they were put. */
-  tools: readonly EndpointTool[]
-  version: number
-  createdAt: string
-  updatedAt: string
-  operation?: 'created' | 'updated' | 'unchanged'
+type Fields = FieldsOf<typeof ToolsetBody>
+
+/** Toolsets: named lists of tools, for endpoints to share. */
+export const TOOLSET: Kind<Fields, Row> = {
+  name: 'toolset',
+  label: 'a toolset',
+  codes: { notFound: 'toolset_not_found', unknown: 'unknown_toolset' },
+  body: ToolsetBody,
+  defaults: (id) => ({ name: id, description: null, tools: [] }),
+  table: ({ orm }) => orm.toolset,
+  topic: (baseId) => `endpoints:${baseId}`,
+  check: async (loaded, { baseId, held, next }) => {
+    const portableIds = await loaded.once(portableIdsOf)
+    const types = await typesOf(loaded.scope, baseId, portableIds, next.tools)
+    const named = nameTools(next.tools, portableIds, (i) => `/tools/${i}`)
+    return {
+      faults: [...selectionFaults(next.tools, types), ...nameFaults(named)],
+      columns: () => {
+        const before = held ? nameTools(toolsOf(held), portableIds, () => '') : []
+        return { formerNames: formerNames((held?.formerNames ?? []) as FormerName[], before, named) }
+      },
+      dependents: async (row) => {
+        if (held) await demandUniqueNames(loaded.scope, row)
+      },
+    }
+  },
+  beforeDelete: async (scope, { baseId, id }) => {
+    const users = await usersOf(scope, baseId, id)
+    if (users.length > 0) throw inUse(id, users)
+  },
 }
 
-export const toToolset = (row: Row): Toolset => ({
-  baseId: row.baseId,
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  tools: toolsOf(row),
-  version: row.version,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-})
+/** @throws CONFLICT for the endpoints that have the toolset and another tool of a name it brings */
+async function demandUniqueNames(scope: WriteScope, { baseId, id }: Row): Promise<void> {
+  const portableIds = await portableIdsOf(scope, baseId)
+  const details: Detail[] = []
+  for (const user of await usersOf(scope, baseId, id)) {
+    const toolsets = await toolsetsOf(scope, baseId, user.toolsets)
+    const [clash] = nameFaults(toolsOfEndpoint(user, toolsets, portableIds))
+    if (clash)
+      details.push({
+        ...clash,
+        path: '/tools',
+        message: `Endpoint "${user.id}" has this toolset and would have two tools named "${String(clash.received)}". Change one of them first.`,
+      })
+  }
+  if (details.length > 0) throw new DomainError('CONFLICT', details[0]?.message ?? '', { details })
+}
 
-/** The selections of tools that a row holds. */
-export const toolsOf = ({ tools }: { tools: unknown }): readonly EndpointTool[] =>
-  tools as readonly EndpointTool[]
-
-export const toolsetNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no toolset "${id}".`, {
-    details: [
-      {
-        path: '/id',
-        code: 'toolset_not_found',
-        message: 'List the toolsets of the base, or PUT this one first.',
-      },
-    ],
+function inUse(id: string, users: readonly { id: string }[]): DomainError {
+  const shown = users.slice(0, LIMITS.samples).map((user) => user.id)
+  const message = `Toolset "${id}" is in use by ${shown.map((user) => `"${user}"`).join(', ')}${users.length > shown.length ? ' and others' : ''}. Take it out of these endpoints first.`
+  const samples = shown.map((endpoint) => ({ endpoint }))
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/id', code: 'in_use', message, count: users.length, samples }],
   })
+}

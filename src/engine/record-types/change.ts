@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { demand } from '../access.ts'
-import { lockConfiguration } from '../configuration.ts'
+import { lockConfiguration } from '../configuration/lock.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'
 import { declaredIndex, resolvedIndex, syncIndexes } from '../indexes/index.ts'
 import type { Scope } from '../scope.ts'

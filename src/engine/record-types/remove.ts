@@ -1,6 +1,6 @@
 import { demand } from '../access.ts'
 import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
-import { lockConfiguration } from '../configuration.ts'
+import { lockConfiguration } from '../configuration/lock.ts'
 import { confirmFirst } from '../confirm.ts'
 import { statement } from '../db.ts'
 import { clearLinksOfType } from '../deletion/clear-type.ts'

@@ -1,7 +1,15 @@
 import { DomainError } from '../../foundation/errors.ts'
 import type { Access } from '../access.ts'
 import type { Cardinality, OnDelete } from '../compiled-relationship-type.ts'
+import type { Named } from '../configuration/kind.ts'
 import type { RelationshipType as Row } from '../prisma/client.ts'
+
+/** Relationship types, as what names one of them knows them. */
+export const RELATIONSHIP_TYPE: Named = {
+  name: 'relationship_type',
+  label: 'a relationship type',
+  codes: { notFound: 'relationship_type_not_found', unknown: 'unknown_relationship_type' },
+}
 
 /** A relationship type as every surface shows it. */
 export type RelationshipType = {

@@ -1,5 +1,5 @@
 import { demand } from '../access.ts'
-import { lockConfiguration } from '../configuration.ts'
+import { lockConfiguration } from '../configuration/lock.ts'
 import { confirmFirst } from '../confirm.ts'
 import { statement } from '../db.ts'
 import { checkVersion, type Expectation } from '../expectation.ts'

@@ -1,7 +1,7 @@
-import { DomainError } from '../foundation/errors.ts'
-import { baseNotFound } from './bases/index.ts'
-import { statement } from './db.ts'
-import type { WriteScope } from './write.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { baseNotFound } from '../bases/base.ts'
+import { statement } from '../db.ts'
+import type { WriteScope } from '../write.ts'
 
 const LOCK_BASE = statement(
   'lock_base',
@@ -18,7 +18,7 @@ export async function lockConfiguration(scope: WriteScope, baseId: string): Prom
   if (base.environment === 'production' && base.settings.schema_changes === 'preview_only')
     throw new DomainError(
       'FORBIDDEN',
-      `Base "${baseId}" is protected: its configuration changes only by promotion from a preview.`,
+      `Base "${baseId}" takes configuration only by promotion from a preview.`,
       {
         details: [
           { path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' },

@@ -1,0 +1,20 @@
+/** Names of fields: snake_case on the wire, camelCase in GraphQL and in the engine. A leaf. */
+
+export type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name
+
+const toCamel = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+export const toSnake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** An object whose fields have the names of the engine. What is inside the fields is the user's and stays. */
+export type CamelFields<T> = { [Name in keyof T as Name extends string ? Camel<Name> : never]: T[Name] }
+
+export const camelFields = <T extends object>(fields: T): CamelFields<T> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [toCamel(name), value])) as CamelFields<T>
+
+export const snakeFields = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [toSnake(name), value]))

@@ -1,0 +1,3 @@
+export type { Kind, Stored, View } from './kind.ts'
+export { patch, put, remove } from './lifecycle.ts'
+export { get, list } from './read.ts'

@@ -1,0 +1,6 @@
+import { ENDPOINT } from '../endpoints/endpoint.ts'
+import { TOOLSET } from '../endpoints/toolset.ts'
+import type { Kind } from './kind.ts'
+
+/** Every kind of configuration; what a kind names stands before it. */
+export const KINDS: readonly Kind[] = [TOOLSET, ENDPOINT]

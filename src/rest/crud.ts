@@ -1,0 +1,210 @@
+import { type DocumentNode, Kind } from 'graphql'
+import { z } from 'zod'
+import { type CamelFields, camelFields } from '../contract/field-names.ts'
+import { ID_RULES, isTypeId } from '../contract/ids.ts'
+import { pageBody, trim } from '../contract/response-bodies.ts'
+import type { Need } from '../graphql/context.ts'
+import type { TadaDocumentNode } from '../graphql/document.ts'
+import { listOf, without } from './page.ts'
+import { pageOf, pageQuery } from './query.ts'
+import { type Route, route } from './route.ts'
+import { baseId, Deleted, expectedVersion, onBase, time } from './shapes.ts'
+
+/**
+ * The rows of a kind of configuration: list, PUT, GET, PATCH where it has one, DELETE. The documents are each kind's own,
+ * so that they are typed; they name what they answer alike: `page`, `found`, `written`, `gone`.
+ */
+type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
+  tag: string
+  /** With its article: "A toolset". */
+  label: string
+  /** The fields, as they are sent; `id` and `expected_version` may come with them. */
+  body: B
+  /** What else may be sent that is no field. */
+  beside?: z.ZodObject
+  answers: z.ZodType
+  list: TadaDocumentNode<{ page: Page<Found<B>> }, Listing>
+  get: TadaDocumentNode<{ found: Found<B> }, Target>
+  put: TadaDocumentNode<
+    { written: Written<B> & { operation: string | null } },
+    Writing<B> & { mustBeAbsent?: boolean | null }
+  >
+  patch?: TadaDocumentNode<{ written: Written<B> }, Writing<B>>
+  remove: TadaDocumentNode<{ gone: Gone }, Target & { expectedVersions?: number[] | null }>
+  /** What is deleted, where there is more to say than the label does. */
+  removes?: string
+  /** What a write may say beside its body, and the variables that it becomes. */
+  writes?: { query: Q; variables: (query: z.output<Q>, body: object) => object }
+  /** That it holds what goes with it, where its deletion is to be confirmed by its id. */
+  confirm?: string
+  /** What the token must hold; a grant on the base as a whole when left out. */
+  needs?: { list: Needs; get: Needs; write: Needs }
+}
+type Needs = (params: Record<string, string>) => Need
+
+type Found<B extends z.ZodObject> = Record<
+  (keyof z.output<B> & string) | 'id' | 'version' | 'created_at' | 'updated_at',
+  unknown
+>
+type Page<T extends object> = Parameters<typeof pageBody<T>>[0]
+type Written<B extends z.ZodObject> = Found<B> & { dry_run: boolean | null }
+type Gone = { id: string; deleted: boolean; dry_run: boolean | null }
+type Target = { base: string; id: string }
+type Listing = {
+  base: string
+  limit?: number | null
+  offset?: number | null
+  cursor?: string | null
+  includeTotal?: boolean | null
+}
+type Writing<B extends z.ZodObject> = Target & {
+  input: CamelFields<Sent<z.output<B>>>
+  expectedVersions?: number[] | null
+  mustExist?: boolean | null
+}
+/** What may be left out is not sent as undefined. */
+type Sent<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }
+
+export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
+  path: `/:base_id/${string}`,
+  spec: Spec<B, Q>,
+): Route[] {
+  demandVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
+  if (spec.patch) demandVariables(spec.patch, ['base', 'id', 'input', 'expectedVersions', 'mustExist'])
+  demandVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
+  return rowsOf(path, spec as unknown as Spec<z.ZodObject, z.ZodObject>)
+}
+
+function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject>): Route[] {
+  const { tag, answers, writes, needs, beside = z.object({}) } = spec
+  const one = `${spec.label.charAt(0).toLowerCase()}${spec.label.slice(1)}`
+  const many = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', ' ')
+  const id = z
+    .string()
+    .refine(isTypeId, `${spec.label} id must be ${ID_RULES.type}.`)
+    .meta({ description: `${spec.label} id.` })
+  const params = z.strictObject({ base_id: baseId(), id })
+  const body = spec.body.extend({
+    ...beside.shape,
+    id: z.string().optional(),
+    expected_version: expectedVersion,
+  })
+  const targetOf = ({ base_id: base, id }: z.output<typeof params>) => ({ base, id })
+  const inputOf = (sent: z.output<typeof body>) =>
+    camelFields(without(sent, 'id', 'expected_version', ...Object.keys(beside.shape)))
+  const write = needs?.write ?? onBase('manage')
+  const query = writes && { query: writes.query }
+  const patch = spec.patch
+  return [
+    route(`GET ${path}`, {
+      tag,
+      summary: `List ${many}`,
+      need: needs?.list ?? onBase('read'),
+      params: params.pick({ base_id: true }),
+      query: pageQuery,
+      operation: spec.list,
+      variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
+      reply: ({ page }) => ({ body: pageBody(page) }),
+      answers: listOf(answers),
+    }),
+    route(`PUT ${path}/:id`, {
+      tag,
+      summary: `Create ${one} or replace it`,
+      need: write,
+      params,
+      ...query,
+      body,
+      versioned: true,
+      operation: spec.put,
+      variables: ({ params, query, body, conditions }) => ({
+        ...targetOf(params),
+        input: inputOf(body),
+        ...writes?.variables(query, body),
+        ...conditions,
+      }),
+      reply: ({ written }, { params }) => ({
+        status: written.operation === 'created' ? 201 : 200,
+        location: `/v1${path.replace(':base_id', params.base_id)}/${params.id}`,
+        body: trim(without(written, 'operation')),
+      }),
+      statuses: [200, 201],
+      answers,
+    }),
+    route(`GET ${path}/:id`, {
+      tag,
+      summary: `Get ${one}`,
+      need: needs?.get ?? onBase('read'),
+      params,
+      operation: spec.get,
+      variables: ({ params }) => targetOf(params),
+      reply: ({ found }) => ({ body: found }),
+      answers,
+    }),
+    ...(patch
+      ? [
+          route(`PATCH ${path}/:id`, {
+            tag,
+            summary: `Change the named fields of ${one}`,
+            need: write,
+            params,
+            ...query,
+            body,
+            versioned: true,
+            operation: patch,
+            variables: ({ params, query, body, conditions }) => ({
+              ...targetOf(params),
+              input: inputOf(body),
+              ...writes?.variables(query, body),
+              expectedVersions: conditions.expectedVersions,
+              mustExist: conditions.mustExist,
+            }),
+            reply: ({ written }) => ({ body: trim(written) }),
+            answers,
+          }),
+        ]
+      : []),
+    route(`DELETE ${path}/:id`, {
+      tag,
+      summary: `Delete ${spec.removes ?? one}`,
+      need: write,
+      params,
+      ...(spec.confirm !== undefined && { query: confirmation(spec.confirm) }),
+      versioned: true,
+      operation: spec.remove,
+      variables: ({ params, query, conditions }) => ({
+        ...targetOf(params),
+        ...query,
+        expectedVersions: conditions.expectedVersions,
+      }),
+      reply: ({ gone }) => ({ body: trim(gone) }),
+      answers: Deleted,
+    }),
+  ]
+}
+
+const confirmation = (description: string) =>
+  z.strictObject({ confirm: z.string().optional().meta({ description }) })
+
+/** The resource as it is answered: its fields, and what every kind has. */
+export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObject<B>) =>
+  fields
+    .required()
+    .extend({
+      id: z.string(),
+      version: z.int(),
+      created_at: time,
+      updated_at: time,
+      dry_run: z.literal(true).optional(),
+    })
+    .meta({ id: name })
+
+/** A variable that is sent and not declared would be lost without a word. */
+function demandVariables(document: DocumentNode, names: readonly string[]): void {
+  const declared = document.definitions.flatMap((part) =>
+    part.kind === Kind.OPERATION_DEFINITION
+      ? (part.variableDefinitions ?? []).map(({ variable }) => variable.name.value)
+      : [],
+  )
+  const missing = names.find((name) => !declared.includes(name))
+  if (missing !== undefined) throw new Error(`A document of a kind does not declare $${missing}`)
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { KINDS } from '../../src/engine/configuration/kinds.ts'
+import { type Code, expectFailure, expectFault, succeed, TIME } from '../support/answers.ts'
+import { KIND_SAMPLES } from '../support/kinds.ts'
+import type { Answer, Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/about', {}), 201)
+  succeed(await world.call('PUT', '/v1/crm/toolsets/shared', {}), 201)
+})
+afterAll(() => world.close())
+
+test('every kind of configuration has a sample, and every sample a kind', () => {
+  expect(Object.keys(KIND_SAMPLES).sort()).toEqual(KINDS.map(({ name }) => name).sort())
+})
+
+const reasonOf = (answer: Answer, code: Code) => expectFailure(answer, code).details[0].code
+
+describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, defaults }) => {
+  const path = `/v1/crm/${noun}/One.1`
+  const put = (sent: object, headers = {}) => world.call('PUT', path, sent, headers)
+
+  test('is put, given back, replaced, listed and deleted, each with its entry in the log', async () => {
+    const made = await put({ ...body, id: 'One.1' })
+    expect(succeed(made, 201)).toMatchObject({
+      id: 'One.1',
+      ...body,
+      version: 1,
+      updated_at: made.body.created_at,
+    })
+    expect(made.body.created_at).toMatch(TIME)
+    expect(made.headers.get('location')).toBe(path)
+    expect(made.headers.get('etag')).toBe('"1"')
+    expect(succeed(await world.call('GET', path))).toEqual(made.body)
+    expect(succeed(await put(body)), 'unchanged').toEqual(made.body)
+    const cleared = succeed(await put({}))
+    expect(cleared).toMatchObject({
+      name: 'One.1',
+      ...defaults,
+      version: 2,
+      created_at: made.body.created_at,
+    })
+    const { data, meta } = succeed(await world.call('GET', `/v1/crm/${noun}?limit=1&include_total=true`))
+    expect(data).toEqual([cleared])
+    expect(meta.total).toBeGreaterThan(0)
+    expect(succeed(await world.call('DELETE', path))).toEqual({ id: 'One.1', deleted: true })
+    expect(reasonOf(await world.call('DELETE', path), 'NOT_FOUND')).toBe(`${kind}_not_found`)
+    expectFailure(await world.call('GET', path), 'NOT_FOUND')
+    const log = succeed(await world.call('GET', `/v1/crm/changes?kind=${kind}&id=One.1`))
+    expect(log.data.map((entry: Body) => `${entry.operation} ${entry.version}`)).toEqual([
+      'create 1',
+      'update 2',
+      'delete 3',
+    ])
+    expect(log.data[0].diff[0].value).toMatchObject(body)
+  })
+
+  test('is written only as its conditions say, and not by a dry run', async () => {
+    const missing = await put(body, { 'if-match': '*' })
+    expectFailure(missing, 'NOT_FOUND')
+    expect(succeed(await world.call('PUT', `${path}?dry_run=true`, body), 201)).toMatchObject({
+      dry_run: true,
+    })
+    expectFailure(await world.call('GET', path), 'NOT_FOUND')
+    succeed(await put(body, { 'if-none-match': '*' }), 201)
+    expect(reasonOf(await put({}, { 'if-none-match': '*' }), 'CONFLICT')).toBe('exists')
+    expect(reasonOf(await put({}, { 'if-match': '"9"' }), 'CONFLICT')).toBe('version_mismatch')
+    const stale = await world.call('DELETE', path, undefined, { 'if-match': '"9"' })
+    expect(reasonOf(stale, 'CONFLICT')).toBe('version_mismatch')
+    succeed(await world.call('DELETE', `${path}?dry_run=true`))
+    succeed(await world.call('DELETE', path, undefined, { 'if-match': '"1"' }))
+  })
+
+  test('refuses an unknown field, another id, and a field of another kind of value', async () => {
+    expect(expectFault(await put({ ...body, nmae: 'x' }), '/nmae').hint).toBe('name')
+    expect(expectFault(await put({ ...body, id: 'two' }), '/id').code).toBe('disagrees')
+    for (const field of Object.keys(body))
+      expectFailure(await put({ ...body, [field]: 7 }), 'VALIDATION_ERROR')
+    expectFailure(await world.call('PUT', `/v1/crm/${noun}/-x`, body), 'VALIDATION_ERROR')
+  })
+
+  test('is out of reach of tokens without the right to it', async () => {
+    const reader = await world.newToken([{ permission: 'read' }])
+    const other = await world.newToken([{ base: 'other', permission: 'admin' }])
+    expectFailure(await reader.call('PUT', path, body), 'FORBIDDEN')
+    expectFailure(await reader.call('DELETE', path), 'FORBIDDEN')
+    succeed(await reader.call('GET', `/v1/crm/${noun}`))
+    for (const [method, at] of [
+      ['GET', path],
+      ['PUT', path],
+      ['DELETE', path],
+      ['GET', `/v1/crm/${noun}`],
+    ] as const)
+      expectFailure(await other.call(method, at, method === 'PUT' ? body : undefined), 'FORBIDDEN')
+  })
+})

@@ -1,0 +1,43 @@
+import type { Body } from './server.ts'
+
+/** A kind of configuration: where it is, a body that sets all its fields, and what an empty one leaves. */
+export type KindSample = { noun: string; body: Body; defaults: Body }
+
+/** By their names in the change log. Bodies name the record type `note`, the relationship type `about` and the toolset `shared`. */
+export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
+  toolset: {
+    noun: 'toolsets',
+    body: {
+      name: 'Reading',
+      description: 'Tools that change nothing.',
+      tools: [{ record_type: 'note', operations: ['get', 'list'] }],
+    },
+    defaults: { description: null, tools: [] },
+  },
+  endpoint: {
+    noun: 'endpoints',
+    body: {
+      name: 'Desk',
+      description: 'For the assistant of sales.',
+      instructions: 'Deals are in euros.',
+      toolsets: ['shared'],
+      tools: [{ record_type: 'note', operations: ['create'] }],
+      relationships: [{ rel_type: 'about', operations: ['link'] }],
+      batch: { enabled: true },
+      sql_query: true,
+      resources: true,
+      enabled: false,
+    },
+    defaults: {
+      description: null,
+      instructions: null,
+      toolsets: [],
+      tools: [],
+      relationships: [],
+      batch: { enabled: false },
+      sql_query: false,
+      resources: false,
+      enabled: true,
+    },
+  },
+}
