@@ -1,11 +1,10 @@
 import pg from 'pg'
 import { type Cap, type CappedRows, runCapped } from './capped-query.ts'
+import type { Statement } from './db.ts'
 import { type Part, WEIGHTS } from './shares.ts'
 import { abandoned, askedTooMuch } from './sql-errors.ts'
-import type { Statement } from './statement.ts'
-import type { Stops } from './stops.ts'
+import type { Stops, Watch } from './stops.ts'
 import { TIMES_AND_JSON_AS_TEXT, TIMES_AS_TEXT } from './times-as-text.ts'
-import type { Watch } from './watch.ts'
 
 /** Past the ORM, on the same connections: a third of its cost for a statement. */
 export async function ask<Row>(

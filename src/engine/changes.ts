@@ -1,4 +1,4 @@
-import { AUTHOR_COLUMNS } from './author-columns.ts'
+import { AUTHOR_COLUMNS } from './changes/cause.ts'
 import { statement } from './db.ts'
 import { authorship, type Scope } from './scope.ts'
 

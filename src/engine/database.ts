@@ -4,16 +4,14 @@ import pg from 'pg'
 import { LIMITS } from '../foundation/limits.ts'
 import { askAny, askCapped, type Place } from './asking.ts'
 import type { Cap, CappedRows } from './capped-query.ts'
-import type { Closed, Db } from './db.ts'
+import type { Closed, Db, Statement } from './db.ts'
 import { boundHolding } from './deadline.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { type Found, openReadiness } from './readiness.ts'
 import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './shares.ts'
 import { retryRaces, translated, unreachable } from './sql-errors.ts'
-import type { Statement } from './statement.ts'
-import { openStops, type Stops } from './stops.ts'
+import { openStops, type Stops, Watch } from './stops.ts'
 import { inTransaction, runStatements } from './transactions.ts'
-import { Watch } from './watch.ts'
 
 /** The database as the server itself uses it. */
 export type Database = Db & {

@@ -1,8 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { Cap, CappedRows } from './capped-query.ts'
 import type { Prisma } from './prisma/client.ts'
-import type { Statement } from './statement.ts'
-
-export { type Statement, shaped, statement, timed } from './statement.ts'
 
 /** Aborts when the caller has gone away. Asked for by whom it concerns only: to listen has its price. */
 export type Closed = (() => AbortSignal) | undefined
@@ -27,4 +25,39 @@ export type Db = {
   statements<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** Repeats work that lost a race; inside a transaction it is the whole transaction that is repeated. */
   retry<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** A named SQL statement; the server plans it once a connection. Values are always bound. */
+export type Statement = {
+  readonly name: string
+  readonly text: string
+  /** Times come as the API writes them: as dates they would cost more than all else of a row. */
+  readonly timesAsText?: true
+  /** JSON comes as the database has it, for who passes it on or reads little of it; not so in a transaction. */
+  readonly jsonAsText?: true
+  /** Its text follows from a request, which asks too much when it takes all its time. */
+  readonly asked?: true
+}
+
+/** Gives a statement the name it is prepared and traced by. */
+export const statement = (name: string, text: string): Statement => ({ name, text })
+
+/** A statement whose times come as the API writes them. */
+export const timed = (plain: Statement): Statement => ({ ...plain, timesAsText: true })
+
+const MOST_NAMES = 300
+const shapes = new LRUCache<string, Statement>({ max: 1000 })
+let named = 0
+
+/**
+ * A statement whose text follows from a request: named from its second use on, so that a shape that is asked again is
+ * parsed once a connection. A connection never forgets a name, so their number is bounded.
+ */
+export function shaped(text: string, how: { jsonAsText?: true } = {}): Statement {
+  const known = shapes.get(text)
+  if (known?.name) return known
+  const name = known && named < MOST_NAMES ? `shape_${++named}` : ''
+  const next: Statement = { name, text, timesAsText: true, asked: true, ...how }
+  shapes.set(text, next)
+  return next
 }

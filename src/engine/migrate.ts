@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { migrateJobs } from './jobs/migrate.ts'
 
 type Migration = { name: string; sql: string; checksum: string }
 
@@ -79,4 +78,15 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     await client.query('ROLLBACK')
     throw new Error(`Migration ${name} failed`, { cause: error })
   }
+}
+
+/**
+ * Makes the job queue's own tables, in its schema `graphile_worker`. Where they are it does nothing: those of a newer
+ * version are brought by its runner. The caller holds the lock of migrations.
+ */
+async function migrateJobs(client: pg.Client, connectionString: string): Promise<void> {
+  const { rows } = await client.query("SELECT to_regclass('graphile_worker.migrations') IS NOT NULL AS done")
+  if ((rows as { done: boolean }[])[0]?.done) return
+  const { runMigrations } = await import('graphile-worker')
+  await runMigrations({ connectionString, maxPoolSize: 1 })
 }

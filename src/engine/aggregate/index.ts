@@ -3,7 +3,7 @@ import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { demandWithin, filterThrough, typeThrough } from '../lens/look.ts'
-import { type PageArgs, readPage } from '../page.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
 import { demandType } from '../record-types/index.ts'
 import { compileFor } from '../records/compile-for.ts'
 import { all } from '../records/list-statement.ts'
@@ -11,12 +11,9 @@ import { chooseWay, recordSource } from '../records/record-source.ts'
 import { UNSORTED } from '../records/sort.ts'
 import { readPageRows, type Scope } from '../scope.ts'
 import { readAggregate } from './input.ts'
-import { type AggregatePage, type GroupRow, toGroups } from './page.ts'
 import type { AggregateArgs } from './query.ts'
 import type { Branch } from './source.ts'
-import { aggregateStatement, planAggregate } from './statement.ts'
-
-export type { AggregatePage } from './page.ts'
+import { aggregateStatement, type Plan, planAggregate } from './statement.ts'
 
 /**
  * Aggregates the records of a type that match, group by group; without group keys in one row.
@@ -50,4 +47,22 @@ function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters
   const source = recordSource(query, chooseWay(query), how)
   const where = all([source.where, source.filter && compileFilter(source.filter, how.target)])
   return { from: source.from, where, type }
+}
+
+/** A page of groups, each with its keys and aggregations by name. */
+export type AggregatePage = Page<Record<string, unknown>>
+/** A row of the statement: the columns of the plan's cells, with a total and a place where they were asked for. */
+export type GroupRow = Record<string, unknown> & { total?: number; place?: string | null }
+
+/** The rows of the statement as the page that was asked for. */
+export function toGroups(
+  rows: readonly GroupRow[],
+  { cells }: Plan,
+  page: { limit: number; offset: number; includeTotal: boolean },
+  isCut: boolean,
+): AggregatePage {
+  const groups = rows
+    .filter(({ place }) => place !== null)
+    .map((row) => Object.fromEntries(cells.map(({ name, column, show }) => [name, show(row[column])])))
+  return toPage(groups, page, page.includeTotal ? (rows[0]?.total ?? 0) : null, isCut)
 }

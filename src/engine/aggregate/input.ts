@@ -1,11 +1,11 @@
 import { Aggregations, GroupBy } from '../../contract/aggregate-shapes.ts'
 import { COLUMN_TYPES } from '../../contract/record-columns.ts'
+import { nearest } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { type Field, parseField } from '../filter/field.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { readSort } from '../records/sort.ts'
-import { nameOf, nameReader } from './names.ts'
 import type { AggregateArgs, AggregateField, AggregateQuery, Aggregation, GroupKey } from './query.ts'
 
 /** Reads an aggregate; `base_id` is a field where records of several bases meet. @throws VALIDATION_ERROR */
@@ -92,4 +92,31 @@ function demandDistinct(columns: readonly { name: string; at: string }[]): strin
     names.add(name)
   }
   return [...names]
+}
+
+/** What an aggregation is called that has no alias: `count`, or the function and the last segment of its field. */
+function nameOf(fn: Aggregation['fn'], field: AggregateField | null): string {
+  if (field === null) return fn
+  if (field.kind === 'base') return `${fn}_base_id`
+  if (field.kind === 'column') return `${fn}_${field.column}`
+  return `${fn}_${field.path.at(-1) ?? 'data'}`
+}
+
+/** Reads the fields of `having` and `sort`: the columns of the answer, by name. */
+function nameReader(names: readonly string[]) {
+  const known = new Set(names)
+  /** The field is a step into a row of the answer. @throws VALIDATION_ERROR for a name that the answer does not have */
+  return (name: unknown, at: string): Field => {
+    if (typeof name === 'string' && known.has(name)) return { kind: 'data', path: [name] }
+    const shown = String(name).slice(0, 64)
+    const close = typeof name === 'string' ? nearest(name, names) : undefined
+    throw invalid({
+      path: at,
+      code: 'unknown_field',
+      message: `The result has no column "${shown}". Name a group key or an alias.`,
+      received: shown,
+      allowed: names,
+      ...(close && { hint: close }),
+    })
+  }
 }

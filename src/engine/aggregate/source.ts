@@ -1,6 +1,5 @@
 import { columnOperand, demandField, type FieldContext, valueAt, zoneOf } from '../filter/operand.ts'
 import type { Parameters } from '../filter/parameters.ts'
-import { bucket } from './bucket.ts'
 import type { AggregateField, Interval } from './query.ts'
 
 /**
@@ -85,4 +84,15 @@ function facetOf(
     default:
       return bucket(facet, instant(type.timezone), type.timezone, parameters)
   }
+}
+
+/** The start of the interval that the instant lies in, by the clocks of the zone. Weeks start on Monday. */
+function bucket(interval: Interval, instant: string, zone: string, parameters: Parameters): string {
+  const at = `${parameters.add(zone)}::text`
+  // Within an hour the clocks show the instant's own offset, and in UTC there is no other.
+  if (interval === 'hour' || interval === 'minute' || zone === 'UTC')
+    return `date_trunc('${interval}', ${instant}, ${at})`
+  // A clock may show midnight twice, or never. The moment before it is shown as of old, and the day starts right after.
+  const before = `date_trunc('${interval}', ${instant} AT TIME ZONE ${at}) - interval '1 microsecond'`
+  return `((${before}) AT TIME ZONE ${at} + interval '1 microsecond')`
 }

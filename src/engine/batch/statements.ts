@@ -1,4 +1,4 @@
-import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../changes/cause.ts'
 import { writeStatement } from '../indexes/index.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from '../records/record.ts'
 import type { HeldRow } from './held.ts'

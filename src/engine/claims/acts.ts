@@ -1,5 +1,6 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import { demand } from '../access.ts'
-import { type Statement, statement } from '../db.ts'
+import { type Db, type Statement, statement } from '../db.ts'
 import type { WriteScope } from '../write.ts'
 import { readLease } from './claim.ts'
 import { type Claim, type ClaimRow, findClaim, refuseClaim, toClaim } from './hold.ts'
@@ -62,4 +63,15 @@ async function change(
   if (isRepeated) return known
   const [row] = await scope.db.query<Changed>(how, [baseId, id, scope.actor.tokenId ?? '', ...more])
   return row ?? refuseClaim(scope, baseId, id)
+}
+
+const SWEEP = statement(
+  'sweep_claims',
+  `DELETE FROM plinth.claim WHERE ctid = ANY (ARRAY(SELECT ctid FROM plinth.claim
+     WHERE row_no IS NULL AND expires_at < now() - make_interval(days => ${LIMITS.claimDays}) LIMIT 5000))`,
+)
+
+/** Forgets claims that were over a week ago, a bounded number at a time. */
+export async function sweepClaims(db: Db): Promise<void> {
+  await db.query(SWEEP, [])
 }

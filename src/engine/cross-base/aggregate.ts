@@ -1,5 +1,5 @@
+import { type AggregatePage, type GroupRow, toGroups } from '../aggregate/index.ts'
 import { readAggregate } from '../aggregate/input.ts'
-import { type AggregatePage, type GroupRow, toGroups } from '../aggregate/page.ts'
 import type { AggregateArgs } from '../aggregate/query.ts'
 import { aggregateStatement, planAggregate } from '../aggregate/statement.ts'
 import { shaped } from '../db.ts'

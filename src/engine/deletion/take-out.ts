@@ -1,5 +1,4 @@
-import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
-import { CAUSE } from '../changes/cause.ts'
+import { CAUSE, RECORD_LOG_COLUMNS } from '../changes/cause.ts'
 import { type Db, statement } from '../db.ts'
 import { entriesGone } from '../indexes/index.ts'
 import { logLinks } from '../relationships/statements.ts'

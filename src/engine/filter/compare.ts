@@ -1,5 +1,4 @@
 import type { Operator } from '../../contract/operators.ts'
-import { holdsHalf, wholeAbove } from './halves.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 
@@ -109,3 +108,18 @@ const instantOf = ({ sql }: { sql: string }, zone: string, parameters: Parameter
 /** A time the caller wrote, as an instant; what is none is null, which nothing compares with. */
 const time = (value: string, zone: string, parameters: Parameters): string =>
   `plinth.instant(${parameters.add(value)}, ${parameters.add(zone)})`
+
+/** Does the value hold half of a surrogate pair? No stored value does, so none equals it. */
+function holdsHalf(value: unknown): boolean {
+  if (typeof value === 'string') return !value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(holdsHalf)
+}
+
+const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
+
+/** The least whole string above one with half a pair in it: no stored string lies between them. */
+function wholeAbove(text: string): string {
+  const at = text.search(HALF)
+  return at < 0 ? text : `${text.slice(0, at)}\ue000`
+}

@@ -1,6 +1,6 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { demand } from '../access.ts'
-import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../changes/cause.ts'
 import type { Change } from '../changes/entry.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { statement } from '../db.ts'

@@ -1,6 +1,6 @@
 import { announce } from '../caches.ts'
 import type { Db } from '../db.ts'
-import { enqueue, type IndexKey } from '../jobs/enqueue.ts'
+import { enqueue, type IndexKey, type Jobs } from '../jobs/enqueue.ts'
 import { lockType } from '../type-lock.ts'
 import {
   BATCH,
@@ -15,6 +15,7 @@ import {
   MARK_READY,
   MOST_DUPLICATES,
   RESTART_BUILD,
+  TAKE_OUT,
   TEXT_BATCH,
 } from './build-statements.ts'
 import type { Duplicate } from './declared.ts'
@@ -102,4 +103,17 @@ async function judge(tx: Db, key: Key): Promise<Step> {
 export async function resumeBuilds(db: Db): Promise<void> {
   for (const key of await db.query<IndexKey>(LIST_BUILDING, []))
     await enqueue(db, 'build_index', key, `build:${key.index}`)
+}
+
+/** Deletes the entries of an index that nobody reads or writes any more, some at a time. @throws when asked to stop */
+export async function dropIndexEntries(
+  db: Db,
+  { base, index }: Jobs['drop_index_entries'],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const how of TAKE_OUT)
+    for (let gone = 1; gone > 0; ) {
+      signal.throwIfAborted()
+      gone = (await db.query<{ gone: number }>(how, [base, index]))[0]?.gone ?? 0
+    }
 }

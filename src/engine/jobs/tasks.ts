@@ -1,7 +1,6 @@
 import type { Db } from '../db.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
-import { buildIndex } from '../indexes/build.ts'
-import { dropIndexEntries } from '../indexes/drop.ts'
+import { buildIndex, dropIndexEntries } from '../indexes/build.ts'
 import { renewStatistics } from '../statistics.ts'
 import type { JobName, Jobs } from './enqueue.ts'
 

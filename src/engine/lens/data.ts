@@ -2,6 +2,7 @@ import { unknownName } from '../../contract/suggest.ts'
 import { capped, type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { pointer } from '../../json/index.ts'
+import type { Parameters } from '../filter/parameters.ts'
 import type { TypeLens } from './lens.ts'
 
 type Data = Record<string, unknown>
@@ -48,3 +49,9 @@ export function hiddenNames({ shown }: Shown, data: unknown): DomainError | unde
   const [first, ...rest] = capped(faults, names.length)
   return first && invalid(first, ...rest)
 }
+
+/** `data` of `plinth.record AS r` with the properties that are shown, as SQL; as it is when all are. */
+export const shownData = (shown: readonly string[] | null | undefined, parameters: Parameters): string =>
+  shown
+    ? `(SELECT coalesce(jsonb_object_agg(d.key, d.value), '{}') FROM jsonb_each(r.data) d WHERE d.key = ANY (${parameters.add(shown)}::text[]))`
+    : 'r.data'

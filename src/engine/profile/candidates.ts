@@ -1,8 +1,8 @@
 import { type FieldContext, zoneOf } from '../filter/operand.ts'
 import { fieldExists } from '../json-schema/index.ts'
 import type { Declared } from './declared.ts'
+import { fieldName } from './declared.ts'
 import type { Candidate } from './examples.ts'
-import { fieldName } from './field-name.ts'
 import { isShort, type Summary, type Value } from './summary.ts'
 import type { Scalar } from './tally.ts'
 

@@ -14,10 +14,9 @@ import { exampleData } from './example-data.ts'
 import { type Example, exampleQueries } from './examples.ts'
 import { readInstants } from './instants.ts'
 import { profileRelationships, type RelationshipProfile } from './relationships.ts'
-import { readSample } from './sample.ts'
+import { readSample, walkType } from './sample.ts'
 import { type FieldProfile, type Summary, summarize } from './summary.ts'
 import { type Place, Tally } from './tally.ts'
-import { walkType } from './walk.ts'
 
 /** What the records of a type look like. */
 export type TypeProfile = {

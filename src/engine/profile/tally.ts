@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FieldPath } from '../filter/field.ts'
 import { BOUNDS } from './bounds.ts'
-import { fieldName } from './field-name.ts'
+import { fieldName } from './declared.ts'
 
 /** A value that is neither array nor object nor null. */
 export type Scalar = string | number | boolean

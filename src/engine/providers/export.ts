@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
-import { alias } from './alias.ts'
 import type { Checks, ExportedType, Note, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
 import { isObject, type Json } from './input.ts'
 import { notebook } from './notes.ts'
@@ -118,4 +118,18 @@ function noteForeignKeys({ codec, tool }: Origin, note: Note): void {
 /** Only what JSON holds, so that two readings of the same text compare equal. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
+}
+
+const MAX_CHARS = 64
+
+/**
+ * The name a provider takes for a record type: its id, or a cleaned one that ends in a digest of the id.
+ * It depends on nothing but the id, so a call keeps its meaning whatever else is exported.
+ */
+function alias(id: string, pattern: RegExp): string {
+  if (pattern.test(id)) return id
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 8)
+  const clean = id.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  const named = pattern.test(clean) ? clean : `_${clean}`
+  return `${named.slice(0, MAX_CHARS - 9)}_${digest}`
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../changes/cause.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { statement } from '../db.ts'
 import { type Expectation, versionMismatch } from '../expectation.ts'

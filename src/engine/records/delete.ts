@@ -1,5 +1,5 @@
 import { DomainError, withPaths } from '../../foundation/errors.ts'
-import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../changes/cause.ts'
 import { underClaimToEnd } from '../claims/hold.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import { type Db, statement } from '../db.ts'

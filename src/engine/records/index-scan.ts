@@ -1,7 +1,7 @@
 import type { Position } from '../cursor.ts'
+import { successor } from '../filter/keys.ts'
 import type { Parameters } from '../filter/parameters.ts'
 import type { Condition } from '../filter/parse.ts'
-import { successor } from '../filter/successor.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
 import { type AccessPath, isField, isTimeField, isTurned, scansDown } from './access-path.ts'
 import type { SortTerm } from './sort.ts'

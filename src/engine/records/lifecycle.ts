@@ -1,4 +1,4 @@
-import { RECORD_LOG_COLUMNS } from '../author-columns.ts'
+import { RECORD_LOG_COLUMNS } from '../changes/cause.ts'
 import { underClaim } from '../claims/hold.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import type { Db } from '../db.ts'

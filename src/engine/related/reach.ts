@@ -1,7 +1,7 @@
 import type { CompiledType } from '../compiled-type.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Parameters } from '../filter/parameters.ts'
-import { shownData } from '../lens/columns.ts'
+import { shownData } from '../lens/data.ts'
 import type { TypeLens } from '../lens/lens.ts'
 import { rightsOf } from '../lens/look.ts'
 import { compileFor } from '../records/compile-for.ts'

@@ -1,5 +1,4 @@
-import { AUTHOR_COLUMNS } from '../author-columns.ts'
-import { CAUSE } from '../changes/cause.ts'
+import { AUTHOR_COLUMNS, CAUSE } from '../changes/cause.ts'
 import { STAMP } from '../compiled-relationship-type.ts'
 import { statement } from '../db.ts'
 import type { RelationshipRow } from './relationship.ts'

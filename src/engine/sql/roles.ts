@@ -1,10 +1,10 @@
-/** The roles themselves: what they share, how each is made, and when it goes. */
-import { randomBytes } from 'node:crypto'
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import type { Isolation } from './isolation.ts'
 import { lockDown } from './lock-down.ts'
 import { groupOf, type Reach } from './reach.ts'
-import { scramVerifier } from './verifier.ts'
+
+/** The roles themselves: what they share, how each is made, and when it goes. */
 
 /** What it takes to log in as a role. */
 export type Principal = { readonly role: string; readonly password: string }
@@ -109,4 +109,17 @@ export async function dropUnusedRoles(client: pg.Client): Promise<void> {
   await client.query(FORGET_UNUSED)
   const { rows } = await client.query<{ role: string }>(FIND_UNUSED)
   for (const { role } of rows) await client.query(`DROP ROLE IF EXISTS ${role}`)
+}
+
+const ITERATIONS = 4096
+const BYTES = 32
+
+/** A password as PostgreSQL keeps it (RFC 5803), so that no log of statements holds the password itself. */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, BYTES, 'sha256')
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest()
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64')
+  const serverKey = keyed('Server Key').toString('base64')
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`
 }

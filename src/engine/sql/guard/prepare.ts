@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import { resolveExpression } from './expression.ts'
 import { castParameters } from './parameter-casts.ts'
 import { readParameters } from './parameters.ts'
-import { parseOne } from './parse.ts'
+import { parseOne, readText } from './parse.ts'
 import { loadParser } from './parser.ts'
 import { print } from './print.ts'
 import { collateRecursion } from './recursion.ts'
@@ -13,7 +13,6 @@ import { nameRelations } from './rewrite.ts'
 import { OUTERMOST } from './scope.ts'
 import { resolveSelect } from './select.ts'
 import { checkStructure } from './structure.ts'
-import { readText } from './text.ts'
 
 /** A statement that has passed, as it is to be executed. */
 export type Prepared = {

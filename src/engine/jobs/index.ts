@@ -1,1 +1,0 @@
-export { openJobs } from './runner.ts'
