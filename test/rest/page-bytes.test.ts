@@ -258,6 +258,24 @@ describe('Lists of configuration', () => {
   })
 })
 
+test('an export of more than a page is refused, and goes on by names', async () => {
+  const base = 'exported'
+  succeed(await whole.call('PUT', `/v1/bases/${base}`, {}), 201)
+  for (const id of times(6, (i) => `n${i}`)) {
+    const json_schema = { description: text(15_000) }
+    succeed(await whole.call('PUT', `/v1/${base}/record-types/${id}`, { json_schema }), 201)
+  }
+  const at = `/v1/${base}/providers/openai/export`
+  const all = succeed(await whole.call('GET', at)).tools
+  expect(all).toHaveLength(6)
+  expect(expectFailure(await paged.call('GET', at), 'VALIDATION_ERROR').details[0]).toMatchObject({
+    path: 'query/record_types',
+    code: 'too_large',
+  })
+  const named = succeed(await paged.call('GET', `${at}?record_types=n0,n1,n2`)).tools
+  expect(named).toEqual(all.slice(0, 3))
+})
+
 describe('The list of tokens', () => {
   // Some fifty kilobytes a token: together they are more than a page.
   const grants = times(100, (n) => ({

@@ -100,24 +100,31 @@ export async function exportRecordTypes(
 ) {
   const codec = provider(name)
   if (named) checkNames(named)
-  const types: RecordType[] = []
-  if (named) for (const id of named) types.push(await getRecordType(scope, baseId, id))
+  const written: (ReturnType<typeof writeTool> & { id: string })[] = []
+  let left = scope.answer.room
+  const add = async (type: RecordType) => {
+    if (turnIsOver()) await nextTurn()
+    const tool = writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, { checks: CHECKS, shape })
+    left -= JSON.stringify([tool.tool, tool.warnings]).length
+    if (left < 0 && written.length > 0) throw tooLarge()
+    written.push({ ...tool, id: type.id })
+  }
+  if (named) for (const id of named) await add(await getRecordType(scope, baseId, id))
   else
     for (let more = true; more; ) {
-      const page = await listRecordTypes(scope, baseId, { limit: PAGE, offset: types.length })
-      types.push(...page.data)
+      const page = await listRecordTypes(scope, baseId, { limit: PAGE, offset: written.length })
+      for (const type of page.data) await add(type)
       more = page.hasMore
     }
-  const ordered = named ? types : types.sort((a, b) => (a.id < b.id ? -1 : 1))
-  const written = []
-  for (const type of ordered) {
-    if (turnIsOver()) await nextTurn()
-    written.push(
-      writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, { checks: CHECKS, shape }),
-    )
-  }
-  return together(codec, written)
+  return together(codec, named ? written : written.sort((a, b) => (a.id < b.id ? -1 : 1)))
 }
+
+const tooLarge = () =>
+  invalid({
+    path: '/record_types',
+    code: 'too_large',
+    message: 'The definitions have more bytes than an answer may. Name fewer record types at a time.',
+  })
 
 /** Each name once, each one that a type can have: an empty one, from a stray comma, is no type that is missing. */
 function checkNames(named: readonly string[]): void {
