@@ -181,7 +181,7 @@ const Ends = z
 export const CARDINALITIES = ['many_to_many', 'one_to_many', 'many_to_one', 'one_to_one'] as const
 export const ON_DELETE = ['unlink', 'restrict', 'cascade'] as const
 
-/** What a relationship type is, beside its schema. */
+/** What a relationship type is, whatever surface it comes through. */
 export const RelationshipTypeBody = z.strictObject({
   name: Name.optional().meta({ description: 'The id when left out.' }),
   description: Description.optional(),
@@ -199,14 +199,15 @@ export const RelationshipTypeBody = z.strictObject({
     description:
       'What deleting the target does: `unlink` takes the link out, `restrict` refuses, `cascade` deletes the source too. Deleting the source always unlinks. `unlink` when left out.',
   }),
-})
-
-/** What a relationship type is put with. */
-export const RelationshipTypePut = RelationshipTypeBody.extend({
-  id: z.string().optional(),
   data_schema: z
     .unknown()
     .optional()
     .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
+})
+
+/** What a relationship type is put with. */
+export const RelationshipTypePut = RelationshipTypeBody.omit({ data_schema: true }).extend({
+  id: z.string().optional(),
+  data_schema: RelationshipTypeBody.shape.data_schema,
   expected_version: expectedVersion,
 })

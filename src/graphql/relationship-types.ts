@@ -1,12 +1,7 @@
 import { CARDINALITIES, ON_DELETE } from '../contract/shapes.ts'
-import { expectation } from '../engine/expectation.ts'
-import * as types from '../engine/relationship-types/index.ts'
+import { RELATIONSHIP_TYPE } from '../engine/relationship-types/index.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
-import { mutation } from './mutation.ts'
-import { pageArgs, pageType } from './page.ts'
-
-type RelationshipType = types.RelationshipType & { dryRun?: boolean }
+import { configuration } from './configuration.ts'
 
 const Cardinality = builder.enumType('Cardinality', {
   description: 'How many links an end may have: `one_to_many` means that a target has one source.',
@@ -17,10 +12,9 @@ const OnDelete = builder.enumType('OnDelete', {
   values: ON_DELETE,
 })
 
-const RelationshipTypeType = builder.objectRef<RelationshipType>('RelationshipType').implement({
+configuration('RelationshipType', RELATIONSHIP_TYPE, {
   description: 'A kind of link between records: which types it joins, how many, and what it holds.',
   fields: (t) => ({
-    id: t.exposeString('id'),
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
     dataSchema: t.expose('dataSchema', { type: 'JSON' }),
@@ -30,31 +24,8 @@ const RelationshipTypeType = builder.objectRef<RelationshipType>('RelationshipTy
     targetRecordTypes: t.exposeStringList('targetRecordTypes'),
     cardinality: t.expose('cardinality', { type: Cardinality }),
     onDelete: t.expose('onDelete', { type: OnDelete }),
-    version: t.exposeInt('version'),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-    operation: t.field({ type: Operation, nullable: true, resolve: (type) => type.operation }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
-})
-const RelationshipTypePage = pageType('RelationshipTypePage', RelationshipTypeType)
-
-builder.queryFields((t) => ({
-  relationshipTypes: t.field({
-    type: RelationshipTypePage,
-    description: 'The relationship types of a base of which the token could read links, newest first.',
-    args: { base: t.arg.string({ required: true }), ...pageArgs() },
-    resolve: (_root, { base, ...args }, { scope }) => types.listRelationshipTypes(scope, base, args),
-  }),
-  relationshipType: t.field({
-    type: RelationshipTypeType,
-    args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
-    resolve: (_root, { base, id }, { scope }) => types.getRelationshipType(scope, base, id),
-  }),
-}))
-
-const RelationshipTypeInput = builder.inputType('RelationshipTypeInput', {
-  fields: (t) => ({
+  inputs: (t) => ({
     name: t.string(),
     description: t.string(),
     dataSchema: t.field({ type: 'JSON', description: 'The JSON Schema of what its links hold.' }),
@@ -63,50 +34,17 @@ const RelationshipTypeInput = builder.inputType('RelationshipTypeInput', {
     cardinality: t.field({ type: Cardinality }),
     onDelete: t.field({ type: OnDelete }),
   }),
-})
-
-const writeArgs = () =>
-  builder.args((t) => ({
-    base: t.string({ required: true }),
-    id: t.string({ required: true }),
-    input: t.field({ type: RelationshipTypeInput, required: true }),
-    allowInvalid: t.boolean({ description: 'Keep links that a new schema refuses, flagged `valid: false`.' }),
-    ...versionArgs(),
-  }))
-const onInvalid = (allowInvalid: boolean | null | undefined) => (allowInvalid ? 'allow' : 'refuse')
-
-mutation('putRelationshipType', {
-  description: 'Creates a relationship type or replaces it whole.',
-  type: RelationshipTypeType,
-  args: { ...writeArgs(), ...expectationArgs() },
-  resolve: (scope, { base, id, input, allowInvalid, ...expected }) =>
-    types.putRelationshipType(scope, base, id, input, {
-      expected: expectation(expected),
-      onInvalid: onInvalid(allowInvalid),
-    }),
-})
-
-mutation('patchRelationshipType', {
-  description: 'Changes the fields of a relationship type that are named; each is replaced whole.',
-  type: RelationshipTypeType,
-  args: writeArgs(),
-  resolve: (scope, { base, id, input, allowInvalid, ...expected }) =>
-    types.patchRelationshipType(scope, base, id, input, {
-      expected: expectation(expected),
-      onInvalid: onInvalid(allowInvalid),
-    }),
-})
-
-mutation('deleteRelationshipType', {
-  description: 'Deletes a relationship type; one with relationships wants `confirm` equal to its id.',
-  type: Deleted,
-  planned: notYetDeleted,
-  args: builder.args((t) => ({
-    base: t.string({ required: true }),
-    id: t.string({ required: true }),
-    confirm: t.string(),
-    ...versionArgs(),
-  })),
-  resolve: (scope, { base, id, confirm, ...expected }) =>
-    types.deleteRelationshipType(scope, base, id, confirm ?? null, expectation(expected)),
+  list: 'The relationship types of a base of which the token could read links, newest first.',
+  put: 'Creates a relationship type or replaces it whole.',
+  patch: 'Changes the fields of a relationship type that are named; each is replaced whole.',
+  remove: 'Deletes a relationship type; one with relationships wants `confirm` equal to its id.',
+  writes: {
+    args: builder.args((t) => ({
+      allowInvalid: t.boolean({
+        description: 'Keep links that a new schema refuses, flagged `valid: false`.',
+      }),
+    })),
+    options: ({ allowInvalid }) => ({ onInvalid: allowInvalid ? 'allow' : 'refuse' }),
+  },
+  confirms: true,
 })

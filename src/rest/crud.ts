@@ -18,10 +18,10 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   tag: string
   /** With its article: "A toolset". */
   label: string
-  /** The fields, as they are sent; `id` and `expected_version` may come with them. */
+  /** The fields, as they are sent. */
   body: B
-  /** What else may be sent that is no field. */
-  beside?: z.ZodObject
+  /** All that may be sent; with `id` and `expected_version` the fields alone when left out. */
+  sent?: z.ZodObject
   answers: z.ZodType
   list: TadaDocumentNode<{ page: Page<Found<B>> }, Listing>
   get: TadaDocumentNode<{ found: Found<B> }, Target>
@@ -38,7 +38,7 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   /** That it holds what goes with it, where its deletion is to be confirmed by its id. */
   confirm?: string
   /** What the token must hold; a grant on the base as a whole when left out. */
-  needs?: { list: Needs; get: Needs; write: Needs }
+  needs?: { list?: Needs; read?: Needs; write?: Needs }
 }
 type Needs = (params: Record<string, string>) => Need
 
@@ -76,7 +76,7 @@ export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
 }
 
 function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject>): Route[] {
-  const { tag, answers, writes, needs, beside = z.object({}) } = spec
+  const { tag, answers, writes, needs = {} } = spec
   const one = `${spec.label.charAt(0).toLowerCase()}${spec.label.slice(1)}`
   const many = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', ' ')
   const id = z
@@ -84,22 +84,21 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
     .refine(isTypeId, `${spec.label} id must be ${ID_RULES.type}.`)
     .meta({ description: `${spec.label} id.` })
   const params = z.strictObject({ base_id: baseId(), id })
-  const body = spec.body.extend({
-    ...beside.shape,
-    id: z.string().optional(),
-    expected_version: expectedVersion,
-  })
+  const body = spec.sent ?? spec.body.extend({ id: z.string().optional(), expected_version: expectedVersion })
+  const fields = Object.keys(spec.body.shape)
   const targetOf = ({ base_id: base, id }: z.output<typeof params>) => ({ base, id })
-  const inputOf = (sent: z.output<typeof body>) =>
-    camelFields(without(sent, 'id', 'expected_version', ...Object.keys(beside.shape)))
-  const write = needs?.write ?? onBase('manage')
+  /** Only what is given: to a PATCH, null is a value. */
+  const inputOf = (sent: object) =>
+    camelFields(Object.fromEntries(Object.entries(sent).filter(([name]) => fields.includes(name))))
+  const read = needs.read ?? onBase('read')
+  const write = needs.write ?? onBase('manage')
   const query = writes && { query: writes.query }
   const patch = spec.patch
   return [
     route(`GET ${path}`, {
       tag,
       summary: `List ${many}`,
-      need: needs?.list ?? onBase('read'),
+      need: needs.list ?? read,
       params: params.pick({ base_id: true }),
       query: pageQuery,
       operation: spec.list,
@@ -133,7 +132,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
     route(`GET ${path}/:id`, {
       tag,
       summary: `Get ${one}`,
-      need: needs?.get ?? onBase('read'),
+      need: read,
       params,
       operation: spec.get,
       variables: ({ params }) => targetOf(params),

@@ -1,11 +1,8 @@
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
-import { CARDINALITIES, ON_DELETE, RelationshipTypePut } from '../contract/shapes.ts'
+import { CARDINALITIES, ON_DELETE, RelationshipTypeBody, RelationshipTypePut } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf, without } from './page.ts'
-import { pageOf, pageQuery } from './query.ts'
-import { route } from './route.ts'
-import { baseId, Deleted, onBase, relTypeId, time } from './shapes.ts'
+import { crud } from './crud.ts'
+import { time } from './shapes.ts'
 
 const RelationshipType = z
   .object({
@@ -35,154 +32,62 @@ const RelationshipTypeFields = graphql(`fragment RelationshipTypeFields on Relat
   target_record_types: targetRecordTypes cardinality on_delete: onDelete version created_at: createdAt updated_at: updatedAt
 }`)
 
-type Body = z.output<typeof RelationshipTypePut>
-
-const params = z.strictObject({ base_id: baseId(), id: relTypeId })
-const changeQuery = z.strictObject({
-  on_invalid: z
-    .enum(['allow'])
-    .optional()
-    .meta({ description: '`allow`: keep relationships the schema refuses, flagged `valid: false`.' }),
-})
-const need = onBase('manage')
-const sight = ({ base_id = '' }) => ({ sight: base_id })
-
-/** Only what is given: to a PATCH, null is a value. */
-const input = (body: Body) => ({
-  ...(body.name !== undefined && { name: body.name }),
-  ...(body.description !== undefined && { description: body.description }),
-  ...(body.data_schema !== undefined && { dataSchema: body.data_schema }),
-  ...(body.source_record_types && { sourceRecordTypes: body.source_record_types }),
-  ...(body.target_record_types && { targetRecordTypes: body.target_record_types }),
-  ...(body.cardinality && { cardinality: body.cardinality }),
-  ...(body.on_delete && { onDelete: body.on_delete }),
-})
-
 /** The rows of relationship types. */
-export const relationshipTypes = [
-  route('GET /:base_id/relationship-types', {
-    tag: 'Relationship types',
-    summary: 'List relationship types',
-    need: sight,
-    params: params.pick({ base_id: true }),
-    query: pageQuery,
-    operation: graphql(
-      `query ListRelationshipTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        relationshipTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...RelationshipTypeFields } hasMore truncated limit offset total nextCursor
-        }
-      }`,
-      [RelationshipTypeFields],
-    ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      ...pageOf(query),
-    }),
-    reply: ({ relationshipTypes }) => ({ body: pageBody(relationshipTypes) }),
-    answers: listOf(RelationshipType),
-  }),
-  route('PUT /:base_id/relationship-types/:id', {
-    tag: 'Relationship types',
-    summary: 'Create a relationship type or replace it',
-    need,
-    params,
-    query: changeQuery,
-    body: RelationshipTypePut,
-    versioned: true,
-    operation: graphql(
-      `mutation PutRelationshipType($base: String!, $id: String!, $input: RelationshipTypeInput!, $allowInvalid: Boolean,
-        $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-        putRelationshipType(base: $base, id: $id, input: $input, allowInvalid: $allowInvalid,
-          expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-          ...RelationshipTypeFields operation dry_run: dryRun
-        }
-      }`,
-      [RelationshipTypeFields],
-    ),
-    variables: ({ params, query, body, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      input: input(body),
-      allowInvalid: query.on_invalid === 'allow',
-      ...conditions,
-    }),
-    reply: ({ putRelationshipType }, { params }) => ({
-      status: putRelationshipType.operation === 'created' ? 201 : 200,
-      location: `/v1/${params.base_id}/relationship-types/${putRelationshipType.id}`,
-      body: trim(without(putRelationshipType, 'operation')),
-    }),
-    statuses: [200, 201],
-    answers: RelationshipType,
-  }),
-  route('GET /:base_id/relationship-types/:id', {
-    tag: 'Relationship types',
-    summary: 'Get a relationship type',
-    need: sight,
-    params,
-    operation: graphql(
-      `query GetRelationshipType($base: String!, $id: String!) {
-        relationshipType(base: $base, id: $id) { ...RelationshipTypeFields }
-      }`,
-      [RelationshipTypeFields],
-    ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ relationshipType }) => ({ body: relationshipType }),
-    answers: RelationshipType,
-  }),
-  route('PATCH /:base_id/relationship-types/:id', {
-    tag: 'Relationship types',
-    summary: 'Change the named fields of a relationship type',
-    need,
-    params,
-    query: changeQuery,
-    body: RelationshipTypePut,
-    versioned: true,
-    operation: graphql(
-      `mutation PatchRelationshipType($base: String!, $id: String!, $input: RelationshipTypeInput!, $allowInvalid: Boolean,
-        $expectedVersions: [Int!], $mustExist: Boolean) {
-        patchRelationshipType(base: $base, id: $id, input: $input, allowInvalid: $allowInvalid,
-          expectedVersions: $expectedVersions, mustExist: $mustExist) {
-          ...RelationshipTypeFields dry_run: dryRun
-        }
-      }`,
-      [RelationshipTypeFields],
-    ),
-    variables: ({ params, query, body, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      input: input(body),
-      allowInvalid: query.on_invalid === 'allow',
-      expectedVersions: conditions.expectedVersions,
-      mustExist: conditions.mustExist,
-    }),
-    reply: ({ patchRelationshipType }) => ({ body: trim(patchRelationshipType) }),
-    answers: RelationshipType,
-  }),
-  route('DELETE /:base_id/relationship-types/:id', {
-    tag: 'Relationship types',
-    summary: 'Delete a relationship type',
-    need,
-    params,
+export const relationshipTypes = crud('/:base_id/relationship-types', {
+  tag: 'Relationship types',
+  label: 'A relationship type',
+  body: RelationshipTypeBody,
+  sent: RelationshipTypePut,
+  answers: RelationshipType,
+  needs: { read: ({ base_id = '' }) => ({ sight: base_id }) },
+  writes: {
     query: z.strictObject({
-      confirm: z
-        .string()
+      on_invalid: z
+        .enum(['allow'])
         .optional()
-        .meta({ description: "The type's id; needed when it has relationships." }),
+        .meta({ description: '`allow`: keep relationships the schema refuses, flagged `valid: false`.' }),
     }),
-    versioned: true,
-    operation:
-      graphql(`mutation DeleteRelationshipType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
-      deleteRelationshipType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
-        id deleted dry_run: dryRun
+    variables: ({ on_invalid }) => ({ allowInvalid: on_invalid === 'allow' }),
+  },
+  list: graphql(
+    `query ListRelationshipTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      page: relationshipTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        data { ...RelationshipTypeFields } hasMore truncated limit offset total nextCursor
       }
-    }`),
-    variables: ({ params, query, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      confirm: query.confirm,
-      expectedVersions: conditions.expectedVersions,
-    }),
-    reply: ({ deleteRelationshipType }) => ({ body: trim(deleteRelationshipType) }),
-    answers: Deleted,
-  }),
-]
+    }`,
+    [RelationshipTypeFields],
+  ),
+  get: graphql(
+    `query GetRelationshipType($base: String!, $id: String!) {
+      found: relationshipType(base: $base, id: $id) { ...RelationshipTypeFields }
+    }`,
+    [RelationshipTypeFields],
+  ),
+  put: graphql(
+    `mutation PutRelationshipType($base: String!, $id: String!, $input: RelationshipTypeInput!, $allowInvalid: Boolean,
+      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+      written: putRelationshipType(base: $base, id: $id, input: $input, allowInvalid: $allowInvalid,
+        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+        ...RelationshipTypeFields operation dry_run: dryRun
+      }
+    }`,
+    [RelationshipTypeFields],
+  ),
+  patch: graphql(
+    `mutation PatchRelationshipType($base: String!, $id: String!, $input: RelationshipTypeInput!, $allowInvalid: Boolean,
+      $expectedVersions: [Int!], $mustExist: Boolean) {
+      written: patchRelationshipType(base: $base, id: $id, input: $input, allowInvalid: $allowInvalid,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) {
+        ...RelationshipTypeFields dry_run: dryRun
+      }
+    }`,
+    [RelationshipTypeFields],
+  ),
+  remove:
+    graphql(`mutation DeleteRelationshipType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
+    gone: deleteRelationshipType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
+      id deleted dry_run: dryRun
+    }
+  }`),
+  confirm: "The type's id; needed when it has relationships.",
+})

@@ -5,6 +5,26 @@ export type KindSample = { noun: string; body: Body; defaults: Body }
 
 /** By their names in the change log. Bodies name the record type `note`, the relationship type `about` and the toolset `shared`. */
 export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
+  relationship_type: {
+    noun: 'relationship-types',
+    body: {
+      name: 'Knows',
+      description: 'Who knows whom.',
+      data_schema: { type: 'object', properties: { since: { type: 'string' } } },
+      source_record_types: ['note'],
+      target_record_types: ['note'],
+      cardinality: 'one_to_many',
+      on_delete: 'cascade',
+    },
+    defaults: {
+      description: null,
+      data_schema: {},
+      source_record_types: ['*'],
+      target_record_types: ['*'],
+      cardinality: 'many_to_many',
+      on_delete: 'unlink',
+    },
+  },
   toolset: {
     noun: 'toolsets',
     body: {

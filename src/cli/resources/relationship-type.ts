@@ -1,17 +1,5 @@
-import type { Noun } from '../command/command.ts'
-import {
-  confirm,
-  createOnly,
-  description,
-  ifMatch,
-  json,
-  name,
-  type Option,
-  paging,
-  query,
-  text,
-  writing,
-} from '../command/options.ts'
+import { configuration } from '../command/configuration.ts'
+import { description, json, name, type Option, query, text } from '../command/options.ts'
 
 const ids = (flags: string, field: string, about: string): Option => ({
   flags,
@@ -35,9 +23,9 @@ const fields: readonly Option[] = [
   query('--on-invalid <allow>', 'on_invalid', 'allow: keep relationships the schema refuses'),
 ]
 
-export const relationshipType: Noun = {
-  name: 'relationship-type',
+export const relationshipType = configuration('/:base_id/relationship-types', {
   summary: 'Relationship types: the kinds of links between records',
+  label: 'a relationship type',
   columns: [
     'id',
     'name',
@@ -47,34 +35,6 @@ export const relationshipType: Noun = {
     'on_delete',
     'version',
   ],
-  rows: [
-    {
-      name: 'list',
-      summary: 'List relationship types',
-      method: 'GET',
-      path: '/:base_id/relationship-types',
-      options: paging,
-    },
-    {
-      name: 'get',
-      summary: 'Show a relationship type',
-      method: 'GET',
-      path: '/:base_id/relationship-types/:id',
-      options: [],
-    },
-    {
-      name: 'put',
-      summary: 'Create a relationship type or replace it',
-      method: 'PUT',
-      path: '/:base_id/relationship-types/:id',
-      options: [...fields, ifMatch, createOnly, ...writing],
-    },
-    {
-      name: 'delete',
-      summary: 'Delete a relationship type',
-      method: 'DELETE',
-      path: '/:base_id/relationship-types/:id',
-      options: [confirm, ifMatch, ...writing],
-    },
-  ],
-}
+  fields,
+  confirms: true,
+})

@@ -3,7 +3,6 @@ import type { RecordTypeInput } from '../record-types/input.ts'
 import type { OnInvalid } from '../record-types/migration.ts'
 import type { RecordLink } from '../records/index.ts'
 import type { Pair, PairInput } from '../records/record.ts'
-import type { RelationshipTypeInput } from '../relationship-types/input.ts'
 import type { LinkEnd, LinkWrite } from '../relationships/index.ts'
 
 /** An id: as it was written, or that of what an earlier operation wrote. */
@@ -77,7 +76,7 @@ export type ConfigurationOperation = Common & { readonly id: string; readonly ex
       }
     | {
         readonly type: 'upsert_relationship_type'
-        readonly input: RelationshipTypeInput
+        readonly input: object
         readonly onInvalid: 'refuse' | 'allow'
       }
     | {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
+import { camelFields } from '../../contract/field-names.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { type Expectation, NO_EXPECTATION } from '../expectation.ts'
 import type { ConfigurationOperation, Unplaced } from './operation.ts'
@@ -31,16 +32,9 @@ function readRecordType(raw: Raw<'upsert_record_type'>): Unplaced<ConfigurationO
 function readRelationshipType(raw: Raw<'upsert_relationship_type'>): Unplaced<ConfigurationOperation> {
   const { type, id, body = {}, on_invalid = 'refuse' } = raw
   demandSameId(id, body.id)
-  const input = {
-    name: body.name,
-    description: body.description,
-    dataSchema: body.data_schema,
-    sourceRecordTypes: body.source_record_types,
-    targetRecordTypes: body.target_record_types,
-    cardinality: body.cardinality,
-    onDelete: body.on_delete,
-  }
-  return { type, id, input, onInvalid: on_invalid, expected: expectedOf(body.expected_version) }
+  const { id: _id, expected_version, ...fields } = body
+  const input = camelFields(fields)
+  return { type, id, input, onInvalid: on_invalid, expected: expectedOf(expected_version) }
 }
 
 /** What `expected_version` and `claim_id` ask for. */

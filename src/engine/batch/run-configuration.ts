@@ -1,10 +1,7 @@
 import { withPaths } from '../../foundation/errors.ts'
+import { put, remove } from '../configuration/index.ts'
 import { deleteRecordType, demandType, putRecordType } from '../record-types/index.ts'
-import {
-  deleteRelationshipType,
-  demandRelationshipType,
-  putRelationshipType,
-} from '../relationship-types/index.ts'
+import { demandRelationshipType, RELATIONSHIP_TYPE } from '../relationship-types/index.ts'
 import type { WriteScope } from '../write.ts'
 import { ofOperation } from './failures.ts'
 import type { ConfigurationOperation } from './operation.ts'
@@ -36,7 +33,7 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
     }
     case 'upsert_relationship_type': {
       const { input, onInvalid } = operation
-      return doneBy(await putRelationshipType(scope, baseId, id, input, { expected, onInvalid }))
+      return doneBy(await put(RELATIONSHIP_TYPE, scope, baseId, id, input, { expected, onInvalid }))
     }
     case 'delete_record_type': {
       const { version } = await demandType(scope, baseId, id)
@@ -45,7 +42,7 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
     }
     case 'delete_relationship_type': {
       const { version } = await demandRelationshipType(scope, baseId, id)
-      await deleteRelationshipType(scope, baseId, id, operation.confirm, expected)
+      await remove(RELATIONSHIP_TYPE, scope, baseId, id, { confirm: operation.confirm, expected })
       return { operation: 'deleted', version: version + 1 }
     }
   }

@@ -86,7 +86,13 @@ export type Rights<F extends object> = {
 }
 
 /** Something of another kind that a field names, and where in the body. */
-type Reference = { readonly kind: Named; readonly id: string; readonly at: string }
+type Reference = {
+  readonly kind: Named
+  readonly id: string
+  readonly at: string
+  /** What to send where there is no such thing, beside a PUT of it. */
+  readonly instead?: string
+}
 /** What a kind is called. */
 export type Named = Pick<Kind, 'name' | 'label' | 'codes'>
 
@@ -101,7 +107,7 @@ export type PutOptions = {
   readonly onInvalid?: 'refuse' | 'allow' | 'migrate'
   readonly migration?: unknown
 }
-type DeleteOptions = { readonly confirm: string | null; told(): void }
+export type DeleteOptions = { readonly confirm: string | null; told(): void }
 
 /** A PUT or PATCH about to be written. */
 type Edit<F extends object, R> = {

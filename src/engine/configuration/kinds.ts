@@ -1,6 +1,7 @@
 import { ENDPOINT } from '../endpoints/endpoint.ts'
 import { TOOLSET } from '../endpoints/toolset.ts'
+import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
 import type { Kind } from './kind.ts'
 
 /** Every kind of configuration; what a kind names stands before it. */
-export const KINDS: readonly Kind[] = [TOOLSET, ENDPOINT]
+export const KINDS: readonly Kind[] = [RELATIONSHIP_TYPE, TOOLSET, ENDPOINT]

@@ -9,16 +9,22 @@ export async function unknownReferences<F extends object>(
   fields: F,
 ): Promise<Detail[]> {
   const faults: Detail[] = []
-  for (const { kind: named, id, at } of kind.references?.(fields) ?? []) {
+  for (const { kind: named, id, at, instead } of kind.references?.(fields) ?? []) {
     const known = await loaded.ids(named)
-    if (!known.includes(id)) faults.push(unknownReference(named, id, at, known))
+    if (!known.includes(id)) faults.push(unknownReference(named, id, at, known, instead))
   }
   return faults
 }
 
-const unknownReference = (kind: Named, id: string, path: string, known: readonly string[]): Detail => ({
+const unknownReference = (
+  kind: Named,
+  id: string,
+  path: string,
+  known: readonly string[],
+  instead?: string,
+): Detail => ({
   path,
   code: kind.codes.unknown ?? kind.codes.notFound,
-  message: `There is no ${nounOf(kind)} "${id.slice(0, 64)}". PUT it first.`,
+  message: `There is no ${nounOf(kind)} "${id.slice(0, 64)}". PUT it first${instead === undefined ? '' : `, or ${instead}`}.`,
   ...unknownName(id, known),
 })

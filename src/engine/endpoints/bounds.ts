@@ -1,5 +1,4 @@
 import type { EndpointTool } from '../../contract/endpoint-shapes.ts'
-import { unknownName } from '../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { bindFilter } from '../filter/bind.ts'
 import { holdsSearch } from '../filter/compile.ts'
@@ -7,15 +6,21 @@ import { parseField } from '../filter/field.ts'
 import { demandField, type FieldContext } from '../filter/operand.ts'
 import { parseFilter } from '../filter/parse.ts'
 
+import { RECORD_TYPE } from '../record-types/record-type.ts'
+
 /** The record types of a base, as selections of tools are held to them. */
 export type Types = ReadonlyMap<string, FieldContext>
 
-/** What is wrong with selections of tools: types that are not there, and bounds that their types do not have. */
+/** The record types that selections of tools name. */
+export const typesNamed = (selections: readonly EndpointTool[]) =>
+  selections.map(({ record_type: id }, i) => ({ kind: RECORD_TYPE, id, at: `/tools/${i}/record_type` }))
+
+/** What is wrong with the bounds of selections of tools, where their types are there. */
 export function selectionFaults(selections: readonly EndpointTool[], types: Types): Detail[] {
   return selections.flatMap((selection, i) => {
     const at = `/tools/${i}`
     const type = types.get(selection.record_type)
-    if (!type) return [unknownType(selection.record_type, at, [...types.keys()])]
+    if (!type) return []
     return [
       ...repeated(selection.operations, `${at}/operations`),
       ...repeated(selection.fields ?? [], `${at}/fields`),
@@ -33,13 +38,6 @@ export const repeated = (names: readonly string[], at: string): Detail[] =>
       ? []
       : [{ path: `${at}/${i}`, code: 'duplicate', message: `"${name}" is named twice.`, received: name }],
   )
-
-const unknownType = (id: string, at: string, known: readonly string[]): Detail => ({
-  path: `${at}/record_type`,
-  code: 'unknown_record_type',
-  message: `There is no record type "${id.slice(0, 64)}". PUT it first.`,
-  ...unknownName(id, known),
-})
 
 function fieldFaults(name: string, type: FieldContext, at: string): readonly Detail[] {
   return faultsOf(() => {

@@ -1,5 +1,4 @@
 import type { EndpointTool } from '../../contract/endpoint-shapes.ts'
-import type { FieldContext } from '../filter/operand.ts'
 import type { Scope } from '../scope.ts'
 import type { Types } from './bounds.ts'
 import type { PortableIds } from './named-tools.ts'
@@ -10,13 +9,10 @@ export async function portableIdsOf({ db }: Scope, baseId: string): Promise<Port
   return new Map(rows.map(({ id, portableId }) => [id, portableId]))
 }
 
-const UNREAD: FieldContext = { jsonSchema: {}, timezone: 'UTC' }
-
-/** All types of the base by id, with the schemas of those that the selections name. */
+/** The types that the selections name, as far as there are any, with their schemas. */
 export async function typesOf(
   { db }: Scope,
   baseId: string,
-  portableIds: PortableIds,
   selections: readonly EndpointTool[],
 ): Promise<Types> {
   const named = [...new Set(selections.map(({ record_type }) => record_type))]
@@ -24,6 +20,5 @@ export async function typesOf(
     where: { baseId, id: { in: named } },
     select: { id: true, jsonSchema: true, timezone: true },
   })
-  const read = new Map(rows.map(({ id, ...type }) => [id, type]))
-  return new Map([...portableIds.keys()].sort().map((id) => [id, read.get(id) ?? UNREAD]))
+  return new Map(rows.map(({ id, ...type }) => [id, type]))
 }

@@ -2,7 +2,7 @@ import { EndpointBody } from '../../contract/endpoint-shapes.ts'
 import type { FieldsOf, Kind } from '../configuration/kind.ts'
 import type { Endpoint as Row } from '../prisma/client.ts'
 import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
-import { repeated, selectionFaults } from './bounds.ts'
+import { repeated, selectionFaults, typesNamed } from './bounds.ts'
 import { portableIdsOf, typesOf } from './context-of.ts'
 import { type FormerName, formerNames } from './former-names.ts'
 import { toolsOfEndpoint, typedToolsOf } from './members.ts'
@@ -31,7 +31,8 @@ export const ENDPOINT: Kind<Fields, Row> = {
   }),
   table: ({ orm }) => orm.endpoint,
   topic: (baseId) => `endpoints:${baseId}`,
-  references: ({ toolsets, relationships }) => [
+  references: ({ tools, toolsets, relationships }) => [
+    ...typesNamed(tools),
     ...toolsets.map((id, i) => ({ kind: TOOLSET, id, at: `/toolsets/${i}` })),
     ...relationships.map(({ rel_type: id }, i) => ({
       kind: RELATIONSHIP_TYPE,
@@ -41,7 +42,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
   ],
   check: async (loaded, { baseId, held, next }) => {
     const portableIds = await loaded.once(portableIdsOf)
-    const types = await typesOf(loaded.scope, baseId, portableIds, next.tools)
+    const types = await typesOf(loaded.scope, baseId, next.tools)
     const toolsets = await loaded.rows(TOOLSET, next.toolsets)
     return {
       faults: [

@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { FieldsOf, Kind } from '../configuration/kind.ts'
 import type { Toolset as Row } from '../prisma/client.ts'
 import type { WriteScope } from '../write.ts'
-import { selectionFaults } from './bounds.ts'
+import { selectionFaults, typesNamed } from './bounds.ts'
 import { portableIdsOf, typesOf } from './context-of.ts'
 import { type FormerName, formerNames } from './former-names.ts'
 import { toolsetsOf, toolsOf, toolsOfEndpoint, usersOf } from './members.ts'
@@ -21,9 +21,10 @@ export const TOOLSET: Kind<Fields, Row> = {
   defaults: (id) => ({ name: id, description: null, tools: [] }),
   table: ({ orm }) => orm.toolset,
   topic: (baseId) => `endpoints:${baseId}`,
+  references: ({ tools }) => typesNamed(tools),
   check: async (loaded, { baseId, held, next }) => {
     const portableIds = await loaded.once(portableIdsOf)
-    const types = await typesOf(loaded.scope, baseId, portableIds, next.tools)
+    const types = await typesOf(loaded.scope, baseId, next.tools)
     const named = nameTools(next.tools, portableIds, (i) => `/tools/${i}`)
     return {
       faults: [...selectionFaults(next.tools, types), ...nameFaults(named)],

@@ -1,5 +1,6 @@
 import { unknownName } from '../../contract/suggest.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import type { Named } from '../configuration/kind.ts'
 import { type ShownIndex, shownIndex } from '../indexes/index.ts'
 import type { RecordTypeIndex as IndexRow, RecordType as PlainRow } from '../prisma/client.ts'
 
@@ -8,6 +9,13 @@ export type TypeRow = PlainRow & { indexes: IndexRow[] }
 
 /** What the ORM is to read with a type. */
 export const WITH_INDEXES = { indexes: { orderBy: { position: 'asc' } } } as const
+
+/** Record types, as what names one of them knows them. */
+export const RECORD_TYPE: Named = {
+  name: 'record_type',
+  label: 'a record type',
+  codes: { notFound: 'record_type_not_found', unknown: 'unknown_record_type' },
+}
 
 /** A record type as every surface shows it. */
 export type RecordType = {

@@ -6,11 +6,12 @@ import {
   type OnDelete,
   STAMP,
 } from '../compiled-relationship-type.ts'
+import { notFound } from '../configuration/read.ts'
 import { statement } from '../db.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/index.ts'
 import { rightsOf } from '../lens/look.ts'
 import type { Scope } from '../scope.ts'
-import { relationshipTypeNotFound } from './relationship-type.ts'
+import { RELATIONSHIP_TYPE } from './relationship-type.ts'
 
 type Row = {
   id: string
@@ -99,5 +100,5 @@ export async function demandRelationshipType(
   const type = known ?? readable(scope, baseId, await reloadRelationshipTypes(scope, baseId)).get(id)
   if (type) return type
   await demandBase(scope, baseId)
-  throw relationshipTypeNotFound(id)
+  throw notFound(RELATIONSHIP_TYPE, id)
 }

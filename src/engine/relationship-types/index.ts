@@ -1,4 +1,3 @@
-export { patchRelationshipType, putRelationshipType } from './change.ts'
 export {
   demandRelationshipType,
   mayReadRelationships,
@@ -6,6 +5,4 @@ export {
   relationshipTypesOf,
   reloadRelationshipTypes,
 } from './compiled.ts'
-export { getRelationshipType, listRelationshipTypes } from './read.ts'
-export type { RelationshipType } from './relationship-type.ts'
-export { deleteRelationshipType } from './remove.ts'
+export { RELATIONSHIP_TYPE } from './relationship-type.ts'

@@ -1,51 +1,69 @@
-import { DomainError } from '../../foundation/errors.ts'
-import type { Access } from '../access.ts'
-import type { Cardinality, OnDelete } from '../compiled-relationship-type.ts'
-import type { Named } from '../configuration/kind.ts'
+import { RelationshipTypeBody } from '../../contract/shapes.ts'
+import { type Access, demandSight } from '../access.ts'
+import type { Kind, View } from '../configuration/kind.ts'
 import type { RelationshipType as Row } from '../prisma/client.ts'
+import { RECORD_TYPE } from '../record-types/record-type.ts'
+import type { Scope } from '../scope.ts'
+import { deleteLinksOf } from './delete-links.ts'
+import { holdLinks } from './hold.ts'
+import { type Fields, fieldFaults } from './input.ts'
 
-/** Relationship types, as what names one of them knows them. */
-export const RELATIONSHIP_TYPE: Named = {
+const ANY = ['*']
+
+/** Relationship types: the kinds of links between records. */
+export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
   name: 'relationship_type',
   label: 'a relationship type',
   codes: { notFound: 'relationship_type_not_found', unknown: 'unknown_relationship_type' },
+  body: RelationshipTypeBody,
+  defaults: (id) => ({
+    name: id,
+    description: null,
+    dataSchema: {},
+    sourceRecordTypes: ANY,
+    targetRecordTypes: ANY,
+    cardinality: 'many_to_many',
+    onDelete: 'unlink',
+  }),
+  table: ({ orm }) => orm.relationshipType,
+  topic: (baseId) => `relationships:${baseId}`,
+  rights: {
+    list: (scope, baseId) => {
+      demandSight(scope.access, baseId)
+      return readable(scope, baseId)
+    },
+    read: (scope, baseId) => demandSight(scope.access, baseId),
+    shown: (scope, view) => shownTo(scope.access, view),
+  },
+  references: ({ sourceRecordTypes, targetRecordTypes }) => [
+    ...recordTypes(sourceRecordTypes, '/source_record_types'),
+    ...recordTypes(targetRecordTypes, '/target_record_types'),
+  ],
+  check: async ({ scope }, { held, before, next, options }) => ({
+    faults: fieldFaults(next),
+    existing: async () => {
+      if (held && before) await holdLinks(scope, held, before, next, options.onInvalid === 'allow')
+    },
+  }),
+  beforeDelete: deleteLinksOf,
 }
 
-/** A relationship type as every surface shows it. */
-export type RelationshipType = {
-  baseId: string
-  id: string
-  name: string
-  description: string | null
-  dataSchema: object
-  /** Ids of record types, or `*` for any; of those that the token may read. */
-  sourceRecordTypes: readonly string[]
-  targetRecordTypes: readonly string[]
-  cardinality: Cardinality
-  onDelete: OnDelete
-  version: number
-  createdAt: string
-  updatedAt: string
-  operation?: 'created' | 'updated' | 'unchanged'
-}
+const recordTypes = (ids: readonly string[], at: string) =>
+  ids.flatMap((id, i) =>
+    id === '*' ? [] : [{ kind: RECORD_TYPE, id, at: `${at}/${i}`, instead: 'name "*" for any' }],
+  )
 
-export const toRelationshipType = (row: Row): RelationshipType => ({
-  baseId: row.baseId,
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  dataSchema: row.dataSchema as object,
-  sourceRecordTypes: row.sourceRecordTypes,
-  targetRecordTypes: row.targetRecordTypes,
-  cardinality: row.cardinality as Cardinality,
-  onDelete: row.onDelete as OnDelete,
-  version: row.version,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-})
+/** The types with a readable record type at either end: what `shownTo` shows. */
+function readable(scope: Scope, baseId: string): object {
+  const types = scope.access.types('read', baseId)
+  if (types === '*') return {}
+  if (types.size === 0) return { id: { in: [] } }
+  const named = { hasSome: ['*', ...types] }
+  return { AND: [{ sourceRecordTypes: named }, { targetRecordTypes: named }] }
+}
 
 /** The type without the record types that the token may not read; null when one of its ends could not be read. */
-export function shownTo(access: Access, type: RelationshipType): RelationshipType | null {
+function shownTo(access: Access, type: View<Fields>): View<Fields> | null {
   const readable = access.types('read', type.baseId)
   if (readable === '*') return type
   const known = (named: readonly string[]) => named.filter((id) => id === '*' || readable.has(id))
@@ -57,14 +75,3 @@ export function shownTo(access: Access, type: RelationshipType): RelationshipTyp
   const isEmpty = shown.sourceRecordTypes.length === 0 || shown.targetRecordTypes.length === 0
   return isEmpty || readable.size === 0 ? null : shown
 }
-
-export const relationshipTypeNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no relationship type "${id}".`, {
-    details: [
-      {
-        path: '/id',
-        code: 'relationship_type_not_found',
-        message: 'List the relationship types of the base, or PUT this one first.',
-      },
-    ],
-  })

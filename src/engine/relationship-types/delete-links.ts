@@ -1,0 +1,45 @@
+import type { DeleteOptions } from '../configuration/kind.ts'
+import { statement } from '../db.ts'
+import { confirmFirst } from '../expectation.ts'
+import { takeCounts, takeNamed } from '../plans/index.ts'
+import type { RelationshipType as Row } from '../prisma/client.ts'
+import { logLinks } from '../relationships/statements.ts'
+import { authorship } from '../scope.ts'
+import type { WriteScope } from '../write.ts'
+import { lockRelationshipType } from './hold.ts'
+
+const HOLDS_LINKS = statement(
+  'type_holds_links',
+  'SELECT 1 AS one FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 LIMIT 1',
+)
+// Who may manage the whole base may read the types of them all.
+const COUNT_LINKS = statement(
+  'count_links_of_relationship_type',
+  `SELECT rel_type AS type, count(*)::int AS count FROM plinth.relationship
+   WHERE base_id = $1 AND rel_type = $2 GROUP BY rel_type`,
+)
+// Each link's deletion is told before the type's.
+const DELETE_TYPE_LINKS = statement(
+  'delete_type_links',
+  `WITH w AS (DELETE FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 RETURNING *)
+   ${logLinks('w', 'delete', '$3, $4, $5, $6')}`,
+)
+
+/** Deletes the links of the type, each with its entry; there are some only where `confirm` is its id. */
+export async function deleteLinksOf(
+  scope: WriteScope,
+  held: Row,
+  { confirm, told }: DeleteOptions,
+): Promise<void> {
+  const { db, taken } = scope
+  const { baseId, id } = held
+  await lockRelationshipType(scope, baseId, id)
+  if (!scope.planning && confirm !== id && (await db.query(HOLDS_LINKS, [baseId, id])).length > 0)
+    throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
+  if (taken) {
+    takeNamed(taken, 'relationshipTypes', held)
+    takeCounts(taken, 'links', await db.query(COUNT_LINKS, [baseId, id]))
+    told()
+  }
+  await db.query(DELETE_TYPE_LINKS, [baseId, id, ...authorship(scope)])
+}
