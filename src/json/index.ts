@@ -79,20 +79,31 @@ const readContainer = (source: string, use: Use): Promise<unknown> =>
 
 /** A shorter text is looked through again: what is remembered costs each garbage collection more than that. */
 const WORTH_REMEMBERING = 4096
-const MOST_REMEMBERED = 100
+const MOST_REMEMBERED = 400
+/** A list of messages, one of them, its parameters, their arguments, and one of these. */
+const REMEMBERED_LEVELS = 5
 
-/** What has been through the pre-pass: documents, and the members of those that are objects. */
+/** What has been through the pre-pass: documents, and the first of what they are made of, level by level. */
 const sound = new WeakSet<object>()
 
 function remember(value: unknown): void {
-  if (!isObject(value)) return
-  sound.add(value)
-  if (Array.isArray(value)) return
   let left = MOST_REMEMBERED
-  for (const key in value) {
-    if (left-- === 0) return
-    const member = (value as Record<string, unknown>)[key]
-    if (isObject(member)) sound.add(member)
+  let level = [value]
+  for (let n = 0; n < REMEMBERED_LEVELS && level.length > 0; n++) {
+    const below: unknown[] = []
+    for (const each of level) {
+      if (!isObject(each)) continue
+      sound.add(each)
+      const before = below.length
+      if (Array.isArray(each)) below.push(...each.slice(0, left))
+      else
+        for (const key in each) {
+          if (below.length - before >= left) break
+          below.push((each as Record<string, unknown>)[key])
+        }
+      left -= below.length - before
+    }
+    level = below
   }
 }
 
@@ -133,11 +144,16 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   if (refused) throw refused
 }
 
+/** How deep parts are looked up that were looked through before: looking up each of a million would take longer. */
+const KNOWN_DEPTH = 2
+
 /** True when a cheap look at the value rules out every fault. Most values end here. */
 function isSound(value: unknown, depth: number, use: Use = 'stored'): boolean {
   if (typeof value === 'string') return isSoundText(value, use)
   if (!isObject(value)) return value === null || typeof value === 'boolean' || Number.isFinite(value)
   if (depth >= LIMITS.jsonDepth) return false
+  // Arguments that were copied, or made anew, of values that a request was sent with.
+  if (depth > 0 && depth <= KNOWN_DEPTH && sound.has(value)) return true
   if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1, use))
   return Object.entries(value).every(
     ([key, member]) => key !== '__proto__' && isSoundText(key, 'stored') && isSound(member, depth + 1, use),

@@ -64,7 +64,12 @@ function referenced(schema: Record<string, unknown>, reading: Reading): Shape[] 
 
 function composed(schema: Record<string, unknown>, reading: Reading): Shape[] {
   const read = (part: unknown) => readSchema(part, reading)
-  const many = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword].map(read) : [])
+  const branch = (part: unknown) => {
+    // It is merged with all others as well.
+    reading.budget.spend(2)
+    return read(part)
+  }
+  const many = (keyword: string) => (Array.isArray(schema[keyword]) ? schema[keyword].map(branch) : [])
   const shapes = many('allOf')
   for (const keyword of ['anyOf', 'oneOf']) {
     const branches = many(keyword)

@@ -1,5 +1,6 @@
 /** The one coercion: models send objects and arrays as JSON strings. */
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/index.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
 
@@ -31,6 +32,8 @@ function decodeProperties(value: Record<string, unknown>, schema: PortableSchema
 }
 
 function decodeItems(items: unknown[], schema: PortableSchema | undefined): unknown[] {
+  // No model writes lists of that length, and each item is looked at.
+  if (!schema || items.length > LIMITS.jsonMembers) return items
   const decoded = items.map((item) => decode(item, schema))
   return decoded.every((item, index) => item === items[index]) ? items : decoded
 }

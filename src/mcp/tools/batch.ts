@@ -16,6 +16,11 @@ const run = compile(
   ),
 )
 
+/** The engine reads them, after it has looked at how many there are. */
+const operations = z
+  .custom<readonly object[]>((value) => Array.isArray(value), 'It is a list of operations.')
+  .meta({ type: 'array', items: { type: 'object' } })
+
 export const batchTools = [
   tool('batch', {
     title: 'Batch',
@@ -24,7 +29,7 @@ export const batchTools = [
     permission: 'write',
     hints: { destructive: true },
     input: z.strictObject({
-      operations: z.array(z.record(z.string(), z.unknown())),
+      operations,
       ...deleting,
     }),
     output: answerOutput,
