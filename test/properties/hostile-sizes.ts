@@ -303,7 +303,7 @@ export const hostileSizes: fc.Arbitrary<Sent> = fc.oneof(
   { weight: 1, arbitrary: page },
 )
 
-/** Makes what the requests read: a wide type, one of many alternatives, large records, and one record with a long list. */
+/** Makes what the requests read: wide types, types of many alternatives, large records, and one record with a long list. */
 export async function prepare(put: (path: string, body: object) => Promise<void>): Promise<void> {
   await put(`/v1/bases/${BASE}`, {})
   const type = (id: string, json_schema: object) => put(`/v1/${BASE}/record-types/${id}`, { json_schema })
@@ -311,6 +311,11 @@ export async function prepare(put: (path: string, body: object) => Promise<void>
   await type('large', {})
   await type('wide', { properties: properties(WIDE_PROPERTIES), additionalProperties: false })
   await type('branchy', { properties: branches(BRANCHES) })
+  // Schemas of 130 to 180 KB: many properties, alternatives, parts and names that no tool can have.
+  await type('properties', { properties: properties(5000) })
+  await type('alternatives', { oneOf: branches(4900).items.items.oneOf })
+  await type('parts', { allOf: times(3000, (i) => ({ properties: { [`p${i}`]: { minLength: i } } })) })
+  await type('names', { properties: Object.fromEntries(times(4000, (i) => [`Straße ${i} näme`, {}])) })
   await put(`/v1/${BASE}/records/plain/long-list`, { data: { list: times(60_000, (i) => `e${i}`) } })
   const text = 'some words '.repeat(80_000)
   for (const i of times(40, Number)) await put(`/v1/${BASE}/records/large/l${i}`, { data: { text, i } })

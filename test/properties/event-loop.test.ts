@@ -1,0 +1,156 @@
+/** No request holds the event loop for long, and each is answered, whatever its size and shape. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIMITS } from '../../src/foundation/limits.ts'
+import { start } from '../cli/plinth.ts'
+import { sleep } from '../support/answers.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { SEED } from '../support/seed.ts'
+import { EXAMPLES } from './hostile-examples.ts'
+import { hostileSizes, prepare, type Sent } from './hostile-sizes.ts'
+import { runs, TIMEOUT } from './lanes.ts'
+
+const TOKEN = 'plt_test-administrator-of-everything'
+const MOST_ANSWERED = 17 * 1024 * 1024
+const MOST_REFUSED = 64 * 1024
+/** The recorder looks every 20 ms, and writes in the pass after. */
+const RECORDED_MS = 60
+/** Starts of the server that a request gets for turns that are short enough. */
+const TRIES = 3
+
+type SlowTurn = { ms: number; cpu_ms: number; gc_ms: number; requests: { method: string; route: string }[] }
+type Served = { url: string; slowTurns: SlowTurn[]; errors: string[]; stop(): Promise<void> }
+
+let database: TestDatabase
+let dataDir: string
+let server: Served
+
+beforeAll(async () => {
+  database = await cloneDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'plinth-event-loop-'))
+  server = await serve()
+  await prepare(async (path, body) => {
+    const answer = await send({ kind: 'prepare', method: 'PUT', path, body: JSON.stringify(body) })
+    expect(answer.status, answer.text).toBeLessThan(300)
+  })
+  await useAllOnce()
+}, TIMEOUT)
+afterAll(async () => {
+  await server?.stop()
+  await database?.drop()
+  if (dataDir) await rm(dataDir, { recursive: true, force: true })
+})
+
+/** A process of its own, whose serving thread has nothing of the test's to do. */
+async function serve(): Promise<Served> {
+  const child = start(['serve'], {
+    DATABASE_URL: database.url,
+    PLINTH_DATA_DIR: dataDir,
+    PLINTH_PORT: '0',
+    PLINTH_RATE_LIMIT: '0',
+    PLINTH_ADMIN_TOKEN: TOKEN,
+    PLINTH_LOG_LEVEL: 'warn',
+  })
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
+  const slowTurns: SlowTurn[] = []
+  const errors: string[] = []
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (line: string) => {
+      const [, ready] = /^plinth ready .*?(http:\S+)/.exec(line) ?? []
+      if (ready) resolve(ready)
+      else if (line.includes('slow turn of the event loop')) slowTurns.push(JSON.parse(line) as SlowTurn)
+      else errors.push(line)
+    }
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read)
+    void ended.then(() => reject(new Error(`The server has ended: ${errors.join('\n')}`)))
+  })
+  const stop = () => {
+    child.kill('SIGTERM')
+    return ended
+  }
+  return { url, slowTurns, errors, stop }
+}
+
+/** Some code is loaded at its first use, once a process. */
+async function useAllOnce(): Promise<void> {
+  for (const sent of FIRST) await send(sent)
+  await settle()
+}
+const FIRST: readonly Sent[] = [
+  { kind: 'first', method: 'POST', path: '/graphql', body: '{"query":"{ bases { data { id } } }"}' },
+  { kind: 'first', method: 'POST', path: '/v1/big/sql', body: '{"query":"SELECT 1"}' },
+  { kind: 'first', method: 'GET', path: '/docs' },
+]
+
+async function send({ method, path, body, accept, type = 'application/json' }: Sent) {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      accept: accept ?? 'application/json, text/event-stream',
+      ...(body !== undefined && { 'content-type': type }),
+    },
+    ...(body !== undefined && { body }),
+  })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return { status: response.status, bytes: bytes.length, text: bytes.subarray(0, 300).toString() }
+}
+
+/** Waits until the recorder has told of the last turn: it ticks while requests are open. */
+async function settle(): Promise<void> {
+  await sleep(RECORDED_MS)
+  await fetch(`${server.url}/healthz`)
+  await sleep(RECORDED_MS)
+}
+
+/** Sends a request and answers the turns that took too much processor time of the serving thread. */
+async function longTurns(sent: Sent): Promise<SlowTurn[]> {
+  const what = described(sent)
+  server.slowTurns.length = 0
+  const answer = await send(sent).catch((thrown: Error) => {
+    throw new Error(`${what} has no answer: ${thrown.cause ?? thrown.message}`)
+  })
+  await settle()
+  expect(answer.status, `${what}: ${answer.text}\n${server.errors.splice(0).join('\n')}`).toBeLessThan(500)
+  expect(answer.bytes, what).toBeLessThan(answer.status < 400 ? MOST_ANSWERED : MOST_REFUSED)
+  return server.slowTurns.filter(({ cpu_ms }) => cpu_ms > LIMITS.turnMs)
+}
+
+/**
+ * A processor that others use as well takes longer for the same work. So a request has several tries, each in a new process:
+ * in the old one its second run would find the work of the first remembered.
+ */
+async function expectShortTurns(sent: Sent): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const turns = await longTurns(sent)
+    if (turns.length === 0) return
+    if (tries === TRIES) expect.fail(`${described(sent)} held the event loop: ${JSON.stringify(turns)}`)
+    await server.stop()
+    server = await serve()
+    await useAllOnce()
+  }
+}
+
+const described = ({ kind, method, path, body = '' }: Sent): string =>
+  `${kind}, ${method} ${path.slice(0, 200)} (${path.length}), body of ${body.length}: ${body.slice(0, 200)}`
+
+test(
+  'requests that once took long hold the event loop no longer than any may',
+  async () => {
+    for (const make of EXAMPLES) await expectShortTurns(make())
+  },
+  TIMEOUT * 3,
+)
+
+test(
+  'no request of hostile size or shape holds the event loop, or fails for a fault of ours',
+  async () => {
+    for (const sent of fc.sample(hostileSizes, { numRuns: runs(60), seed: SEED }))
+      await expectShortTurns(sent)
+  },
+  TIMEOUT * 3,
+)
