@@ -152,5 +152,6 @@ test('streams of sessions count among those a token may have open', async () => 
 test('streams end when the server shuts down, and it does shut down', async () => {
   const short = await openServer({}, server.database)
   const stream = await (await openSession(short)).listen()
-  await Promise.all([short.close(), stream.ended])
+  const ends = Promise.all([short.close(), stream.ended]).then(() => 'ended')
+  await expect(ends).resolves.toBe('ended')
 })

@@ -21,7 +21,14 @@ export default async function setup(project: TestProject) {
   const cluster = given ? undefined : await openCluster({ dataDir, log: quiet })
   const server = given ?? cluster?.url ?? ''
   const template = `plinth_template_${process.pid}`
-  await onServer(server, async (client) => void (await client.query(`CREATE DATABASE ${template}`)))
+  await onServer(server, async (client) => {
+    // What the run writes need not outlive it. Tests of crashes start servers of their own.
+    if (cluster)
+      for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'])
+        await client.query(`ALTER SYSTEM SET ${name} = off`)
+    if (cluster) await client.query('SELECT pg_reload_conf()')
+    await client.query(`CREATE DATABASE ${template}`)
+  })
   await migrate(databaseUrl(server, template))
   const seed = seedOfRun()
   console.info(`PLINTH_TEST_SEED=${seed}`)
