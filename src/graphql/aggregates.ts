@@ -1,4 +1,4 @@
-import { type AggregatePage, aggregateRecords } from '../engine/aggregate/index.ts'
+import { type AggregatePage, aggregateRecords } from '../engine/analytics/aggregate/aggregate-records.ts'
 import { builder } from './builder.ts'
 import { pageArgs, pageFields } from './page.ts'
 

@@ -8,9 +8,9 @@ import {
   remove,
   type Stored,
   type View,
-} from '../engine/configuration/index.ts'
-import type { PutOptions } from '../engine/configuration/kind.ts'
-import { expectation } from '../engine/expectation.ts'
+} from '../engine/configuration/lifecycle/index.ts'
+import type { PutOptions } from '../engine/configuration/lifecycle/kind.ts'
+import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'

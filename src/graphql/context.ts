@@ -6,19 +6,19 @@ import {
   type Narrowing,
   narrowAccess,
   type Permission,
-} from '../engine/access.ts'
-import { AnswerBudget, type Hold } from '../engine/answer-budget.ts'
-import { demandKnownBase } from '../engine/bases/index.ts'
-import { endpointReach } from '../engine/endpoints/index.ts'
+} from '../engine/access/access.ts'
+import { demandKnownBase } from '../engine/configuration/bases/index.ts'
+import { endpointReach } from '../engine/configuration/endpoints/index.ts'
+import { isStanding } from '../engine/configuration/tokens/index.ts'
+import type { LensInput } from '../engine/core/policy.ts'
+import { seal, unseal } from '../engine/core/sealed-token.ts'
+import { AnswerBudget, type Hold } from '../engine/database/answer-budget.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
-import type { LensInput } from '../engine/lens/lens.ts'
-import { withLens } from '../engine/lens/narrow.ts'
-import { seal, unseal } from '../engine/seal.ts'
-import { isStanding } from '../engine/tokens/index.ts'
+import { withLens } from '../engine/row-policy/narrow.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
-export type { Permission } from '../engine/access.ts'
-export type { Hold } from '../engine/answer-budget.ts'
+export type { Permission } from '../engine/access/access.ts'
+export type { Hold } from '../engine/database/answer-budget.ts'
 
 /** Is it known at once that the caller still has the rights that the context was opened with? */
 export const stands = ({ scope }: Context): boolean => isStanding(scope)

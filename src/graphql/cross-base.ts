@@ -1,4 +1,4 @@
-import { aggregateAcrossBases, listAcrossBases } from '../engine/cross-base/index.ts'
+import { aggregateAcrossBases, listAcrossBases } from '../engine/analytics/cross-base/index.ts'
 import { AggregatePageRef, aggregateArgs } from './aggregates.ts'
 import { builder } from './builder.ts'
 import { pageArgs, pageFields } from './page.ts'

@@ -1,4 +1,4 @@
-import * as endpoints from '../engine/endpoints/index.ts'
+import * as endpoints from '../engine/configuration/endpoints/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 

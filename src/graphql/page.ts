@@ -1,4 +1,4 @@
-import type { Page } from '../engine/page.ts'
+import type { Page } from '../engine/core/page.ts'
 import { builder } from './builder.ts'
 
 /** The arguments every list takes. */

@@ -1,4 +1,4 @@
-import * as profiles from '../engine/profile/index.ts'
+import * as profiles from '../engine/analytics/profile/index.ts'
 import { builder } from './builder.ts'
 
 type Top = profiles.FieldProfile['top'][number]

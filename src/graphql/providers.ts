@@ -1,4 +1,4 @@
-import * as providers from '../engine/providers/index.ts'
+import * as providers from '../engine/providers/import-export.ts'
 import { builder } from './builder.ts'
 import { Operation } from './common.ts'
 import { mutation } from './mutation.ts'

@@ -1,5 +1,5 @@
-import { expectation } from '../engine/expectation.ts'
 import * as records from '../engine/records/index.ts'
+import { expectation } from '../engine/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'

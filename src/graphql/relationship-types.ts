@@ -1,5 +1,5 @@
 import { CARDINALITIES, ON_DELETE } from '../contract/shapes.ts'
-import { RELATIONSHIP_TYPE } from '../engine/relationship-types/index.ts'
+import { RELATIONSHIP_TYPE } from '../engine/configuration/relationship-types/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 

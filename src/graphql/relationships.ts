@@ -1,5 +1,5 @@
-import { expectation } from '../engine/expectation.ts'
 import * as relationships from '../engine/relationships/index.ts'
+import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'

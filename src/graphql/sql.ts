@@ -1,4 +1,4 @@
-import { runSql, type SqlResult } from '../engine/sql/index.ts'
+import { runSql, type SqlResult } from '../engine/sql/run-sql.ts'
 import { builder } from './builder.ts'
 
 const SqlColumn = builder.objectRef<SqlResult['meta']['columns'][number]>('SqlColumn').implement({

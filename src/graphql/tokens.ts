@@ -1,4 +1,4 @@
-import * as tokens from '../engine/tokens/index.ts'
+import * as tokens from '../engine/configuration/tokens/index.ts'
 import { builder } from './builder.ts'
 import { Deleted } from './common.ts'
 import { mutation } from './mutation.ts'

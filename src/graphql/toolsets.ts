@@ -1,4 +1,4 @@
-import { TOOLSET } from '../engine/endpoints/index.ts'
+import { TOOLSET } from '../engine/configuration/endpoints/index.ts'
 import { configuration } from './configuration.ts'
 
 configuration('Toolset', TOOLSET, {

@@ -1,7 +1,7 @@
 /** A gate that divides its places: nothing exceeds a cap, nobody is lost, and queues take turns. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FairGate, type Share } from '../../src/engine/gate.ts'
+import { FairGate, type Share } from '../../src/engine/database/fair-gate.ts'
 import { LONG, times } from '../support/answers.ts'
 
 const CAPS = [

@@ -1,7 +1,7 @@
 /** Reads that are stopped at any moment, beside others on the same connections. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/engine/database.ts'
-import { type Db, statement } from '../../src/engine/db.ts'
+import { type Db, statement } from '../../src/engine/database/client.ts'
+import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
 import { LIMITS } from '../../src/foundation/limits.ts'
 import { LONG, sleep, times } from '../support/answers.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'

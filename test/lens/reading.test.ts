@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessToTypes, compileAccess, narrowAccess, wholeGrants } from '../../src/engine/access.ts'
+import { accessToTypes, compileAccess, narrowAccess, wholeGrants } from '../../src/engine/access/access.ts'
 import { succeed } from '../support/answers.ts'
 import { openLensed, type Through } from '../support/lens.ts'
 import { openWorld, type World } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { parse } from 'graphql'
+import type { LensInput } from '../../src/engine/core/policy.ts'
 import { openEngine } from '../../src/engine/engine.ts'
-import type { LensInput } from '../../src/engine/lens/lens.ts'
 import { DomainError } from '../../src/foundation/errors.ts'
 import { narrowedToBounds, openContext } from '../../src/graphql/context.ts'
 import type { TadaDocumentNode } from '../../src/graphql/document.ts'

@@ -1,11 +1,11 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { deleteRecords } from '../deletion/delete-records.ts'
-import { NO_EXPECTATION } from '../expectation.ts'
-import type { WriteScope } from '../write.ts'
-import type { Decided, Of } from './decide.ts'
+import { deleteRecords } from '../records/cascade-delete.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
 import { placeOf } from './failures.ts'
-import type { Held } from './held.ts'
+import type { Held } from './locked-records.ts'
 import type { Outcome } from './outcome.ts'
+import type { Decided, Of } from './resolve-operation.ts'
 
 /** Deletes records together, of whatever types, with what their links take along. */
 export async function removeRecords(

@@ -1,9 +1,9 @@
-import type { Expectation } from '../expectation.ts'
-import type { RecordTypeInput } from '../record-types/input.ts'
-import type { OnInvalid } from '../record-types/migration.ts'
+import type { RecordTypeInput } from '../configuration/record-types/input.ts'
+import type { OnInvalid } from '../configuration/record-types/migration.ts'
+import type { Pair, PairInput } from '../record-store/record.ts'
 import type { RecordLink } from '../records/index.ts'
-import type { Pair, PairInput } from '../records/record.ts'
 import type { LinkEnd, LinkWrite } from '../relationships/index.ts'
+import type { Expectation } from '../write/preconditions.ts'
 
 /** An id: as it was written, or that of what an earlier operation wrote. */
 export type Id = string | { readonly ref: number }

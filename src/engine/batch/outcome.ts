@@ -1,7 +1,7 @@
 import type { OperationName } from '../../contract/batch-shapes.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { JsonRows } from '../../json/rows.ts'
-import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../records/record.ts'
+import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../record-store/record.ts'
 
 /** What one operation did. */
 export type Outcome = {

@@ -1,8 +1,8 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { type Access, demand, type Permission } from '../access.ts'
-import { rightsOf } from '../lens/look.ts'
-import type { Scope } from '../scope.ts'
+import { type Access, demand, type Permission } from '../access/access.ts'
+import type { Scope } from '../core/scope.ts'
+import { rightsOf } from '../row-policy/apply.ts'
 import { collect, type Failure, refuse } from './failures.ts'
 
 type Need = { permission: Permission; recordType: string; path: string }

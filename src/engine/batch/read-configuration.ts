@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
 import { camelFields } from '../../contract/field-names.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { type Expectation, NO_EXPECTATION } from '../expectation.ts'
+import { type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { ConfigurationOperation, Unplaced } from './operation.ts'
 
 type Shapes = typeof OPERATION_SHAPES

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
-import { demandRecordId } from '../records/record.ts'
+import { demandRecordId } from '../record-store/record.ts'
 import { readLink } from '../relationships/index.ts'
 import type { Id, LinkOperation, Unplaced } from './operation.ts'
 import { expectedOf } from './read-configuration.ts'

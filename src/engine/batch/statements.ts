@@ -1,7 +1,7 @@
-import { RECORD_LOG_COLUMNS } from '../changes/cause.ts'
+import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
 import { writeStatement } from '../indexes/index.ts'
-import { COLUMNS_BUT_DATA, type RowButData } from '../records/record.ts'
-import type { HeldRow } from './held.ts'
+import { COLUMNS_BUT_DATA, type RowButData } from '../record-store/record.ts'
+import type { HeldRow } from './locked-records.ts'
 
 /** What a batch does not know of a record that it has written. */
 export type WrittenRow = Pick<HeldRow, 'id' | 'version' | 'place' | 'updated_at'>

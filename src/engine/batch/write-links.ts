@@ -1,8 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { statement } from '../db.ts'
-import { checkVersion, type Expectation } from '../expectation.ts'
-import { demandWithin } from '../lens/look.ts'
-import { takeLink } from '../plans/index.ts'
+import { statement } from '../database/client.ts'
 import {
   deleteLinks,
   isLinkWithin,
@@ -11,7 +8,10 @@ import {
   relationshipNotFound,
   writeLinks,
 } from '../relationships/index.ts'
-import type { WriteScope } from '../write.ts'
+import { demandWithin } from '../row-policy/apply.ts'
+import { takeLink } from '../write/index.ts'
+import { checkVersion, type Expectation } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
 import { collect, type Failure } from './failures.ts'
 import type { Id, LinkOperation } from './operation.ts'
 import type { Outcome } from './outcome.ts'

@@ -1,10 +1,10 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import { demandBase } from '../bases/index.ts'
-import type { Scope } from '../scope.ts'
-import type { Change } from './entry.ts'
+import type { Change } from '../change-log/entry.ts'
+import { feedCap, isFor, type Reader, readFor } from '../change-log/read.ts'
+import { holderOf, type Slot } from '../change-log/streams.ts'
+import { demandBase } from '../configuration/bases/index.ts'
+import type { Scope } from '../core/scope.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
-import { feedCap, isFor, type Reader, readFor } from './read.ts'
-import { holderOf, type Slot } from './streams.ts'
 
 /**
  * The base's log as it grows, without end: every entry after `after` that is for the token, once and in order; without

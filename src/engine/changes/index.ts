@@ -1,4 +1,4 @@
-export type { Change } from './entry.ts'
+export type { Change } from '../change-log/entry.ts'
+export { changesMatch } from './changes-match.ts'
 export { followChanges } from './follow.ts'
 export { type ChangePage, endOfChanges, listChanges } from './list.ts'
-export { changesMatch } from './match.ts'

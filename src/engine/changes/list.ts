@@ -1,11 +1,11 @@
 import { invalid } from '../../foundation/errors.ts'
-import { demand, demandSight } from '../access.ts'
-import { demandBase } from '../bases/index.ts'
-import { readPage } from '../page.ts'
-import type { Scope } from '../scope.ts'
-import type { Change } from './entry.ts'
-import { type ChangeFilterArgs, readChangeFilter } from './filter.ts'
-import { type Reader, readFor } from './read.ts'
+import { demand, demandSight } from '../access/access.ts'
+import type { Change } from '../change-log/entry.ts'
+import { type ChangeFilterArgs, readChangeFilter } from '../change-log/filter.ts'
+import { type Reader, readFor } from '../change-log/read.ts'
+import { demandBase } from '../configuration/bases/index.ts'
+import { readPage } from '../core/page.ts'
+import type { Scope } from '../core/scope.ts'
 
 export type ChangeArgs = ChangeFilterArgs & {
   /** The number of an entry; those after it are meant. The oldest kept when left out. */

@@ -1,13 +1,13 @@
-import { ROW_OVERHEAD } from '../capped-query.ts'
+import { ROW_OVERHEAD } from '../database/capped-query.ts'
 import type { BoundFilter } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { BoundStatement } from '../filter/parameters.ts'
-import { type Compiled, compileFor } from '../records/compile-for.ts'
-import { numbersInOrder } from '../records/in-order.ts'
-import { all, type ListQuery } from '../records/list-statement.ts'
-import { RECORD_COLUMNS, type RecordRow } from '../records/record.ts'
-import { scope } from '../records/record-source.ts'
-import { attemptsBefore, keepsOut } from './states.ts'
+import { type Compiled, compileFor } from '../query/compile-query.ts'
+import { all, type ListQuery } from '../query/list-statement.ts'
+import { numbersInOrder } from '../query/ordered-rows.ts'
+import { scope } from '../query/record-source.ts'
+import { RECORD_COLUMNS, type RecordRow } from '../record-store/record.ts'
+import { attemptsBefore, keepsOut } from './status-sql.ts'
 
 /** Which records are asked for, in which order, and for how long. */
 export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sort'> & {

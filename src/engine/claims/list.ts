@@ -1,11 +1,11 @@
-import { demandSight } from '../access.ts'
-import { demandBase } from '../bases/index.ts'
-import { shaped } from '../db.ts'
+import { demandSight } from '../access/access.ts'
+import { demandBase } from '../configuration/bases/index.ts'
+import { readNewest } from '../core/created-at-page.ts'
+import type { Page, PageArgs } from '../core/page.ts'
+import { read, type Scope } from '../core/scope.ts'
+import { shaped } from '../database/client.ts'
 import { Parameters } from '../filter/parameters.ts'
-import { readNewest } from '../newest.ts'
-import type { Page, PageArgs } from '../page.ts'
-import { written } from '../records/record.ts'
-import { read, type Scope } from '../scope.ts'
+import { written } from '../record-store/record.ts'
 import {
   CLAIM_COLUMNS,
   type Claim,
@@ -15,8 +15,8 @@ import {
   ITS_RECORD,
   refuseClaim,
   toClaim,
-} from './hold.ts'
-import { STATUS } from './states.ts'
+} from './claim-guard.ts'
+import { STATUS } from './status-sql.ts'
 
 type Row = ClaimRow & { shown: ClaimStatus; created_at: Date | string }
 

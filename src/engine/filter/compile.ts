@@ -1,7 +1,7 @@
 import type { Column } from '../../contract/record-columns.ts'
+import type { FieldPath } from '../compiled-types/field-path.ts'
 import type { BoundFilter } from './bind.ts'
 import { compare, type Test } from './compare.ts'
-import type { FieldPath } from './field.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition, Filter } from './parse.ts'

@@ -1,9 +1,9 @@
 import type { Column } from '../../contract/record-columns.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
-import type { CompiledType } from '../compiled-type.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import type { Field, FieldPath } from '../compiled-types/field-path.ts'
 import { fieldExists, formatAt } from '../json-schema/index.ts'
-import type { Field, FieldPath } from './field.ts'
 import type { Parameters } from './parameters.ts'
 
 /**

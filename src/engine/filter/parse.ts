@@ -10,7 +10,7 @@ import { nearest } from '../../contract/suggest.ts'
 import { correctFilter } from '../../dialects/index.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Field, parseField } from './field.ts'
+import { type Field, parseField } from '../compiled-types/field-path.ts'
 import { checkValue } from './value.ts'
 
 /** A test of one field; `at` is where it stands in the request, and its value is one that the operator takes. */

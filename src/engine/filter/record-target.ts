@@ -1,6 +1,6 @@
 import type { Column } from '../../contract/record-columns.ts'
+import type { FieldPath } from '../compiled-types/field-path.ts'
 import type { Target } from './compile.ts'
-import type { FieldPath } from './field.ts'
 import { columnOperand, type FieldContext, type Operand, step, zoneOf } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'

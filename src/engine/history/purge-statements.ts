@@ -1,4 +1,4 @@
-import { statement } from '../db.ts'
+import { statement } from '../database/client.ts'
 
 /** How many entries a batch of a purge reads; each batch is one short transaction. */
 export const BATCH = 500

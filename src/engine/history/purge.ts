@@ -1,6 +1,6 @@
-import { KINDS } from '../changes/entry.ts'
-import type { Db } from '../db.ts'
-import type { Jobs } from '../jobs/enqueue.ts'
+import { KINDS } from '../change-log/entry.ts'
+import type { Db } from '../database/client.ts'
+import type { Jobs } from '../database/enqueue-job.ts'
 import { BATCH, BEGIN_PURGE, EMPTY_DELETIONS, ENQUEUE_PURGES, PURGE_BATCH } from './purge-statements.ts'
 
 type Begun = { history_from: Date; trash_from: Date; purged_to: string }

@@ -1,10 +1,10 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { demand } from '../access.ts'
-import type { Change } from '../changes/entry.ts'
-import { statement } from '../db.ts'
-import { NO_EXPECTATION } from '../expectation.ts'
+import { demand } from '../access/access.ts'
+import type { Change } from '../change-log/entry.ts'
+import { statement } from '../database/client.ts'
 import { deleteRelationship, putRelationship, type RelationshipRow } from '../relationships/index.ts'
-import type { WriteScope } from '../write.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
 
 const LOCK = statement(
   'lock_link_to_revert',

@@ -1,12 +1,12 @@
-import { demand, demandSight, namedTypes } from '../access.ts'
-import { demandBase } from '../bases/index.ts'
-import type { Change } from '../changes/entry.ts'
-import { cursorsOf, openCursor } from '../cursor.ts'
-import { statement, timed } from '../db.ts'
-import { type Page, type PageArgs, readPage, toPage } from '../page.ts'
-import { demandType } from '../record-types/index.ts'
-import { type RecordItem, type RecordRow, toRecord, written } from '../records/record.ts'
-import { read, readPageRows, type Scope } from '../scope.ts'
+import { demand, demandSight, namedTypes } from '../access/access.ts'
+import type { Change } from '../change-log/entry.ts'
+import { demandBase } from '../configuration/bases/index.ts'
+import { demandType } from '../configuration/record-types/index.ts'
+import { cursorsOf, openCursor } from '../core/cursor.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
+import { read, readPageRows, type Scope } from '../core/scope.ts'
+import { statement, timed } from '../database/client.ts'
+import { type RecordItem, type RecordRow, toRecord, written } from '../record-store/record.ts'
 
 /** A deleted record that can be restored, as it was. */
 export type TrashedRecord = {

@@ -4,9 +4,9 @@ import { nearest } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Field, parseField } from '../filter/field.ts'
+import type { IndexField, IndexKind } from '../compiled-types/compiled-index.ts'
+import { type Field, parseField } from '../compiled-types/field-path.ts'
 import { fieldExists, formatAt } from '../json-schema/index.ts'
-import type { IndexField, IndexKind } from './compiled.ts'
 
 /** An index as it is declared, its fields resolved by what the type says of them. */
 export type ResolvedIndex = { kind: IndexKind; fields: IndexField[] }

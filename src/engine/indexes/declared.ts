@@ -1,6 +1,6 @@
 import type { IndexDeclaration } from '../../contract/shapes.ts'
+import type { IndexField, IndexKind, IndexStatus } from '../compiled-types/compiled-index.ts'
 import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
-import type { IndexField, IndexKind, IndexStatus } from './compiled.ts'
 import type { ResolvedIndex } from './declaration.ts'
 
 /** Records that share the values a unique index allows once. */

@@ -1,5 +1,5 @@
-import type { CompiledType } from '../compiled-type.ts'
-import { type Statement, statement, timed } from '../db.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { type Statement, statement, timed } from '../database/client.ts'
 import { textEntries, textEntriesGone } from '../search/entries.ts'
 
 /** A writing statement for types without declared indexes, with some, and with text indexes among them. */

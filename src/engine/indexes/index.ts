@@ -2,7 +2,7 @@ export {
   COMPILED_INDEXES,
   type CompiledIndex,
   type IndexField,
-} from './compiled.ts'
+} from '../compiled-types/compiled-index.ts'
 export { type ResolvedIndex, readIndexes } from './declaration.ts'
 export { declaredIndex, resolvedIndex, type ShownIndex, shownIndex } from './declared.ts'
 export {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Db, statement } from '../db.ts'
-import { enqueue } from '../jobs/enqueue.ts'
+import { type Db, statement } from '../database/client.ts'
+import { enqueue } from '../database/enqueue-job.ts'
 import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
 import type { ResolvedIndex } from './declaration.ts'
 import { resolvedIndex } from './declared.ts'

@@ -1,8 +1,8 @@
 import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { pointer } from '../../json/index.ts'
-import type { CompiledType } from '../compiled-type.ts'
-import { violatedConstraint } from '../sql-errors.ts'
-import type { CompiledIndex } from './compiled.ts'
+import type { CompiledIndex } from '../compiled-types/compiled-index.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { violatedConstraint } from '../database/errors.ts'
 
 const isEnforced = ({ kind, status }: CompiledIndex) => kind === 'unique' && status !== 'failed'
 

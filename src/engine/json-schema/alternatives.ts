@@ -1,7 +1,7 @@
-import { spend } from './budget.ts'
 import { type Compiler, type Evaluate, Faults, type Keyword, Seen } from './evaluation.ts'
-import { meant } from './meant.ts'
-import type { Clean } from './reader.ts'
+import { spend } from './evaluation-cost.ts'
+import { meant } from './likely-branch.ts'
+import type { Clean } from './normalize.ts'
 
 /** The keywords that apply schemas to the value itself. */
 export const ALTERNATIVES: Readonly<Record<string, Keyword>> = {

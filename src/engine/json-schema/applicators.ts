@@ -1,8 +1,8 @@
 import { pointer } from '../../json/index.ts'
 import { dependent, dependentRequired } from './assertions.ts'
-import { spend } from './budget.ts'
 import { type Compiler, type Evaluate, isPlainObject, type Keyword, type Seen } from './evaluation.ts'
-import type { Clean } from './reader.ts'
+import { spend } from './evaluation-cost.ts'
+import type { Clean } from './normalize.ts'
 
 /** The keywords that apply schemas to the members of a value. */
 export const APPLICATORS: Readonly<Record<string, Keyword>> = {

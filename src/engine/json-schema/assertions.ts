@@ -1,10 +1,10 @@
 import { isMultipleOf } from '../../json/decimal.ts'
 import { pointer } from '../../json/index.ts'
-import { spend } from './budget.ts'
 import { canonical, repeatedItem } from './canonical.ts'
 import { type Evaluate, isPlainObject, type Keyword } from './evaluation.ts'
+import { spend } from './evaluation-cost.ts'
 import { FORMATS } from './formats.ts'
-import type { Clean } from './reader.ts'
+import type { Clean } from './normalize.ts'
 
 /** The keywords that look at a value by itself. */
 export const ASSERTED: Readonly<Record<string, Keyword>> = {

@@ -1,4 +1,4 @@
-import { spend } from './budget.ts'
+import { spend } from './evaluation-cost.ts'
 
 /** One spelling for equal values: keys in order. */
 export function canonical(value: unknown): string {

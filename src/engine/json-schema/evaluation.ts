@@ -1,7 +1,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import { spend } from './budget.ts'
+import { spend } from './evaluation-cost.ts'
+import type { Clean } from './normalize.ts'
 import type { Pattern } from './pattern.ts'
-import type { Clean } from './reader.ts'
 
 /**
  * One schema, or one keyword of it, applied to a value. For the verdict alone `out` is null and the first fault ends it;

@@ -1,10 +1,10 @@
 import { ALTERNATIVES } from './alternatives.ts'
 import { APPLICATORS } from './applicators.ts'
 import { ASSERTED } from './assertions.ts'
-import { spend } from './budget.ts'
 import { type Compiler, type Evaluate, type Keyword, Seen } from './evaluation.ts'
+import { spend } from './evaluation-cost.ts'
+import type { Clean } from './normalize.ts'
 import type { Pattern } from './pattern.ts'
-import type { Clean } from './reader.ts'
 import type { Definitions } from './references.ts'
 import { unevaluatedItems, unevaluatedProperties } from './unevaluated.ts'
 

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { type FormatName, fullFormats } from 'ajv-formats/dist/formats.js'
-import { spend } from './budget.ts'
+import { spend } from './evaluation-cost.ts'
 
 type StringTest = (text: string) => boolean
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
-import { spend } from './budget.ts'
+import { spend } from './evaluation-cost.ts'
 import { PatternError, translate } from './pattern-syntax.ts'
 
 export { PatternError }

@@ -1,6 +1,6 @@
 import { nearest } from '../../contract/suggest.ts'
 import { isObject, type Path } from './checks.ts'
-import type { Clean, Reader } from './reader.ts'
+import type { Clean, Reader } from './normalize.ts'
 
 const DEFS = '#/$defs/'
 

@@ -1,7 +1,7 @@
 import { pointer } from '../../json/index.ts'
 import { keysOf } from './applicators.ts'
-import { spend } from './budget.ts'
 import { isPlainObject, type Keyword } from './evaluation.ts'
+import { spend } from './evaluation-cost.ts'
 
 /** The items that no other keyword has evaluated. */
 export const unevaluatedItems: Keyword = (value, parent, compiler) => {

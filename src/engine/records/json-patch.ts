@@ -1,7 +1,7 @@
 import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { checkJson } from '../../json/index.ts'
-import type { RecordRow, RecordState } from './record.ts'
+import type { RecordRow, RecordState } from '../record-store/record.ts'
 
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 const REACHABLE = /^\/(data(\/.*)?|external_id|external_source)$/s

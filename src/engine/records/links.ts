@@ -1,10 +1,10 @@
 import { isRecordId, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { demandWithin } from '../lens/look.ts'
+import { type PairInput, type RecordItem, readPair } from '../record-store/record.ts'
 import { invalidId, type LinkEnd, type LinkWrite, writeLinks } from '../relationships/index.ts'
-import type { WriteScope } from '../write.ts'
-import { type PairInput, type RecordItem, readPair } from './record.ts'
+import { demandWithin } from '../row-policy/apply.ts'
+import type { WriteScope } from '../write/write.ts'
 
 /** A link that a record is written with: to or from another record, named by its id or its pair. */
 export type RecordLink = PairInput & {

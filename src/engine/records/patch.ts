@@ -1,16 +1,9 @@
 import { invalid } from '../../foundation/errors.ts'
 import { checkJson } from '../../json/index.ts'
-import { underClaim } from '../claims/hold.ts'
-import { type Expectation, NO_EXPECTATION, versionMismatch } from '../expectation.ts'
-import { demandShown } from '../lens/data.ts'
-import type { TypeLens } from '../lens/lens.ts'
-import { demandWithin } from '../lens/look.ts'
-import { demandType } from '../record-types/index.ts'
-import type { WriteScope } from '../write.ts'
-import { boundedWrite, isWithin, seenRow, wholeContent } from './bounded-write.ts'
-import { operated, readOperations } from './json-patch.ts'
-import { mergePatch } from './merge-patch.ts'
-import { LOCK } from './read-statements.ts'
+import { underClaim } from '../claims/claim-guard.ts'
+import { demandType } from '../configuration/record-types/index.ts'
+import type { TypeLens } from '../core/policy.ts'
+import { LOCK } from '../record-store/read-statements.ts'
 import {
   dataText,
   type PairInput,
@@ -19,8 +12,15 @@ import {
   type RecordState,
   readPair,
   recordNotFound,
-} from './record.ts'
-import { demandStated } from './stated.ts'
+} from '../record-store/record.ts'
+import { demandWithin } from '../row-policy/apply.ts'
+import { demandShown } from '../row-policy/project-data.ts'
+import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { operated, readOperations } from './json-patch.ts'
+import { mergePatch } from './merge-patch.ts'
+import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'
+import { demandStated } from './read-only-fields.ts'
 import { upsert } from './upsert.ts'
 
 /** A merge-patch (RFC 7396) of data and pair, or operations (RFC 6902) on `/data`, `/external_id`, `/external_source`. */

@@ -1,12 +1,12 @@
-import { asksPast, getPastRecord, type PastArgs, readPast } from '../history/past.ts'
-import { demandWithin, refuseThrough, typeThrough } from '../lens/look.ts'
-import { demandType } from '../record-types/index.ts'
+import { demandType } from '../configuration/record-types/index.ts'
+import type { Scope } from '../core/scope.ts'
+import { asksPast, getPastRecord, type PastArgs, readPast } from '../query/point-in-time.ts'
+import { readBounded } from '../query/policy-read.ts'
+import { expandsPast, parseExpand } from '../record-store/expansion.ts'
+import { GET } from '../record-store/read-statements.ts'
+import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../record-store/record.ts'
 import { expandRecords } from '../related/index.ts'
-import type { Scope } from '../scope.ts'
-import { readBounded } from './bounded.ts'
-import { expandsPast, parseExpand } from './expand.ts'
-import { GET } from './read-statements.ts'
-import { type RecordItem, type RecordRow, recordNotFound, toRecord } from './record.ts'
+import { demandWithin, refuseThrough, typeThrough } from '../row-policy/apply.ts'
 
 /**
  * The record as it is, or as it was in the past that is asked for.

@@ -1,13 +1,13 @@
-import { underClaim } from '../claims/hold.ts'
-import type { Expectation } from '../expectation.ts'
-import { demandWithin } from '../lens/look.ts'
-import { demandType, refreshType } from '../record-types/index.ts'
-import { tooManyWriters } from '../sql-errors.ts'
-import type { WriteScope } from '../write.ts'
-import { onBounded } from './bounded-write.ts'
-import { bringBack } from './bring-back.ts'
-import { type Target, uncancel } from './lifecycle.ts'
-import { type RecordItem, toRecord } from './record.ts'
+import { underClaim } from '../claims/claim-guard.ts'
+import { demandType, refreshType } from '../configuration/record-types/index.ts'
+import { tooManyWriters } from '../database/errors.ts'
+import { type RecordItem, toRecord } from '../record-store/record.ts'
+import { demandWithin } from '../row-policy/apply.ts'
+import type { Expectation } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { type Target, uncancel } from './cancel.ts'
+import { onBounded } from './policy-write.ts'
+import { bringBack } from './undelete.ts'
 
 const MAX_TRIES = 50
 

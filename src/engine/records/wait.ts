@@ -1,9 +1,9 @@
 import { digest } from '../../contract/canonical-hash.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { holderOf } from '../changes/streams.ts'
-import { demandWithin } from '../lens/look.ts'
-import type { Scope } from '../scope.ts'
+import { holderOf } from '../change-log/streams.ts'
+import type { Scope } from '../core/scope.ts'
+import { demandWithin } from '../row-policy/apply.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
 
 /** What is waited for: a page with a row. `timeout` is in seconds. */

@@ -1,4 +1,4 @@
-import { RECORD_COLUMNS } from '../records/record.ts'
+import { RECORD_COLUMNS } from '../record-store/record.ts'
 import type { RelationshipRow } from '../relationships/index.ts'
 
 /** The columns of a link begin with this where a record stands beside it, which has columns of the same names. */

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import { statement, timed } from '../db.ts'
+import { statement, timed } from '../database/client.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'
 import { LINK_PREFIX, prefixed, recordColumns } from './columns.ts'
-import { type Reach, reached } from './reach.ts'
+import { type Reach, reached } from './policy-sql.ts'
 
 /** The links of many records, with the records at their other ends. `n` counts the records asked for, from 1. */
 const columns = (near: string, far: string, within: string | null): string =>

@@ -1,3 +1,3 @@
 export { expandRecords } from './expand.ts'
 export { type Related, type RelatedPage, relatedRecords } from './related.ts'
-export { DIRECTIONS } from './walk-statement.ts'
+export { DIRECTIONS } from './traversal-sql.ts'

@@ -1,12 +1,12 @@
-import type { DeleteOptions } from '../configuration/kind.ts'
-import { statement } from '../db.ts'
-import { confirmFirst } from '../expectation.ts'
-import { takeCounts, takeNamed } from '../plans/index.ts'
+import type { DeleteOptions } from '../configuration/lifecycle/kind.ts'
+import { lockRelationshipType } from '../configuration/relationship-types/validate-existing.ts'
+import { authorship } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
 import type { RelationshipType as Row } from '../prisma/client.ts'
-import { logLinks } from '../relationships/statements.ts'
-import { authorship } from '../scope.ts'
-import type { WriteScope } from '../write.ts'
-import { lockRelationshipType } from './hold.ts'
+import { logLinks } from '../record-store/relationship-statements.ts'
+import { takeCounts, takeNamed } from '../write/index.ts'
+import { confirmFirst } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
 
 const HOLDS_LINKS = statement(
   'type_holds_links',

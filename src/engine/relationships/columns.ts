@@ -1,5 +1,5 @@
 import type { ValueType } from '../../contract/operators.ts'
-import { type Field, readField } from '../filter/field.ts'
+import { type Field, readField } from '../compiled-types/field-path.ts'
 import type { Operand } from '../filter/operand.ts'
 import type { Fields } from '../filter/parse.ts'
 

@@ -1,10 +1,14 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
-import { type CompiledRelationshipType, hasOneSource, hasOneTarget } from '../compiled-relationship-type.ts'
-import { checkVersion, NO_EXPECTATION } from '../expectation.ts'
-import type { Scope } from '../scope.ts'
+import {
+  type CompiledRelationshipType,
+  hasOneSource,
+  hasOneTarget,
+} from '../compiled-types/compiled-relationship-type.ts'
+import type { Scope } from '../core/scope.ts'
+import { maySeeLink } from '../record-store/relationship.ts'
+import type { FoundLink, NamedLink } from '../record-store/relationship-statements.ts'
+import { checkVersion, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { LinkWrite } from './link.ts'
-import { maySeeLink } from './relationship.ts'
-import type { FoundLink, NamedLink } from './statements.ts'
 
 /** A look-up that found both ends. */
 export type PlacedLink = FoundLink & {

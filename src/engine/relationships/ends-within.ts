@@ -1,10 +1,10 @@
-import { lensOn, rightsOf } from '../lens/look.ts'
-import { idsWithin } from '../records/bounded.ts'
-import type { Scope } from '../scope.ts'
-import { findType } from '../types-cache.ts'
+import { findType } from '../core/load-type.ts'
+import type { Scope } from '../core/scope.ts'
+import { idsWithin } from '../query/policy-read.ts'
+import { maySeeLink, type RelationshipRow } from '../record-store/relationship.ts'
+import type { FoundLink } from '../record-store/relationship-statements.ts'
+import { lensOn, rightsOf } from '../row-policy/apply.ts'
 import type { LinkWrite } from './link.ts'
-import { maySeeLink, type RelationshipRow } from './relationship.ts'
-import type { FoundLink } from './statements.ts'
 
 type Ends = Pick<RelationshipRow, 'source_record_type' | 'source_id' | 'target_record_type' | 'target_id'>
 type Side = 'source' | 'target'

@@ -1,8 +1,3 @@
-export { isLinkWithin } from './ends-within.ts'
-export { demandLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
-export { listRelationships } from './list.ts'
-export { createRelationship, putRelationship, readLink } from './put.ts'
-export { getRelationship } from './read.ts'
 export {
   RELATIONSHIP_COLUMNS,
   type Relationship,
@@ -10,6 +5,11 @@ export {
   relationshipNotFound,
   toRelationship,
   toRelationshipView,
-} from './relationship.ts'
+} from '../record-store/relationship.ts'
+export { isLinkWithin } from './ends-within.ts'
+export { demandLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
+export { listRelationships } from './list.ts'
+export { createRelationship, putRelationship, readLink } from './put.ts'
+export { getRelationship } from './read.ts'
 export { deleteLinkBetween, deleteLinks, deleteRelationship } from './remove.ts'
 export { writeLinks } from './write-links.ts'

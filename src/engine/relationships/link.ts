@@ -1,12 +1,12 @@
 import { nearest, unknownName } from '../../contract/suggest.ts'
 import { type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
-import { type CompiledRelationshipType, isAmong } from '../compiled-relationship-type.ts'
-import type { Expectation } from '../expectation.ts'
-import { demandWithin, rightsOf } from '../lens/look.ts'
-import { dataText, demandRecordId, type Pair } from '../records/record.ts'
-import { mayReadRelationships } from '../relationship-types/index.ts'
-import type { Scope } from '../scope.ts'
-import type { WriteScope } from '../write.ts'
+import { type CompiledRelationshipType, isAmong } from '../compiled-types/compiled-relationship-type.ts'
+import { mayReadRelationships } from '../configuration/relationship-types/index.ts'
+import type { Scope } from '../core/scope.ts'
+import { dataText, demandRecordId, type Pair } from '../record-store/record.ts'
+import { demandWithin, rightsOf } from '../row-policy/apply.ts'
+import type { Expectation } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
 
 /** A record at one end of a link: by its id, or by its external pair. */
 export type LinkEnd = { recordType: string } & ({ id: string } | Pair)

@@ -1,17 +1,17 @@
-import type { Position } from '../cursor.ts'
+import type { Field } from '../compiled-types/field-path.ts'
+import type { Position } from '../core/cursor.ts'
 import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'
-import type { Field } from '../filter/field.ts'
-import { keyOf } from '../filter/keys.ts'
 import { dataOperand, type FieldContext } from '../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import type { Condition, Filter } from '../filter/parse.ts'
 import { targetOver } from '../filter/record-target.ts'
 import { searchOver } from '../filter/search-condition.ts'
-import { after, type OrderTerm, orderBy } from '../records/order.ts'
-import type { SortTerm } from '../records/sort.ts'
+import { keyOf } from '../filter/sort-key.ts'
+import { after, type OrderTerm, orderBy } from '../query/order.ts'
+import type { SortTerm } from '../query/sort.ts'
+import { RELATIONSHIP_COLUMNS } from '../record-store/relationship.ts'
 import { type LinkColumn, linkOperand } from './columns.ts'
-import { RELATIONSHIP_COLUMNS } from './relationship.ts'
 
 /** Which links of a base, in which order, and which of them. */
 export type LinkQuery = {

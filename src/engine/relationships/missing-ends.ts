@@ -1,12 +1,12 @@
 import { unknownName } from '../../contract/suggest.ts'
 import { type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
-import { namedTypes } from '../access.ts'
-import { statement } from '../db.ts'
-import { rightsOf } from '../lens/look.ts'
-import type { Scope } from '../scope.ts'
-import { findType } from '../types-cache.ts'
+import { namedTypes } from '../access/access.ts'
+import { findType } from '../core/load-type.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import type { FoundLink } from '../record-store/relationship-statements.ts'
+import { rightsOf } from '../row-policy/apply.ts'
 import type { LinkEnd, LinkWrite } from './link.ts'
-import type { FoundLink } from './statements.ts'
 
 /** The refusal of a link with an end that is not there. */
 export async function missingEnds(

@@ -1,16 +1,16 @@
-import { demandSight } from '../access.ts'
-import { demandBase } from '../bases/index.ts'
-import { statement } from '../db.ts'
-import { rightsOf } from '../lens/look.ts'
-import type { Scope } from '../scope.ts'
-import { isLinkWithin } from './ends-within.ts'
+import { demandSight } from '../access/access.ts'
+import { demandBase } from '../configuration/bases/index.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
 import {
   RELATIONSHIP_COLUMNS,
   type Relationship,
   type RelationshipRow,
   relationshipNotFound,
   toRelationship,
-} from './relationship.ts'
+} from '../record-store/relationship.ts'
+import { rightsOf } from '../row-policy/apply.ts'
+import { isLinkWithin } from './ends-within.ts'
 
 const GET_LINK = statement(
   'get_relationship',

@@ -1,15 +1,15 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { demandBase } from '../bases/index.ts'
-import { statement } from '../db.ts'
-import { checkVersion, type Expectation, NO_EXPECTATION } from '../expectation.ts'
-import { demandWithin } from '../lens/look.ts'
-import { authorship } from '../scope.ts'
-import { tooManyWriters } from '../sql-errors.ts'
-import type { WriteScope } from '../write.ts'
+import { demandBase } from '../configuration/bases/index.ts'
+import { authorship } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { tooManyWriters } from '../database/errors.ts'
+import { DELETE_LINKS } from '../record-store/relationship-statements.ts'
+import { demandWithin } from '../row-policy/apply.ts'
+import { checkVersion, type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
 import { isLinkWithin } from './ends-within.ts'
 import type { LinkEnds } from './put.ts'
 import { demandLinkRow } from './read.ts'
-import { DELETE_LINKS } from './statements.ts'
 
 /** Deletes a link. @throws as getRelationship; FORBIDDEN without `write` on both ends; CONFLICT by version */
 export async function deleteRelationship(

@@ -1,12 +1,16 @@
-import { type CompiledRelationshipType, hasOneSource, hasOneTarget } from '../compiled-relationship-type.ts'
-import { written } from '../records/record.ts'
-import { authorship } from '../scope.ts'
-import { uuidv7 } from '../uuid.ts'
-import type { WriteScope } from '../write.ts'
+import {
+  type CompiledRelationshipType,
+  hasOneSource,
+  hasOneTarget,
+} from '../compiled-types/compiled-relationship-type.ts'
+import { authorship } from '../core/scope.ts'
+import { uuidv7 } from '../core/uuid.ts'
+import { written } from '../record-store/record.ts'
+import type { Relationship } from '../record-store/relationship.ts'
+import { CREATE_LINKS, UPDATE_LINKS, type WrittenLink } from '../record-store/relationship-statements.ts'
+import type { WriteScope } from '../write/write.ts'
 import type { PlacedLink } from './decide.ts'
 import type { LinkWrite } from './link.ts'
-import type { Relationship } from './relationship.ts'
-import { CREATE_LINKS, UPDATE_LINKS, type WrittenLink } from './statements.ts'
 
 /** A link that nothing seemed to stand against, ready to be written. */
 export type DueLink = {

@@ -1,9 +1,9 @@
 import { digest } from '../../contract/canonical-hash.ts'
-import { baseNotFound } from '../bases/index.ts'
-import { statement } from '../db.ts'
-import type { Scope } from '../scope.ts'
+import { baseNotFound } from '../configuration/bases/index.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import type { Reach } from './execution/principal-scope.ts'
 import type { Catalog } from './guard/index.ts'
-import type { Reach } from './reach.ts'
 
 // A base made again under the id of a deleted one counts its types from 0 again, but at another time.
 const VERSION = statement(

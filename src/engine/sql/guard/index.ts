@@ -1,2 +1,2 @@
-export type { Catalog } from './catalog.ts'
 export { type Prepared, prepareSql } from './prepare.ts'
+export type { Catalog } from './relations/catalog.ts'

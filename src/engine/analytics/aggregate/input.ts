@@ -1,0 +1,122 @@
+import { Aggregations, GroupBy } from '../../../contract/aggregate-shapes.ts'
+import { COLUMN_TYPES } from '../../../contract/record-columns.ts'
+import { nearest } from '../../../contract/suggest.ts'
+import { check, inBody } from '../../../contract/validate.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import { type Field, parseField } from '../../compiled-types/field-path.ts'
+import { parseFilter } from '../../filter/parse.ts'
+import { readSort } from '../../query/sort.ts'
+import type { AggregateArgs, AggregateField, AggregateQuery, Aggregation, GroupKey } from './query.ts'
+
+/** Reads an aggregate; `base_id` is a field where records of several bases meet. @throws VALIDATION_ERROR */
+export function readAggregate(args: AggregateArgs, acrossBases: boolean): AggregateQuery {
+  const read = (name: string, at: string): AggregateField => {
+    if (acrossBases && name === 'base_id') return { kind: 'base' }
+    return demandOneValue(parseField(name, at), at)
+  }
+  const aggregations = readAggregations(args.aggregations, read)
+  const groups = readGroups(args.groupBy ?? [], read)
+  const names = demandDistinct([...groups, ...aggregations])
+  const readName = nameReader(names)
+  const isGiven = (value: unknown) => value !== undefined && value !== null
+  return {
+    filter: isGiven(args.filter) ? parseFilter(args.filter, '/filter') : null,
+    aggregations,
+    groups,
+    having: isGiven(args.having)
+      ? parseFilter(args.having, '/having', { read: readName, types: COLUMN_TYPES })
+      : null,
+    sort: isGiven(args.sort) ? readSort(args.sort, '/sort', readName) : [],
+  }
+}
+
+type ReadField = (name: string, at: string) => AggregateField
+
+function readAggregations(raw: unknown, read: ReadField): Aggregation[] {
+  return check(Aggregations, raw ?? [], inBody('/aggregations')).map(({ fn, field, alias }, n) => {
+    const at = `/aggregations/${n}`
+    if (field === undefined && fn !== 'count')
+      throw invalid({
+        path: `${at}/field`,
+        code: 'required',
+        message: `"${fn}" needs a field, such as "data.amount".`,
+      })
+    const of = field === undefined ? null : read(field, `${at}/field`)
+    return { fn, field: of, name: alias ?? nameOf(fn, of), at, fieldAt: `${at}/field` }
+  })
+}
+
+function readGroups(raw: unknown, read: ReadField): GroupKey[] {
+  return check(GroupBy, raw, inBody('/group_by')).map((term, n) => {
+    const at = `/group_by/${n}`
+    if (typeof term === 'string')
+      return { field: read(term, at), interval: null, name: term, at, fieldAt: at }
+    const { field, interval = null, alias = field } = term
+    const of = read(field, `${at}/field`)
+    if (interval !== null) demandTimes(of, `${at}/interval`)
+    return { field: of, interval, name: alias, at, fieldAt: `${at}/field` }
+  })
+}
+
+function demandOneValue(field: Field, at: string): Field {
+  if (field.kind === 'column' || !field.path.includes(null)) return field
+  throw invalid({
+    path: at,
+    code: 'many_values',
+    message:
+      '"[]" means any element, so there is no one value to aggregate. Name a position, such as [0]; to aggregate every element, use SQL with jsonb_array_elements.',
+  })
+}
+
+function demandTimes(field: AggregateField, at: string): void {
+  if (field.kind === 'data') return
+  if (field.kind === 'column' && (field.column === 'created_at' || field.column === 'updated_at')) return
+  throw invalid({
+    path: at,
+    code: 'invalid_field',
+    message: 'interval works on time fields only. Leave it out, or group by a field that holds times.',
+    allowed: ['created_at', 'updated_at', 'data.<name>'],
+  })
+}
+
+/** The names of the answer's columns. @throws VALIDATION_ERROR where two would have one name */
+function demandDistinct(columns: readonly { name: string; at: string }[]): string[] {
+  const names = new Set<string>()
+  for (const { name, at } of columns) {
+    if (names.has(name))
+      throw invalid({
+        path: at,
+        code: 'duplicate',
+        message: `Two columns of the result would have the name "${name.slice(0, 64)}". Give one of them an "alias".`,
+      })
+    names.add(name)
+  }
+  return [...names]
+}
+
+/** What an aggregation is called that has no alias: `count`, or the function and the last segment of its field. */
+function nameOf(fn: Aggregation['fn'], field: AggregateField | null): string {
+  if (field === null) return fn
+  if (field.kind === 'base') return `${fn}_base_id`
+  if (field.kind === 'column') return `${fn}_${field.column}`
+  return `${fn}_${field.path.at(-1) ?? 'data'}`
+}
+
+/** Reads the fields of `having` and `sort`: the columns of the answer, by name. */
+function nameReader(names: readonly string[]) {
+  const known = new Set(names)
+  /** The field is a step into a row of the answer. @throws VALIDATION_ERROR for a name that the answer does not have */
+  return (name: unknown, at: string): Field => {
+    if (typeof name === 'string' && known.has(name)) return { kind: 'data', path: [name] }
+    const shown = String(name).slice(0, 64)
+    const close = typeof name === 'string' ? nearest(name, names) : undefined
+    throw invalid({
+      path: at,
+      code: 'unknown_field',
+      message: `The result has no column "${shown}". Name a group key or an alias.`,
+      received: shown,
+      allowed: names,
+      ...(close && { hint: close }),
+    })
+  }
+}

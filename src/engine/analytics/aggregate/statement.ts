@@ -1,0 +1,83 @@
+import { invalid } from '../../../foundation/errors.ts'
+import { namedFilter } from '../../filter/bind.ts'
+import { compileFilter } from '../../filter/compile.ts'
+import type { FieldContext } from '../../filter/operand.ts'
+import type { Parameters } from '../../filter/parameters.ts'
+import type { Filter } from '../../filter/parse.ts'
+import { keyOf } from '../../filter/sort-key.ts'
+import { aggregationCell, type Cell, groupCell, operandOf } from './column.ts'
+import type { AggregateQuery } from './query.ts'
+import { type Branch, Source } from './source.ts'
+
+/** The columns of an answer, and the source that they are made of. */
+export type Plan = { query: AggregateQuery; groups: readonly Cell[]; cells: readonly Cell[]; source: Source }
+type Window = { limit: number; offset: number; includeTotal: boolean }
+
+/** Says which columns the answer has, over records of all the types. */
+export function planAggregate(query: AggregateQuery, types: readonly FieldContext[]): Plan {
+  const source = new Source()
+  const groups = query.groups.map((key, n) => groupCell(key, n, { types, source }))
+  const aggregations = query.aggregations.map((each, n) => aggregationCell(each, n, { types, source }))
+  return { query, groups, cells: [...groups, ...aggregations], source }
+}
+
+/**
+ * The statement of a page of groups and one beyond it. With a total each row has it as `total`; where the page is empty,
+ * it is on a row whose `place` is null.
+ */
+export function aggregateStatement(
+  plan: Plan,
+  branches: readonly Branch[],
+  { limit, offset, includeTotal }: Window,
+  parameters: Parameters,
+): string {
+  const { cells, groups, query, source } = plan
+  const columns = cells.map(({ sql, column }) => `${sql} AS ${column}`).join(', ')
+  const keys = groups.map((_, n) => n + 1).join(', ')
+  const grouped = `SELECT ${columns} FROM ${source.statement(branches, parameters)}${keys && ` GROUP BY ${keys}`}`
+  const kept = query.having
+    ? `SELECT * FROM (${grouped}) g WHERE ${compileHaving(query.having, cells, parameters)}`
+    : grouped
+  const order = orderOf(plan, parameters)
+  // The limit stands in the text, for a plan that is made once to know it.
+  const window = `LIMIT ${limit + 1}${offset > 0 ? ` OFFSET ${parameters.add(offset)}::bigint` : ''}`
+  if (!includeTotal) return `SELECT * FROM (${kept}) g${order && ` ORDER BY ${order}`} ${window}`
+  return `WITH g AS MATERIALIZED (${kept}),
+      page AS (SELECT *, row_number() OVER (${order && `ORDER BY ${order}`}) AS place FROM g ORDER BY place ${window})
+    SELECT page.*, counted.total FROM (SELECT count(*)::float8 AS total FROM g) counted LEFT JOIN page ON true
+    ORDER BY place`
+}
+
+function compileHaving(having: Filter, cells: readonly Cell[], parameters: Parameters): string {
+  const named = new Map(cells.map((cell) => [cell.name, cell]))
+  return compileFilter(namedFilter(having), {
+    parameters,
+    reach: ({ name }, test) => test(operandOf(named.get(name) as Cell)),
+    search: ({ at }) => {
+      throw invalid({
+        path: `${at}/op`,
+        code: 'unknown_operator',
+        message: '"search" looks into records. Put it in filter, or use ilike here.',
+        hint: 'ilike',
+      })
+    },
+  })
+}
+
+/** As asked, then by all group keys, so that the order is whole; what is missing comes last both ways. */
+function orderOf({ query, cells, groups }: Plan, parameters: Parameters): string {
+  const named = new Map(cells.map((cell) => [cell.name, cell]))
+  const asked = query.sort.map(
+    ({ name, descending }) =>
+      `${placeOf(named.get(name) as Cell, parameters)}${descending ? ' DESC' : ''} NULLS LAST`,
+  )
+  const ties = groups.map((cell) => `${placeOf(cell, parameters)} NULLS LAST`)
+  // Values that tie as keys, such as lists, are told apart as JSON.
+  const last = groups.flatMap(({ kind, column }) => (kind === 'json' ? [`g.${column} NULLS LAST`] : []))
+  return [...asked, ...ties, ...last].join(', ')
+}
+
+/** Where the cell comes in the order of its column. */
+function placeOf(cell: Cell, parameters: Parameters): string {
+  return cell.kind === 'json' ? keyOf(operandOf(cell), parameters) : `g.${cell.column}`
+}

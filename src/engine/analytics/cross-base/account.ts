@@ -1,0 +1,19 @@
+import { DomainError } from '../../../foundation/errors.ts'
+
+/** The installation's one account. */
+const ACCOUNT_ID = 'default'
+
+/** @throws NOT_FOUND for another account */
+export function demandAccount(id: string): void {
+  if (id === ACCOUNT_ID) return
+  throw new DomainError('NOT_FOUND', `There is no account "${id.slice(0, 64)}".`, {
+    details: [
+      {
+        path: '/account_id',
+        code: 'account_not_found',
+        message: `The account of this installation is "${ACCOUNT_ID}".`,
+        hint: ACCOUNT_ID,
+      },
+    ],
+  })
+}

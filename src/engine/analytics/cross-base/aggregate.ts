@@ -1,0 +1,58 @@
+import { type PageArgs, readPage } from '../../core/page.ts'
+import { readPageRows, type Scope } from '../../core/scope.ts'
+import { shaped } from '../../database/client.ts'
+import { Parameters } from '../../filter/parameters.ts'
+import { type AggregatePage, type GroupRow, toGroups } from '../aggregate/aggregate-records.ts'
+import { readAggregate } from '../aggregate/input.ts'
+import type { AggregateArgs } from '../aggregate/query.ts'
+import { aggregateStatement, planAggregate } from '../aggregate/statement.ts'
+import { demandAccount } from './account.ts'
+import { findBases, namedBases } from './bases.ts'
+import { conditions } from './list-statement.ts'
+import {
+  bindWithin,
+  mergeAlike,
+  type NamedPath,
+  openTypes,
+  pathsOf,
+  type SharedType,
+  sharedTypes,
+} from './types.ts'
+
+/** What is asked of an aggregate across bases; `base_id` is a field in it. */
+export type CrossAggregateArgs = AggregateArgs &
+  PageArgs & { account: string; bases: readonly string[]; recordType: string }
+
+/**
+ * Aggregates the records of a type that match, of all the bases together.
+ * @throws FORBIDDEN for a named base that the token may not read; NOT_FOUND for a named base or account that does not
+ * exist; VALIDATION_ERROR with the argument at fault
+ */
+export async function aggregateAcrossBases(scope: Scope, args: CrossAggregateArgs): Promise<AggregatePage> {
+  const { account, recordType } = args
+  const named = namedBases(scope, args.bases, recordType)
+  demandAccount(account)
+  const page = readPage(args)
+  const query = readAggregate(args, true)
+  const { filter, groups, aggregations } = query
+  const fields = [...groups, ...aggregations].flatMap(({ field, fieldAt }): NamedPath[] =>
+    field?.kind === 'data' ? [{ path: field.path, at: fieldAt }] : [],
+  )
+  const found = await sharedTypes(scope, await findBases(scope, named, recordType), recordType)
+  const types = openTypes(found, [...pathsOf(filter), ...fields])
+
+  const plan = planAggregate(query, types)
+  const branchOf = (type: SharedType, parameters: Parameters) => {
+    const bases = `r.base_id = ANY (${parameters.add(type.bases)}::text[])`
+    const { where } = conditions({ recordType, filter }, type, parameters)
+    return { from: 'plinth.record r', where: `${bases} AND ${where}`, type }
+  }
+  const merged = mergeAlike(types, (type, parameters) =>
+    plan.source.branchStatement(branchOf(type, parameters), parameters),
+  )
+  const parameters = new Parameters()
+  const branches = merged.map((type) => branchOf(type, parameters))
+  const { text, values } = bindWithin(parameters, aggregateStatement(plan, branches, page, parameters))
+  const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+  return toGroups(rows, plan, page, isCut)
+}

@@ -1,0 +1,76 @@
+import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { demand } from '../../access/access.ts'
+import type { Scope } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+
+const ALL = '*'
+
+const EXISTING = statement('cross_base_existing', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
+
+// $2: the grants that hold the type, as access.ts reads them.
+const GRANTED = statement(
+  'cross_base_granted',
+  `SELECT b.id FROM plinth.record_type t JOIN plinth.base b ON b.id = t.base_id
+   WHERE t.id = $1 AND EXISTS (
+     SELECT FROM jsonb_to_recordset($2::jsonb) AS g(base jsonb, environment text)
+     WHERE (g.base ? '*' OR g.base ? b.id OR g.base ? b.production_base) AND g.environment IN ('*', b.environment))
+   LIMIT ${LIMITS.queriedBases + 1}`,
+)
+
+/**
+ * The bases that take part: those named, or for `["*"]` all that have the type and that the token may read it in.
+ * @throws FORBIDDEN for a named base that it may not, whether or not it exists; VALIDATION_ERROR for a faulty list
+ */
+export function namedBases(
+  scope: Scope,
+  bases: readonly string[],
+  recordType: string,
+): readonly string[] | '*' {
+  const names = [...new Set(bases)]
+  for (const name of names) if (name !== ALL) demand(scope.access, 'read', name, recordType)
+  if (names.length === 0)
+    throw fault('out_of_range', 'Name at least one base, or all that the token may read: ["*"].')
+  if (names.length > LIMITS.queriedBases) throw tooMany()
+  if (!names.includes(ALL)) return names
+  if (names.length > 1)
+    throw fault('exclusive', '"*" is every base already. Send it alone, or name the bases.')
+  return ALL
+}
+
+/** The ids of those bases. @throws NOT_FOUND for a named one that does not exist; VALIDATION_ERROR when there are too many */
+export async function findBases(
+  scope: Scope,
+  bases: readonly string[] | '*',
+  recordType: string,
+): Promise<readonly string[]> {
+  if (bases === ALL) return grantedBases(scope, recordType)
+  const found = new Set((await scope.db.query<{ id: string }>(EXISTING, [bases])).map(({ id }) => id))
+  const missing = bases.find((name) => !found.has(name))
+  if (missing !== undefined) throw notFound(missing)
+  return bases
+}
+
+async function grantedBases({ access, db }: Scope, recordType: string): Promise<readonly string[]> {
+  const listed = (value: string | readonly string[]) => (typeof value === 'string' ? [value] : value)
+  const grants = access.grants.filter(({ record_type }) =>
+    listed(record_type).some((type) => type === '*' || type === recordType),
+  )
+  const reach = grants.map(({ base, environment }) => ({ base: listed(base), environment }))
+  const found = await db.query<{ id: string }>(GRANTED, [recordType, JSON.stringify(reach)])
+  if (found.length > LIMITS.queriedBases) throw tooMany()
+  // The statement only narrows; what may be read is decided where it always is.
+  return found.map(({ id }) => id).filter((id) => access.allows('read', id, recordType))
+}
+
+const notFound = (id: string) =>
+  new DomainError('NOT_FOUND', `There is no base "${id.slice(0, 64)}".`, {
+    details: [
+      { path: '/bases', code: 'base_not_found', message: 'GET /v1/bases lists the bases this token sees.' },
+    ],
+  })
+
+const tooMany = () =>
+  fault('too_many', `One query can read at most ${LIMITS.queriedBases} bases. Send fewer base ids.`)
+
+const fault = (code: string, message: string) => invalid({ path: '/bases', code, message })

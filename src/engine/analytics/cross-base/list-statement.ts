@@ -1,0 +1,86 @@
+import { bindFilter, bindSort } from '../../filter/bind.ts'
+import { compileFilter } from '../../filter/compile.ts'
+import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
+import type { Filter } from '../../filter/parse.ts'
+import { recordTarget } from '../../filter/record-target.ts'
+import { searchIn, sumOfScores } from '../../filter/search-condition.ts'
+import { type OrderTerm, orderBy, orderTerms, tieDescending } from '../../query/order.ts'
+import type { SortTerm } from '../../query/sort.ts'
+import { RECORD_COLUMNS } from '../../record-store/record.ts'
+import { bindWithin, mergeAlike, type SharedType, type SharedTypes } from './types.ts'
+
+/** Which records of which bases, in which order, and which of them. */
+export type CrossQuery = {
+  recordType: string
+  types: SharedTypes
+  filter: Filter | null
+  sort: readonly SortTerm[]
+  limit: number
+  offset: number
+}
+
+/** The statement of a page over all bases, and one record beyond it. */
+export function crossListStatement(query: CrossQuery): BoundStatement {
+  const parameters = new Parameters()
+  const branches = query.types.map((type) => branch(query, type, parameters))
+  const terms = branches[0]?.terms ?? []
+  const order = terms.map(
+    ({ type, descending }, n) =>
+      `r.s${n}${type === 'text' ? ' COLLATE "C"' : ''} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
+  )
+  const ties = ['r.base_id', 'r.id'].map((column) => `${column} ${tieDescending(terms) ? 'DESC' : 'ASC'}`)
+  const offset = query.offset > 0 ? ` OFFSET ${parameters.add(query.offset)}::bigint` : ''
+  const text = `SELECT * FROM (${branches.map((each) => each.text).join(' UNION ALL ')}) r
+    ORDER BY ${[...order, ...ties].join(', ')} LIMIT ${query.limit + 1}${offset}`
+  return bindWithin(parameters, text)
+}
+
+/** The types, those of which ask the same taken together. */
+export const mergeForList = (query: CrossQuery): SharedTypes =>
+  mergeAlike(query.types, (type, parameters) => branch(query, type, parameters).text)
+
+/** The first records of each base, which an index may serve, as many as the page reaches. */
+function branch(
+  query: CrossQuery,
+  type: SharedType,
+  parameters: Parameters,
+): { text: string; terms: readonly OrderTerm[] } {
+  const bases = parameters.add(type.bases)
+  const { where, score } = conditions(query, type, parameters)
+  const terms = orderTerms(bindSort(query.sort, type), type, score, parameters)
+  const columns = [
+    'r.base_id',
+    ...RECORD_COLUMNS.split(', ').map((name) => `r.${name}`),
+    ...terms.map(({ sql }, n) => `${sql} AS s${n}`),
+    `${score ?? 'NULL::float8'} AS score`,
+  ]
+  const text = `SELECT f.* FROM unnest(${bases}::text[]) AS b(id) CROSS JOIN LATERAL (
+      SELECT ${columns.join(', ')} FROM plinth.record r WHERE r.base_id = b.id AND ${where}
+      ORDER BY ${orderBy(terms)} LIMIT ${query.limit + 1 + query.offset}) f`
+  return { text, terms }
+}
+
+/** The statement that counts all that match. */
+export function crossCountStatement(query: CrossQuery): BoundStatement {
+  const parameters = new Parameters()
+  const counts = query.types.map((type) => {
+    const bases = parameters.add(type.bases)
+    const { where } = conditions(query, type, parameters)
+    return `SELECT count(*) AS n FROM plinth.record r WHERE r.base_id = ANY (${bases}::text[]) AND ${where}`
+  })
+  return bindWithin(parameters, `SELECT sum(n)::float8 AS total FROM (${counts.join(' UNION ALL ')}) c`)
+}
+
+/** What a record of a type has to be, but for its base. Declared indexes are each of one base: none is used. */
+export function conditions(
+  { recordType, filter }: Pick<CrossQuery, 'recordType' | 'filter'>,
+  type: SharedType,
+  parameters: Parameters,
+): { where: string; score: string | null } {
+  const ofType = `r.record_type = ${parameters.add(recordType)}`
+  if (filter === null) return { where: ofType, score: null }
+  const scores: string[] = []
+  const search = searchIn('', type, parameters, (score) => void scores.push(score))
+  const matches = compileFilter(bindFilter(filter, type), recordTarget(type, parameters, search))
+  return { where: `${ofType} AND ${matches}`, score: sumOfScores(scores) }
+}

@@ -1,0 +1,77 @@
+import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
+import { read, readPageRows, type Scope } from '../../core/scope.ts'
+import { shaped } from '../../database/client.ts'
+import { readQuestion } from '../../query/parse-query.ts'
+import { type Projection, parseFields, project } from '../../query/projection.ts'
+import { type RecordRow, toView } from '../../record-store/record.ts'
+import { demandAccount } from './account.ts'
+import { findBases, namedBases } from './bases.ts'
+import { type CrossQuery, crossCountStatement, crossListStatement, mergeForList } from './list-statement.ts'
+import { type NamedPath, openTypes, pathsOf, sharedTypes } from './types.ts'
+
+/** What is asked of a list across bases. `filter` and `sort` are JSON as the caller wrote it. */
+export type CrossListArgs = PageArgs & {
+  account: string
+  bases: readonly string[]
+  recordType: string
+  filter?: unknown
+  sort?: unknown
+  fields?: readonly string[] | null | undefined
+}
+
+type Row = RecordRow & { base_id: string; score: number | null }
+
+/**
+ * The records of a type that match, of all the bases, sorted as one list; each as REST shows it, with its `base_id`.
+ * @throws FORBIDDEN for a named base that the token may not read; NOT_FOUND for a named base or account that does not
+ * exist; VALIDATION_ERROR with the argument at fault
+ */
+export async function listAcrossBases(scope: Scope, args: CrossListArgs): Promise<Page<object>> {
+  const { account, recordType } = args
+  const named = namedBases(scope, args.bases, recordType)
+  demandAccount(account)
+  const page = readPage(args)
+  const { filter, sort, projection } = readArgs(args)
+  const types = await sharedTypes(scope, await findBases(scope, named, recordType), recordType)
+
+  const sortPaths = sort.flatMap(({ field, at }): NamedPath[] =>
+    field.kind === 'data' ? [{ path: field.path, at }] : [],
+  )
+  const whole: CrossQuery = {
+    ...page,
+    recordType,
+    filter,
+    sort,
+    types: openTypes(types, [...pathsOf(filter), ...sortPaths]),
+  }
+  const query = { ...whole, types: mergeForList(whole) }
+  const statement = crossListStatement(query)
+  const counting = page.includeTotal ? crossCountStatement(query) : null
+  const [{ rows, isCut }, total] = await Promise.all([
+    readPageRows<Row>(scope, shaped(statement.text), statement.values),
+    counting && read<{ total: number }>(scope, shaped(counting.text), counting.values),
+  ])
+  return toPage(
+    rows.map((row) => show(recordType, row, projection)),
+    page,
+    total?.[0]?.total ?? null,
+    isCut,
+  )
+}
+
+const readArgs = ({ fields, ...question }: CrossListArgs) => ({
+  ...readQuestion(question),
+  projection: fields ? readFields(fields) : null,
+})
+
+/** The base is always shown, named or not. */
+function readFields(fields: readonly string[]): Projection {
+  const others = fields.filter((name) => name !== 'base_id')
+  if (others.length === 0 && fields.length > 0) return { names: new Set(), paths: [] }
+  return parseFields(others, '/fields')
+}
+
+function show(recordType: string, { base_id, score, ...row }: Row, projection: Projection | null): object {
+  const view = toView(recordType, score === null ? row : { ...row, score })
+  return { base_id, ...(projection ? project(view, projection) : view) }
+}

@@ -1,0 +1,110 @@
+import { invalid } from '../../../foundation/errors.ts'
+import type { FieldPath } from '../../compiled-types/field-path.ts'
+import type { Scope } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import { demandField, type FieldContext } from '../../filter/operand.ts'
+import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
+import type { Condition, Filter } from '../../filter/parse.ts'
+import { fieldExists } from '../../json-schema/index.ts'
+
+/** A record type as some of the bases have it. */
+export type SharedType = FieldContext & { bases: readonly string[]; indexes: readonly [] }
+
+/** At least one. */
+export type SharedTypes = readonly [SharedType, ...SharedType[]]
+
+type Row = { timezone: string; json_schema: string; bases: string[] }
+
+// Previews and copies have the same schema: it is sent once.
+const TYPES = statement(
+  'cross_base_types',
+  `SELECT timezone, json_schema::text AS json_schema, array_agg(base_id::text ORDER BY base_id) AS bases
+   FROM plinth.record_type WHERE id = $1 AND base_id = ANY ($2) GROUP BY timezone, json_schema::text
+   ORDER BY min(base_id)`,
+)
+
+/** No base has the type: nothing is found, and every field may be. */
+const NOWHERE: SharedType = { bases: [], timezone: 'UTC', jsonSchema: {}, indexes: [] }
+
+/** The type as each of the bases has it that have it; at least one, be it of no base. */
+export async function sharedTypes(
+  scope: Scope,
+  bases: readonly string[],
+  recordType: string,
+): Promise<SharedTypes> {
+  const rows = await scope.db.query<Row>(TYPES, [recordType, bases])
+  const [first = NOWHERE, ...rest] = rows.map(
+    ({ timezone, json_schema, bases: having }): SharedType => ({
+      bases: having,
+      timezone,
+      jsonSchema: JSON.parse(json_schema),
+      indexes: [],
+    }),
+  )
+  return [first, ...rest]
+}
+
+/** A field of `data` that a query names, and where. */
+export type NamedPath = { path: FieldPath; at: string }
+
+/** The fields of `data` that a filter names. */
+export function pathsOf(filter: Filter | null): NamedPath[] {
+  if (filter === null) return []
+  if (filter.kind === 'not') return pathsOf(filter.of)
+  if (filter.kind !== 'condition') return filter.of.flatMap(pathsOf)
+  return pathOf(filter)
+}
+
+const pathOf = ({ field, at }: Condition): NamedPath[] =>
+  field.kind === 'data' ? [{ path: field.path, at: `${at}/field` }] : []
+
+/**
+ * The types, none of them closed to the fields: one that a base does not have is missing there.
+ * @throws VALIDATION_ERROR for a field that no base can have
+ */
+export function openTypes(types: SharedTypes, paths: readonly NamedPath[]): SharedTypes {
+  const has = ({ jsonSchema }: SharedType, { path }: NamedPath) => fieldExists(jsonSchema, path).exists
+  const [first, ...rest] = types
+  for (const named of paths)
+    if (!types.some((type) => has(type, named)))
+      demandField({ kind: 'data', path: named.path }, first, named.at)
+  const open = (type: SharedType) => (paths.every((named) => has(type, named)) ? type : opened(type))
+  return [open(first), ...rest.map(open)]
+}
+
+function opened(type: SharedType): SharedType {
+  const open = (key: string, value: unknown) =>
+    key === 'additionalProperties' && value === false ? undefined : value
+  return { ...type, jsonSchema: JSON.parse(JSON.stringify(type.jsonSchema), open) }
+}
+
+/** Types for which the same is asked, with values and all, are one. `ask` compiles it into the parameters. */
+export function mergeAlike(
+  types: SharedTypes,
+  ask: (type: SharedType, parameters: Parameters) => string,
+): SharedTypes {
+  const alike = new Map<string, SharedType>()
+  for (const type of types) {
+    const parameters = new Parameters()
+    const key = JSON.stringify(parameters.bind(ask({ ...type, bases: [] }, parameters)))
+    const known = alike.get(key)
+    alike.set(key, known ? { ...known, bases: [...known.bases, ...type.bases] } : type)
+  }
+  const [first = types[0], ...rest] = alike.values()
+  return [first, ...rest]
+}
+
+/** What the protocol of PostgreSQL can carry. */
+const MAX_PARAMETERS = 65_535
+
+/** @throws VALIDATION_ERROR where the bases read the fields in too many ways for one statement */
+export function bindWithin(parameters: Parameters, text: string): BoundStatement {
+  const bound = parameters.bind(text)
+  if (bound.values.length <= MAX_PARAMETERS) return bound
+  throw invalid({
+    path: '/bases',
+    code: 'too_many',
+    message:
+      'The bases have too many different schemas and timezones for one query. Send fewer bases or fewer conditions.',
+  })
+}

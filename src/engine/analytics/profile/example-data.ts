@@ -1,0 +1,156 @@
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import type { CompiledType } from '../../compiled-types/compiled-type.ts'
+import type { FieldPath } from '../../compiled-types/field-path.ts'
+import { isObject } from '../../json-schema/checks.ts'
+import { BOUNDS } from './bounds.ts'
+import { sampleOf } from './sample-value.ts'
+import { fieldName, resolve } from './schema-fields.ts'
+import type { Summary } from './summary.ts'
+import type { Scalar } from './value-stats.ts'
+
+type Schema = Record<string, unknown>
+type Known = {
+  root: unknown
+  /** A frequent value of each field, as filters write it; of one that no two records share, a new one or none. */
+  common: ReadonlyMap<string, Scalar>
+  unique: ReadonlySet<string>
+  /** Properties that are not asked for, but show what goes there. */
+  optional: boolean
+  room: Room
+}
+/** What may be looked at yet: a schema that refers to parts of itself many times over is far larger than its text. */
+type Room = { left: number }
+
+/**
+ * Data that a new record could have: of frequent values, enums, and what else the schema asks for. Null where none of it
+ * is valid.
+ */
+export async function exampleData(type: CompiledType, summaries: readonly Summary[]): Promise<object | null> {
+  const { jsonSchema: root, schema } = type
+  const unique = uniqueFields(type)
+  const common = new Map(
+    summaries.flatMap(({ profile }) => {
+      const value = unique.has(profile.field) ? nextAfter(profile.max) : profile.top[0]?.value
+      return value === undefined ? [] : [[profile.field, value] as const]
+    }),
+  )
+  const needed = { root, common, unique, optional: false, room: { left: BOUNDS.exampleSteps } }
+  const shape = whole(root, needed)
+  const rich = objectOf(shape, [], { ...needed, optional: true })
+  const tries = [{ ...undeclared(shape, summaries, common), ...rich }, rich, objectOf(shape, [], needed)]
+  for (const data of tries) {
+    if (turnIsOver()) await nextTurn()
+    if (schema.isValid(data)) return data
+  }
+  return null
+}
+
+/** Fields whose values no two records share. */
+const uniqueFields = ({ indexes }: CompiledType): ReadonlySet<string> =>
+  new Set(
+    indexes
+      .filter(({ kind }) => kind === 'unique')
+      .flatMap(({ fields }) => fields.flatMap(({ path }) => (path ? [fieldName(path)] : []))),
+  )
+
+/** A number that no record has yet. */
+const nextAfter = (max: Scalar | null) => (typeof max === 'number' ? max + 1 : undefined)
+
+/** What most records have at the surface that an open schema does not name. */
+function undeclared(
+  { properties }: Schema,
+  summaries: readonly Summary[],
+  common: ReadonlyMap<string, Scalar>,
+): Schema {
+  const named = isObject(properties) ? properties : {}
+  const values = summaries.flatMap(({ path: [name, ...below], profile: { field, nullShare } }) => {
+    const value = common.get(field)
+    const isRare = nullShare === null || nullShare > RARE
+    if (typeof name !== 'string' || below.length > 0 || value === undefined || isRare) return []
+    return Object.hasOwn(named, name) ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(values.slice(0, BOUNDS.exampleProperties))
+}
+
+const RARE = 0.5
+
+function exampleOf(schema: Schema, path: FieldPath, known: Known): unknown {
+  const field = fieldName(path)
+  const common = known.common.get(field)
+  if ('const' in schema) return schema['const']
+  const { enum: listed } = schema
+  if (Array.isArray(listed)) return listed.includes(common) ? common : listed.find((value) => value !== null)
+  if (common !== undefined) return common
+  const [type] = [schema['type']].flat().filter((each) => each !== 'null')
+  if (type === 'object' || (type === undefined && 'properties' in schema))
+    return objectOf(schema, path, known)
+  if (type === 'array') return listOf(schema, path, known)
+  const [given] = [schema['examples']].flat()
+  const shown = given ?? schema['default']
+  if (shown !== undefined && !known.unique.has(field)) return shown
+  return sampleOf(schema, type)
+}
+
+/** The properties that are asked for, and some that show what goes there. */
+function objectOf({ properties, required }: Schema, path: FieldPath, known: Known): Schema {
+  const declared = isObject(properties) ? Object.entries(properties) : []
+  const needed = new Set(Array.isArray(required) ? (required as unknown[]) : [])
+  if (path.length >= BOUNDS.depth) return {}
+  const tells = (name: string, schema: Schema) =>
+    known.optional && (Array.isArray(schema['enum']) || known.common.has(fieldName([...path, name])))
+  let left = Math.max(0, BOUNDS.exampleProperties - needed.size)
+  const members: [string, unknown][] = []
+  for (const [name, raw] of declared) {
+    if (known.room.left <= 0) break
+    const schema = whole(raw, known)
+    if (!needed.has(name) && (!tells(name, schema) || left-- <= 0)) continue
+    const value = exampleOf(schema, [...path, name], known)
+    if (value !== undefined) members.push([name, value])
+  }
+  return Object.fromEntries(members)
+}
+
+function listOf({ items, minItems }: Schema, path: FieldPath, known: Known): unknown[] {
+  if (path.length >= BOUNDS.depth || !isObject(items)) return []
+  const list = Array.from({ length: countOf(minItems) }, () =>
+    exampleOf(whole(items, known), [...path, null], known),
+  )
+  return list.filter((item) => item !== undefined)
+}
+
+const countOf = (minItems: unknown) =>
+  typeof minItems === 'number' ? Math.min(Math.max(minItems, 1), 10) : 1
+
+/** A schema with what its references, all that it is made of, and the first of its alternatives say; nothing where the room is used up. */
+function whole(raw: unknown, known: Known, depth = 0): Schema {
+  const { root, room } = known
+  if (room.left <= 0) return {}
+  const schema = resolve(raw, root) ?? {}
+  room.left -= sizeOf(schema)
+  if (depth >= BOUNDS.depth) return schema
+  const [either] = [schema['anyOf'] ?? schema['oneOf']].flat()
+  const parts = [...[schema['allOf'] ?? []].flat(), ...(either === undefined ? [] : [either])]
+  let sum = schema
+  for (const part of parts) {
+    if (room.left <= 0) break
+    sum = joined(sum, whole(part, known, depth + 1), room)
+  }
+  return sum
+}
+
+function joined(a: Schema, b: Schema, room: Room): Schema {
+  // Copied is the sum too, for each of its parts anew.
+  room.left -= sizeOf(a) + sizeOf(b)
+  return {
+    ...b,
+    ...a,
+    ...((isObject(a['properties']) || isObject(b['properties'])) && {
+      properties: { ...(b['properties'] as object), ...(a['properties'] as object) },
+    }),
+    required: [...new Set([a['required'] ?? [], b['required'] ?? []].flat())],
+  }
+}
+
+/** How much there is to read of a schema itself. */
+const sizeOf = ({ properties, required }: Schema): number =>
+  1 + Object.keys(Object(properties)).length + (Array.isArray(required) ? required.length : 0)

@@ -1,0 +1,112 @@
+import type { FieldPath } from '../../compiled-types/field-path.ts'
+import { BOUNDS } from './bounds.ts'
+import type { Scalar } from './value-stats.ts'
+
+/** A query that works on the data as it is. */
+export type Example = {
+  description: string
+  /** The body of POST …/query, or of POST …/aggregate when it has `aggregations`. */
+  query: Readonly<Record<string, unknown>>
+}
+
+/** A field that queries may name. */
+export type Candidate = {
+  field: string
+  path: FieldPath
+  /** What its values are; null when that differs or is of no use. */
+  kind: 'text' | 'number' | 'boolean' | 'time' | null
+  /** Does the schema list its values? */
+  isListed: boolean
+  nullShare: number
+  distinct: number
+  /** How much of all its values the most frequent one is. */
+  share: number
+  /** A frequent value, and one from the middle of their order; undefined where there is none. */
+  common: Scalar | undefined
+  middle: Scalar | undefined
+}
+
+const ROWS = 10
+const FOR_QUERY = 'For …/query or query_records'
+const FOR_AGGREGATE = 'For …/aggregate or aggregate_records'
+
+/** Three queries: records with a value, records in an order, numbers by group. Each finds something where there are records. */
+export function exampleQueries(candidates: readonly Candidate[]): Example[] {
+  const groups = candidates.filter(({ kind }) => kind === 'text' || kind === 'boolean')
+  const scales = candidates.filter(({ kind }) => kind === 'number' || kind === 'time')
+  const single = ({ path }: Candidate) => !path.includes(null)
+  const group = best(groups.filter(single))
+  return [
+    withValue(group ?? best(groups) ?? best(scales)),
+    inOrder(best(scales.filter(single)) ?? group),
+    byGroup(group, best(scales.filter((each) => single(each) && each.kind === 'number'))),
+  ]
+}
+
+function withValue(found: Candidate | undefined): Example {
+  if (!found)
+    return {
+      description: `${FOR_QUERY}: the records that were changed last.`,
+      query: { sort: '-updated_at', limit: ROWS },
+    }
+  const { field, common } = found
+  if (common === undefined)
+    return {
+      description: `${FOR_QUERY}: records that have ${field}, newest first.`,
+      query: { filter: { field, op: 'is_not_null' }, sort: '-created_at', limit: ROWS },
+    }
+  return {
+    description: `${FOR_QUERY}: records with one value of ${field}, newest first.`,
+    query: { filter: { field, op: 'eq', value: common }, sort: '-created_at', limit: ROWS },
+  }
+}
+
+function inOrder(found: Candidate | undefined): Example {
+  if (!found)
+    return {
+      description: `${FOR_QUERY}: the newest records.`,
+      query: { sort: '-created_at', limit: ROWS },
+    }
+  const { field, middle } = found
+  return middle === undefined
+    ? {
+        description: `${FOR_QUERY}: the records with the highest ${field}.`,
+        query: { filter: { field, op: 'is_not_null' }, sort: `-${field}`, limit: ROWS },
+      }
+    : {
+        description: `${FOR_QUERY}: records from one value of ${field} on, the lowest first.`,
+        query: { filter: { field, op: 'gte', value: middle }, sort: field, limit: ROWS },
+      }
+}
+
+function byGroup(group: Candidate | undefined, measure: Candidate | undefined): Example {
+  const by = group?.field ?? 'status'
+  const average = measure && { fn: 'avg', field: measure.field, alias: 'average' }
+  return {
+    description: `${FOR_AGGREGATE}: how many records have each ${by}${measure ? `, and their average ${measure.field}` : ''}.`,
+    query: {
+      group_by: [by],
+      aggregations: [{ fn: 'count' }, ...(average ? [average] : [])],
+      sort: '-count',
+      limit: ROWS,
+    },
+  }
+}
+
+/** The field that says most: near the surface, mostly there, and with several values that return, none of them always; best of a list. */
+const best = (candidates: readonly Candidate[]): Candidate | undefined =>
+  candidates.toSorted((a, b) => unfit(a) - unfit(b))[0]
+
+const unfit = ({ path, nullShare, distinct, share, kind, isListed }: Candidate): number =>
+  path.length +
+  nullShare * 4 +
+  share * 2 +
+  (kind === 'boolean' ? 1 : 0) +
+  fewOrMany(kind, distinct) -
+  (isListed ? 1 : 0)
+
+function fewOrMany(kind: Candidate['kind'], distinct: number): number {
+  if (distinct < 2) return 3
+  const isGroup = kind === 'text' || kind === 'boolean'
+  return isGroup && distinct > BOUNDS.topValues * 4 ? 2 : 0
+}

@@ -1,0 +1,118 @@
+import { LRUCache } from 'lru-cache'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { demand } from '../../access/access.ts'
+import type { CompiledType } from '../../compiled-types/compiled-type.ts'
+import { demandType } from '../../configuration/record-types/index.ts'
+import type { Scope } from '../../core/scope.ts'
+import type { Db } from '../../database/client.ts'
+import { zoneOf } from '../../filter/operand.ts'
+import { fieldExists } from '../../json-schema/index.ts'
+import { BOUNDS } from './bounds.ts'
+import { exampleData } from './example-data.ts'
+import { type Example, exampleQueries } from './examples.ts'
+import { readInstants } from './instants.ts'
+import { candidatesDeclared, candidatesFrom } from './queryable-fields.ts'
+import { profileRelationships, type RelationshipProfile } from './relationships.ts'
+import { readSample, walkType } from './sample.ts'
+import { declaredPlaces } from './schema-fields.ts'
+import { type FieldProfile, type Summary, summarize } from './summary.ts'
+import { type Place, Tally } from './value-stats.ts'
+
+/** What the records of a type look like. */
+export type TypeProfile = {
+  /** Its records; of a type of millions an estimate. */
+  count: number
+  /** True when the figures of the fields come from a part of the records. */
+  sampled: boolean
+  fields: FieldProfile[]
+  /** Fields there are beside those shown, as far as they were told apart. */
+  omittedFields: number
+  /** At the time of asking, as the token sees them. */
+  relationships: RelationshipProfile[]
+  examples: Example[]
+  /** Data that a new record could have; null where none was found. */
+  exampleData: object | null
+}
+
+/** What is the same whoever asks. */
+type Kept = Omit<TypeProfile, 'relationships'>
+
+/**
+ * Keyed by the compiled type itself: one that has changed is another, and one of another base or database too. What is
+ * kept says nothing of who asked, only what `read` on the type shows.
+ */
+const known = new LRUCache<CompiledType, Promise<Kept>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
+
+/**
+ * What the records of a type look like, at most 30 seconds old, and how they are linked.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND without base or type
+ */
+export async function profileRecordType(scope: Scope, baseId: string, id: string): Promise<TypeProfile> {
+  demand(scope.access, 'read', baseId, id)
+  const type = await demandType(scope, baseId, id)
+  const [kept, relationships] = await Promise.all([
+    keptProfile(scope.db, type),
+    profileRelationships(scope, baseId, id),
+  ])
+  return { ...kept, relationships }
+}
+
+async function keptProfile(db: Db, type: CompiledType): Promise<Kept> {
+  const held = known.get(type)
+  if (held) return held
+  const made = makeProfile(db, type)
+  known.set(type, made)
+  try {
+    return await made
+  } catch (thrown) {
+    known.delete(type)
+    throw thrown
+  }
+}
+
+async function makeProfile(db: Db, type: CompiledType): Promise<Kept> {
+  const key = [type.baseId, type.id] as const
+  const declared = declaredPlaces(type.jsonSchema).filter(
+    ({ path }) => fieldExists(type.jsonSchema, path).exists,
+  )
+  const tally = new Tally()
+  for (const { path } of declared) tally.declare(path)
+  const { count, ids } = await walkType(db, key, BOUNDS.walkMs)
+  for await (const data of readSample(db, key, ids, BOUNDS.readMs)) tally.add(data)
+
+  const places = mostFrequent(tally.places)
+  const summaries: Summary[] = []
+  for (const place of places) {
+    if (turnIsOver()) await nextTurn()
+    summaries.push(summarize(place, tally.records, await instantsOf(db, place, type)))
+  }
+  const candidates =
+    tally.records > 0 ? candidatesFrom(summaries, type, declared) : candidatesDeclared(declared, type)
+  return {
+    count,
+    sampled: tally.records < count,
+    fields: summaries.map(({ profile }) => profile),
+    omittedFields: tally.places.length - places.length + tally.leftOut.size,
+    examples: exampleQueries(candidates),
+    exampleData: await exampleData(type, summaries),
+  }
+}
+
+/** The places to show, the most frequent first; those that the schema names are always among them. */
+function mostFrequent(places: readonly Place[]): Place[] {
+  const byFrequency = places.toSorted((a, b) => b.present - a.present)
+  return byFrequency
+    .toSorted((a, b) => Number(b.isDeclared) - Number(a.isDeclared))
+    .slice(0, BOUNDS.fields)
+    .sort((a, b) => b.present - a.present)
+}
+
+/** The times among the texts of a field of times; null for any other field. */
+async function instantsOf(db: Db, { path, values }: Place, type: CompiledType) {
+  const zone = zoneOf(path, type)
+  if (zone === null) return null
+  const texts = [...values.values()].flatMap(({ value }) =>
+    typeof value === 'string' && value.length <= BOUNDS.valueChars ? [value] : [],
+  )
+  return readInstants(db, texts, zone)
+}

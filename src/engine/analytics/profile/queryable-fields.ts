@@ -1,0 +1,72 @@
+import { type FieldContext, zoneOf } from '../../filter/operand.ts'
+import { fieldExists } from '../../json-schema/index.ts'
+import type { Candidate } from './examples.ts'
+import type { Declared } from './schema-fields.ts'
+import { fieldName } from './schema-fields.ts'
+import { isShort, type Summary, type Value } from './summary.ts'
+import type { Scalar } from './value-stats.ts'
+
+const KINDS: Readonly<Record<string, Candidate['kind']>> = {
+  string: 'text',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+}
+
+/** The fields that a filter may name, from what is in the data; `declared` tells which of them have a list of values. */
+export function candidatesFrom(
+  summaries: readonly Summary[],
+  type: FieldContext,
+  declared: readonly Declared[],
+): Candidate[] {
+  const listed = new Set(declared.filter(isListed).map(({ path }) => fieldName(path)))
+  return summaries.flatMap(({ profile, path, values }) => {
+    // Records that the schema, changed since, refuses may have what it has no place for.
+    if (profile.top.length === 0 || !fieldExists(type.jsonSchema, path).exists) return []
+    const isTime = zoneOf(path, type) !== null
+    const usable = values.filter(({ value, instant }) => (isTime ? instant !== null : value !== ''))
+    const common = profile.top.find(({ value }) => usable.some((each) => each.value === value))?.value
+    if (common === undefined) return []
+    const kind = isTime ? 'time' : (KINDS[typeof common] ?? null)
+    const { field, nullShare, distinct } = profile
+    const all = values.reduce((sum, { count }) => sum + count, 0)
+    const share = (profile.top[0]?.count ?? 0) / all
+    const middle = middleOf(usable, common)
+    const isOfList = listed.has(field)
+    return [
+      { field, path, kind, isListed: isOfList, nullShare: nullShare ?? 0, distinct, share, common, middle },
+    ]
+  })
+}
+
+/** The value in the middle of those of one type; a common one instead of one that is long. Booleans have no order in filters. */
+function middleOf(values: readonly Value[], common: Scalar): Scalar | undefined {
+  if (typeof common === 'boolean') return undefined
+  const alike = values.filter(({ value }) => typeof value === typeof common)
+  const middle = alike[Math.floor(alike.length / 2)]?.value
+  return middle !== undefined && isShort(middle) ? middle : common
+}
+
+const isListed = ({ schema }: Declared) => Array.isArray(schema['enum'])
+
+/** The same from the schema alone, for a type without records. */
+export function candidatesDeclared(declared: readonly Declared[], type: FieldContext): Candidate[] {
+  return declared.map(({ path, schema }) => {
+    const isTime = zoneOf(path, type) !== null
+    const listed = Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : []
+    const first = listed.find((value) => typeof value === 'string')
+    const types = [schema['type']].flat().filter((each) => each !== 'null')
+    const kind = isTime ? 'time' : first !== undefined ? 'text' : (KINDS[String(types[0])] ?? null)
+    return {
+      field: fieldName(path),
+      path,
+      kind,
+      isListed: listed.length > 0,
+      nullShare: 0,
+      distinct: listed.length,
+      share: 0,
+      common: isTime ? undefined : first,
+      middle: undefined,
+    }
+  })
+}

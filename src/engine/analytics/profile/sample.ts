@@ -1,0 +1,118 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Db, type Statement, statement } from '../../database/client.ts'
+import { BOUNDS } from './bounds.ts'
+
+/** The data of some records as text: up to the one that spends what is left of the bytes, and none that is huge. */
+const READ = statement(
+  'profile_read',
+  `SELECT text FROM (
+     SELECT text, sum(octet_length(text)) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - octet_length(text) AS before
+     FROM (
+       SELECT id, data::text AS text FROM plinth.record
+       WHERE base_id = $1 AND record_type = $2 AND id = ANY ($3::text[]) OFFSET 0) r
+     WHERE octet_length(text) <= $5) r
+   WHERE before < $4`,
+)
+
+/** Records read at once: few, for each may be large. */
+const AT_ONCE = 50
+
+/** Bytes of text after which other work of the process has its turn. */
+const TURN = 256 * 1024
+
+/**
+ * What the records hold, one by one, for about `ms` and `BOUNDS.bytes` of text. Each part that is read is spread over all
+ * the ids, so that wherever it ends the sample is even.
+ */
+export async function* readSample(
+  db: Db,
+  type: TypeKey,
+  ids: readonly string[],
+  ms: number,
+): AsyncGenerator<unknown> {
+  const end = performance.now() + ms
+  const parts = Math.ceil(ids.length / AT_ONCE)
+  let read = 0
+  let turn = TURN
+  for (let part = 0; part < parts && read < BOUNDS.bytes; part++) {
+    if (read >= BOUNDS.readAlways && performance.now() >= end) return
+    const some = ids.filter((_, i) => i % parts === part)
+    const left = BOUNDS.bytes - read
+    const rows = await db.query<{ text: string }>(READ, [...type, some, left, BOUNDS.recordBytes])
+    for (const { text } of rows) {
+      read += Buffer.byteLength(text)
+      yield JSON.parse(text) as unknown
+      if (read < turn) continue
+      turn = read + TURN
+      await setImmediate()
+    }
+  }
+}
+
+/** The records of one type. */
+export type TypeKey = readonly [baseId: string, recordType: string]
+/** How many records a type has, and ids spread over all of them. */
+export type Walk = { count: number; ids: string[] }
+
+/** One stretch of the key, counted, with every $4-th id of it; nothing but the index is read. */
+const stretch = (name: string, beyond: string, direction: 'ASC' | 'DESC'): Statement =>
+  statement(
+    name,
+    `SELECT count(*)::int AS walked, max(id) AS last, coalesce(array_agg(id) FILTER (WHERE n % $4 = 0), '{}') AS ids
+     FROM (SELECT id, row_number() OVER (ORDER BY id ${direction}) AS n FROM (
+       SELECT id FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id ${beyond} $3
+       ORDER BY id ${direction} LIMIT $5) r) r`,
+  )
+const FORWARD = stretch('profile_forward', '>', 'ASC')
+// No id is empty, so this one begins at the very end.
+const BACKWARD = stretch('profile_backward', '<>', 'DESC')
+/** What the planner thinks of the number. */
+const ESTIMATE = statement(
+  'profile_estimate',
+  'EXPLAIN (FORMAT JSON) SELECT FROM plinth.record WHERE base_id = $1 AND record_type = $2',
+)
+
+const IDS_AT_ONCE = BOUNDS.records * 2
+const MOST_AT_ONCE = 16 * IDS_AT_ONCE
+
+type Stretch = { walked: number; last: string; ids: string[] }
+type Plan = { 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }
+
+/**
+ * Counts the records by walking their key, for about `ms`. A large type that is not through by then is estimated, and its
+ * ids come from both ends of the key.
+ */
+export async function walkType(db: Db, type: TypeKey, ms: number): Promise<Walk> {
+  const end = performance.now() + ms
+  let ids: string[] = []
+  // One id in so many is kept; whenever there are too many, one in twice as many.
+  let stride = 1
+  let count = 0
+  for (let after = ''; ; ) {
+    const most = Math.min(IDS_AT_ONCE * stride, MOST_AT_ONCE)
+    const found = await take(db, FORWARD, type, after, stride, most)
+    count += found.walked
+    ids = ids.concat(found.ids)
+    if (found.walked < most) return { count, ids: spread(ids, BOUNDS.records) }
+    after = found.last
+    for (; ids.length > IDS_AT_ONCE; stride *= 2) ids = ids.filter((_, i) => i % 2 === 1)
+    if (count >= BOUNDS.countedAlways && performance.now() >= end) break
+  }
+  const newest = await take(db, BACKWARD, type, '', stride, Math.min(count, MOST_AT_ONCE))
+  const [plan] = await db.query<Plan>(ESTIMATE, type)
+  const estimated = plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0
+  const both = [...new Set([...ids, ...newest.ids])]
+  return { count: Math.max(count, both.length, estimated), ids: spread(both, BOUNDS.records) }
+}
+
+async function take(db: Db, which: Statement, type: TypeKey, after: string, stride: number, most: number) {
+  const [found] = await db.query<Stretch>(which, [...type, after, stride, most])
+  if (!found) throw new Error('an aggregate answered no row')
+  return found
+}
+
+/** At most so many of the list, as far apart as can be. */
+function spread(list: string[], most: number): string[] {
+  if (list.length <= most) return list
+  return Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)] ?? '')
+}

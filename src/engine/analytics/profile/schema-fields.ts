@@ -1,0 +1,45 @@
+import type { FieldPath } from '../../compiled-types/field-path.ts'
+import { isObject } from '../../json-schema/checks.ts'
+import { locate } from '../../json-schema/references.ts'
+import { BOUNDS } from './bounds.ts'
+
+/** A place that a schema names, with what it says of it. */
+export type Declared = { path: FieldPath; schema: Record<string, unknown> }
+
+/** The places that a schema names by properties and items, the outer ones first; as many as are shown. */
+export function declaredPlaces(root: unknown): Declared[] {
+  const found: Declared[] = []
+  let level: Declared[] = [{ path: [], schema: resolve(root, root) ?? {} }]
+  for (let depth = 0; depth < BOUNDS.depth && level.length > 0 && found.length < BOUNDS.fields; depth++) {
+    level = level.flatMap((place) => below(place, root)).slice(0, BOUNDS.fields - found.length)
+    found.push(...level)
+  }
+  return found
+}
+
+function below({ path, schema }: Declared, root: unknown): Declared[] {
+  const { properties, items } = schema
+  const named = isObject(properties) ? Object.entries(properties) : []
+  const steps: [string | null, unknown][] = isObject(items) ? [...named, [null, items]] : named
+  return steps.flatMap(([segment, raw]) => {
+    if (raw === false) return []
+    return [{ path: [...path, segment], schema: resolve(raw, root) ?? {} }]
+  })
+}
+
+/** Follows references within the schema; undefined where they lead nowhere. */
+export function resolve(raw: unknown, root: unknown): Record<string, unknown> | undefined {
+  let schema = raw
+  for (let hops = 0; hops < 100 && isObject(schema); hops++) {
+    if (typeof schema['$ref'] !== 'string') return schema
+    schema = locate(root, schema['$ref'])?.raw
+  }
+  return undefined
+}
+
+/** The path as filters write it: `data.a.b`, `data.list[].c`, `data["odd.key"]`. */
+export const fieldName = (path: FieldPath): string =>
+  `data${path.map((segment) => (segment === null ? '[]' : typeof segment === 'number' ? `[${segment}]` : nameSegment(segment))).join('')}`
+
+const nameSegment = (name: string): string =>
+  /^[^.[\]"\s,]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`

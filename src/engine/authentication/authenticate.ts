@@ -1,0 +1,49 @@
+import { compileAccess, type Grant } from '../access/access.ts'
+import type { Session } from '../access/session.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { hashOf } from './token.ts'
+
+/** The token's rights, or undefined for one that is unknown or expired. The work is the same for both. */
+export async function authenticate(
+  scope: Pick<Scope, 'db' | 'caches'>,
+  token: string,
+): Promise<Session | undefined> {
+  const session = await findSession(scope, hashOf(token))
+  return session?.expiresAt && session.expiresAt <= new Date() ? undefined : session
+}
+
+/** The session of a token by its hash, expired or not; undefined for a token that is unknown. */
+export async function findSession(
+  { db, caches }: Pick<Scope, 'db' | 'caches'>,
+  hash: Buffer,
+): Promise<Session | undefined> {
+  const key = hash.toString('hex')
+  const known = caches.live() ? caches.sessions.get(key) : undefined
+  if (known) return known
+  const before = caches.forgotten()
+  const session = await loadSession(db, hash, key)
+  // What was revoked while it was read is not kept.
+  if (session && caches.forgotten() === before) caches.sessions.set(key, session)
+  return session
+}
+
+type SessionRow = { id: string; name: string; grants: Grant[]; expires_at: Date | null }
+const LOAD_SESSION = statement(
+  'load_session',
+  'SELECT id, name, grants, expires_at FROM plinth.token WHERE hash = $1',
+)
+// Once a minute is often enough to tell a token that is used from one that is not.
+const TOUCH = statement(
+  'touch_token',
+  `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+)
+
+async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<Session | undefined> {
+  const [row] = await db.query<SessionRow>(LOAD_SESSION, [hash])
+  if (!row) return undefined
+  // A database that cannot be written is read all the same.
+  await db.query(TOUCH, [row.id]).catch(() => {})
+  const { id: tokenId, name, grants, expires_at: expiresAt } = row
+  return { tokenId, key, name, access: compileAccess(grants), expiresAt }
+}

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util'
+import { DomainError } from '../../foundation/errors.ts'
+import type { Grant } from '../access/access.ts'
+import type { Session } from '../access/session.ts'
+import type { Scope } from '../core/scope.ts'
+import { type Db, statement } from '../database/client.ts'
+import { findSession } from './authenticate.ts'
+
+type Asking = Pick<Scope, 'db' | 'caches' | 'session'>
+
+/** Is it known without asking the database that the caller still has the rights that the request began with? */
+export function isStanding({ caches, session }: Pick<Scope, 'caches' | 'session'>): boolean {
+  if (!session) return true
+  if (isOver(session)) return false
+  if (session.key === null) return true
+  return caches.live() && caches.sessions.get(session.key)?.access.grants === session.access.grants
+}
+
+/**
+ * Holds a request that took its time to the rights that its token has now.
+ * @throws UNAUTHORIZED when the token was revoked or has expired since; FORBIDDEN when it has other grants
+ */
+export async function demandStanding(scope: Asking): Promise<void> {
+  const { session } = scope
+  if (!session || isStanding(scope)) return
+  const now = session.key === null ? undefined : await findSession(scope, Buffer.from(session.key, 'hex'))
+  if (!now || isOver(now)) throw ended()
+  if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
+}
+
+// The weakest lock that a deletion waits for: that the token is used may be noted meanwhile.
+const HOLD_MAKER = statement(
+  'hold_maker',
+  'SELECT grants, expires_at FROM plinth.token WHERE id = $1 AND (expires_at IS NULL OR expires_at > now()) FOR KEY SHARE',
+)
+
+/**
+ * The moment at which the rights of the caller end, null for never. A token of ours is locked against revocation until the
+ * transaction ends, so what it makes is made before it is revoked, or not at all.
+ * @throws UNAUTHORIZED when it is gone; FORBIDDEN when it has other grants than the request began with
+ */
+export async function holdMaker(
+  tx: Db,
+  { actor, session }: Pick<Scope, 'actor' | 'session'>,
+): Promise<Date | null> {
+  if (!session) return null
+  if (session.key === null) {
+    if (isOver(session)) throw ended()
+    return session.expiresAt
+  }
+  const [row] = await tx.query<{ grants: Grant[]; expires_at: Date | null }>(HOLD_MAKER, [actor.tokenId])
+  if (!row) throw ended()
+  if (!isDeepStrictEqual(row.grants, session.access.grants)) throw changed()
+  return row.expires_at
+}
+
+const isOver = ({ expiresAt }: Session): boolean => expiresAt !== null && expiresAt <= new Date()
+
+const ended = () =>
+  new DomainError('UNAUTHORIZED', 'The token was revoked or has expired.', {
+    details: [
+      {
+        path: 'header/Authorization',
+        code: 'invalid_token',
+        message:
+          'The token was revoked or expired during the request. Nothing was written. Send it with another token.',
+      },
+    ],
+  })
+
+const changed = () =>
+  new DomainError('FORBIDDEN', 'The grants of the token changed during the request.', {
+    details: [
+      { path: '', code: 'missing_permission', message: 'Nothing was written. Send the request again.' },
+    ],
+  })

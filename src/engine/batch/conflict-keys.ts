@@ -1,0 +1,72 @@
+import type { Held } from './locked-records.ts'
+import { recordKey } from './locked-records.ts'
+import { hasOwnLinks } from './nested-links.ts'
+import {
+  type DataOperation,
+  type Id,
+  isOfRecord,
+  type LinkOperation,
+  type OwnLink,
+  type RecordOperation,
+} from './operation.ts'
+import type { Same, Touch } from './schedule.ts'
+
+/** What an operation touches, by all the names it may have; a pair by its id, whatever its source. */
+export function touchesOf(operation: DataOperation, hasLinks: boolean): Touch[] {
+  const touches = isOfRecord(operation) ? touchesOfRecord(operation) : touchesOfLink(operation)
+  if (operation.isNamed) touches.push({ key: outcomeKey(operation.index) })
+  if (hasLinks) touches.push(operation.type === 'delete_record' ? DELETIONS : OTHERS)
+  return touches
+}
+
+// With its links a record may take any other along, so deletions stand between all that is before and after them.
+const DELETIONS: Touch = { key: '*', side: 'deletions' }
+const OTHERS: Touch = { key: '*', side: 'others' }
+
+function touchesOfRecord(operation: RecordOperation): Touch[] {
+  const { recordType, id } = operation
+  const externalId =
+    'write' in operation
+      ? operation.write.pair?.externalId
+      : 'merge' in operation
+        ? operation.merge.externalId
+        : undefined
+  const touches: Touch[] = id === null ? [] : [{ key: keyOf(recordType, id) }]
+  if (externalId) touches.push({ key: externalKey(recordType, externalId) })
+  if (hasOwnLinks(operation)) touches.push(...touchesOfOwnLinks(operation.links))
+  return touches
+}
+
+const touchesOfOwnLinks = (links: readonly OwnLink[]): Touch[] => [
+  { key: LINKS, side: 'upserts' },
+  ...links.map(({ end, id }) => ({
+    key: 'id' in end ? keyOf(end.recordType, id ?? end.id) : externalKey(end.recordType, end.externalId),
+    side: 'link',
+  })),
+]
+
+/** Links are written together and in their order, so they stand on one side of everything but their deletions. */
+function touchesOfLink(operation: LinkOperation): Touch[] {
+  if (operation.type === 'delete_relationship')
+    return [{ key: LINKS, side: 'deletions' }, { key: linkKey(operation.id) }]
+  const { source, target, id } = operation
+  return [
+    { key: LINKS, side: 'upserts' },
+    { key: keyOf(source.recordType, source.id), side: 'link' },
+    { key: keyOf(target.recordType, target.id), side: 'link' },
+    ...(id === null || typeof id === 'string' ? [] : [{ key: linkKey(id), side: 'link' }]),
+  ]
+}
+
+/** Which id has which pair, before the first write. */
+export const samesOf = (held: Held): Same =>
+  [...held.all()].flatMap(([recordType, { id, external_id }]) =>
+    external_id === null ? [] : [[recordKey(recordType, id), externalKey(recordType, external_id)] as const],
+  )
+
+const LINKS = '*links'
+const outcomeKey = (index: number): string => `#${index}`
+const keyOf = (recordType: string, id: Id): string =>
+  typeof id === 'string' ? recordKey(recordType, id) : outcomeKey(id.ref)
+const linkKey = (id: Id): string => (typeof id === 'string' ? `link\n\n\n${id}` : outcomeKey(id.ref))
+const externalKey = (recordType: string, externalId: string): string => `${recordType}\n\n${externalId}`

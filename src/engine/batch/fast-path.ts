@@ -1,0 +1,64 @@
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { authorship } from '../core/scope.ts'
+import { hasUnique, variantFor } from '../indexes/index.ts'
+import { lensOn } from '../row-policy/apply.ts'
+import type { WriteScope } from '../write/write.ts'
+import { listText, PART_CHARS } from './columns.ts'
+import { demandKnown } from './lock-all.ts'
+import type { DataOperation, RecordOperation } from './operation.ts'
+import { type Outcome, outcomeWith } from './outcome.ts'
+import type { Types } from './prepare.ts'
+import { UPSERT_RECORDS, type UpsertedRow } from './statements.ts'
+
+/** An upsert under an id, for which nothing must be known of the record before. */
+type PlainUpsert = Extract<RecordOperation, { type: 'upsert_record' }> & { readonly id: string }
+
+const isPlain = (operation: DataOperation): operation is PlainUpsert => {
+  if (operation.type !== 'upsert_record') return false
+  const { id, write, links, expected } = operation
+  return (
+    typeof id === 'string' &&
+    write.pair === null &&
+    links.length === 0 &&
+    expected.versions === null &&
+    expected.claim === null
+  )
+}
+
+/**
+ * The commonest batch, plain upserts of different records of one type, in one statement and one round trip. Null where
+ * it is another one, or where somebody else came between: then nothing has been written.
+ */
+export async function upsertPlain(
+  scope: WriteScope,
+  operations: readonly DataOperation[],
+  types: Types,
+): Promise<Outcome[] | null> {
+  if (!operations.every(isPlain)) return null
+  const [only, ...others] = types.values()
+  if (!only || others.length > 0 || !takesPlain(scope, only)) return null
+  const ids = operations.map(({ id }) => id)
+  const data = listText(operations.map(({ write }) => write))
+  if (new Set(ids).size < ids.length || data.length > PART_CHARS) return null
+  const values = [only.baseId, only.id, only.revision, ids, data, ...authorship(scope)]
+  const rows = await scope.db.retry(() =>
+    scope.db.query<UpsertedRow>(variantFor(UPSERT_RECORDS, only), values),
+  )
+  if (rows.length < ids.length) return null
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return operations.map((operation) => outcomeOf(only.id, operation, demandKnown(byId.get(operation.id))))
+}
+
+/** Nothing that a unique index may refuse, or that lies within bounds: who is to blame takes more than one statement. */
+const takesPlain = (scope: WriteScope, type: CompiledType): boolean =>
+  !hasUnique(type) && lensOn(scope, type.baseId, type.id) === undefined
+
+function outcomeOf(recordType: string, { index, type, write }: PlainUpsert, row: UpsertedRow): Outcome {
+  const { did, id, version } = row
+  return outcomeWith(
+    { index, type, operation: did, id, version },
+    recordType,
+    { ...row, data: write.data },
+    write.text,
+  )
+}

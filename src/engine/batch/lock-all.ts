@@ -1,0 +1,87 @@
+import { refreshType } from '../configuration/record-types/index.ts'
+import type { RecordRow } from '../record-store/record.ts'
+import { lensOn } from '../row-policy/apply.ts'
+import type { WriteScope } from '../write/write.ts'
+import { markOutside } from './apply-policy.ts'
+import { ofOperation, refuse } from './failures.ts'
+import { lockRecords, type Wanted } from './lock-statement.ts'
+import { type Held, openHeld, pairKey } from './locked-records.ts'
+import type { RecordOperation } from './operation.ts'
+import { type Types, validateRecords } from './prepare.ts'
+
+/**
+ * Locks whatever the operations may touch, type by type and record by record in one order, so that batches queue up
+ * behind each other instead of in a circle. A type that has changed since the data was validated is validated again.
+ */
+export async function holdAll(
+  scope: WriteScope,
+  baseId: string,
+  operations: readonly RecordOperation[],
+  types: Types,
+): Promise<Held> {
+  const held = openHeld()
+  const byType = Map.groupBy(operations, ({ recordType }) => recordType)
+  for (const recordType of [...byType.keys()].sort()) {
+    const ofType = demandKnown(byType.get(recordType))
+    const target = [baseId, recordType] as const
+    const isBounded = lensOn(scope, baseId, recordType) !== undefined
+    const revision = await lockRecords(scope, target, wantedBy(ofType, isBounded), held)
+    if (revision !== types.get(recordType)?.revision) {
+      const { index } = demandKnown(ofType[0])
+      types.set(recordType, await ofOperation(index, () => refreshType(scope, baseId, recordType)))
+      refuse(await validateRecords(scope, ofType, types))
+    }
+    const more = wantedByPatches(ofType, held)
+    if (more.pairs.size > 0) await lockRecords(scope, target, more, held)
+    await markOutside(scope, baseId, types.get(recordType), held)
+  }
+  return held
+}
+
+const nothing = (): Wanted => ({ ids: new Set(), pairs: new Map(), withData: true, isDeleting: false })
+
+function wantedBy(operations: readonly RecordOperation[], withData: boolean): Wanted {
+  const wanted = { ...nothing(), withData }
+  for (const operation of operations) {
+    const { id, type } = operation
+    if (typeof id === 'string' && !('isNewId' in operation && operation.isNewId)) wanted.ids.add(id)
+    const pair = 'write' in operation ? operation.write.pair : null
+    if (pair) wanted.pairs.set(pairKey(pair), pair)
+    wanted.withData ||= type === 'patch_record' || type === 'cancel_record'
+    wanted.isDeleting ||= type === 'delete_record'
+  }
+  return wanted
+}
+
+/** A patch names a pair in part: the record has the rest. */
+function wantedByPatches(operations: readonly RecordOperation[], held: Held): Wanted {
+  const wanted = nothing()
+  for (const operation of operations) {
+    if (operation.type !== 'patch_record') continue
+    const { recordType, id, merge } = operation
+    const row = typeof id === 'string' ? held.get(recordType, id) : undefined
+    const pair = pairAfter(merge, row)
+    if (pair && !held.byPair(recordType, pair)) wanted.pairs.set(pairKey(pair), pair)
+  }
+  return wanted
+}
+
+function pairAfter(
+  {
+    externalId,
+    externalSource,
+  }: { externalId?: string | null | undefined; externalSource?: string | null | undefined },
+  row: RecordRow | undefined,
+) {
+  if (externalId === undefined && externalSource === undefined) return null
+  const id = externalId ?? row?.external_id
+  return id === undefined || id === null
+    ? null
+    : { externalId: id, externalSource: externalSource ?? row?.external_source ?? 'default' }
+}
+
+/** What has been made sure of before. */
+export function demandKnown<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('A batch lost sight of what it had made sure of')
+  return value
+}

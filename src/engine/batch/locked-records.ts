@@ -1,0 +1,78 @@
+import type { Pair, RecordRow } from '../record-store/record.ts'
+
+/** A record under a lock of the batch; `data` only where it was asked for. */
+export type HeldRow = RecordRow & {
+  /** Where it lies in its table (`ctid`), which only a write of our own changes while it is locked. */
+  readonly place: string
+  /** Of its data as text, where that was read. */
+  readonly bytes?: number
+}
+
+/** The records that a batch touches, as they are under its locks. */
+export type Held = {
+  /** Bytes of data that were read, in all. */
+  bytes: number
+  get(recordType: string, id: string): HeldRow | undefined
+  byPair(recordType: string, pair: Pair): HeldRow | undefined
+  set(recordType: string, row: HeldRow): void
+  remove(recordType: string, id: string): void
+  /** Says of a record that it is out of the bounds of whoever asks. */
+  hide(recordType: string, id: string): void
+  isHidden(recordType: string, id: string): boolean
+  /** Every record, with its type. */
+  all(): Iterable<readonly [recordType: string, row: HeldRow]>
+}
+
+export const recordKey = (recordType: string, id: string): string => `${recordType}\n${id}`
+export const pairKey = ({ externalSource, externalId }: Pair): string => `${externalSource}\n${externalId}`
+
+/** The pair of a row, if it has one. */
+const pairOf = ({ external_source, external_id }: RecordRow): Pair | null =>
+  external_source === null || external_id === null
+    ? null
+    : { externalSource: external_source, externalId: external_id }
+
+/** Those of one type, by id; the ids by pair. */
+type OfType = { rows: Map<string, HeldRow>; pairs: Map<string, string>; hidden: Set<string> }
+
+export function openHeld(): Held {
+  const types = new Map<string, OfType>()
+  const of = (recordType: string): OfType => {
+    const known = types.get(recordType)
+    if (known) return known
+    const opened = { rows: new Map(), pairs: new Map(), hidden: new Set<string>() }
+    types.set(recordType, opened)
+    return opened
+  }
+  const forget = ({ rows, pairs }: OfType, id: string): void => {
+    const row = rows.get(id)
+    const pair = row && pairOf(row)
+    if (pair) pairs.delete(pairKey(pair))
+  }
+  return {
+    bytes: 0,
+    get: (recordType, id) => types.get(recordType)?.rows.get(id),
+    byPair: (recordType, pair) => {
+      const { rows, pairs } = of(recordType)
+      const id = pairs.get(pairKey(pair))
+      return id === undefined ? undefined : rows.get(id)
+    },
+    set: (recordType, row) => {
+      const ofType = of(recordType)
+      forget(ofType, row.id)
+      ofType.rows.set(row.id, row)
+      const pair = pairOf(row)
+      if (pair) ofType.pairs.set(pairKey(pair), row.id)
+    },
+    remove: (recordType, id) => {
+      const ofType = of(recordType)
+      forget(ofType, id)
+      ofType.rows.delete(id)
+    },
+    hide: (recordType, id) => void of(recordType).hidden.add(id),
+    isHidden: (recordType, id) => types.get(recordType)?.hidden.has(id) ?? false,
+    *all() {
+      for (const [recordType, { rows }] of types) for (const row of rows.values()) yield [recordType, row]
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import type { DomainError } from '../../foundation/errors.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import type { TypeLens } from '../core/policy.ts'
+import { uuidv7 } from '../core/uuid.ts'
+import { recordNotFound } from '../record-store/record.ts'
+import { mergeInto } from '../records/patch.ts'
+import { notReached } from '../records/policy-put.ts'
+import { seenRow, wholeContent } from '../records/policy-write.ts'
+import { pairTaken } from '../records/upsert.ts'
+import { alreadyExists, type Expectation, versionMismatch } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { faultsWithin, wholeWrite } from './apply-policy.ts'
+import type { Held, HeldRow } from './locked-records.ts'
+import type { Content, Id, RecordOperation } from './operation.ts'
+
+/** What an operation comes to, for the records as they are. */
+export type Decision =
+  | { readonly kind: 'create'; readonly id: string; readonly isNewId: boolean; readonly write: Content }
+  | { readonly kind: 'update'; readonly row: HeldRow; readonly write: Content }
+  | { readonly kind: 'cancel'; readonly row: HeldRow }
+  | { readonly kind: 'delete'; readonly row: HeldRow }
+  | { readonly kind: 'keep'; readonly row: HeldRow }
+
+export type Of<K extends Decision['kind']> = Extract<Decision, { kind: K }>
+
+/** An operation and what it comes to. */
+export type Decided<D extends Decision = Decision> = {
+  readonly operation: RecordOperation
+  readonly decision: D
+}
+
+/** What is decided by, for the operations on one type. */
+export type Known = {
+  readonly scope: WriteScope
+  readonly held: Held
+  readonly type: CompiledType
+  readonly lens: TypeLens | undefined
+  readonly recordBytes: number
+  /** The id that an operation means. */
+  readonly idOf: (id: Id) => string
+}
+
+/** The same rules as for one record alone. @throws NOT_FOUND, CONFLICT, or for the result of a patch VALIDATION_ERROR */
+export function decide(operation: RecordOperation, known: Known): Decision {
+  const { held, idOf } = known
+  const { recordType } = operation
+  if (operation.type === 'create_record') {
+    const { id, isNewId, write } = operation
+    if (write.pair && held.byPair(recordType, write.pair)) throw pairTaken(write.pair)
+    if (held.get(recordType, id)) throw alreadyExists(`record "${id}"`)
+    return { kind: 'create', id, isNewId, write: wholeWrite(write, undefined, known) }
+  }
+  if (operation.type === 'upsert_record') {
+    const id = operation.id === null ? null : idOf(operation.id)
+    return put(recordType, id, operation.write, operation.expected, known)
+  }
+  const id = idOf(operation.id)
+  const there = held.isHidden(recordType, id) ? undefined : held.get(recordType, id)
+  const row = demandRow(there, operation.expected, () => recordNotFound(recordType, id))
+  if (operation.type === 'delete_record') return { kind: 'delete', row }
+  if (operation.type === 'cancel_record') return { kind: row.cancelled_at ? 'keep' : 'cancel', row }
+  const { lens, recordBytes } = known
+  const merged = mergeInto(seenRow(lens, row), operation.merge, recordBytes, lens)
+  const write = wholeContent(lens, row, merged, recordBytes)
+  const faults = faultsWithin(known.scope, lens, known.type, write.data)
+  if (faults) throw faults
+  const owner = write.pair && held.byPair(recordType, write.pair)
+  if (owner && owner.id !== id) throw pairTaken(write.pair)
+  return { kind: 'update', row, write }
+}
+
+/** The record the pair belongs to, else the one with the id; created when absent. */
+function put(
+  recordType: string,
+  id: string | null,
+  write: Content,
+  expected: Expectation,
+  known: Known,
+): Decision {
+  const { held } = known
+  const named = id === null ? undefined : held.get(recordType, id)
+  const owner = write.pair ? held.byPair(recordType, write.pair) : undefined
+  if (owner && named && owner.id !== named.id) throw pairTaken(write.pair)
+  const found = owner ?? named
+  if (!found && !expected.versions)
+    return {
+      kind: 'create',
+      id: id ?? uuidv7(),
+      isNewId: id === null,
+      write: wholeWrite(write, undefined, known),
+    }
+  const isHidden = found !== undefined && held.isHidden(recordType, found.id)
+  if (isHidden && !expected.versions) throw notReached(recordType)
+  const row = demandRow(isHidden ? undefined : found, expected, () => recordNotFound(recordType, id ?? ''))
+  return { kind: 'update', row, write: wholeWrite(write, row, known) }
+}
+
+function demandRow(row: HeldRow | undefined, { versions }: Expectation, absent: () => DomainError): HeldRow {
+  if (!row) throw absent()
+  if (versions && !versions.includes(row.version)) throw versionMismatch(row.version, versions)
+  return row
+}

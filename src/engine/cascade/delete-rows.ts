@@ -1,0 +1,86 @@
+import { CAUSE, RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { type Db, statement } from '../database/client.ts'
+import { entriesGone } from '../indexes/index.ts'
+import { logLinks } from '../record-store/relationship-statements.ts'
+import type { Going } from './find-cascade.ts'
+
+type Author = readonly unknown[]
+/** The seq of the entry of the root that each record goes with, by the record's number. */
+type Causes = ReadonlyMap<string, string>
+
+const LOG_RECORDS = statement(
+  'log_records_going',
+  `INSERT INTO plinth.change (${RECORD_LOG_COLUMNS}, cause)
+   SELECT r.base_id, 'record', r.record_type, r.id, 'delete', r.version + 1, r.data, r.external_source, r.external_id,
+     r.cancelled_at, r.created_at, $3, $4, $5, $6, coalesce(i.cause, ${CAUSE})
+   FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[])) WITH ORDINALITY AS i (row_no, cause, n)
+   CROSS JOIN LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = i.row_no LIMIT 1) r
+   ORDER BY i.n
+   RETURNING seq::text, record_type, id`,
+)
+
+const UNLINK = statement(
+  'unlink_records',
+  `WITH going AS MATERIALIZED (SELECT * FROM unnest((SELECT $2::bigint[]), (SELECT $3::text[])) AS g (row_no, cause)),
+   due AS MATERIALIZED (
+     SELECT DISTINCT ON (l.id) l.id, g.cause FROM going g CROSS JOIN LATERAL (
+       SELECT o.id FROM plinth.relationship o WHERE o.source_row = g.row_no
+       UNION ALL SELECT i.id FROM plinth.relationship i WHERE i.target_row = g.row_no) l
+     ORDER BY l.id),
+   gone AS (
+     DELETE FROM plinth.relationship r WHERE r.base_id = $1 AND r.id = ANY (ARRAY(SELECT id FROM due)) RETURNING r.*),
+   told AS (SELECT gone.*, due.cause FROM gone JOIN due ON due.id = gone.id ORDER BY gone.id)
+   ${logLinks('told', 'delete', '$4, $5, $6, $7', 'w.cause')}`,
+)
+
+const UNLINK_TYPE = statement(
+  'unlink_type',
+  `WITH gone AS (
+     DELETE FROM plinth.relationship WHERE base_id = $1 AND (source_record_type = $2 OR target_record_type = $2) RETURNING *)
+   ${logLinks('gone', 'delete', '$3, $4, $5, $6')}`,
+)
+
+/** Takes out every link of the records of a type, each with its entry. */
+export const unlinkType = (tx: Db, baseId: string, recordType: string, author: Author) =>
+  tx.query(UNLINK_TYPE, [baseId, recordType, ...author])
+
+const TAKE_OUT = statement(
+  'take_out_records',
+  `WITH w AS (
+     DELETE FROM plinth.record r
+     WHERE r.base_id = $1 AND r.record_type = $2 AND r.row_no = ANY ((SELECT $3::bigint[])::bigint[]) RETURNING r.*),
+   ${entriesGone('w')}
+   SELECT count(*)::int AS gone FROM w`,
+)
+
+/** Deletes records that are held, their links first, and tells of each: the roots, what goes along, then the links. */
+export async function takeOut(
+  tx: Db,
+  baseId: string,
+  going: readonly Going[],
+  rootOf: ReadonlyMap<string, string>,
+  author: Author,
+): Promise<void> {
+  const roots = going.filter(({ rowNo }) => rootOf.get(rowNo) === rowNo)
+  const along = going.filter(({ rowNo }) => rootOf.get(rowNo) !== rowNo)
+  const seqs = await logGone(tx, roots, () => null, author)
+  const causes: Causes = new Map([...rootOf].map(([row, root]) => [row, seqs.get(root) ?? '']))
+  await logGone(tx, along, ({ rowNo }) => causes.get(rowNo) ?? null, author)
+  await tx.query(UNLINK, [baseId, [...causes.keys()], [...causes.values()], ...author])
+  for (const [type, records] of Map.groupBy(going, ({ recordType }) => recordType))
+    await tx.query(TAKE_OUT, [baseId, type, records.map(({ rowNo }) => rowNo)])
+}
+
+/** Appends the entries of records that go. Answers their seqs by the records' numbers. */
+async function logGone(
+  tx: Db,
+  records: readonly Going[],
+  cause: (record: Going) => string | null,
+  author: Author,
+): Promise<ReadonlyMap<string, string>> {
+  if (records.length === 0) return new Map()
+  const values = [records.map(({ rowNo }) => rowNo), records.map(cause), ...author]
+  const entries = await tx.query<{ seq: string; record_type: string; id: string }>(LOG_RECORDS, values)
+  const seqs = new Map(entries.map(({ seq, record_type, id }) => [`${record_type}/${id}`, seq]))
+  return new Map(records.map(({ rowNo, recordType, id }) => [rowNo, seqs.get(`${recordType}/${id}`) ?? '']))
+}

@@ -1,0 +1,126 @@
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { type Db, statement } from '../database/client.ts'
+
+/** A record that goes, held until the transaction ends. */
+export type Going = { rowNo: string; recordType: string; id: string; version: number }
+
+const CASCADING = `ARRAY(SELECT t.id FROM plinth.relationship_type t WHERE t.base_id = $1 AND t.on_delete = 'cascade')`
+
+/** The sources that go along when the record of `target` goes. */
+const takenAlong = (target: string, which = '') => `SELECT l.source_row FROM plinth.relationship l
+     WHERE l.target_row = ${target} AND l.rel_type = ANY (${CASCADING})${which} OFFSET 0`
+
+// Each record once, so that a cycle ends. Read as far as `$3`, which is more than may go.
+const goingAlong = (name: string, which = '') =>
+  statement(
+    name,
+    `WITH RECURSIVE going (row_no) AS (
+     SELECT unnest((SELECT $2::bigint[]))
+     UNION
+     SELECT l.source_row FROM going g CROSS JOIN LATERAL (${takenAlong('g.row_no', which)}) l)
+   SELECT g.row_no::text, r.record_type FROM (SELECT row_no FROM going LIMIT $3) g
+   CROSS JOIN LATERAL (SELECT record_type FROM plinth.record r WHERE r.row_no = g.row_no LIMIT 1) r`,
+  )
+
+const GOING = goingAlong('records_going')
+const GOING_OF_OTHER_TYPES = goingAlong('records_going_of_other_types', ' AND l.source_record_type <> $4')
+
+const PULLS = statement(
+  'cascade_pulls',
+  `SELECT g.row_no::text AS target, l.source_row::text AS source
+   FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (${takenAlong('g.row_no')}) l`,
+)
+
+// Of all records of a type, which `$2` is, without reading them.
+const ALONG_WITH_TYPE = statement(
+  'records_along_with_type',
+  `SELECT DISTINCT source_row::text AS row_no FROM plinth.relationship
+   WHERE base_id = $1 AND rel_type = ANY (${CASCADING}) AND target_record_type = $2 AND source_record_type <> $2
+   LIMIT $3`,
+)
+
+// The types before the records, as every writer locks them; no index of theirs comes or goes until these are out.
+const HOLD_TYPES = statement(
+  'hold_types',
+  `SELECT 1 AS one FROM plinth.record_type
+   WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR KEY SHARE`,
+)
+
+// From here on no link can be made to them. In one order, so that two deletions never wait for each other.
+const HOLD_RECORDS = statement(
+  'hold_records',
+  `SELECT row_no::text AS "rowNo", record_type AS "recordType", id, version FROM plinth.record
+   WHERE row_no = ANY ((SELECT $1::bigint[])::bigint[]) ORDER BY row_no FOR UPDATE`,
+)
+
+/**
+ * The records that go when those of `roots` go, by the rules of their links, all of them held. A root that is no more is
+ * left out. @throws CONFLICT when more would go along than `LIMITS.cascadeRecords`
+ */
+export const holdGoing = (tx: Db, baseId: string, roots: readonly string[]): Promise<Going[]> => {
+  const most = roots.length + LIMITS.cascadeRecords
+  return hold(tx, baseId, most, () => tx.query<Seen>(GOING, [baseId, roots, most + 1]))
+}
+
+/** The records of other types that go when all of a type go, held. The caller keeps links from being made. @throws CONFLICT */
+export async function holdGoingWithType(tx: Db, baseId: string, recordType: string): Promise<Going[]> {
+  const most = LIMITS.cascadeRecords
+  const next = await tx.query<Pick<Seen, 'row_no'>>(ALONG_WITH_TYPE, [baseId, recordType, most + 1])
+  const values = [baseId, next.map((row) => row.row_no), most + 1, recordType]
+  return hold(tx, baseId, most, () => tx.query<Seen>(GOING_OF_OTHER_TYPES, values))
+}
+
+type Seen = { row_no: string; record_type: string }
+
+async function hold(tx: Db, baseId: string, most: number, look: () => Promise<Seen[]>): Promise<Going[]> {
+  const held = new Map<string, Going>()
+  // Links may come until their ends are held: it is done when all that a look finds was held before.
+  for (;;) {
+    const seen = await look()
+    if (seen.length > most) throw tooMany()
+    const loose = seen.filter((row) => !held.has(row.row_no))
+    if (loose.length === 0) return seen.flatMap((row) => held.get(row.row_no) ?? [])
+    await tx.query(HOLD_TYPES, [baseId, [...new Set(loose.map((row) => row.record_type))]])
+    for (const row of await tx.query<Going>(HOLD_RECORDS, [loose.map((row) => row.row_no)]))
+      held.set(row.rowNo, row)
+  }
+}
+
+/** For each record that goes, the root it goes with: the nearest, and the first of the nearest. */
+export async function rootsOf(
+  tx: Db,
+  baseId: string,
+  roots: readonly string[],
+  going: readonly Going[],
+): Promise<ReadonlyMap<string, string>> {
+  const [only] = roots
+  if (only !== undefined && roots.length === 1) return new Map(going.map(({ rowNo }) => [rowNo, only]))
+  const found = new Map(roots.map((root) => [root, root]))
+  if (going.length === roots.length) return found
+  const pulls = await tx.query<{ target: string; source: string }>(PULLS, [
+    baseId,
+    going.map(({ rowNo }) => rowNo),
+  ])
+  const byTarget = Map.groupBy(pulls, ({ target }) => target)
+  // A map is walked in the order it was filled, also while it is being filled: breadth first.
+  for (const [row, root] of found)
+    for (const { source } of byTarget.get(row) ?? []) if (!found.has(source)) found.set(source, root)
+  return found
+}
+
+const tooMany = () =>
+  new DomainError(
+    'CONFLICT',
+    `The deletion would cascade to more than ${LIMITS.cascadeRecords} linked records.`,
+    {
+      details: [
+        {
+          path: '/id',
+          code: 'cascade_too_large',
+          message: `One deletion can cascade to at most ${LIMITS.cascadeRecords} records. Delete some of the linked records, or their links, first.`,
+          expected: LIMITS.cascadeRecords,
+        },
+      ],
+    },
+  )

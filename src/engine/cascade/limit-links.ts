@@ -1,0 +1,30 @@
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { type Db, statement } from '../database/client.ts'
+import type { Going } from './find-cascade.ts'
+
+// Read as far as says whether there are too many: a link between two that go is met from both its ends.
+const COUNT = statement(
+  'count_links_going',
+  `SELECT count(DISTINCT l.id)::int AS links FROM (
+     SELECT l.id FROM unnest((SELECT $1::bigint[])) AS g (row_no) CROSS JOIN LATERAL (
+       SELECT o.id FROM plinth.relationship o WHERE o.source_row = g.row_no
+       UNION ALL SELECT i.id FROM plinth.relationship i WHERE i.target_row = g.row_no) l
+     LIMIT ${2 * LIMITS.deletedLinks + 2}) l`,
+)
+
+/** Holds a deletion to the links that one transaction takes out in its time. Of records that are held. @throws CONFLICT */
+export async function demandFewLinks(tx: Db, going: readonly Going[]): Promise<void> {
+  const [counted] = await tx.query<{ links: number }>(COUNT, [going.map(({ rowNo }) => rowNo)])
+  if ((counted?.links ?? 0) <= LIMITS.deletedLinks) return
+  throw new DomainError('CONFLICT', `The deletion would delete more than ${LIMITS.deletedLinks} links.`, {
+    details: [
+      {
+        path: '/id',
+        code: 'too_many_links',
+        message: `One deletion can delete at most ${LIMITS.deletedLinks} links. Delete links first: a batch deletes up to 1000, and deleting a relationship type deletes all its links.`,
+        expected: LIMITS.deletedLinks,
+      },
+    ],
+  })
+}

@@ -1,0 +1,100 @@
+import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { type Access, namedTypes } from '../access/access.ts'
+import { type Db, statement } from '../database/client.ts'
+import type { Going } from './find-cascade.ts'
+
+/** What stands in the way: links the token may see, some of them, and whether there are others. */
+type Standing = { seen: number; unseen: boolean; samples: object[] }
+
+const SAMPLES = 10
+
+const RESTRICTING = `ARRAY(SELECT t.id FROM plinth.relationship_type t WHERE t.base_id = $1 AND t.on_delete = 'restrict')`
+/** Is the link `l` of types the token may read? `types` names the parameter that holds these, null for all. */
+export const seenBy = (types: string): string =>
+  `(${types}::text[] IS NULL OR (l.source_record_type = ANY (${types}) AND l.target_record_type = ANY (${types})))`
+const IS_SEEN = `${seenBy('$2')} AS is_seen`
+const COUNTS = `(count(*) FILTER (WHERE is_seen))::int AS seen, bool_or(NOT is_seen) AS unseen,
+     coalesce(jsonb_agg(jsonb_build_object('id', id, 'rel_type', rel_type, 'source_record_type', source_record_type,
+       'source_id', source_id, 'target_record_type', target_record_type, 'target_id', target_id) ORDER BY id)
+       FILTER (WHERE is_seen AND place <= ${SAMPLES}), '[]'::jsonb) AS samples`
+
+// A link whose source goes too stands in nobody's way: it goes with its source.
+const STANDING = statement(
+  'links_standing',
+  `WITH going AS MATERIALIZED (
+     SELECT * FROM unnest((SELECT $3::bigint[]), (SELECT $4::text[])) AS g (row_no, root)),
+   standing AS MATERIALIZED (
+     SELECT g.root, l.*, ${IS_SEEN} FROM going g CROSS JOIN LATERAL (
+       SELECT l.id, l.rel_type, l.source_record_type, l.source_id, l.target_record_type, l.target_id, l.source_row
+       FROM plinth.relationship l WHERE l.target_row = g.row_no AND l.rel_type = ANY (${RESTRICTING}) OFFSET 0) l
+     WHERE NOT EXISTS (SELECT FROM going o WHERE o.row_no = l.source_row)),
+   counted AS (SELECT *, row_number() OVER (PARTITION BY root, is_seen ORDER BY id) AS place FROM standing)
+   SELECT root, ${COUNTS} FROM counted GROUP BY root`,
+)
+
+// The same where all records of the type `$3` go, and those of `$4`.
+const STANDING_AT_TYPE = statement(
+  'links_standing_at_type',
+  `WITH standing AS MATERIALIZED (
+     SELECT l.*, ${IS_SEEN} FROM plinth.relationship l
+     WHERE l.base_id = $1 AND l.rel_type = ANY (${RESTRICTING}) AND l.source_record_type <> $3
+       AND (l.target_record_type = $3 OR l.target_row = ANY ((SELECT $4::bigint[])::bigint[]))
+       AND l.source_row <> ALL ((SELECT $4::bigint[])::bigint[])),
+   counted AS (SELECT *, row_number() OVER (PARTITION BY is_seen ORDER BY id) AS place FROM standing)
+   SELECT ${COUNTS} FROM counted HAVING count(*) > 0`,
+)
+
+/** Who asks, for whom a link is there when both its ends' types are readable. */
+type Asking = { access: Access; baseId: string }
+
+/**
+ * The refusals, by root, of links whose type restricts the deletion of their target.
+ * `rootOf` names, for each record that goes, the root it goes with.
+ */
+export async function standingInTheWay(
+  tx: Db,
+  { access, baseId }: Asking,
+  rootOf: ReadonlyMap<string, string>,
+): Promise<Map<string, DomainError>> {
+  const rows = await tx.query<Standing & { root: string }>(STANDING, [
+    baseId,
+    namedTypes(access, 'read', baseId),
+    [...rootOf.keys()],
+    [...rootOf.values()],
+  ])
+  return new Map(rows.map((row) => [row.root, restricted(row)]))
+}
+
+/** The same where a whole type goes, and `along` of other types with it. @throws CONFLICT */
+export async function demandTypeUnrestricted(
+  tx: Db,
+  { access, baseId }: Asking,
+  recordType: string,
+  along: readonly Going[],
+): Promise<void> {
+  const values = [baseId, namedTypes(access, 'read', baseId), recordType, along.map(({ rowNo }) => rowNo)]
+  const [standing] = await tx.query<Standing>(STANDING_AT_TYPE, values)
+  if (standing) throw restricted(standing)
+}
+
+/** Those the token may see are counted and named, the others neither. */
+function restricted({ seen, samples, unseen }: Standing): DomainError {
+  const details: Detail[] = []
+  if (seen > 0)
+    details.push({
+      path: '/id',
+      code: 'restricted',
+      message: `${seen === 1 ? 'One link restricts' : `${seen} links restrict`} the deletion of its target. Delete the ${seen === 1 ? 'link or its source' : 'links or their sources'} first.`,
+      count: seen,
+      samples,
+    })
+  if (unseen)
+    details.push({
+      path: '/id',
+      code: 'restricted_unseen',
+      message:
+        'A link that this token cannot see restricts the deletion. Ask someone with a grant on the whole base to delete that link first.',
+    })
+  const message = details.map((detail) => detail.message).join(' ')
+  return new DomainError('CONFLICT', message, { details })
+}

@@ -1,0 +1,59 @@
+import { namedTypes } from '../access/access.ts'
+import { statement } from '../database/client.ts'
+import { type Counted, takeCounts, takeRecords } from '../write/index.ts'
+import type { WriteScope } from '../write/write.ts'
+import type { Going } from './find-cascade.ts'
+import { seenBy } from './restrict.ts'
+
+const COUNT_LINKS = statement(
+  'count_links_of_records',
+  `WITH touching AS MATERIALIZED (
+     SELECT DISTINCT ON (l.id) l.rel_type, l.source_record_type, l.target_record_type
+     FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (
+       SELECT o.* FROM plinth.relationship o WHERE o.source_row = g.row_no
+       UNION ALL SELECT i.* FROM plinth.relationship i WHERE i.target_row = g.row_no) l
+     WHERE l.base_id = $1 ORDER BY l.id)
+   SELECT l.rel_type AS type, count(*)::int AS count FROM touching l WHERE ${seenBy('$3')} GROUP BY l.rel_type`,
+)
+const COUNT_LINKS_OF_TYPE = statement(
+  'count_links_of_record_type',
+  `SELECT l.rel_type AS type, count(*)::int AS count FROM plinth.relationship l
+   WHERE l.base_id = $1 AND ${seenBy('$3')} AND (l.source_record_type = $4 OR l.target_record_type = $4
+     OR l.source_row = ANY ((SELECT $2::bigint[])::bigint[]) OR l.target_row = ANY ((SELECT $2::bigint[])::bigint[]))
+   GROUP BY l.rel_type`,
+)
+const COUNT_RECORDS = statement(
+  'count_records_of_type',
+  'SELECT $2::text AS type, count(*)::int AS count FROM plinth.record WHERE base_id = $1 AND record_type = $2',
+)
+
+/** Tells the plan, where there is one, of records that go and of their links, before they do. */
+export async function tellOfRecords(
+  scope: WriteScope,
+  baseId: string,
+  going: readonly Going[],
+): Promise<void> {
+  const { taken, access, db } = scope
+  if (!taken) return
+  takeRecords(taken, seenOf(scope, baseId, going))
+  const values = [baseId, going.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId)]
+  takeCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, values))
+}
+
+/** The same of all records of a type, and those of other types that go `along`. */
+export async function tellOfType(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  along: readonly Going[],
+): Promise<void> {
+  const { taken, access, db } = scope
+  if (!taken) return
+  takeCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
+  takeRecords(taken, seenOf(scope, baseId, along))
+  const values = [baseId, along.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId), recordType]
+  takeCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))
+}
+
+const seenOf = ({ access }: WriteScope, baseId: string, going: readonly Going[]) =>
+  going.filter(({ recordType }) => access.allows('read', baseId, recordType))

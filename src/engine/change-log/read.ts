@@ -1,0 +1,168 @@
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import type { Access } from '../access/access.ts'
+import { AnswerBudget } from '../database/answer-budget.ts'
+import type { Cap } from '../database/capped-query.ts'
+import { type Db, shaped, statement } from '../database/client.ts'
+import { type Change, type ChangeRow, mayRead, toChange } from './entry.ts'
+import { type ChangeFilter, matches } from './filter.ts'
+
+/** A stretch of a base's log: the entries after one number, up to another, at most so many. */
+export type Stretch = { baseId: string; after: number; upTo: number; limit: number }
+
+/** Who asks for what of the log. */
+export type Reader = { access: Access; filter: ChangeFilter }
+
+/**
+ * The entries of the stretch in order, each with its diff. With a reader, those that may be meant for it. `isCut` says that
+ * there were more than the cap left room for.
+ */
+export async function readStretch(
+  db: Db,
+  stretch: Stretch,
+  cap: Cap,
+  reader?: Reader,
+): Promise<{ changes: Change[]; isCut: boolean }> {
+  const values: unknown[] = [stretch.baseId, stretch.after, stretch.upTo, stretch.limit]
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const narrowed = reader ? narrowing(reader, stretch.baseId, bind) : []
+  const log = reader ? logOf(reader.filter, bind) : 'plinth.change'
+  const statement = shaped(statementOf(log, narrowed))
+  const { rows, isCut } = await db.queryCapped<ChangeRow>(statement, values, cap)
+  const changes: Change[] = []
+  for (const row of rows) {
+    if (turnIsOver()) await nextTurn()
+    changes.push(toChange(row))
+  }
+  return { changes, isCut }
+}
+
+/**
+ * What the reader may see of what it asks for, in order; `next` is up to where the log has been looked through, which is
+ * the end of the stretch unless there is more. Not more of the log is looked through than a page may cost, in entries and
+ * in bytes, so there may be more though nothing was found.
+ */
+export async function readFor(
+  db: Db,
+  stretch: Stretch,
+  reader: Reader,
+  cap: Cap,
+): Promise<{ changes: Change[]; next: number; hasMore: boolean }> {
+  const changes: Change[] = []
+  const { baseId, limit } = stretch
+  const upTo = await reach(db, stretch, reader)
+  let end = Math.max(stretch.after, upTo)
+  for (let after = stretch.after; changes.length <= limit; ) {
+    const wanted = limit + 1
+    const found = await readStretch(db, { baseId, after, upTo, limit: wanted }, cap, reader)
+    changes.push(...found.changes.filter((change) => isFor(reader, baseId, change)))
+    const last = found.changes.at(-1)
+    if (found.isCut) {
+      end = last?.seq ?? after
+      break
+    }
+    if (!last || found.changes.length < wanted) break
+    after = last.seq
+  }
+  const shown = changes.slice(0, limit)
+  if (changes.length > limit) end = shown.at(-1)?.seq ?? end
+  return { changes: shown, hasMore: end < stretch.upTo, next: end }
+}
+
+/** The entry of that number. */
+export async function readEntry(db: Db, baseId: string, seq: number): Promise<Change | undefined> {
+  const { changes } = await readStretch(db, { baseId, after: seq - 1, upTo: seq, limit: 1 }, feedCap())
+  return changes[0]
+}
+
+/** What one read for a stream may take. */
+export const feedCap = (): Cap => new AnswerBudget(LIMITS.feedKeptBytes, Number.POSITIVE_INFINITY).page()
+
+const FEED_REACH = statement(
+  'feed_reach',
+  `SELECT seq::float8 AS seq FROM plinth.change WHERE base_id = $1 AND seq > $2 AND seq <= $3
+   ORDER BY seq OFFSET $4 LIMIT 1`,
+)
+
+/** Up to where a reader that leaves entries out looks: what it finds none of would be looked for in all of the log. */
+async function reach(db: Db, { baseId, after, upTo }: Stretch, { access, filter }: Reader): Promise<number> {
+  const ofRecord = filter.recordType !== null && filter.id !== null
+  const takesAll =
+    access.types('read', baseId) === '*' && Object.values(filter).every((each) => each === null)
+  if (ofRecord || takesAll) return upTo
+  const [last] = await db.query<{ seq: number }>(FEED_REACH, [baseId, after, upTo, LIMITS.feedReach - 1])
+  return last?.seq ?? upTo
+}
+
+/** The one rule of who sees what; what a statement leaves out before is to spare the reading of it. */
+export const isFor = ({ access, filter }: Reader, baseId: string, change: Change): boolean =>
+  matches(filter, change) && mayRead(access, baseId, change)
+
+/** Conditions that lose nothing that is for the reader. */
+function narrowing({ access, filter }: Reader, baseId: string, bind: (value: unknown) => string): string[] {
+  const types = access.types('read', baseId)
+  const { recordType, id, kind, actor, since, until } = filter
+  const only = (condition: string, value: unknown) =>
+    value === null ? [] : [condition.replaceAll('?', bind(value))]
+  return [
+    ...(types === '*' ? [] : [ofTypes(bind([...types]))]),
+    // Only records' entries name a type; saying so opens their index.
+    ...only("kind = 'record' AND record_type = ?", recordType),
+    ...only('id = ?', id),
+    ...only('kind = ?', kind),
+    ...only('(token_id = ? OR actor_name = ?)', actor),
+    ...only('at >= ?', since),
+    ...only('at < ?', until),
+  ]
+}
+
+/**
+ * The log of one record where one is asked for. In a subquery of its own (OFFSET 0), so that the planner takes the index on
+ * its versions and does not read the log of the base.
+ */
+function logOf({ recordType, id }: ChangeFilter, bind: (value: unknown) => string): string {
+  if (recordType === null || id === null) return 'plinth.change'
+  return `(SELECT * FROM plinth.change WHERE kind = 'record' AND base_id = $1 AND record_type = ${bind(recordType)}
+     AND id = ${bind(id)} OFFSET 0) l`
+}
+
+/** What needs no other type; what is rare enough to be looked at here is let through. */
+const ofTypes = (types: string): string => `CASE
+       WHEN record_type IS NOT NULL THEN record_type = ANY (${types}::text[])
+       WHEN kind = 'relationship' THEN data ->> 'source_record_type' = ANY (${types}::text[])
+         AND data ->> 'target_record_type' = ANY (${types}::text[])
+       ELSE true END`
+
+const STATE = `'operation', p.operation, 'data', p.data, 'external_id', p.external_id,
+       'external_source', p.external_source, 'cancelled_at', p.cancelled_at`
+
+/**
+ * The state before is looked up by an index for each row: of records and links by version, of all else by the entry
+ * before. What begins or ends with the entry has no need of it.
+ */
+const statementOf = (
+  log: string,
+  narrowed: readonly string[],
+) => `SELECT c.seq::float8 AS seq, c.at, c.kind, c.record_type, c.id, c.operation, c.version, c.data,
+     c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.request_id, c.cause, p.before
+   FROM (
+     SELECT * FROM ${log}
+     WHERE ${['base_id = $1', 'seq > $2', 'seq <= $3', ...narrowed].join(' AND ')}
+     ORDER BY seq LIMIT $4) c
+   LEFT JOIN LATERAL (
+     (SELECT jsonb_build_object(${STATE}) AS before FROM plinth.change p
+      WHERE c.kind = 'record' AND c.operation NOT IN ('create', 'delete')
+        AND p.kind = 'record' AND p.base_id = c.base_id AND p.record_type = c.record_type AND p.id = c.id
+        AND p.version < c.version ORDER BY p.version DESC LIMIT 1)
+     UNION ALL
+     (SELECT jsonb_build_object(${STATE}) FROM plinth.change p
+      WHERE c.kind = 'relationship' AND c.operation NOT IN ('create', 'delete')
+        AND p.kind = 'relationship' AND p.base_id = c.base_id AND p.id = c.id
+        AND p.version < c.version ORDER BY p.version DESC LIMIT 1)
+     UNION ALL
+     (SELECT jsonb_build_object(${STATE}) FROM plinth.change p
+      WHERE c.kind NOT IN ('record', 'relationship') AND c.operation NOT IN ('create', 'delete')
+        AND p.kind NOT IN ('record', 'relationship') AND p.base_id = c.base_id AND p.kind = c.kind AND p.id = c.id
+        AND p.seq < c.seq ORDER BY p.seq DESC LIMIT 1)
+   ) p ON true
+   ORDER BY c.seq`

@@ -1,0 +1,57 @@
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { demand } from '../access/access.ts'
+import { demandType } from '../configuration/record-types/index.ts'
+import { read, type Scope } from '../core/scope.ts'
+import { shaped } from '../database/client.ts'
+import { bindFilter } from '../filter/bind.ts'
+import { compileFilter } from '../filter/compile.ts'
+import { parseFilter } from '../filter/parse.ts'
+import { compileFor } from '../query/compile-query.ts'
+import { recordsAround } from '../query/point-in-time-statements.ts'
+import { UNSORTED } from '../query/sort.ts'
+
+/** A filter of records, as JSON, and numbers of entries of the log. */
+type MatchArgs = { filter?: unknown; seqs: readonly number[] }
+
+/**
+ * Is one of the entries about a record of the type that matched the filter before it, or matches after it? What the base
+ * keeps no longer matched nothing.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type
+ */
+export async function changesMatch(
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  { filter, seqs }: MatchArgs,
+): Promise<boolean> {
+  demand(scope.access, 'read', baseId, recordType)
+  checkSeqs(seqs)
+  const parsed = parseFilter(filter, '/filter')
+  const type = await demandType(scope, baseId, recordType)
+  // Declared indexes know the present only.
+  const { parameters, target } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED })
+  const states = recordsAround({
+    base: parameters.add(baseId),
+    recordType: parameters.add(recordType),
+    seqs: parameters.add(seqs),
+  })
+  const { text, values } = parameters.bind(
+    `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), target)}) AS found`,
+  )
+  // One write may concern the followers of many filters.
+  const [row] = await scope.waits.inTurn(scope.actor.tokenId ?? '', () =>
+    read<{ found: boolean }>(scope, shaped(text), values),
+  )
+  return row?.found ?? false
+}
+
+function checkSeqs(seqs: readonly number[]): void {
+  if (seqs.length <= LIMITS.matchedEntries && seqs.every((seq) => Number.isSafeInteger(seq) && seq >= 0))
+    return
+  throw invalid({
+    path: '/seqs',
+    code: 'out_of_range',
+    message: `seqs are at most ${LIMITS.matchedEntries} whole numbers from 0.`,
+  })
+}

@@ -1,0 +1,106 @@
+import { demandSight } from '../access/access.ts'
+import { holderOf, type Slot } from '../change-log/streams.ts'
+import { demandBase } from '../configuration/bases/index.ts'
+import { endpointsOf } from '../configuration/endpoints/load-endpoints.ts'
+import type { Scope } from '../core/scope.ts'
+
+/**
+ * A record type of the base was made, changed or removed. Null says that any of them may have been, or an endpoint, which
+ * is told only to those who may read endpoints.
+ */
+export type TypeChange = { recordType: string | null }
+
+/**
+ * The changes of the types that the token may read, without end and from now on; of no base, it only ends when the token
+ * does. At the address of an `endpoint`, its changes are told too. Several changes of a type that nobody took yet are one.
+ * @throws FORBIDDEN, NOT_FOUND, RATE_LIMITED before the first
+ */
+export async function followTypes(
+  scope: Scope,
+  baseId: string | null,
+  endpoint: string | null,
+): Promise<AsyncIterableIterator<TypeChange>> {
+  if (baseId !== null) {
+    demandSight(scope.access, baseId)
+    await demandBase(scope, baseId)
+  }
+  const noteEndpoints = endpointNotices(scope, baseId, endpoint)
+  return follow(
+    scope,
+    baseId,
+    noteEndpoints,
+    scope.feed.openStream(holderOf(scope), baseId, scope.closed?.()),
+  )
+}
+
+type NoteEndpoints = (note: (recordType: null) => void) => void
+
+/** What to do when an endpoint of the base changed: any matters to those who may read all, to others the one they are at. */
+function endpointNotices(scope: Scope, baseId: string | null, endpoint: string | null): NoteEndpoints {
+  if (baseId === null) return () => {}
+  if (scope.access.allows('read', baseId, '*')) return (note) => note(null)
+  if (endpoint === null) return () => {}
+  const stampOf = async () => {
+    const found = (await endpointsOf(scope, baseId)).get(endpoint)
+    return found?.enabled ? found.stamp : null
+  }
+  // Begun before anything can be missed. Where it cannot be read, it may have changed.
+  let last: Promise<string | null | undefined> = stampOf().catch(() => undefined)
+  return (note) => {
+    const before = last
+    last = before.then(stampOf).catch(() => undefined)
+    void Promise.all([before, last]).then(([then, now]) => {
+      if (now === undefined || now !== then) note(null)
+    })
+  }
+}
+
+const MOST_PENDING = 100
+
+function follow(
+  scope: Scope,
+  baseId: string | null,
+  noteEndpoints: NoteEndpoints,
+  slot: Slot,
+): AsyncIterableIterator<TypeChange> {
+  const pending = new Set<string | null>()
+  let wake = () => {}
+  const note = (recordType: string | null) => {
+    const any = recordType === null || pending.has(null) || pending.size >= MOST_PENDING
+    if (any) pending.clear()
+    pending.add(any ? null : recordType)
+    wake()
+  }
+  const unlisten = scope.caches.onAnnounced((topic) => {
+    if (baseId === null) return
+    if (topic === null) return note(null)
+    if (topic === `endpoints:${baseId}`) return noteEndpoints(note)
+    const id = topic.startsWith(`type:${baseId}/`) ? topic.slice(`type:${baseId}/`.length) : undefined
+    if (id !== undefined && scope.access.allows('read', baseId, id)) note(id)
+  })
+  const end = () => {
+    unlisten()
+    wake()
+  }
+  slot.signal.addEventListener('abort', end, { once: true })
+  if (slot.signal.aborted) end()
+  return {
+    next: async () => {
+      while (pending.size === 0 && !slot.signal.aborted)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      if (slot.signal.aborted) return { done: true, value: undefined }
+      const [recordType = null] = pending
+      pending.delete(recordType)
+      return { done: false, value: { recordType } }
+    },
+    return: async () => {
+      slot.end()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { DomainError } from '../../foundation/errors.ts'
+import { demand, demandSight } from '../access/access.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { LOCK } from '../record-store/read-statements.ts'
+import { written } from '../record-store/record.ts'
+import { STATUS } from './status-sql.ts'
+
+export type ClaimStatus = 'active' | 'completed' | 'exhausted'
+/** A claim as every surface shows it. */
+export type Claim = {
+  id: string
+  recordType: string
+  recordId: string
+  status: ClaimStatus | 'released'
+  attempts: number
+  expiresAt: string
+}
+export type ClaimRow = {
+  id: string
+  record_type: string
+  record_id: string
+  token_id: string
+  /** Null when the claim is lost. */
+  shown: ClaimStatus | null
+  attempts: number
+  expires_at: Date | string
+}
+
+export const CLAIM_COLUMNS = `k.id, k.record_type, k.record_id, k.token_id, ${STATUS} AS shown, k.attempts, k.expires_at`
+/** Each claim's record, if it still has one. */
+export const ITS_RECORD =
+  'LEFT JOIN LATERAL (SELECT version FROM plinth.record r WHERE r.row_no = k.row_no LIMIT 1) r ON true'
+
+const FIND = statement(
+  'find_claim',
+  `SELECT ${CLAIM_COLUMNS} FROM plinth.claim k ${ITS_RECORD} WHERE k.base_id = $1 AND k.id = $2`,
+)
+
+/** The claim of a record the token may read. @throws NOT_FOUND alike for one that is unknown and one outside the grants */
+export async function findClaim(scope: Scope, baseId: string, id: string, at = '/id'): Promise<ClaimRow> {
+  demandSight(scope.access, baseId)
+  const [row] = await scope.db.query<ClaimRow>(FIND, [baseId, id])
+  if (row && scope.access.allows('read', baseId, row.record_type)) return row
+  throw new DomainError('NOT_FOUND', `There is no claim "${id.slice(0, 64)}".`, {
+    details: [
+      {
+        path: at,
+        code: 'claim_not_found',
+        message: 'GET …/claims lists the current claims.',
+        received: id.slice(0, 64),
+      },
+    ],
+  })
+}
+
+/** A record that was written under a claim. */
+type Written = { id: string; recordType: string; version: number }
+
+/**
+ * Why a claim that the token wanted to act under does not serve: it is of another token or record, or lost.
+ * @throws NOT_FOUND; FORBIDDEN without `write` on the record's type; CONFLICT
+ */
+export async function refuseClaim(
+  scope: Scope,
+  baseId: string,
+  id: string,
+  { at = '/id', on }: { at?: string; on?: Written } = {},
+): Promise<never> {
+  const row = await findClaim(scope, baseId, id, at)
+  demand(scope.access, 'write', baseId, row.record_type)
+  if (on && (on.recordType !== row.record_type || on.id !== row.record_id))
+    throw conflict(
+      at,
+      'claim_of_another_record',
+      `This claim belongs to a record other than "${on.id}". Send the claim of this record, or leave claim_id out.`,
+    )
+  if (row.shown === 'active' && row.token_id !== scope.actor.tokenId)
+    throw conflict(at, 'claim_of_another_token', 'Another token holds this claim. Claim another record.')
+  throw conflict(
+    at,
+    'claim_lost',
+    'The claim has ended: it expired, was released or completed, or its record was deleted. Discard the work, and claim again.',
+  )
+}
+
+const conflict = (path: string, code: string, message: string) =>
+  new DomainError('CONFLICT', message, { details: [{ path, code, message }] })
+
+const KEEP = statement(
+  'keep_claim',
+  `UPDATE plinth.claim k SET version = $4
+   WHERE k.base_id = $1 AND k.id = $2 AND k.token_id = $3 AND k.status = 'held' AND k.expires_at > clock_timestamp()
+     AND k.row_no = (SELECT r.row_no FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $5 AND r.id = $6)
+   RETURNING 1 AS kept`,
+)
+/**
+ * Runs a write of one record, and undoes it unless its writer holds the claim it names, on that record, when it is done.
+ * What a holder writes is no change that brings the record back into the pool.
+ * @throws NOT_FOUND, CONFLICT at `/claim_id`
+ */
+export async function underClaim<S extends Scope, T extends Written>(
+  scope: S,
+  baseId: string,
+  claim: string | null,
+  work: (scope: S) => Promise<T>,
+): Promise<T> {
+  if (claim === null) return work(scope)
+  return scope.db.transaction(async (tx) => {
+    const within = { ...scope, db: tx }
+    const record = await work(within)
+    const { id, recordType, version } = record
+    const held = [baseId, claim, scope.actor.tokenId ?? '', version, recordType, id]
+    const [kept] = await tx.query(KEEP, held)
+    if (kept) return record
+    return refuseClaim(within, baseId, claim, { at: '/claim_id', on: record })
+  })
+}
+
+/**
+ * The same for a write that ends the record, and with it the claim: that is looked at before, under the record's lock, and
+ * cannot pass to anybody else until the write is done. @throws NOT_FOUND, CONFLICT at `/claim_id`
+ */
+export async function underClaimToEnd<S extends Scope, T>(
+  scope: S,
+  [baseId, recordType, id]: readonly [baseId: string, recordType: string, id: string],
+  claim: string | null,
+  work: (scope: S) => Promise<T>,
+): Promise<T> {
+  if (claim === null) return work(scope)
+  return scope.db.transaction(async (tx) => {
+    const within = { ...scope, db: tx }
+    const [row] = await tx.query<{ version: number }>(LOCK, [baseId, recordType, id])
+    if (row) await underClaim(within, baseId, claim, async () => ({ id, recordType, version: row.version }))
+    return work(within)
+  })
+}
+
+export const toClaim = (row: Omit<ClaimRow, 'shown'>, status: Claim['status']): Claim => ({
+  id: row.id,
+  recordType: row.record_type,
+  recordId: row.record_id,
+  status,
+  attempts: row.attempts,
+  expiresAt: written(row.expires_at),
+})

@@ -1,0 +1,59 @@
+import { demandSight } from '../../access/access.ts'
+import { readNewest } from '../../core/created-at-page.ts'
+import type { Page, PageArgs } from '../../core/page.ts'
+import type { Scope } from '../../core/scope.ts'
+import type { Prisma } from '../../prisma/client.ts'
+import { type Base, baseNotFound, toBase } from './base.ts'
+
+/** The bases the token has any grant on, newest first. */
+export async function listBases(scope: Scope, args: PageArgs): Promise<Page<Base>> {
+  const page = readNewest(scope, 'bases', args)
+  const where = visibleBases(scope)
+  const rows = await page.rows(({ before, take, skip }) =>
+    scope.db.orm.base.findMany({
+      where: { ...where, AND: before },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take,
+      skip,
+    }),
+  )
+  const total = page.includeTotal ? await scope.db.orm.base.count({ where }) : null
+  return page.of(rows.map(toBase), total)
+}
+
+/** The predicate of access.ts `sees`, as a condition. */
+function visibleBases(scope: Scope): Prisma.BaseWhereInput {
+  // Of no conditions an OR holds in some places and not in others.
+  if (scope.access.grants.length === 0) return { id: { in: [] } }
+  const each = scope.access.grants.map((grant): Prisma.BaseWhereInput => {
+    const named = typeof grant.base === 'string' ? [grant.base] : [...grant.base]
+    return {
+      ...(!named.includes('*') && { OR: [{ id: { in: named } }, { productionBase: { in: named } }] }),
+      ...(grant.environment !== '*' && { environment: grant.environment }),
+    }
+  })
+  // To the ORM an empty condition inside OR is false, not true.
+  return each.some((condition) => Object.keys(condition).length === 0) ? {} : { OR: each }
+}
+
+/** @throws FORBIDDEN without a grant on it, NOT_FOUND when there is none. */
+export async function getBase(scope: Scope, id: string): Promise<Base> {
+  demandSight(scope.access, id)
+  const row = await scope.db.orm.base.findUnique({ where: { id } })
+  if (!row) throw baseNotFound(id)
+  return toBase(row)
+}
+
+/** How many things the base holds, of those the token may read. */
+export async function countBase(
+  scope: Scope,
+  id: string,
+): Promise<{ record_types: number; records: number }> {
+  const types = scope.access.types('read', id)
+  const only = types === '*' ? undefined : { in: [...types] }
+  const [recordTypes, records] = await Promise.all([
+    scope.db.orm.recordType.count({ where: { baseId: id, ...(only && { id: only }) } }),
+    scope.db.orm.record.count({ where: { baseId: id, ...(only && { recordType: only }) } }),
+  ])
+  return { record_types: recordTypes, records }
+}

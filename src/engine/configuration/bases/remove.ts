@@ -1,0 +1,61 @@
+import { isProductionBaseId, productionOf } from '../../../contract/ids.ts'
+import { demand } from '../../access/access.ts'
+import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import { announce } from '../../core/caches.ts'
+import { statement } from '../../database/client.ts'
+import { dropIndexes } from '../../indexes/index.ts'
+import { planned, tellOfBases } from '../../write/index.ts'
+import { checkVersion, confirmFirst, type Expectation } from '../../write/preconditions.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { withdrawBase } from '../tokens/index.ts'
+import { baseNotFound, LOCK_BASE_ID, toBase } from './base.ts'
+
+const HOLDS_RECORDS = statement(
+  'base_holds_records',
+  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1',
+)
+// Before the records that they hold on to.
+const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
+const CLEAR_LOG = statement('clear_base_log', 'DELETE FROM plinth.change WHERE base_id = $1')
+
+/** Deletes the base with all it holds, its previews included. One with records wants `confirm` equal to its id. */
+export async function deleteBase(
+  scope: WriteScope,
+  id: string,
+  confirm: string | null,
+  expected: Expectation,
+) {
+  demand(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
+  demand(scope.access, 'read', productionOf(id), '*')
+  return planned(scope, async (within, told) => {
+    const { db: tx } = within
+    await tx.query(LOCK_BASE_ID, [id])
+    const held = await tx.orm.base.findUnique({ where: { id } })
+    if (!held) throw baseNotFound(id)
+    checkVersion(expected, held.version, `base "${id}"`)
+    const previews = await tx.orm.base.findMany({ where: { productionBase: id } })
+    await tellOfBases(within, [held, ...previews])
+    told()
+    for (const member of [...previews.map((preview) => preview.id), id]) {
+      if (!scope.planning && confirm !== id && (await tx.query(HOLDS_RECORDS, [member])).length > 0)
+        throw confirmFirst(id, `Base "${id}" holds records`, 'the base')
+      await dropIndexes(tx, member, null)
+      await tx.query(CLEAR_LINKS, [member])
+      await tx.orm.base.delete({ where: { id: member } })
+      await tx.query(CLEAR_LOG, [member])
+      await announce(tx, `base:${member}`)
+      scope.onCommit(() => scope.caches.forget(`base:${member}`))
+      await withdrawBase(within, member)
+    }
+    // The base's own log went with it; that it was deleted is told at the account.
+    await appendChange(within, {
+      baseId: ACCOUNT,
+      kind: 'base',
+      id,
+      operation: 'delete',
+      version: held.version + 1,
+      state: toBase(held),
+    })
+    return { id, deleted: true }
+  })
+}

@@ -1,0 +1,63 @@
+import { EndpointBody } from '../../../contract/endpoint-shapes.ts'
+import type { Endpoint as Row } from '../../prisma/client.ts'
+import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
+import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
+import { portableIdsOf, typesOf } from './load-record-types.ts'
+import { type FormerName, formerNames } from './name-aliases.ts'
+import { nameFaults } from './named-tools.ts'
+import { TOOLSET } from './toolset.ts'
+import { toolsOfEndpoint, typedToolsOf } from './toolset-members.ts'
+import { repeated, selectionFaults, typesNamed } from './validate-selections.ts'
+
+type Fields = FieldsOf<typeof EndpointBody>
+
+/** Endpoints: the tools that an agent gets at an address of its own. A tool that is renamed is found by its old name. */
+export const ENDPOINT: Kind<Fields, Row> = {
+  name: 'endpoint',
+  label: 'an endpoint',
+  codes: { notFound: 'endpoint_not_found' },
+  body: EndpointBody,
+  defaults: (id) => ({
+    name: id,
+    description: null,
+    instructions: null,
+    toolsets: [],
+    tools: [],
+    relationships: [],
+    batch: { enabled: false },
+    sqlQuery: false,
+    resources: false,
+    enabled: true,
+  }),
+  table: ({ orm }) => orm.endpoint,
+  topic: (baseId) => `endpoints:${baseId}`,
+  references: ({ tools, toolsets, relationships }) => [
+    ...typesNamed(tools),
+    ...toolsets.map((id, i) => ({ kind: TOOLSET, id, at: `/toolsets/${i}` })),
+    ...relationships.map(({ rel_type: id }, i) => ({
+      kind: RELATIONSHIP_TYPE,
+      id,
+      at: `/relationships/${i}/rel_type`,
+    })),
+  ],
+  check: async (loaded, { baseId, held, next }) => {
+    const portableIds = await loaded.once(portableIdsOf)
+    const types = await typesOf(loaded.scope, baseId, next.tools)
+    const toolsets = await loaded.rows(TOOLSET, next.toolsets)
+    return {
+      faults: [
+        ...selectionFaults(next.tools, types),
+        ...repeated(next.toolsets, '/toolsets'),
+        ...next.relationships.flatMap(({ operations }, i) =>
+          repeated(operations, `/relationships/${i}/operations`),
+        ),
+        ...nameFaults(toolsOfEndpoint(next, toolsets, portableIds)),
+      ],
+      columns: async () => {
+        const before = held ? typedToolsOf(held, await loaded.rows(TOOLSET, held.toolsets), portableIds) : []
+        const after = typedToolsOf(next, toolsets, portableIds)
+        return { formerNames: formerNames((held?.formerNames ?? []) as FormerName[], before, after) }
+      },
+    }
+  },
+}

@@ -1,0 +1,24 @@
+import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
+import type { Scope } from '../../core/scope.ts'
+import type { PortableIds } from './named-tools.ts'
+import type { Types } from './validate-selections.ts'
+
+/** What tools are called after: the portable ids of all types of the base. */
+export async function portableIdsOf({ db }: Scope, baseId: string): Promise<PortableIds> {
+  const rows = await db.orm.recordType.findMany({ where: { baseId }, select: { id: true, portableId: true } })
+  return new Map(rows.map(({ id, portableId }) => [id, portableId]))
+}
+
+/** The types that the selections name, as far as there are any, with their schemas. */
+export async function typesOf(
+  { db }: Scope,
+  baseId: string,
+  selections: readonly EndpointTool[],
+): Promise<Types> {
+  const named = [...new Set(selections.map(({ record_type }) => record_type))]
+  const rows = await db.orm.recordType.findMany({
+    where: { baseId, id: { in: named } },
+    select: { id: true, jsonSchema: true, timezone: true },
+  })
+  return new Map(rows.map(({ id, ...type }) => [id, type]))
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type {
+  EndpointRelationship,
+  EndpointTool,
+  LinkOperation,
+  ToolOperation,
+} from '../../../contract/endpoint-shapes.ts'
+import type { Detail } from '../../../foundation/errors.ts'
+
+/** A tool of one type under the name that it has, and where in the request it stands. */
+export type NamedTool = {
+  name: string
+  recordType: string
+  operation: ToolOperation
+  selection: EndpointTool
+  at: string
+}
+/** A tool of one relationship type. */
+export type NamedLink = { name: string; relType: string; operation: LinkOperation; at: string }
+
+/** What a type is called in tool names; undefined when there is no such type any more. */
+export type PortableIds = ReadonlyMap<string, string>
+
+const NAME_CHARS = 64
+/** Leaves room for an operation before it. */
+const TYPE_CHARS = 54
+
+/** The tools that selections make, in their order; those of types that are gone are left out. */
+export const nameTools = (
+  selections: readonly EndpointTool[],
+  portableIds: PortableIds,
+  at: (index: number) => string,
+): NamedTool[] =>
+  selections.flatMap((selection, i) => {
+    const { record_type: recordType, operations, name_override: override } = selection
+    const portableId = portableIds.get(recordType)
+    if (portableId === undefined) return []
+    return operations.map((operation) => {
+      const isWhole = override != null && operations.length === 1
+      const name = isWhole ? override : `${operation}_${override ?? portableId}`
+      return { name, recordType, operation, selection, at: at(i) }
+    })
+  })
+
+/** The tools of relationship types; of two whose ids read alike in a tool name, the later is told by a hash. */
+export function nameLinks(relationships: readonly EndpointRelationship[]): NamedLink[] {
+  const plains = relationships.map(({ rel_type: id }) => id.replace(/[^A-Za-z0-9_-]/g, '_'))
+  return relationships.flatMap(({ rel_type: relType, operations }, i) => {
+    const plain = plains[i] ?? relType
+    const isTaken = relationships.some(
+      (other, n) => n < i && plains[n] === plain && other.rel_type !== relType,
+    )
+    const portable = isTaken || plain.length > TYPE_CHARS ? hashed(relType, plain) : plain
+    return operations.map((operation) => ({
+      name: `${operation}_${portable}`,
+      relType,
+      operation,
+      at: `/relationships/${i}`,
+    }))
+  })
+}
+
+const hashed = (id: string, plain: string): string =>
+  `${plain.slice(0, TYPE_CHARS - 7)}_${createHash('sha256').update(id).digest('hex').slice(0, 6)}`
+
+/** The faults of names that clients would not take, or that two tools would have. */
+export function nameFaults(tools: readonly { name: string; at: string }[]): Detail[] {
+  const owners = new Map<string, string>()
+  return tools.flatMap(({ name, at }) => {
+    const owner = owners.get(name)
+    owners.set(name, owner ?? at)
+    if (owner !== undefined) return [givenTwice(name, at, owner)]
+    return name.length > NAME_CHARS ? [tooLong(name, at)] : []
+  })
+}
+
+const givenTwice = (name: string, at: string, owner: string): Detail => ({
+  path: at,
+  code: 'duplicate',
+  message: `Two tools would be named "${name}": this one and that of ${owner}. Send another name_override for one of them.`,
+  received: name,
+})
+
+const tooLong = (name: string, at: string): Detail => ({
+  path: `${at}/name_override`,
+  code: 'invalid',
+  message: `"${name}" is longer than the ${NAME_CHARS} characters of a tool name. Shorten the override.`,
+  received: name,
+})

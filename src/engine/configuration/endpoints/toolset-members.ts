@@ -1,0 +1,56 @@
+import type { EndpointBatch, EndpointRelationship, EndpointTool } from '../../../contract/endpoint-shapes.ts'
+import type { Scope } from '../../core/scope.ts'
+import type { Endpoint as EndpointRow } from '../../prisma/client.ts'
+import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds } from './named-tools.ts'
+
+/** What of an endpoint decides which tools it has. */
+type Members = {
+  readonly toolsets: readonly string[]
+  readonly sqlQuery: boolean
+  readonly tools: unknown
+  readonly relationships: unknown
+  readonly batch: unknown
+}
+/** Toolsets by id. */
+type Toolsets = ReadonlyMap<string, { readonly tools: unknown }>
+
+/** The selections of tools that a row holds. */
+export const toolsOf = ({ tools }: { tools: unknown }): readonly EndpointTool[] =>
+  tools as readonly EndpointTool[]
+
+/** The endpoints that have the toolset. */
+export const usersOf = ({ db }: Scope, baseId: string, toolset: string): Promise<EndpointRow[]> =>
+  db.orm.endpoint.findMany({ where: { baseId, toolsets: { has: toolset } }, orderBy: { id: 'asc' } })
+
+/** The toolsets of these ids, as far as there are any. */
+export async function toolsetsOf({ db }: Scope, baseId: string, ids: readonly string[]): Promise<Toolsets> {
+  const rows = await db.orm.toolset.findMany({ where: { baseId, id: { in: [...ids] } } })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** All tools of one type that an endpoint has: its own, then those of its toolsets, in their order. */
+export const typedToolsOf = (
+  endpoint: Pick<Members, 'tools' | 'toolsets'>,
+  toolsets: Toolsets,
+  portableIds: PortableIds,
+): NamedTool[] => [
+  ...nameTools(toolsOf(endpoint), portableIds, (i) => `/tools/${i}`),
+  ...endpoint.toolsets.flatMap((id, i) =>
+    nameTools(toolsOf(toolsets.get(id) ?? { tools: [] }), portableIds, () => `/toolsets/${i}`),
+  ),
+]
+
+type Named = NamedTool | NamedLink | { name: string; at: string }
+
+/** Every tool that an endpoint has. */
+export const toolsOfEndpoint = (endpoint: Members, toolsets: Toolsets, portableIds: PortableIds): Named[] => [
+  ...typedToolsOf(endpoint, toolsets, portableIds),
+  ...nameLinks(endpoint.relationships as EndpointRelationship[]),
+  ...sharedNames(endpoint),
+]
+
+/** The names of the tools that are of no one type. */
+const sharedNames = ({ batch, sqlQuery }: Pick<Members, 'batch' | 'sqlQuery'>) => [
+  ...((batch as EndpointBatch).enabled ? [{ name: 'batch', at: '/batch' }] : []),
+  ...(sqlQuery ? [{ name: 'sql_query', at: '/sql_query' }] : []),
+]

@@ -1,0 +1,85 @@
+import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
+import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { parseField } from '../../compiled-types/field-path.ts'
+import { bindFilter } from '../../filter/bind.ts'
+import { holdsSearch } from '../../filter/compile.ts'
+import { demandField, type FieldContext } from '../../filter/operand.ts'
+import { parseFilter } from '../../filter/parse.ts'
+
+import { RECORD_TYPE } from '../record-types/record-type.ts'
+
+/** The record types of a base, as selections of tools are held to them. */
+export type Types = ReadonlyMap<string, FieldContext>
+
+/** The record types that selections of tools name. */
+export const typesNamed = (selections: readonly EndpointTool[]) =>
+  selections.map(({ record_type: id }, i) => ({ kind: RECORD_TYPE, id, at: `/tools/${i}/record_type` }))
+
+/** What is wrong with the bounds of selections of tools, where their types are there. */
+export function selectionFaults(selections: readonly EndpointTool[], types: Types): Detail[] {
+  return selections.flatMap((selection, i) => {
+    const at = `/tools/${i}`
+    const type = types.get(selection.record_type)
+    if (!type) return []
+    return [
+      ...repeated(selection.operations, `${at}/operations`),
+      ...repeated(selection.fields ?? [], `${at}/fields`),
+      ...(selection.fields ?? []).flatMap((field, n) => fieldFaults(field, type, `${at}/fields/${n}`)),
+      ...(selection.filter ? filterFaults(selection.filter, type, `${at}/filter`) : []),
+      ...Object.keys(selection.defaults ?? {}).flatMap((name) => defaultFaults(name, type, `${at}/defaults`)),
+    ]
+  })
+}
+
+/** The faults of things that are named more than once. */
+export const repeated = (names: readonly string[], at: string): Detail[] =>
+  names.flatMap((name, i) =>
+    names.indexOf(name) === i
+      ? []
+      : [{ path: `${at}/${i}`, code: 'duplicate', message: `"${name}" is named twice.`, received: name }],
+  )
+
+function fieldFaults(name: string, type: FieldContext, at: string): readonly Detail[] {
+  return faultsOf(() => {
+    const field = parseField(name, at)
+    if (field.kind === 'data' && field.path.length === 1 && typeof field.path[0] === 'string')
+      return demandField(field, type, at)
+    throw invalid(notProperty(name, at))
+  })
+}
+
+const notProperty = (name: string, path: string): Detail => ({
+  path,
+  code: 'invalid_field',
+  message:
+    'A field must be a top-level property of data, such as "data.name". Fields outside data are always visible.',
+  received: name.slice(0, 64),
+})
+
+function filterFaults(raw: object, type: FieldContext, at: string): readonly Detail[] {
+  return faultsOf(() => {
+    const filter = parseFilter(raw, at)
+    if (holdsSearch(filter)) throw invalid(noSearch(at))
+    bindFilter(filter, type)
+  })
+}
+
+const noSearch = (path: string): Detail => ({
+  path,
+  code: 'unsupported',
+  message: '"search" cannot be used in an endpoint filter that allows writes. Use exact conditions.',
+})
+
+const defaultFaults = (name: string, type: FieldContext, at: string): readonly Detail[] =>
+  faultsOf(() => demandField({ kind: 'data', path: [name] }, type, `${at}/${name}`))
+
+/** The details of a refusal, to be told beside others. */
+function faultsOf(attempt: () => void): readonly Detail[] {
+  try {
+    attempt()
+    return []
+  } catch (thrown) {
+    if (thrown instanceof DomainError && thrown.code === 'VALIDATION_ERROR') return thrown.details
+    throw thrown
+  }
+}

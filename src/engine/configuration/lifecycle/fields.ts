@@ -1,0 +1,64 @@
+import { toSnake } from '../../../contract/field-names.ts'
+import { ID_RULES, isTypeId } from '../../../contract/ids.ts'
+import { check, inBody } from '../../../contract/validate.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import type { Kind, Stored, View } from './kind.ts'
+
+/**
+ * The fields as they are to be stored: those that are sent, and for the others their defaults, or what they were before.
+ * GraphQL sends null for what is left out, so null is the default.
+ * @throws VALIDATION_ERROR with every fault of the shape
+ */
+export function readFields<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  id: string,
+  input: object,
+  before: F | null,
+): F {
+  const defaults = kind.defaults(id)
+  const names = Object.keys(defaults) as (keyof F & string)[]
+  const sent = input as Partial<Record<keyof F, unknown>>
+  const given = names.filter((name) => sent[name] !== undefined && sent[name] !== null)
+  const body = check(
+    kind.body,
+    Object.fromEntries(given.map((name) => [toSnake(name), sent[name]])),
+    inBody(),
+  )
+  if (!isTypeId(id)) throw invalidId(kind, id)
+  const fieldOf = (name: keyof F & string) =>
+    sent[name] === undefined && before ? before[name] : (body[toSnake(name)] ?? defaults[name])
+  const fields = Object.fromEntries(names.map((name) => [name, fieldOf(name)])) as F
+  return kind.normalize?.(fields) ?? fields
+}
+
+const invalidId = ({ label }: { label: string }, received: string) =>
+  invalid({
+    path: '/id',
+    code: 'invalid_id',
+    message: `${label.charAt(0).toUpperCase()}${label.slice(1)} id must be ${ID_RULES.type}.`,
+    received,
+  })
+
+/** The fields of a row. */
+export function fieldsOf<F extends object, R extends Stored>(kind: Kind<F, R>, row: R): F {
+  if (kind.fields) return kind.fields(row)
+  const columns = row as unknown as F
+  const names = Object.keys(kind.defaults(row.id)) as (keyof F)[]
+  return Object.fromEntries(names.map((name) => [name, columns[name]])) as F
+}
+
+/** A row as the change log keeps it. */
+export const stateOf = <F extends object, R extends Stored>(kind: Kind<F, R>, row: R): View<F> => ({
+  baseId: row.baseId,
+  id: row.id,
+  ...fieldsOf(kind, row),
+  version: row.version,
+  createdAt: row.createdAt.toISOString(),
+  updatedAt: row.updatedAt.toISOString(),
+})
+
+/** A row as surfaces show it. */
+export const viewOf = <F extends object, R extends Stored>(kind: Kind<F, R>, row: R): View<F> => ({
+  ...stateOf(kind, row),
+  ...kind.shown?.(row),
+})

@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from 'node:util'
+import { invalid } from '../../../foundation/errors.ts'
+import { appendChange } from '../../core/append-change.ts'
+import { announce } from '../../core/caches.ts'
+import { checkVersion, type Expectation } from '../../write/preconditions.ts'
+import { planned } from '../../write/run-planned.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { fieldsOf, readFields, stateOf, viewOf } from './fields.ts'
+import { type Kind, nounOf, type PutOptions, type Stored, type View } from './kind.ts'
+import { loadedIn } from './load.ts'
+import { lockConfiguration } from './lock.ts'
+import { missing, rightsTo } from './read.ts'
+import { unknownReferences } from './references.ts'
+
+/** The life of configuration: every kind is put, patched and deleted here. */
+
+/** Creates the resource or replaces it whole; what is left out takes its default. @throws CONFLICT; VALIDATION_ERROR */
+export const put = <F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  input: object,
+  options: PutOptions,
+): Promise<View<F>> => {
+  rightsTo(kind).manage(scope, baseId, id)
+  // Before the lock: what has no shape waits for nobody.
+  const fields = readFields(kind, id, input, null)
+  return change(kind, scope, baseId, id, input, options, () => fields)
+}
+
+/** Changes the fields that are named; each is replaced whole. @throws as put; NOT_FOUND */
+export const patch = <F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  input: object,
+  options: PutOptions,
+): Promise<View<F>> => {
+  rightsTo(kind).manage(scope, baseId, id)
+  return change(
+    kind,
+    scope,
+    baseId,
+    id,
+    input,
+    options,
+    (before) => before && readFields(kind, id, input, before),
+  )
+}
+
+async function change<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  input: object,
+  options: PutOptions,
+  read: (before: F | null) => F | null,
+): Promise<View<F>> {
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    await lockConfiguration(within, baseId)
+    const loaded = loadedIn(within, baseId)
+    const held = (await loaded.rows(kind, [id])).get(id) ?? null
+    const before = held && fieldsOf(kind, held)
+    const next = read(before)
+    if (!next) throw await missing(kind, within, baseId, id)
+    const edit = { baseId, id, held, before, next, input, options }
+    const unknown = await unknownReferences(kind, loaded, next)
+    const checked = (await kind.check?.(loaded, edit)) ?? {}
+    const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]
+    if (fault) throw invalid(fault, ...more)
+    checkVersion(options.expected, held?.version, `${nounOf(kind)} "${id}"`)
+    await checked.existing?.()
+    if (held && !checked.isForced && isDeepStrictEqual(next, before))
+      return { ...viewOf(kind, held), operation: 'unchanged' }
+    const row = await store(kind, within, edit, { ...next, ...(await checked.columns?.()) })
+    loaded.wrote(kind as Kind, id, row)
+    await checked.dependents?.(row)
+    await finish(kind, within, row, held ? 'update' : 'create')
+    return { ...viewOf(kind, row), operation: held ? 'updated' : 'created' }
+  })
+}
+
+type Row = { baseId: string; id: string; held: Stored | null }
+
+function store<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  { db }: WriteScope,
+  { baseId, id, held }: Row,
+  columns: object,
+): PromiseLike<R> {
+  const table = kind.table(db)
+  if (!held) return table.create({ data: { baseId, id, ...columns } as never })
+  const data = { ...columns, version: { increment: 1 }, updatedAt: new Date() }
+  return table.update({ where: { baseId_id: { baseId, id } } as never, data: data as never })
+}
+
+/** Deletes the resource, and what goes with it. @throws NOT_FOUND; CONFLICT while something needs it */
+export async function remove<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  { confirm = null, expected }: { confirm?: string | null; expected: Expectation },
+): Promise<{ id: string; deleted: boolean }> {
+  rightsTo(kind).manage(scope, baseId, id)
+  return planned(scope, async (within, told) => {
+    await lockConfiguration(within, baseId)
+    const held = (await loadedIn(within, baseId).rows(kind, [id])).get(id)
+    if (!held) throw await missing(kind, within, baseId, id)
+    checkVersion(expected, held.version, `${nounOf(kind)} "${id}"`)
+    await kind.beforeDelete?.(within, held, { confirm, told })
+    await kind.table(within.db).delete({ where: { baseId_id: { baseId, id } } as never })
+    await finish(kind, within, { ...held, version: held.version + 1 }, 'delete')
+    return { id, deleted: true }
+  })
+}
+
+/** Logs the change and lets every process know of it. */
+async function finish<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: WriteScope,
+  row: R,
+  operation: 'create' | 'update' | 'delete',
+): Promise<void> {
+  await kind.written?.(scope, row)
+  const { baseId, id, version } = row
+  await appendChange(scope, { baseId, kind: kind.name, id, operation, version, state: stateOf(kind, row) })
+  const topic = kind.topic?.(baseId, id)
+  if (topic === undefined) return
+  await announce(scope.db, topic)
+  scope.onCommit(() => scope.caches.forget(topic))
+}

@@ -1,0 +1,92 @@
+import { DomainError } from '../../../foundation/errors.ts'
+import { demand } from '../../access/access.ts'
+import { readNewest } from '../../core/created-at-page.ts'
+import type { Page, PageArgs } from '../../core/page.ts'
+import type { Scope } from '../../core/scope.ts'
+import { demandBase } from '../bases/base.ts'
+import { viewOf } from './fields.ts'
+import { type Kind, type Named, nounOf, type Rights, type Stored, type View } from './kind.ts'
+
+const OF_THE_BASE: Rights<object> = {
+  list: (scope, baseId) => {
+    demand(scope.access, 'read', baseId, '*')
+    return {}
+  },
+  read: (scope, baseId) => demand(scope.access, 'read', baseId, '*'),
+  manage: (scope, baseId) => demand(scope.access, 'manage', baseId, '*'),
+  shown: (_scope, view) => view,
+}
+
+/** The rights that a kind asks for. */
+export const rightsTo = <F extends object, R extends Stored>(kind: Kind<F, R>): Rights<F> => ({
+  ...(OF_THE_BASE as Rights<F>),
+  ...kind.rights,
+})
+
+/** Those of the base that the token may see, newest first. @throws FORBIDDEN; NOT_FOUND when there is no such base */
+export async function list<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: Scope,
+  baseId: string,
+  args: PageArgs,
+): Promise<Page<View<F>>> {
+  const rights = rightsTo(kind)
+  const where = { baseId, ...rights.list(scope, baseId) }
+  const page = readNewest(scope, `${nounOf(kind)}s of ${baseId}`, args)
+  const table = kind.table(scope.db)
+  const [rows, total] = await Promise.all([
+    page.rows(
+      async ({ before, take, skip }): Promise<R[]> =>
+        table.findMany({
+          where: { AND: [where, before] },
+          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+          take,
+          skip,
+        }),
+    ),
+    page.includeTotal ? table.count({ where }) : null,
+  ])
+  if (rows.length === 0) await demandBase(scope, baseId)
+  return page.of(
+    rows.flatMap((row) => rights.shown(scope, viewOf(kind, row)) ?? []),
+    total,
+  )
+}
+
+/** @throws FORBIDDEN; NOT_FOUND when base or resource is absent, or out of sight */
+export async function get<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: Scope,
+  baseId: string,
+  id: string,
+): Promise<View<F>> {
+  const rights = rightsTo(kind)
+  rights.read(scope, baseId, id)
+  const [row] = await kind.table(scope.db).findMany({ where: { baseId, id } })
+  const view = row && rights.shown(scope, viewOf(kind, row))
+  if (!view) throw await missing(kind, scope, baseId, id)
+  return view
+}
+
+/** The 404 of a resource: of its base, when that is what is missing. */
+export async function missing<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: Scope,
+  baseId: string,
+  id: string,
+): Promise<Error> {
+  if (kind.missing) return kind.missing(scope, baseId, id)
+  await demandBase(scope, baseId)
+  return notFound(kind, id)
+}
+
+export const notFound = (kind: Named, id: string): DomainError =>
+  new DomainError('NOT_FOUND', `There is no ${nounOf(kind)} "${id}".`, {
+    details: [
+      {
+        path: '/id',
+        code: kind.codes.notFound,
+        message: `List the ${nounOf(kind)}s of the base, or PUT this one first.`,
+      },
+    ],
+  })

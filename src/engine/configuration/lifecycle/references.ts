@@ -1,0 +1,30 @@
+import { unknownName } from '../../../contract/suggest.ts'
+import type { Detail } from '../../../foundation/errors.ts'
+import { type Kind, type Loaded, type Named, nounOf } from './kind.ts'
+
+/** The faults of fields that name what is not there. */
+export async function unknownReferences<F extends object>(
+  kind: Kind<F>,
+  loaded: Loaded,
+  fields: F,
+): Promise<Detail[]> {
+  const faults: Detail[] = []
+  for (const { kind: named, id, at, instead } of kind.references?.(fields) ?? []) {
+    const known = await loaded.ids(named)
+    if (!known.includes(id)) faults.push(unknownReference(named, id, at, known, instead))
+  }
+  return faults
+}
+
+const unknownReference = (
+  kind: Named,
+  id: string,
+  path: string,
+  known: readonly string[],
+  instead?: string,
+): Detail => ({
+  path,
+  code: kind.codes.unknown ?? kind.codes.notFound,
+  message: `There is no ${nounOf(kind)} "${id.slice(0, 64)}". PUT it first${instead === undefined ? '' : `, or ${instead}`}.`,
+  ...unknownName(id, known),
+})

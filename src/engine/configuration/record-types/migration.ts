@@ -1,0 +1,132 @@
+import { type Detail, invalid } from '../../../foundation/errors.ts'
+import { type FieldPath, parseField } from '../../compiled-types/field-path.ts'
+
+/** What happens to records that a new schema refuses: the change is refused, they are flagged, or repaired. */
+export type OnInvalid = 'refuse' | 'allow' | 'migrate'
+
+const CASTS = ['string', 'number', 'integer', 'boolean'] as const
+type Cast = (typeof CASTS)[number]
+
+/** One repair of the records of a type, at a field of their data. */
+export type MigrationStep =
+  | { op: 'default'; field: FieldPath; value: unknown }
+  | { op: 'rename'; field: FieldPath; to: FieldPath }
+  | { op: 'cast'; field: FieldPath; type: Cast }
+  | { op: 'drop'; field: FieldPath }
+
+type RawStep = { op?: unknown; field?: unknown; to?: unknown; value?: unknown; type?: unknown }
+
+const NEEDS = { default: 'value', rename: 'to', cast: 'type', drop: null } as const
+
+/** Reads `migration`, which goes with migrate and with nothing else. @throws VALIDATION_ERROR */
+export function readMigration({
+  onInvalid,
+  migration,
+}: {
+  onInvalid: OnInvalid
+  migration: unknown
+}): MigrationStep[] {
+  const given = migration !== undefined && migration !== null
+  if (onInvalid !== 'migrate') {
+    if (given) throw fault('/migration', 'needs_migrate', '"migration" goes with migrate=true.')
+    return []
+  }
+  if (!Array.isArray(migration))
+    throw fault('/migration', 'required', 'migrate=true needs "migration", a list of steps.')
+  return migration.map((step, index) => readStep(step as RawStep, `/migration/${index}`))
+}
+
+function readStep(raw: RawStep, at: string): MigrationStep {
+  const op = raw?.op
+  if (op !== 'default' && op !== 'rename' && op !== 'cast' && op !== 'drop')
+    throw fault(`${at}/op`, 'enum', 'op is one of default, rename, cast, drop.', {
+      allowed: Object.keys(NEEDS),
+    })
+  for (const key of ['to', 'value', 'type'] as const) {
+    if (key === NEEDS[op] && raw[key] === undefined)
+      throw fault(`${at}/${key}`, 'required', `"${op}" needs "${key}".`)
+    if (key !== NEEDS[op] && raw[key] !== undefined)
+      throw fault(`${at}/${key}`, 'unknown_key', `"${op}" takes no "${key}".`)
+  }
+  const field = dataField(raw.field, `${at}/field`)
+  if (op === 'rename') return { op, field, to: dataField(raw.to, `${at}/to`) }
+  if (op === 'default') return { op, field, value: raw.value }
+  if (op === 'drop') return { op, field }
+  if (!CASTS.includes(raw.type as Cast))
+    throw fault(`${at}/type`, 'enum', `type is one of ${CASTS.join(', ')}.`, { allowed: CASTS })
+  return { op, field, type: raw.type as Cast }
+}
+
+/** `data.a.b`, or `a.b` for short. */
+function dataField(raw: unknown, at: string): FieldPath {
+  if (typeof raw !== 'string') throw fault(at, 'type', 'A field is written like "data.status".')
+  const field = parseField(/^data[.[]/.test(raw) ? raw : `data.${raw}`, at)
+  if (field.kind !== 'data' || field.path.some(isUnnamed))
+    throw fault(
+      at,
+      'invalid_field',
+      'A migration works on named properties only. Write one as "data.address.city".',
+    )
+  return field.path
+}
+
+// Assigning to __proto__ makes no property.
+const isUnnamed = (segment: FieldPath[number]) => typeof segment !== 'string' || segment === '__proto__'
+
+/** The data with every step applied; the given value is left alone. */
+export function migrate(data: unknown, steps: readonly MigrationStep[]): unknown {
+  if (steps.length === 0) return data
+  const copy = structuredClone(data)
+  for (const step of steps) applyStep(copy, step)
+  return copy
+}
+
+type Holder = Record<string, unknown>
+
+function applyStep(data: unknown, step: MigrationStep): void {
+  const holder = holderOf(data, step.field, step.op === 'default')
+  const key = step.field.at(-1) as string
+  if (!holder) return
+  const present = Object.hasOwn(holder, key)
+  if (step.op === 'default' && !present) holder[key] = step.value
+  if (step.op === 'drop') delete holder[key]
+  if (step.op === 'cast' && present) holder[key] = cast(holder[key], step.type)
+  if (step.op === 'rename' && present) {
+    const target = holderOf(data, step.to, true)
+    const value = holder[key]
+    if (!target || Object.hasOwn(target, step.to.at(-1) as string)) return
+    delete holder[key]
+    target[step.to.at(-1) as string] = value
+  }
+}
+
+/** The object that holds the last segment of the path; made on the way when `make`. */
+function holderOf(data: unknown, path: FieldPath, make: boolean): Holder | undefined {
+  let at = data
+  for (const segment of path.slice(0, -1)) {
+    if (typeof at !== 'object' || at === null || Array.isArray(at)) return undefined
+    const holder = at as Holder
+    if (make && !Object.hasOwn(holder, segment as string)) holder[segment as string] = {}
+    at = Object.hasOwn(holder, segment as string) ? holder[segment as string] : undefined
+  }
+  return typeof at === 'object' && at !== null && !Array.isArray(at) ? (at as Holder) : undefined
+}
+
+/** The value as the type, when that is exact; otherwise as it was, for the schema to refuse. */
+function cast(value: unknown, type: Cast): unknown {
+  if (type === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  if (type === 'boolean')
+    return value === 'true' || value === 1 ? true : value === 'false' || value === 0 ? false : value
+  const number =
+    typeof value === 'string' && value.trim() !== ''
+      ? Number(value)
+      : typeof value === 'boolean'
+        ? Number(value)
+        : value
+  if (typeof number !== 'number' || !Number.isFinite(number)) return value
+  return type === 'integer' && !Number.isInteger(number) ? value : number
+}
+
+const fault = (path: string, code: string, message: string, extra: Partial<Detail> = {}) =>
+  invalid({ path, code, message, ...extra })

@@ -1,0 +1,88 @@
+import type { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { demand, demandSight } from '../../access/access.ts'
+import { readNewest } from '../../core/created-at-page.ts'
+import { findType, reloadType } from '../../core/load-type.ts'
+import type { Page, PageArgs } from '../../core/page.ts'
+import type { Scope } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import type { Prisma } from '../../prisma/client.ts'
+import { rightsOf } from '../../row-policy/apply.ts'
+import { baseNotFound, demandBase } from '../bases/index.ts'
+import { type RecordType, toRecordType, typeNotFound, WITH_INDEXES } from './record-type.ts'
+
+/** The record types of the base that the token may read, newest first. */
+export async function listRecordTypes(
+  scope: Scope,
+  baseId: string,
+  args: PageArgs,
+): Promise<Page<RecordType>> {
+  // Types within bounds keep a base in sight, though their definitions are not shown.
+  demandSight(rightsOf(scope), baseId)
+  const page = readNewest(scope, `record types of ${baseId}`, args)
+  const types = scope.access.types('read', baseId)
+  const where: Prisma.RecordTypeWhereInput = { baseId, ...(types !== '*' && { id: { in: [...types] } }) }
+  const [rows, total] = await Promise.all([
+    page.rows(({ before, take, skip }) =>
+      scope.db.orm.recordType.findMany({
+        where: { ...where, AND: before },
+        include: WITH_INDEXES,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take,
+        skip,
+      }),
+    ),
+    page.includeTotal ? scope.db.orm.recordType.count({ where }) : null,
+  ])
+  if (rows.length === 0) await demandBase(scope, baseId)
+  return page.of(rows.map(toRecordType), total)
+}
+
+/** @throws FORBIDDEN outside the grants, NOT_FOUND when base or type is absent. */
+export async function getRecordType(scope: Scope, baseId: string, id: string): Promise<RecordType> {
+  demand(scope.access, 'read', baseId, id)
+  const row = await scope.db.orm.recordType.findUnique({
+    where: { baseId_id: { baseId, id } },
+    include: WITH_INDEXES,
+  })
+  if (!row) throw await typeOrBaseNotFound(scope, baseId, id)
+  return toRecordType(row)
+}
+
+const TYPES_VERSION = statement('types_version', 'SELECT types_version FROM plinth.base WHERE id = $1')
+
+/** A number that moves whenever a type of the base does. */
+export async function typesVersion(scope: Scope, baseId: string): Promise<number> {
+  demandSight(scope.access, baseId)
+  const [row] = await scope.db.query<{ types_version: number }>(TYPES_VERSION, [baseId])
+  if (!row) throw baseNotFound(baseId)
+  return row.types_version
+}
+
+const TYPE_IDS = statement(
+  'record_type_ids',
+  `SELECT id FROM plinth.record_type WHERE base_id = $1 ORDER BY id LIMIT ${LIMITS.pageMax}`,
+)
+
+/** The 404 for a type that was not found: of its base, when that is what is missing; else with the type it may mean. */
+async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
+  const [base] = await scope.db.query(TYPES_VERSION, [baseId])
+  if (!base) return baseNotFound(baseId)
+  const types = await scope.db.query<{ id: string }>(TYPE_IDS, [baseId])
+  const known = types.map((type) => type.id).filter((type) => scope.access.allows('read', baseId, type))
+  return typeNotFound(id, known)
+}
+
+/** @throws NOT_FOUND when base or type is absent. */
+export async function demandType(scope: Scope, baseId: string, id: string) {
+  const type = await findType(scope, baseId, id)
+  if (!type) throw await typeOrBaseNotFound(scope, baseId, id)
+  return type
+}
+
+/** The type as the database has it now, for a write that met another one. @throws NOT_FOUND when it is gone */
+export async function refreshType(scope: Scope, baseId: string, id: string) {
+  const type = await reloadType(scope, baseId, id)
+  if (!type) throw await typeOrBaseNotFound(scope, baseId, id)
+  return type
+}

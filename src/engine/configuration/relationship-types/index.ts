@@ -1,0 +1,8 @@
+export {
+  demandRelationshipType,
+  mayReadRelationships,
+  readableRelationshipTypes,
+  relationshipTypesOf,
+  reloadRelationshipTypes,
+} from './load-types.ts'
+export { RELATIONSHIP_TYPE } from './relationship-type.ts'

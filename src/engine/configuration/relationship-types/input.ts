@@ -1,0 +1,32 @@
+import type { RelationshipTypeBody } from '../../../contract/shapes.ts'
+import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { compileSchema } from '../../json-schema/index.ts'
+import type { FieldsOf } from '../lifecycle/kind.ts'
+
+/** The fields of a relationship type as they are stored. */
+export type Fields = Omit<FieldsOf<typeof RelationshipTypeBody>, 'dataSchema'> & { dataSchema: object }
+
+/** What is wrong with the fields, whatever else there is. */
+export const fieldFaults = ({ sourceRecordTypes, targetRecordTypes, dataSchema }: Fields): Detail[] => [
+  ...listFaults(sourceRecordTypes, '/source_record_types'),
+  ...listFaults(targetRecordTypes, '/target_record_types'),
+  ...schemaFaults(dataSchema),
+]
+
+function listFaults(ids: readonly string[], path: string): Detail[] {
+  if (ids.length > 1 && ids.includes('*'))
+    return [{ path, code: 'disagrees', message: '"*" is any record type: name it alone.', hint: '["*"]' }]
+  const again = ids.findIndex((id, n) => ids.indexOf(id) < n)
+  if (again < 0) return []
+  return [{ path: `${path}/${again}`, code: 'duplicate', message: `"${ids[again]}" is named twice.` }]
+}
+
+function schemaFaults(dataSchema: unknown): Detail[] {
+  try {
+    compileSchema(dataSchema, '/data_schema')
+    return []
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError)) throw thrown
+    return [...thrown.details]
+  }
+}

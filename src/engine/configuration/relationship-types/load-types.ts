@@ -1,0 +1,104 @@
+import type { Access } from '../../access/access.ts'
+import {
+  type Cardinality,
+  type CompiledRelationshipType,
+  type OnDelete,
+  STAMP,
+} from '../../compiled-types/compiled-relationship-type.ts'
+import type { Scope } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import { type CompiledSchema, compileSchema } from '../../json-schema/index.ts'
+import { rightsOf } from '../../row-policy/apply.ts'
+import { demandBase } from '../bases/index.ts'
+import { notFound } from '../lifecycle/read.ts'
+import { RELATIONSHIP_TYPE } from './relationship-type.ts'
+
+type Row = {
+  id: string
+  version: number
+  stamp: string
+  name: string
+  data_schema: unknown
+  source_record_types: string[]
+  target_record_types: string[]
+  cardinality: Cardinality
+  on_delete: OnDelete
+}
+type Types = ReadonlyMap<string, CompiledRelationshipType>
+
+const GET_TYPES = statement(
+  'get_relationship_types',
+  `SELECT id, version, ${STAMP} AS stamp, name, data_schema, source_record_types, target_record_types, cardinality, on_delete
+   FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id`,
+)
+
+/** All relationship types of a base by id, from memory when they are known there; none when there is no such base. */
+export async function relationshipTypesOf(scope: Scope, baseId: string): Promise<Types> {
+  const known = scope.caches.live() ? scope.caches.relationshipTypes.get(baseId) : undefined
+  return known ?? (await reloadRelationshipTypes(scope, baseId))
+}
+
+/** The same as the database has them now; what memory held is replaced. */
+export async function reloadRelationshipTypes(scope: Scope, baseId: string): Promise<Types> {
+  const before = scope.caches.forgotten()
+  const rows = await scope.db.query<Row>(GET_TYPES, [baseId])
+  const types = new Map(rows.map((row) => [row.id, compiled(baseId, row)]))
+  // What a transaction sees may never be committed.
+  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
+  if (isSettled) scope.caches.relationshipTypes.set(baseId, types)
+  return types
+}
+
+function compiled(baseId: string, row: Row): CompiledRelationshipType {
+  let schema: CompiledSchema | undefined
+  return {
+    baseId,
+    id: row.id,
+    version: row.version,
+    stamp: row.stamp,
+    name: row.name,
+    sourceRecordTypes: row.source_record_types,
+    targetRecordTypes: row.target_record_types,
+    cardinality: row.cardinality,
+    onDelete: row.on_delete,
+    dataSchema: row.data_schema,
+    validate(data, at, allowance) {
+      schema ??= compileSchema(row.data_schema, '/data_schema')
+      return schema.validate(data, at, allowance)
+    },
+  }
+}
+
+/** Could the token read links of the type: is a record type that it may read among those of either end? */
+export function mayReadRelationships(access: Access, type: CompiledRelationshipType): boolean {
+  const readable = access.types('read', type.baseId)
+  if (readable === '*') return true
+  const could = (named: readonly string[]) =>
+    named.includes('*') ? readable.size > 0 : named.some((id) => readable.has(id))
+  return could(type.sourceRecordTypes) && could(type.targetRecordTypes)
+}
+
+/** The relationship types of a base that the token may read, by id. */
+export async function readableRelationshipTypes(scope: Scope, baseId: string): Promise<Types> {
+  return readable(scope, baseId, await relationshipTypesOf(scope, baseId))
+}
+
+function readable(scope: Scope, baseId: string, types: Types): Types {
+  const access = rightsOf(scope)
+  if (access.types('read', baseId) === '*') return types
+  return new Map([...types].filter(([, type]) => mayReadRelationships(access, type)))
+}
+
+/** @throws NOT_FOUND when the base is absent, or the type is, or it is one that the token may not read */
+export async function demandRelationshipType(
+  scope: Scope,
+  baseId: string,
+  id: string,
+): Promise<CompiledRelationshipType> {
+  const known = (await readableRelationshipTypes(scope, baseId)).get(id)
+  // One that was made elsewhere a moment ago is not in memory yet.
+  const type = known ?? readable(scope, baseId, await reloadRelationshipTypes(scope, baseId)).get(id)
+  if (type) return type
+  await demandBase(scope, baseId)
+  throw notFound(RELATIONSHIP_TYPE, id)
+}

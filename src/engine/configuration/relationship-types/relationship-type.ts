@@ -1,0 +1,77 @@
+import { RelationshipTypeBody } from '../../../contract/shapes.ts'
+import { type Access, demandSight } from '../../access/access.ts'
+import type { Scope } from '../../core/scope.ts'
+import type { RelationshipType as Row } from '../../prisma/client.ts'
+import { deleteLinksOf } from '../../relationship-types/delete-links.ts'
+import type { Kind, View } from '../lifecycle/kind.ts'
+import { RECORD_TYPE } from '../record-types/record-type.ts'
+import { type Fields, fieldFaults } from './input.ts'
+import { holdLinks } from './validate-existing.ts'
+
+const ANY = ['*']
+
+/** Relationship types: the kinds of links between records. */
+export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
+  name: 'relationship_type',
+  label: 'a relationship type',
+  codes: { notFound: 'relationship_type_not_found', unknown: 'unknown_relationship_type' },
+  body: RelationshipTypeBody,
+  defaults: (id) => ({
+    name: id,
+    description: null,
+    dataSchema: {},
+    sourceRecordTypes: ANY,
+    targetRecordTypes: ANY,
+    cardinality: 'many_to_many',
+    onDelete: 'unlink',
+  }),
+  table: ({ orm }) => orm.relationshipType,
+  topic: (baseId) => `relationships:${baseId}`,
+  rights: {
+    list: (scope, baseId) => {
+      demandSight(scope.access, baseId)
+      return readable(scope, baseId)
+    },
+    read: (scope, baseId) => demandSight(scope.access, baseId),
+    shown: (scope, view) => shownTo(scope.access, view),
+  },
+  references: ({ sourceRecordTypes, targetRecordTypes }) => [
+    ...recordTypes(sourceRecordTypes, '/source_record_types'),
+    ...recordTypes(targetRecordTypes, '/target_record_types'),
+  ],
+  check: async ({ scope }, { held, before, next, options }) => ({
+    faults: fieldFaults(next),
+    existing: async () => {
+      if (held && before) await holdLinks(scope, held, before, next, options.onInvalid === 'allow')
+    },
+  }),
+  beforeDelete: deleteLinksOf,
+}
+
+const recordTypes = (ids: readonly string[], at: string) =>
+  ids.flatMap((id, i) =>
+    id === '*' ? [] : [{ kind: RECORD_TYPE, id, at: `${at}/${i}`, instead: 'name "*" for any' }],
+  )
+
+/** The types with a readable record type at either end: what `shownTo` shows. */
+function readable(scope: Scope, baseId: string): object {
+  const types = scope.access.types('read', baseId)
+  if (types === '*') return {}
+  if (types.size === 0) return { id: { in: [] } }
+  const named = { hasSome: ['*', ...types] }
+  return { AND: [{ sourceRecordTypes: named }, { targetRecordTypes: named }] }
+}
+
+/** The type without the record types that the token may not read; null when one of its ends could not be read. */
+function shownTo(access: Access, type: View<Fields>): View<Fields> | null {
+  const readable = access.types('read', type.baseId)
+  if (readable === '*') return type
+  const known = (named: readonly string[]) => named.filter((id) => id === '*' || readable.has(id))
+  const shown = {
+    ...type,
+    sourceRecordTypes: known(type.sourceRecordTypes),
+    targetRecordTypes: known(type.targetRecordTypes),
+  }
+  const isEmpty = shown.sourceRecordTypes.length === 0 || shown.targetRecordTypes.length === 0
+  return isEmpty || readable.size === 0 ? null : shown
+}

@@ -1,0 +1,89 @@
+import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { pageWithin } from '../../core/page-by-bytes.ts'
+import { statement } from '../../database/client.ts'
+import { Allowance, compileSchema } from '../../json-schema/index.ts'
+import type { WriteScope } from '../../write/write.ts'
+
+const PAGE = 1000
+const SAMPLES = 10
+
+const NEXT_LINKS = statement(
+  'hold_next_links',
+  pageWithin(
+    'created_at::timestamptz, id',
+    `SELECT id, created_at::text AS created_at, data, valid FROM plinth.relationship
+     WHERE base_id = $1 AND rel_type = $2 AND (created_at, id) > ($3::timestamptz, $4)
+     ORDER BY relationship.created_at, id LIMIT ${PAGE}`,
+    '$5',
+  ),
+)
+const FLAG_LINKS = statement(
+  'hold_flag_links',
+  `UPDATE plinth.relationship r SET valid = f.valid FROM unnest((SELECT $2::text[]), (SELECT $3::boolean[])) AS f (id, valid)
+   WHERE r.base_id = $1 AND r.id = ANY ((SELECT $2::text[])::text[]) AND r.id = f.id COLLATE "C"`,
+)
+
+type Row = { id: string; created_at: string; data: unknown; valid: boolean }
+type Judged = { row: Row; isValid: boolean }
+
+/**
+ * Holds the data of links that exist to a schema that is about to be their type's. The caller has the type's row locked.
+ * @throws CONFLICT with the count of those it refuses and ten of them, unless they are allowed
+ */
+export async function holdData(
+  scope: WriteScope,
+  baseId: string,
+  relType: string,
+  dataSchema: object,
+  allowsInvalid: boolean,
+): Promise<void> {
+  const schema = compileSchema(dataSchema, '/data_schema')
+  const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
+  const samples: object[] = []
+  let count = 0
+  for (let after = ['-infinity', ''], more = true; more; ) {
+    const rows = await scope.db.query<Row>(NEXT_LINKS, [baseId, relType, ...after, scope.limits.recordBytes])
+    more = rows.length > 0
+    const last = rows.at(-1)
+    if (last) after = [last.created_at, last.id]
+    const judged: Judged[] = []
+    for (const row of rows) {
+      if (turnIsOver()) await nextTurn()
+      const isValid = schema.isValid(row.data, allowance)
+      judged.push({ row, isValid })
+      if (isValid) continue
+      count++
+      const [fault] = samples.length < SAMPLES ? schema.validate(row.data, '/data') : []
+      if (fault) samples.push({ id: row.id, path: fault.path, message: fault.message })
+    }
+    if (count === 0 || allowsInvalid) await flag(scope, baseId, judged)
+  }
+  if (count > 0 && !allowsInvalid) throw refused(count, samples)
+}
+
+async function flag(scope: WriteScope, baseId: string, judged: readonly Judged[]) {
+  const flagged = judged.filter(({ row, isValid }) => row.valid !== isValid)
+  if (flagged.length === 0) return
+  await scope.db.query(FLAG_LINKS, [
+    baseId,
+    flagged.map(({ row }) => row.id),
+    flagged.map(({ isValid }) => isValid),
+  ])
+}
+
+const tooManyChecks = () =>
+  invalid({
+    path: '/data_schema',
+    code: 'too_complex',
+    message: 'Validating the existing relationships against this schema takes too long. Simplify the schema.',
+  })
+
+function refused(count: number, samples: object[]): DomainError {
+  const message = `${count} relationship${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
+  const hint = 'Send on_invalid=allow to keep them as they are, or update them first.'
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/data_schema', code: 'relationships_invalid', message, hint, count, samples }],
+  })
+}

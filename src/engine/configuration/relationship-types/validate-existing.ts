@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util'
+import { DomainError } from '../../../foundation/errors.ts'
+import { hasOneSource, hasOneTarget } from '../../compiled-types/compiled-relationship-type.ts'
+import { type Statement, statement } from '../../database/client.ts'
+import type { WriteScope } from '../../write/write.ts'
+import type { Fields } from './input.ts'
+import { holdData } from './validate-existing-data.ts'
+
+const SAMPLES = 10
+const KEYS = ['source', 'target'] as const
+type Side = (typeof KEYS)[number]
+
+// Waits for the writes of links in flight, which hold KEY SHARE on the type, and holds off new ones.
+const LOCK_TYPE = statement(
+  'lock_relationship_type',
+  'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 FOR UPDATE',
+)
+export const lockRelationshipType = (scope: WriteScope, baseId: string, id: string) =>
+  scope.db.query(LOCK_TYPE, [baseId, id])
+
+const STRANGERS = perSide((side) =>
+  statement(
+    `links_with_strange_${side}`,
+    `SELECT (count(*) OVER ())::int AS count, id, ${side}_record_type, ${side}_id FROM plinth.relationship
+     WHERE base_id = $1 AND rel_type = $2 AND ${side}_record_type <> ALL ($3::text[])
+     ORDER BY created_at, id LIMIT ${SAMPLES}`,
+  ),
+)
+const CROWDED = perSide((side) =>
+  statement(
+    `links_of_crowded_${side}`,
+    `SELECT (count(*) OVER ())::int AS count, min(${side}_record_type) AS ${side}_record_type, min(${side}_id) AS ${side}_id,
+       count(*)::int AS links, (array_agg(id ORDER BY id))[1:${SAMPLES}] AS ids
+     FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2
+     GROUP BY ${side}_row HAVING count(*) > 1 ORDER BY min(${side}_id) LIMIT ${SAMPLES}`,
+  ),
+)
+const MARK = statement(
+  'mark_links_cardinality',
+  `UPDATE plinth.relationship SET one_target = $3, one_source = $4
+   WHERE base_id = $1 AND rel_type = $2 AND (one_target, one_source) IS DISTINCT FROM ($3::boolean, $4::boolean)`,
+)
+
+function perSide(make: (side: Side) => Statement): Record<Side, Statement> {
+  return { source: make('source'), target: make('target') }
+}
+
+/**
+ * Holds the links that exist to what their type will be, with no write between them and its change.
+ * @throws CONFLICT with the count and ten of those that another end, the cardinality or the schema would refuse
+ */
+export async function holdLinks(
+  scope: WriteScope,
+  { baseId, id }: { baseId: string; id: string },
+  held: Fields,
+  next: Fields,
+  allowsInvalid: boolean,
+): Promise<void> {
+  const isReshaped = !isDeepStrictEqual(held.dataSchema, next.dataSchema)
+  const isNarrowed = KEYS.some((side) => !takesAll(next[`${side}RecordTypes`], held[`${side}RecordTypes`]))
+  const isCounted = held.cardinality !== next.cardinality
+  if (!isReshaped && !isNarrowed && !isCounted) return
+  await lockRelationshipType(scope, baseId, id)
+  if (isNarrowed) for (const side of KEYS) await holdEnds(scope, baseId, id, side, next)
+  if (isCounted) await holdCardinality(scope, baseId, id, next)
+  if (isReshaped) await holdData(scope, baseId, id, next.dataSchema, allowsInvalid)
+}
+
+const takesAll = (next: readonly string[], held: readonly string[]): boolean =>
+  next.includes('*') || held.every((id) => next.includes(id))
+
+type Sampled = { count: number }
+
+async function holdEnds(scope: WriteScope, baseId: string, id: string, side: Side, next: Fields) {
+  const named = next[`${side}RecordTypes`]
+  if (named.includes('*')) return
+  const rows = await scope.db.query<Sampled>(STRANGERS[side], [baseId, id, named])
+  if (rows.length === 0) return
+  const { count, samples } = counted(rows)
+  throw refused(
+    `/${side}_record_types`,
+    `${relationships(count)} would have a ${side} of a record type that is not listed.`,
+    {
+      count,
+      samples,
+      hint: 'List these record types too, or delete these relationships first.',
+    },
+  )
+}
+
+async function holdCardinality(scope: WriteScope, baseId: string, id: string, { cardinality }: Fields) {
+  const oneTarget = hasOneTarget(cardinality)
+  const oneSource = hasOneSource(cardinality)
+  if (oneTarget) await holdOne(scope, baseId, id, 'source', cardinality)
+  if (oneSource) await holdOne(scope, baseId, id, 'target', cardinality)
+  await scope.db.query(MARK, [baseId, id, oneTarget, oneSource])
+}
+
+async function holdOne(scope: WriteScope, baseId: string, id: string, side: Side, cardinality: string) {
+  const rows = await scope.db.query<Sampled>(CROWDED[side], [baseId, id])
+  if (rows.length === 0) return
+  const { count, samples } = counted(rows)
+  const other = side === 'source' ? 'target' : 'source'
+  const what = `${count} ${side}${count === 1 ? ' has' : 's have'} more than one ${other}, which ${cardinality} does not allow.`
+  throw refused('/cardinality', what, {
+    count,
+    samples,
+    hint: `Delete relationships until each of these has one ${other}.`,
+  })
+}
+
+const relationships = (count: number) => `${count} relationship${count === 1 ? '' : 's'}`
+
+function counted(rows: readonly Sampled[]) {
+  return { count: rows[0]?.count ?? 0, samples: rows.map(({ count: _, ...sample }) => sample) }
+}
+
+function refused(path: string, what: string, more: { count: number; samples: object[]; hint: string }) {
+  const message = `${what} Nothing was changed.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path, code: 'relationships_invalid', message, ...more }],
+  })
+}

@@ -1,0 +1,116 @@
+import { ADMIN_OF_ALL } from '../../authentication/may-manage.ts'
+import { hashOf, toToken } from '../../authentication/token.ts'
+import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import { announce } from '../../core/caches.ts'
+import type { Scope } from '../../core/scope.ts'
+import { uuidv7 } from '../../core/uuid.ts'
+import { type Db, statement } from '../../database/client.ts'
+
+/** The first administrator's token, and where it comes from. */
+export type AdminToken = {
+  token: string
+  /** The settings demand it; it was made by this start; or it was kept in the data directory by an earlier one. */
+  from: 'settings' | 'new' | 'kept'
+  /** What the data directory keeps, where the settings name a token. */
+  kept?: string | undefined
+}
+type Log = { warn(fields: object, message: string): void }
+
+/**
+ * Makes sure that there is an administrator. The token of the settings is put back whatever became of it, and replaces the
+ * one that they named before. A token kept from an earlier start is put back only into an empty database, so that one which
+ * was revoked stays so.
+ */
+export async function ensureAdminToken(scope: Scope, admin: AdminToken, log: Log): Promise<void> {
+  const hash = hashOf(admin.token)
+  if (admin.from === 'settings') {
+    for (const { id, name } of await configure(scope, admin))
+      log.warn(
+        { token_id: id, name },
+        'PLINTH_ADMIN_TOKEN is not what it was at an earlier start: the former token was revoked',
+      )
+    return warnOfOthers(scope, hash, log)
+  }
+  if (admin.from === 'new' || (await scope.db.orm.token.count()) === 0) {
+    await keepAdmin(scope.db, admin.token)
+    return warnOfOthers(scope, hash, log)
+  }
+  if ((await scope.db.orm.token.count({ where: { hash } })) === 0)
+    log.warn(
+      {},
+      'the file admin-token of the data directory holds a token that is not valid: it was revoked or replaced, and the command line that reads it is refused. Delete the file to have a new token made at the next start, or set PLINTH_ADMIN_TOKEN',
+    )
+}
+
+const keepAdmin = (db: Db, token: string) =>
+  db.orm.token.upsert({
+    where: { hash: hashOf(token) },
+    create: {
+      id: uuidv7(),
+      name: 'admin',
+      hash: hashOf(token),
+      tail: token.slice(-4),
+      grants: [ADMIN_OF_ALL],
+    },
+    update: {},
+  })
+
+// Of the token that the settings named last its hash is kept, beside the keys that all processes share.
+const FIRST_CONFIGURED = statement(
+  'first_configured',
+  `INSERT INTO plinth.server_secret (purpose, value) VALUES ('admin-token', $1) ON CONFLICT DO NOTHING`,
+)
+// Locked, so that of servers that start at once each sees what the one before it named.
+const LAST_CONFIGURED = statement(
+  'last_configured',
+  `SELECT value FROM plinth.server_secret WHERE purpose = 'admin-token' FOR UPDATE`,
+)
+const NOTE_CONFIGURED = statement(
+  'note_configured',
+  `UPDATE plinth.server_secret SET value = $1 WHERE purpose = 'admin-token' AND value <> $1`,
+)
+
+/** Takes the token of the settings in, and revokes those that it replaces: what the settings named before, and what was kept. */
+function configure(scope: Scope, { token, kept }: AdminToken): Promise<{ id: string; name: string }[]> {
+  const hash = hashOf(token)
+  return scope.db.transaction(async (tx) => {
+    await tx.query(FIRST_CONFIGURED, [hash])
+    const [last] = await tx.query<{ value: Uint8Array }>(LAST_CONFIGURED, [])
+    await keepAdmin(tx, token)
+    await tx.query(NOTE_CONFIGURED, [hash])
+    const replaced: { id: string; name: string }[] = []
+    const former = last && Buffer.from(last.value)
+    if (former && !former.equals(hash)) replaced.push(...(await revoke(scope, tx, { hash: former })))
+    // Only what a start made: a token that somebody put there is theirs.
+    if (kept !== undefined && kept !== token)
+      replaced.push(...(await revoke(scope, tx, { hash: hashOf(kept), createdBy: null })))
+    return replaced
+  })
+}
+
+async function revoke(scope: Scope, tx: Db, { hash, ...more }: { hash: Buffer; createdBy?: null }) {
+  const rows = await tx.orm.token.findMany({ where: { ...more, hash: Uint8Array.from(hash) } })
+  for (const row of rows) {
+    await tx.orm.token.delete({ where: { id: row.id } })
+    await appendChange(
+      { ...scope, db: tx },
+      { baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'delete', version: 2, state: toToken(row) },
+    )
+    await announce(tx, `token:${Buffer.from(row.hash).toString('hex')}`)
+  }
+  return rows
+}
+
+/** Tokens of other starts may be of other servers on the database, so they are named and no more. */
+async function warnOfOthers(scope: Scope, hash: Buffer, log: Log): Promise<void> {
+  const others = await scope.db.orm.token.findMany({
+    where: { createdBy: null, hash: { not: Uint8Array.from(hash) } },
+    select: { id: true },
+    take: 100,
+  })
+  if (others.length > 0)
+    log.warn(
+      { token_ids: others.map(({ id }) => id) },
+      'tokens of an administrator that other starts made are valid too: revoke those that no server uses with DELETE /v1/tokens/{id}',
+    )
+}

@@ -1,0 +1,77 @@
+import { TokenBody } from '../../../contract/shapes.ts'
+import { check, inBody } from '../../../contract/validate.ts'
+import { type Detail, invalid } from '../../../foundation/errors.ts'
+import type { Grant } from '../../access/access.ts'
+import { basesOf, demandAnyAdmin, mayGrant, outside } from '../../authentication/may-manage.ts'
+import { holdMaker } from '../../authentication/recheck-rights.ts'
+import { hashOf, newToken, type Token, toToken } from '../../authentication/token.ts'
+import { ACCOUNT, appendChange } from '../../core/append-change.ts'
+import { uuidv7 } from '../../core/uuid.ts'
+import { type Db, statement } from '../../database/client.ts'
+import type { WriteScope } from '../../write/write.ts'
+
+export type TokenInput = { name: string; grants: unknown; expiresAt?: string | null }
+
+/** Makes a token whose every grant lies inside one of the maker's own and that does not outlive it. */
+export async function createToken(scope: WriteScope, input: TokenInput): Promise<Token> {
+  demandAnyAdmin(scope)
+  const { name, grants } = check(TokenBody, { name: input.name, grants: input.grants }, inBody())
+  const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
+  for (const [index, grant] of grants.entries()) if (!mayGrant(scope.access, grant)) throw outsideGrant(index)
+  const token = newToken()
+  return scope.db.transaction(async (tx) => {
+    const end = await holdMaker(tx, scope)
+    if (end && (!expiresAt || expiresAt > end)) throw outlives(end)
+    const faults = [...checkExpiry(expiresAt), ...(await missingBases(tx, grants))]
+    const [first, ...rest] = faults
+    if (first) throw invalid(first, ...rest)
+    const row = await tx.orm.token.create({
+      data: {
+        id: uuidv7(),
+        name,
+        hash: hashOf(token),
+        tail: token.slice(-4),
+        grants: grants as object[],
+        createdBy: scope.actor.tokenId,
+        expiresAt,
+      },
+    })
+    await appendChange(
+      { ...scope, db: tx },
+      { baseId: ACCOUNT, kind: 'token', id: row.id, operation: 'create', version: 1, state: toToken(row) },
+    )
+    return { ...toToken(row), token }
+  })
+}
+
+const EXISTING_BASES = statement('existing_bases', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
+
+async function missingBases(db: Db, grants: readonly Grant[]): Promise<Detail[]> {
+  const named = [...new Set(grants.flatMap((grant) => basesOf(grant)))].filter((id) => id !== '*')
+  const rows = named.length > 0 ? await db.query<{ id: string }>(EXISTING_BASES, [named]) : []
+  const existing = new Set(rows.map((row) => row.id))
+  return grants.flatMap((grant, index) =>
+    basesOf(grant).some((id) => id !== '*' && !existing.has(id))
+      ? [
+          {
+            path: `/grants/${index}/base`,
+            code: 'base_not_found',
+            message: 'There is no such base. PUT it first, or name one that exists.',
+          },
+        ]
+      : [],
+  )
+}
+
+function checkExpiry(expiresAt: Date | null): Detail[] {
+  if (!expiresAt || expiresAt.getTime() > Date.now()) return []
+  return [{ path: '/expires_at', code: 'in_the_past', message: 'expires_at lies in the future.' }]
+}
+
+const outsideGrant = (index: number) =>
+  outside(
+    `/grants/${index}`,
+    'Each grant of a new token must be covered by a grant of the token that creates it.',
+  )
+const outlives = (end: Date) =>
+  outside('/expires_at', `A new token cannot expire after the token that creates it: ${end.toISOString()}.`)

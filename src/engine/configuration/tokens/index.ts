@@ -1,0 +1,8 @@
+export { authenticate } from '../../authentication/authenticate.ts'
+export { isStanding } from '../../authentication/recheck-rights.ts'
+export { newToken, type Token } from '../../authentication/token.ts'
+export { type AdminToken, ensureAdminToken } from './admin.ts'
+export { createToken } from './create.ts'
+export { listTokens } from './list.ts'
+export { deleteToken } from './remove.ts'
+export { withdrawBase } from './withdraw-base.ts'

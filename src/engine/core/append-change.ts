@@ -1,0 +1,39 @@
+import { AUTHOR_COLUMNS } from '../change-log/columns.ts'
+import { statement } from '../database/client.ts'
+import { authorship, type Scope } from './scope.ts'
+
+type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
+/** What is not a record: its whole state goes into the log. */
+export type ResourceKind = 'base' | 'record_type' | 'relationship_type' | 'endpoint' | 'toolset' | 'token'
+
+const APPEND = statement(
+  'append_change',
+  `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
+   VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10)`,
+)
+
+/** Account-level resources have no base; their entries stand under the empty one. */
+export const ACCOUNT = ''
+
+type Entry = {
+  baseId: string
+  kind: ResourceKind
+  id: string
+  operation: Operation
+  version: number
+  state: object
+}
+
+/** Appends one entry to the change log, in the transaction of the write it tells of. */
+export async function appendChange(scope: Scope, entry: Entry): Promise<void> {
+  const { baseId, kind, id, operation, version, state } = entry
+  await scope.db.query(APPEND, [
+    baseId,
+    kind,
+    id,
+    operation,
+    version,
+    JSON.stringify(state),
+    ...authorship(scope),
+  ])
+}

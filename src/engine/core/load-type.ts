@@ -1,0 +1,55 @@
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { statement } from '../database/client.ts'
+import { COMPILED_INDEXES, type CompiledIndex } from '../indexes/index.ts'
+import { compileSchema } from '../json-schema/index.ts'
+import type { Scope } from './scope.ts'
+
+type Row = {
+  version: number
+  revision: number
+  timezone: string
+  json_schema: unknown
+  indexes: CompiledIndex[]
+}
+
+const GET_TYPE = statement(
+  'get_type',
+  `SELECT version, revision, timezone, json_schema, ${COMPILED_INDEXES} AS indexes
+   FROM plinth.record_type t WHERE base_id = $1 AND id = $2`,
+)
+
+/** The compiled type, from memory when it is known there. Undefined when there is none. */
+export async function findType(scope: Scope, baseId: string, id: string): Promise<CompiledType | undefined> {
+  const known = scope.caches.live() ? scope.caches.types.get(`${baseId}/${id}`) : undefined
+  return known ?? (await reloadType(scope, baseId, id))
+}
+
+/** The compiled type as the database has it now; what memory held is replaced. */
+export async function reloadType(
+  scope: Scope,
+  baseId: string,
+  id: string,
+): Promise<CompiledType | undefined> {
+  const before = scope.caches.forgotten()
+  const [row] = await scope.db.query<Row>(GET_TYPE, [baseId, id])
+  if (!row) return undefined
+  const key = `${baseId}/${id}`
+  const held = scope.caches.types.get(key)
+  // The same text compiles to the same validator; a dropped notice must not cost a compilation.
+  const unchanged =
+    held?.version === row.version && JSON.stringify(held.jsonSchema) === JSON.stringify(row.json_schema)
+  const type: CompiledType = {
+    baseId,
+    id,
+    version: row.version,
+    revision: row.revision,
+    timezone: row.timezone,
+    jsonSchema: row.json_schema,
+    schema: unchanged ? held.schema : compileSchema(row.json_schema, '/json_schema'),
+    indexes: row.indexes,
+  }
+  // What a transaction sees may never be committed.
+  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
+  if (isSettled) scope.caches.types.set(key, type)
+  return type
+}

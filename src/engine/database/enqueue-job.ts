@@ -1,0 +1,27 @@
+import { type Db, statement } from './client.ts'
+
+/** The work that is done beside requests, with what each kind of it is told. */
+export type Jobs = {
+  build_index: IndexKey
+  drop_index_entries: { base: string; index: string }
+  purge_history: { base: string }
+  purge_histories: object
+  renew_statistics: object
+}
+export type IndexKey = { base: string; type: string; index: string }
+export type JobName = keyof Jobs
+
+const ENQUEUE = statement(
+  'enqueue_job',
+  'SELECT 1 AS one FROM graphile_worker.add_job($1, $2::json, job_key => $3)',
+)
+
+/** Asks for a job; within a transaction it is asked for when that commits. Of two with one key that wait, one is done. */
+export async function enqueue<Name extends JobName>(
+  db: Db,
+  name: Name,
+  payload: Jobs[Name],
+  key: string,
+): Promise<void> {
+  await db.query(ENQUEUE, [name, JSON.stringify(payload), key])
+}

@@ -1,0 +1,210 @@
+import pg from 'pg'
+import { DomainError } from '../../foundation/errors.ts'
+
+/** The SQLSTATE behind an error of the driver or of Prisma, wherever it keeps it. */
+export function sqlState(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null) return undefined
+  const { code, meta } = thrown as { code?: unknown; meta?: Record<string, unknown> }
+  const cause = (meta?.['driverAdapterError'] as { cause?: { originalCode?: unknown } } | undefined)?.cause
+  if (typeof cause?.originalCode === 'string') return cause.originalCode
+  if (code === 'P2002') return '23505'
+  if (code === 'P2003') return '23503'
+  if (code === 'P2034') return '40001'
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+const UNIQUE_VIOLATION = '23505'
+const FOREIGN_KEY_VIOLATION = '23503'
+const DEADLOCK = '40P01'
+const SERIALIZATION_FAILURE = '40001'
+const CANCELED = '57014'
+export const LOCK_TIMEOUT = '55P03'
+
+export const isCancelled = (thrown: unknown): boolean => sqlState(thrown) === CANCELED
+
+/** The name of the unique constraint or foreign key that an error of the driver or of Prisma tells of. */
+export function violatedConstraint(thrown: unknown): string | undefined {
+  if (![UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION].includes(sqlState(thrown) ?? '')) return undefined
+  const { constraint, meta } = thrown as { constraint?: unknown; meta?: Record<string, unknown> }
+  const cause = (meta?.['driverAdapterError'] as { cause?: { constraint?: { index?: unknown } } } | undefined)
+    ?.cause
+  const name = constraint ?? cause?.constraint?.index
+  return typeof name === 'string' ? name : undefined
+}
+
+/** What a link and the deletion of one of its ends meet on. */
+const LINK_ENDS = ['relationship_source', 'relationship_target']
+
+/** True for what a second try of the same statement may mend: two writers met. */
+const isRace = (thrown: unknown): boolean =>
+  ([UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '') &&
+    // What users declare unique stays taken, however often one asks.
+    violatedConstraint(thrown) !== 'record_index_unique') ||
+  LINK_ENDS.includes(violatedConstraint(thrown) ?? '')
+
+const MAX_TRIES = 12
+
+export const tooManyWriters = (cause?: unknown) =>
+  new DomainError('CONFLICT', 'Too many concurrent writes to the same data. Send the request again.', {
+    cause,
+  })
+
+/**
+ * Repeats a write that lost a race, with a growing random pause.
+ * @throws CONFLICT when it still loses after 12 tries.
+ */
+export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (!isRace(thrown)) throw thrown
+      if (tries === MAX_TRIES) throw tooManyWriters(thrown)
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * tries))
+    }
+  }
+}
+
+/** A question that was cut off at its deadline is told so; everything else stays as it is. */
+export function askedTooMuch(thrown: unknown, timeoutMs: number): unknown {
+  if (!isCancelled(thrown)) return thrown
+  return new DomainError('VALIDATION_ERROR', 'The request exceeded its time limit.', {
+    cause: thrown,
+    details: [
+      {
+        path: '',
+        code: 'timeout',
+        message: `It was stopped after ${timeoutMs} ms. Send a narrower filter, fewer words or patterns, a smaller limit or no include_total, or declare an index for it.`,
+      },
+    ],
+  })
+}
+
+const OUT_OF_MEMORY = '53200'
+
+/** The database refuses one statement that wants more memory than a process of it may take. */
+const neededTooMuch = (cause: unknown) =>
+  new DomainError('VALIDATION_ERROR', 'The request exceeded its memory limit.', {
+    cause,
+    details: [
+      {
+        path: '',
+        code: 'too_complex',
+        message:
+          'The database reached the memory limit of one request. Send less data, or read less at a time.',
+      },
+    ],
+  })
+
+/** What was stopped because its caller has gone: nobody is there to be told. */
+export const abandoned = (cause?: unknown) =>
+  new DomainError('VALIDATION_ERROR', 'The caller closed the connection, or cancelled the request.', {
+    cause,
+    details: [{ path: '', code: 'abandoned', message: 'It was stopped because the client was gone.' }],
+  })
+
+const RETRY_SECONDS = 2
+const DISK_FULL = '53100'
+const READ_ONLY = '25006'
+const TOO_MANY_CONNECTIONS = '53300'
+
+/** The database ended, or did not answer, while a statement was under way: nobody knows whether it was done. */
+export class LostAnswer extends DomainError {}
+
+type Passing = { readonly words: string; readonly code?: string; readonly advice?: string }
+
+/** What passes by itself, and is not the caller's fault, by SQLSTATE. In all of them nothing was written. */
+const PASSING: Readonly<Record<string, Passing>> = {
+  [DISK_FULL]: {
+    words: 'The disk of the database is full. Writes fail until there is space; reads work.',
+    code: 'disk_full',
+    advice: 'The operator of the server has to free space on the disk of the database.',
+  },
+  [READ_ONLY]: {
+    words: 'The database is read-only. Writes fail until it accepts them again; reads work.',
+    code: 'read_only',
+    advice: 'The operator of the server has to connect it to a database that accepts writes.',
+  },
+  [TOO_MANY_CONNECTIONS]: { words: 'The database has no free connection. Try again shortly.' },
+  [CANCELED]: { words: 'The request exceeded its time limit and was rolled back. Try again shortly.' },
+}
+/** The database cannot read or write one of its files (class 58), or has found it broken (class XX). */
+const FAILING: Passing = {
+  words: 'The database cannot read or write its files.',
+  code: 'database_failing',
+  advice: 'The log of the database says why.',
+}
+const isFailing = (state = ''): boolean => /^(58|XX00[12])/.test(state)
+
+/** What the database can do: all, only be read, or nothing. */
+export type Readiness = 'reachable' | 'disk_full' | 'read_only' | 'failing' | 'unreachable'
+
+/** What a database can do that failed at a write. */
+export function readinessAfter(thrown: unknown): Readiness {
+  const state = sqlState(thrown)
+  if (state === DISK_FULL) return 'disk_full'
+  if (state === READ_ONLY) return 'read_only'
+  if (isFailing(state)) return 'failing'
+  // A right or a setting that the look lacks says nothing of what requests may do.
+  const isOwn =
+    thrown instanceof pg.DatabaseError && thrown.severity === 'ERROR' && !/^(53|57)/.test(state ?? '')
+  return isOwn ? 'reachable' : 'unreachable'
+}
+
+/** Errors before there was a connection: nothing was begun. */
+const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOENT', 'P1001', 'P2024'])
+const NO_CONNECTION_WORDS =
+  /timeout exceeded when trying to connect|due to connection timeout|Can't reach database/
+/** The connection was lost under a statement. */
+const LOST = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'P1017', 'P2028'])
+const LOST_WORDS = /Connection terminated/
+
+/** Database errors that say how things stand: out of memory for this request, and those that pass: connection lost, shutting down, no room. */
+export function unreachable(thrown: unknown): DomainError | undefined {
+  const state = sqlState(thrown)
+  if (state === OUT_OF_MEMORY) return neededTooMuch(thrown)
+  const code = String((thrown as { code?: unknown } | null)?.code)
+  const message = thrown instanceof Error ? thrown.message : ''
+  const extra = { cause: thrown, retryAfterSeconds: RETRY_SECONDS }
+  const passing = isFailing(state) ? FAILING : PASSING[state ?? '']
+  if (passing) return passingError(passing, extra)
+  const isAway = /^53/.test(state ?? '') || NO_CONNECTION.has(code) || NO_CONNECTION_WORDS.test(message)
+  if (isAway) return new DomainError('INTERNAL_ERROR', AWAY, extra)
+  const isLost = /^(08(?!P01)|57P)/.test(state ?? '') || LOST.has(code) || LOST_WORDS.test(message)
+  return isLost ? new LostAnswer('INTERNAL_ERROR', AWAY, extra) : undefined
+}
+
+function passingError(
+  { words, code, advice }: Passing,
+  extra: { cause: unknown; retryAfterSeconds: number },
+): DomainError {
+  const details = code && advice ? [{ path: '', code, message: advice }] : []
+  return new DomainError('INTERNAL_ERROR', words, { ...extra, details })
+}
+
+const AWAY = 'The database is not reachable. Try again shortly.'
+
+/** Says of what failed in passing that it did, whichever way the database was asked. */
+export async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw unreachable(thrown) ?? thrown
+  }
+}
+
+/** A write whose outcome nobody knows: its caller is told how to find out. */
+export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError =>
+  new DomainError('INTERNAL_ERROR', 'The database did not answer. The write may have been applied.', {
+    cause,
+    retryAfterSeconds: RETRY_SECONDS,
+    details: [
+      {
+        path: '',
+        code: 'outcome_unknown',
+        message: hasKey
+          ? 'Send the same request again with the same Idempotency-Key: it is applied once.'
+          : 'Read the record before you send the request again. With an Idempotency-Key a retry is safe at once.',
+      },
+    ],
+  })

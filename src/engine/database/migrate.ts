@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+
+type Migration = { name: string; sql: string; checksum: string }
+
+const FOLDER = new URL('../../../prisma/migrations/', import.meta.url)
+/** One migrator at a time, in any process: the others wait, then find nothing left to do. */
+const LOCK_KEY = 7_309_453_121
+
+/** The migrations that ship with this version, in order. */
+async function readMigrations(folder: URL): Promise<Migration[]> {
+  const folders = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory())
+  const names = folders.map((entry) => entry.name).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(`${name}/migration.sql`, folder), 'utf8')
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+// Prisma's own table, so that its tools read the same history.
+const PREPARE = `
+  CREATE SCHEMA IF NOT EXISTS plinth;
+  CREATE TABLE IF NOT EXISTS plinth._prisma_migrations (
+    id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz, migration_name varchar(255) NOT NULL,
+    logs text, rolled_back_at timestamptz, started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count integer NOT NULL DEFAULT 0)`
+
+/**
+ * Brings the database to this version. Each file and its row commit together, so a process killed between two leaves
+ * whole ones only. Answers the names applied.
+ * @throws when the database has a migration this version does not know, or one whose text differs
+ */
+export async function migrate(connectionString: string, folder = FOLDER): Promise<string[]> {
+  const client = new pg.Client({ connectionString, application_name: 'plinth-migrate' })
+  await client.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY])
+    await client.query(PREPARE)
+    const pending = await findPending(client, folder)
+    for (const migration of pending) await apply(client, migration)
+    await migrateJobs(client, connectionString)
+    return pending.map(({ name }) => name)
+  } finally {
+    await client.end()
+  }
+}
+
+async function findPending(client: pg.Client, folder: URL): Promise<Migration[]> {
+  const known = await readMigrations(folder)
+  const { rows } = await client.query<{ migration_name: string; checksum: string }>(
+    'SELECT migration_name, checksum FROM plinth._prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+  )
+  for (const { migration_name, checksum } of rows) {
+    const mine = known.find(({ name }) => name === migration_name)
+    if (!mine)
+      throw new Error(
+        `The database has migration ${migration_name}, which this version does not know. Start a newer version.`,
+      )
+    if (mine.checksum !== checksum)
+      throw new Error(`Migration ${migration_name} differs from the one that was applied to this database.`)
+  }
+  return known.filter(({ name }) => !rows.some((row) => row.migration_name === name))
+}
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  await client.query('BEGIN')
+  try {
+    await client.query(sql)
+    await client.query(
+      `INSERT INTO plinth._prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+       VALUES (gen_random_uuid()::text, $1, now(), $2, 1)`,
+      [checksum, name],
+    )
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw new Error(`Migration ${name} failed`, { cause: error })
+  }
+}
+
+/**
+ * Makes the job queue's own tables, in its schema `graphile_worker`. Where they are it does nothing: those of a newer
+ * version are brought by its runner. The caller holds the lock of migrations.
+ */
+async function migrateJobs(client: pg.Client, connectionString: string): Promise<void> {
+  const { rows } = await client.query("SELECT to_regclass('graphile_worker.migrations') IS NOT NULL AS done")
+  if ((rows as { done: boolean }[])[0]?.done) return
+  const { runMigrations } = await import('graphile-worker')
+  await runMigrations({ connectionString, maxPoolSize: 1 })
+}

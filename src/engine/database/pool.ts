@@ -1,0 +1,177 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import { LRUCache } from 'lru-cache'
+import pg from 'pg'
+import { LIMITS } from '../../foundation/limits.ts'
+import { PrismaClient } from '../prisma/client.ts'
+import type { Cap, CappedRows } from './capped-query.ts'
+import type { Closed, Db, Statement } from './client.ts'
+import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './connection-shares.ts'
+import { boundHolding } from './deadline.ts'
+import { retryRaces, translated, unreachable } from './errors.ts'
+import { askAny, askCapped, type Place } from './query.ts'
+import { openStops, type Stops, Watch } from './query-cancellation.ts'
+import { type Found, openReadiness } from './readiness.ts'
+import { inTransaction, runStatements } from './transactions.ts'
+
+/** The database as the server itself uses it. */
+export type Database = Db & {
+  readonly connectionString: string
+  readonly stops: Stops
+  /** The database as a token uses it: with its share of the connections. */
+  of(tokenId: string): Db
+  /** Another part of the connections for work of the server. */
+  part(): Db
+  /** Connections in use, statements and transactions that wait for one, and how many were refused so far. */
+  load(): { running: number; waiting: number; refused: number }
+  /** What the database can do now. */
+  readiness(): Promise<Found>
+  close(): Promise<void>
+}
+
+export type DatabaseOptions = {
+  /** How many connections the process holds. */
+  readonly connections?: number
+  /** How long a statement or a transaction may take. */
+  readonly timeoutMs?: number
+}
+
+const MOST_TOKENS = 10_000
+
+export function openDatabase(
+  connectionString: string,
+  onIdleError: (error: Error) => void,
+  { connections = LIMITS.databaseConnections, timeoutMs = LIMITS.requestTimeoutMs }: DatabaseOptions = {},
+): Database {
+  const waitMs = Math.min(LIMITS.connectionWaitMs, timeoutMs)
+  const pool = new pg.Pool({
+    connectionString,
+    max: connections,
+    application_name: 'plinth',
+    connectionTimeoutMillis: waitMs,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    // Nothing here looks up one key twice in a statement: a memory of what was found is all cost.
+    options: '-c enable_memoize=off',
+    // Bounds every statement, whoever wrote it: none outlives the request that asked for it.
+    statement_timeout: timeoutMs,
+    idle_in_transaction_session_timeout: timeoutMs,
+  })
+  pool.on('error', onIdleError)
+  // One that is lost in use tells whoever waits for it, and with nobody to hear its own words they would end the process.
+  pool.on('connect', (client) => void client.on('error', () => {}))
+  boundHolding(pool, timeoutMs + LIMITS.silenceMs)
+  const plain = new PrismaClient({
+    adapter: new PrismaPg(pool, { schema: 'plinth', statementNameGenerator: statementNames() }),
+  })
+  // The extension changes what is thrown and no shape, so the client keeps its type.
+  const client = plain.$extends({
+    query: { $allOperations: ({ args, query }) => translated(() => query(args)) },
+  }) as unknown as PrismaClient
+  const stops = openStops(connectionString)
+  const shares = openShares(connections, waitMs, whyLate(stops))
+  const part = (isOwn: boolean) =>
+    new View({ pool, timeoutMs, part: shares.part(isOwn), isOwn, client, stops })
+  const tokens = new LRUCache<string, Db>({ max: MOST_TOKENS })
+  return Object.assign(part(true), {
+    connectionString,
+    stops,
+    part: () => part(true),
+    of: (tokenId: string) => {
+      const known = tokens.get(tokenId)
+      if (known) return known
+      const made = part(false)
+      tokens.set(tokenId, made)
+      return made
+    },
+    load: shares.load,
+    readiness: openReadiness(stops),
+    close: async () => {
+      await client.$disconnect()
+      await pool.end()
+      await stops.close()
+    },
+  })
+}
+
+type Inner = Place & { readonly client: PrismaClient }
+
+/** The database within one part of its connections. */
+class View implements Db {
+  readonly isTransaction = false
+  readonly retry = retryRaces
+  readonly #inner: Inner
+  #orm: PrismaClient | undefined
+
+  constructor(inner: Inner) {
+    this.#inner = inner
+  }
+  get orm(): PrismaClient {
+    this.#orm ??= this.#inner.client.$extends({
+      query: { $allOperations: ({ args, query }) => this.#within(WEIGHTS.short, () => query(args)) },
+    }) as unknown as PrismaClient
+    return this.#orm
+  }
+  query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
+    const inner = this.#inner
+    return translated(() => askAny<Row>(inner, statement, values, closed && new Watch(closed, inner.stops)))
+  }
+  queryCapped<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    cap: Cap,
+    closed?: Closed,
+  ): Promise<CappedRows<Row>> {
+    const inner = this.#inner
+    const watch = closed && new Watch(closed, inner.stops)
+    return translated(() => askCapped<Row>(inner, statement, values, cap, watch))
+  }
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    const { client, timeoutMs } = this.#inner
+    const bounds = { maxWait: LIMITS.connectionWaitMs, timeout: timeoutMs }
+    return this.#alone(() => client.$transaction((tx) => work(inTransaction(tx)), bounds))
+  }
+  statements<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#alone(() => runStatements(this.#inner, work))
+  }
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    return retryRaces(() => this.#within(WEIGHTS.transaction, () => translated(work)))
+  }
+  async #within<T>(weight: Weight, work: () => Promise<T>): Promise<T> {
+    const { part } = this.#inner
+    await part.enter(weight)
+    try {
+      return await work()
+    } finally {
+      part.leave(weight)
+    }
+  }
+}
+
+/** Says whether the database is busy or away. All who wait in vain at once are told by one look. */
+function whyLate(stops: Stops): () => Promise<Error> {
+  let looking: Promise<Error | undefined> | undefined
+  const look = () =>
+    stops.ping().then(
+      () => undefined,
+      (thrown) => unreachable(thrown) ?? (thrown as Error),
+    )
+  return async () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return (await looking) ?? tooMuchAtOnce()
+  }
+}
+
+/** Prepared-statement names for the ORM's own SQL, a bounded number of them. */
+function statementNames() {
+  const names = new Map<string, string>()
+  return ({ sql }: { sql: string }): string => {
+    const known = names.get(sql)
+    if (known) return known
+    if (names.size >= 500) return ''
+    const name = `orm_${names.size}`
+    names.set(sql, name)
+    return name
+  }
+}

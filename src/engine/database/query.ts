@@ -1,0 +1,110 @@
+import pg from 'pg'
+import { type Cap, type CappedRows, runCapped } from './capped-query.ts'
+import type { Statement } from './client.ts'
+import { type Part, WEIGHTS } from './connection-shares.ts'
+import { abandoned, askedTooMuch } from './errors.ts'
+import type { Stops, Watch } from './query-cancellation.ts'
+import { TIMES_AND_JSON_AS_TEXT, TIMES_AS_TEXT } from './type-parsers.ts'
+
+/** Past the ORM, on the same connections: a third of its cost for a statement. */
+export async function ask<Row>(
+  client: pg.PoolClient,
+  statement: Statement,
+  values: readonly unknown[],
+  timeoutMs: number,
+): Promise<Row[]> {
+  try {
+    return (await run(client, configOf(statement, values))).rows as Row[]
+  } catch (thrown) {
+    throw statement.asked ? askedTooMuch(thrown, timeoutMs) : thrown
+  }
+}
+
+const configOf = (
+  { name, text, timesAsText, jsonAsText }: Statement,
+  values: readonly unknown[],
+): pg.QueryConfig => ({
+  ...(name && { name }),
+  text,
+  values: [...values],
+  ...(timesAsText && { types: jsonAsText ? TIMES_AND_JSON_AS_TEXT : TIMES_AS_TEXT }),
+})
+
+/**
+ * By callback: what the driver keeps of a promise it makes itself holds the rows, and all that waits for them, until the
+ * next collection of the old generation.
+ */
+export const run = (client: pg.PoolClient, query: string | pg.QueryConfig): Promise<pg.QueryResult> =>
+  new Promise((resolve, reject) => {
+    const done = (error: Error | null, result: pg.QueryResult) => (error ? reject(error) : resolve(result))
+    void client.query(query as pg.QueryConfig, done)
+  })
+
+/** Where statements run that are no transaction's, and what bounds them. */
+export type Place = {
+  readonly pool: pg.Pool
+  readonly timeoutMs: number
+  readonly part: Part
+  readonly stops: Stops
+  /** The server's own work: none of it is as long as what requests ask for. */
+  readonly isOwn: boolean
+}
+
+/** The same on a connection of the pool's choice. One that `watch` watches is cancelled when its caller goes. */
+export const askAny = <Row>(
+  place: Place,
+  statement: Statement,
+  values: readonly unknown[],
+  watch?: Watch,
+): Promise<Row[]> =>
+  onAny(place, statement, watch, (client) => ask<Row>(client, statement, values, place.timeoutMs))
+
+/** The same for a page: the rows that `cap` leaves room for. */
+export const askCapped = <Row>(
+  place: Place,
+  statement: Statement,
+  values: readonly unknown[],
+  cap: Cap,
+  watch?: Watch,
+): Promise<CappedRows<Row>> =>
+  onAny(place, statement, watch, async (client) => {
+    const cancel = () => place.stops.cancel(client)
+    try {
+      return await runCapped<Row>(client, configOf(statement, values), cap, cancel)
+    } catch (thrown) {
+      throw statement.asked ? askedTooMuch(thrown, place.timeoutMs) : thrown
+    }
+  })
+
+async function onAny<T>(
+  { pool, part, isOwn }: Place,
+  { asked }: Statement,
+  watch: Watch | undefined,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const weight = asked && !isOwn ? WEIGHTS.long : WEIGHTS.short
+  let client: pg.PoolClient | undefined
+  let isIn = false
+  let isSound = true
+  try {
+    const turn = part.enter(weight)
+    if (turn !== undefined) await turn
+    isIn = true
+    client = await pool.connect()
+    watch?.runsOn(client)
+    return await work(client)
+  } catch (thrown) {
+    isSound = isOfStatement(thrown)
+    throw watch?.isGone ? abandoned(thrown) : thrown
+  } finally {
+    if (watch) await watch.end()
+    client?.release(!isSound)
+    if (isIn) part.leave(weight)
+  }
+}
+
+/** An error of the statement alone, after which its connection is as good as before. */
+function isOfStatement(thrown: unknown): boolean {
+  const error = thrown instanceof pg.DatabaseError ? thrown : (thrown as { cause?: unknown } | null)?.cause
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
+}

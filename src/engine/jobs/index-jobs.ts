@@ -1,0 +1,119 @@
+import { lockType } from '../configuration/record-types/lock.ts'
+import { announce } from '../core/caches.ts'
+import type { Db } from '../database/client.ts'
+import { enqueue, type IndexKey, type Jobs } from '../database/enqueue-job.ts'
+import type { Duplicate } from '../indexes/declared.ts'
+import { dropEntries } from '../indexes/sync.ts'
+import {
+  BATCH,
+  ENTER_AGAIN,
+  ENTER_BATCH,
+  ENTER_TEXT_BATCH,
+  FIND_WITHOUT,
+  KEEP_DUPLICATES,
+  LIST_BUILDING,
+  LOCK_BUILDING,
+  MARK_FAILED,
+  MARK_READY,
+  MOST_DUPLICATES,
+  RESTART_BUILD,
+  TAKE_OUT,
+  TEXT_BATCH,
+} from './index-build-statements.ts'
+import { gather, type Refused } from './index-duplicates.ts'
+
+type Building = { kind: string; built_to: string | null; duplicates: Duplicate[] | null }
+type Key = readonly [base: string, type: string, index: string]
+type Step = 'more' | 'judge' | 'over'
+
+/**
+ * Enters all records that exist, a batch after the other, while writers enter what they write. What is done stays done
+ * when the process dies; the build goes on after it.
+ * @throws when `signal` asks to stop before the end
+ */
+export async function buildIndex(
+  db: Db,
+  { base, type, index }: IndexKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const key: Key = [base, type, index]
+  for (let step: Step = 'more'; step !== 'over'; ) {
+    signal.throwIfAborted()
+    step = await db.transaction((tx) => (step === 'judge' ? judge(tx, key) : buildBatch(tx, key)))
+  }
+}
+
+async function buildBatch(tx: Db, key: Key): Promise<Step> {
+  const [building] = await tx.query<Building>(LOCK_BUILDING, key)
+  if (!building) return 'over'
+  const after = building.built_to ?? ''
+  const isText = building.kind === 'text'
+  const how = isText ? ENTER_TEXT_BATCH : ENTER_BATCH
+  const [batch] = await tx.query<{ seen: number; entered: number; last: string | null }>(how, [...key, after])
+  const { seen = 0, entered = 0, last = null } = batch ?? {}
+  let duplicates = building.duplicates ?? []
+  if (building.kind === 'unique' && entered < seen) {
+    const refused = await enterOrRefuse(tx, key, [after, last, []])
+    if (refused.length > 0) {
+      duplicates = await gather(tx, key, duplicates, refused)
+      await tx.query(KEEP_DUPLICATES, [...key, JSON.stringify(duplicates)])
+    }
+  }
+  if (seen === (isText ? TEXT_BATCH : BATCH) && duplicates.length < MOST_DUPLICATES) return 'more'
+  if (duplicates.length > 0) return 'judge'
+  await tx.query(MARK_READY, key)
+  await announce(tx, `type:${key[0]}/${key[1]}`)
+  return 'over'
+}
+
+type Which = readonly [after: string, last: string | null, ids: readonly string[]]
+
+/**
+ * The records that others keep out of a unique index. Who is without an entry and kept out by none was so a moment ago,
+ * by one that a writer has changed or deleted since: it is entered, or kept out by a third.
+ */
+async function enterOrRefuse(tx: Db, key: Key, which: Which): Promise<Refused[]> {
+  for (;;) {
+    const without = await tx.query<Refused | { id: string; holder: null }>(FIND_WITHOUT, [...key, ...which])
+    const free = without.filter(({ holder }) => holder === null).map(({ id }) => id)
+    if (free.length === 0) return without.filter((each) => each.holder !== null)
+    await tx.query(ENTER_AGAIN, [...key, free])
+  }
+}
+
+/** Decides on an index with duplicates while nobody writes: some may have been mended since they were found. */
+async function judge(tx: Db, key: Key): Promise<Step> {
+  const [base, type, index] = key
+  await lockType(tx, base, type)
+  const [building] = await tx.query<Building>(LOCK_BUILDING, key)
+  if (!building) return 'over'
+  const ids = (building.duplicates ?? []).flatMap((group) => group.ids)
+  const refused = await enterOrRefuse(tx, key, ['', '', ids])
+  if (refused.length === 0) {
+    await tx.query(RESTART_BUILD, key)
+    return 'more'
+  }
+  await tx.query(MARK_FAILED, [...key, JSON.stringify(await gather(tx, key, [], refused))])
+  await dropEntries(tx, base, index)
+  await announce(tx, `type:${base}/${type}`)
+  return 'over'
+}
+
+/** Asks again for all builds that are not at their end, for those whose process died. One that goes on is not disturbed. */
+export async function resumeBuilds(db: Db): Promise<void> {
+  for (const key of await db.query<IndexKey>(LIST_BUILDING, []))
+    await enqueue(db, 'build_index', key, `build:${key.index}`)
+}
+
+/** Deletes the entries of an index that nobody reads or writes any more, some at a time. @throws when asked to stop */
+export async function dropIndexEntries(
+  db: Db,
+  { base, index }: Jobs['drop_index_entries'],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const how of TAKE_OUT)
+    for (let gone = 1; gone > 0; ) {
+      signal.throwIfAborted()
+      gone = (await db.query<{ gone: number }>(how, [base, index]))[0]?.gone ?? 0
+    }
+}

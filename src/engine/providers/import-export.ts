@@ -1,0 +1,209 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ID_RULES, isTypeId } from '../../contract/ids.ts'
+import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { demand, demandSight } from '../access/access.ts'
+import {
+  getRecordType,
+  listRecordTypes,
+  patchRecordType,
+  putRecordType,
+  type RecordType,
+} from '../configuration/record-types/index.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { canRunPattern, isKnownFormat } from '../json-schema/index.ts'
+import { createRecord, getRecord, type RecordItem } from '../records/index.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import type { Shape, ToolDefinition } from './codec.ts'
+import { requireCallName, together, writeTool } from './export.ts'
+import { readTools } from './import.ts'
+import type { Json } from './input.ts'
+import { provider } from './registry.ts'
+
+const CHECKS = { isKnownFormat, canRunPattern }
+const PLAIN = { expected: NO_EXPECTATION, onInvalid: 'refuse', migration: null } as const
+
+export type Imported = {
+  data: { record_type: string; operation: string; warnings: string[] }[]
+  meta: { count: number }
+}
+
+/** One record type per tool definition, all or none. @throws with details at `/tools/<i>` */
+export async function importTools(
+  scope: WriteScope,
+  baseId: string,
+  name: string,
+  tools: unknown,
+): Promise<Imported> {
+  demandSight(scope.access, baseId)
+  const definitions = readTools(provider(name), tools, CHECKS)
+  for (const definition of definitions) demand(scope.access, 'manage', baseId, definition.name)
+  return scope.db.transaction(async (tx) => {
+    const data = []
+    const refused: DomainError[] = []
+    for (const definition of definitions) {
+      const type = await importOne({ ...scope, db: tx }, baseId, definition).catch(ofTool)
+      if (type instanceof DomainError) refused.push(type)
+      else
+        data.push({
+          record_type: type.id,
+          operation: type.operation ?? 'unchanged',
+          warnings: definition.warnings,
+        })
+    }
+    const [first] = refused
+    if (first)
+      throw new DomainError(first.code, first.message, { details: refused.flatMap(({ details }) => details) })
+    return { data, meta: { count: data.length } }
+  })
+}
+
+/** The failures that are a tool's own: after them the others are tried as well, so that all are named. */
+function ofTool(thrown: unknown): DomainError {
+  if (!(thrown instanceof DomainError)) throw thrown
+  if (thrown.code === 'VALIDATION_ERROR' || thrown.details[0]?.code === 'records_invalid') return thrown
+  throw thrown
+}
+
+/** What the definition says replaces what the type had; the rest of a type that exists stays. */
+async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition): Promise<RecordType> {
+  const held = await scope.db.orm.recordType.findUnique({ where: { baseId_id: { baseId, id: tool.name } } })
+  const display = { ...(held?.display as object | undefined), source: tool.source }
+  const said = {
+    description: tool.description,
+    jsonSchema: tool.jsonSchema,
+    display,
+    ...(tool.title && { name: tool.title }),
+  }
+  try {
+    return await (held ? patchRecordType : putRecordType)(scope, baseId, tool.name, said, PLAIN)
+  } catch (thrown) {
+    throw moved(thrown, {
+      '/json_schema': tool.schemaAt,
+      '/id': tool.nameAt,
+      '': tool.nameAt.replace(/^(\/tools\/\d+).*$/s, '$1'),
+    })
+  }
+}
+
+const PAGE = 1000
+
+/** Record types as the provider's native definitions: those named, or all that the token may read. */
+export async function exportRecordTypes(
+  scope: Scope,
+  baseId: string,
+  name: string,
+  named: readonly string[] | null,
+  shape: Shape,
+) {
+  const codec = provider(name)
+  if (named) checkNames(named)
+  const written: (ReturnType<typeof writeTool> & { id: string })[] = []
+  let left = scope.answer.room
+  const add = async (type: RecordType) => {
+    if (turnIsOver()) await nextTurn()
+    const tool = writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, { checks: CHECKS, shape })
+    left -= JSON.stringify([tool.tool, tool.warnings]).length
+    if (left < 0 && written.length > 0) throw tooLarge()
+    written.push({ ...tool, id: type.id })
+  }
+  if (named) for (const id of named) await add(await getRecordType(scope, baseId, id))
+  else
+    for (let more = true; more; ) {
+      const page = await listRecordTypes(scope, baseId, { limit: PAGE, offset: written.length })
+      for (const type of page.data) await add(type)
+      more = page.hasMore
+    }
+  return together(codec, named ? written : written.sort((a, b) => (a.id < b.id ? -1 : 1)))
+}
+
+const tooLarge = () =>
+  invalid({
+    path: '/record_types',
+    code: 'too_large',
+    message: 'The definitions have more bytes than an answer may. Name fewer record types at a time.',
+  })
+
+/** Each name once, each one that a type can have: an empty one, from a stray comma, is no type that is missing. */
+function checkNames(named: readonly string[]): void {
+  const wrong = named.find((id, i) => !isTypeId(id) || named.indexOf(id) !== i)
+  if (wrong === undefined) return
+  const twice = isTypeId(wrong)
+  throw invalid({
+    path: '/record_types',
+    code: twice ? 'duplicate' : 'invalid_id',
+    message: twice ? `"${wrong}" is named twice.` : `A record type id must be ${ID_RULES.type}.`,
+    received: wrong.slice(0, 100),
+  })
+}
+
+export type ToolCallRecord = RecordItem & { toolResult: unknown }
+
+// What the call was first sent with, whatever became of the record since.
+const FIRST_DATA = statement(
+  'first_data',
+  `SELECT data FROM plinth.change WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND operation = 'create'
+   ORDER BY version DESC LIMIT 1`,
+)
+const BY_PAIR = statement(
+  'record_by_pair',
+  `SELECT id FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND external_source = $3 AND external_id = $4`,
+)
+
+/** A record from a native tool call. The same call again is the same record. @throws CONFLICT for its id with other arguments */
+export async function recordToolCall(
+  scope: WriteScope,
+  baseId: string,
+  name: string,
+  recordType: string,
+  native: unknown,
+): Promise<ToolCallRecord> {
+  demand(scope.access, 'write', baseId, recordType)
+  const codec = provider(name)
+  const call = codec.readCall(native)
+  requireCallName(codec, call, { id: recordType })
+  const pair = call.callId === null ? {} : { externalId: call.callId, externalSource: codec.id }
+  const finish = (record: RecordItem): ToolCallRecord => {
+    const { id, operation = 'unchanged', ...rest } = record
+    const outcome = {
+      id,
+      record_type: recordType,
+      operation,
+      record: { data: rest.data, version: rest.version, status: rest.status },
+    }
+    return { ...record, operation, toolResult: codec.toolResult(call, outcome) }
+  }
+  try {
+    return finish(await createRecord(scope, baseId, recordType, { data: call.arguments, ...pair }))
+  } catch (thrown) {
+    const taken = thrown instanceof DomainError && thrown.code === 'CONFLICT' && call.callId !== null
+    if (!taken) throw moved(thrown, { '/data': call.argumentsAt })
+    const [held] = await scope.db.query<{ id: string }>(BY_PAIR, [baseId, recordType, codec.id, call.callId])
+    const [first] = held
+      ? await scope.db.query<{ data: unknown }>(FIRST_DATA, [baseId, recordType, held.id])
+      : []
+    if (!held) throw thrown
+    if (!isDeepStrictEqual(first?.data, call.arguments)) throw otherArguments(call.argumentsAt)
+    return finish(await getRecord(scope, baseId, recordType, held.id))
+  }
+}
+
+const otherArguments = (path: string) =>
+  new DomainError('CONFLICT', 'This call id was used before with different arguments.', {
+    details: [
+      {
+        path,
+        code: 'other_arguments',
+        message: 'A call id identifies one call. Send a new id for a new call.',
+      },
+    ],
+  })
+
+/** The same failure with its details moved to where the native object has them. */
+const moved = (thrown: unknown, places: Record<string, string>): unknown =>
+  withPaths(thrown, (path) => {
+    const from = Object.keys(places).find((prefix) => path === prefix || path.startsWith(`${prefix}/`))
+    return from === undefined ? path : `${places[from]}${path.slice(from.length)}`
+  })

@@ -1,0 +1,141 @@
+import type { Position } from '../core/cursor.ts'
+import type { BoundFilter, BoundSort } from '../filter/bind.ts'
+import { compileFilter } from '../filter/compile.ts'
+import type { FieldContext } from '../filter/operand.ts'
+import { type BoundStatement, Parameters } from '../filter/parameters.ts'
+import { countFound } from '../filter/search-condition.ts'
+import type { CompiledIndex } from '../indexes/index.ts'
+import { RECORD_COLUMNS } from '../record-store/record.ts'
+import { shownData } from '../row-policy/project-data.ts'
+import type { AccessPath } from './access-path.ts'
+import type { Moment } from './as-of.ts'
+import { type Compiled, compileFor } from './compile-query.ts'
+import { entriesAfter, entryConditions, entryKey, entryOrder, entryRuns } from './index-scan.ts'
+import { after, orderBy } from './order.ts'
+import { recordsAsOf } from './point-in-time-statements.ts'
+import { chooseWay, RECORD_OF_ENTRY, recordSource, scope, type Way } from './record-source.ts'
+import type { SortTerm } from './sort.ts'
+
+/** Which records, in which order, and which of them. */
+export type ListQuery = {
+  baseId: string
+  recordType: string
+  type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
+  filter: BoundFilter | null
+  sort: BoundSort<SortTerm>
+  limit: number
+  offset: number
+  position: Position | null
+  /** Is the content of the records asked for at all? */
+  withData: boolean
+  includeTotal: boolean
+  /** The moment whose records are asked for, without indexes then, which know the present only; null for the present. */
+  moment: Moment | null
+}
+const COLUMNS = RECORD_COLUMNS.split(', ')
+
+/**
+ * The statement of a page and one record beyond it. Beside each record stand what each sort term is for it, as `s0`, `s1`,
+ * …, and the `total`, if it is wanted.
+ */
+export function listStatement(query: ListQuery, how: Compiled): BoundStatement {
+  const { parameters } = how
+  const way = chooseWay(query)
+  const text =
+    way.path && way.path.order !== null
+      ? throughEntries(query, how, way.path)
+      : throughRecords(query, how, way)
+  return parameters.bind(text)
+}
+
+/** The statement that counts all that match, for a page that is empty. */
+export function countStatement(query: ListQuery): BoundStatement {
+  const parameters = new Parameters()
+  return parameters.bind(countOf(query, parameters))
+}
+
+function countOf(query: ListQuery, parameters: Parameters): string {
+  const way = chooseWay(query)
+  const { path, text } = way
+  const finds = path !== null && path.fixed.length + path.range.length > 0
+  const { baseId } = query
+  // Entries that say all need no look at their records.
+  if (finds && path.residual === null)
+    return `SELECT count(*)::float8 AS total FROM plinth.record_index i WHERE ${entryConditions(path, baseId, parameters)}`
+  if (text && text.residual === null)
+    return countFound(text.search, { index: text.index, baseId }, parameters)
+  const how = compileFor(query, parameters)
+  return `SELECT count(*)::float8 AS total FROM ${found(query, how, finds || text ? way : NO_WAY)}`
+}
+
+const NO_WAY = { path: null, text: null }
+
+export const all = (conditions: readonly (string | null)[]): string =>
+  conditions.filter(Boolean).join(' AND ')
+
+/** FROM and WHERE of the records `r` of the type that match: as they are, or as they were. */
+function found(query: ListQuery, how: Compiled, way: Way, beyond: () => string | null = () => null): string {
+  const { baseId, recordType, moment } = query
+  const { parameters, target } = how
+  if (moment) {
+    const bound = { base: parameters.add(baseId), recordType: parameters.add(recordType) }
+    const at = { moment: parameters.add(moment.text), zone: parameters.add(moment.zone) }
+    const filter = query.filter && compileFilter(query.filter, target)
+    return `${recordsAsOf({ ...bound, ...at })} r WHERE ${all(['true', filter, beyond()])}`
+  }
+  const { from, where, filter } = recordSource(query, way, how)
+  return `${from} WHERE ${all([where, filter && compileFilter(filter, target), beyond()])}`
+}
+
+function columns(
+  query: ListQuery,
+  { parameters, terms, score }: Compiled,
+  keyed: (term: number) => string | null = () => null,
+): string {
+  const data = query.withData ? shownData(query.type.shown, parameters) : 'NULL::jsonb'
+  const own = COLUMNS.map((name) => (name === 'data' ? `${data} AS data` : `r.${name}`))
+  const keys = terms().flatMap(({ sql, column }, i) =>
+    column === null ? [`${keyed(i) ?? sql} AS s${i}`] : [],
+  )
+  const scored = score()
+  const total = query.includeTotal ? [`(${countOf(query, parameters)}) AS total`] : []
+  return [...own, ...keys, ...(scored === null ? [] : [`${scored} AS score`]), ...total].join(', ')
+}
+
+/** Sorts what matches; the entries, if there is a path, only find it. */
+function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
+  const { parameters } = how
+  const { position } = query
+  const from = found(query, how, way, () => position && after(how.terms(), position, parameters))
+  return `SELECT ${columns(query, how)} FROM ${from} ORDER BY ${orderBy(how.terms())} ${window(query, parameters)}`
+}
+
+/** Walks the entries in their order, and reads only the records of the page. */
+function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): string {
+  const { parameters, target } = how
+  const entriesFound = entryConditions(path, query.baseId, parameters)
+  const scoped = scope(query, parameters)
+  const residual = path.residual && `${scoped} AND ${compileFilter(path.residual, target)}`
+  const from = `plinth.record_index i${residual ? `, ${RECORD_OF_ENTRY}` : ''}`
+  const order = entryOrder(path)
+  const runs = entryRuns(path)
+  const pieces = runs.flatMap((run, n) => {
+    const beyond = query.position && entriesAfter(path, n, query.sort, query.position, parameters)
+    if (query.position && beyond === null) return []
+    const conditions = all([entriesFound, run, beyond, residual])
+    return `SELECT ${n} AS run, i.id, i.row_no, i.k1, i.k2, i.k3, i.created_at FROM ${from} WHERE ${conditions} ORDER BY ${order}`
+  })
+  const page = window(query, parameters)
+  const [only] = pieces
+  const first = query.limit + 1 + query.offset
+  const entries =
+    pieces.length === 1
+      ? `${only} ${page}`
+      : `SELECT * FROM (${pieces.map((piece) => `(${piece} LIMIT ${first})`).join(' UNION ALL ')}) i ORDER BY i.run, ${order} ${page}`
+  const keyed = (n: number) => entryKey(path, query.sort[n])
+  return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${RECORD_OF_ENTRY} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
+}
+
+/** The page and one record more. The limit stands in the text, for a plan that is made once to know it. */
+const window = ({ limit, offset }: ListQuery, parameters: Parameters): string =>
+  `LIMIT ${limit + 1}${offset > 0 ? ` OFFSET ${parameters.add(offset)}::bigint` : ''}`

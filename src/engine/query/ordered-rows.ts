@@ -1,0 +1,34 @@
+import { compileFilter } from '../filter/compile.ts'
+import type { AccessPath } from './access-path.ts'
+import type { Compiled } from './compile-query.ts'
+import { entryConditions, entryOrder, entryRuns } from './index-scan.ts'
+import { all } from './list-statement.ts'
+import { orderBy } from './order.ts'
+import { type Asked, chooseWay, recordSource } from './record-source.ts'
+
+/**
+ * A query of the numbers (`row_no`) of the first records that may match, in order, found as a list finds them; the
+ * filter is for its reader to test on each. The bound stands in the text: the plan rests on it.
+ */
+export function numbersInOrder(query: Asked, how: Compiled, most: number | null): string {
+  const way = chooseWay(query)
+  const limit = most === null ? '' : `LIMIT ${most}`
+  if (way.path && way.path.order !== null) return ofEntries(query, how, way.path, limit)
+  const { from, where, filter } = recordSource(query, way, how)
+  const conditions = all([where, filter && compileFilter(filter, how.target)])
+  return `SELECT r.row_no FROM ${from} WHERE ${conditions} ORDER BY ${orderBy(how.terms())} ${limit}`
+}
+
+/** The entries alone: what they cannot tell is told by the record, which is read anyhow. */
+function ofEntries({ baseId }: Asked, { parameters }: Compiled, path: AccessPath, limit: string): string {
+  const found = entryConditions(path, baseId, parameters)
+  const order = entryOrder(path)
+  const runs = entryRuns(path)
+  const pieces = runs.map(
+    (run, n) =>
+      `SELECT ${n} AS run, i.row_no, i.id, i.k1, i.k2, i.k3, i.created_at FROM plinth.record_index i
+       WHERE ${all([found, run])} ORDER BY ${order} ${limit}`,
+  )
+  if (pieces.length === 1) return `SELECT i.row_no FROM (${pieces[0]}) i`
+  return `SELECT i.row_no FROM (${pieces.map((piece) => `(${piece})`).join(' UNION ALL ')}) i ORDER BY i.run, ${order} ${limit}`
+}

@@ -1,0 +1,97 @@
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import type { Scope } from '../core/scope.ts'
+import { type RecordItem, type RecordRow, recordNotFound, toRecord, written } from '../record-store/record.ts'
+import { type Moment, readMoment } from './as-of.ts'
+import { GET_AS_OF, GET_PURGED, GET_SPAN, GET_VERSION } from './point-in-time-statements.ts'
+
+/** Which past of a record is meant: a version, or a moment. */
+export type PastArgs = { version?: number | null | undefined; asOf?: string | null | undefined }
+type Past = { version: number } | { moment: Moment }
+type Row = RecordRow & { is_gone: boolean }
+type Target = readonly [baseId: string, recordType: string, id: string]
+
+export const asksPast = ({ version, asOf }: PastArgs): boolean => version != null || asOf != null
+
+/** @throws VALIDATION_ERROR for both at once, a version below 1, or what is no time */
+export function readPast({ version, asOf }: PastArgs, zone: string): Past {
+  if (version == null) return { moment: readMoment(asOf ?? '', zone) }
+  if (asOf != null)
+    throw invalid({
+      path: '/as_of',
+      code: 'exclusive',
+      message: 'version and as_of exclude each other. Send one of them.',
+    })
+  if (version >= 1) return { version }
+  throw invalid({
+    path: '/version',
+    code: 'out_of_range',
+    message: 'Versions count from 1.',
+    received: version,
+  })
+}
+
+/** The record as it was. @throws NOT_FOUND when it was not there then, or that past is purged */
+export async function getPastRecord(scope: Scope, target: Target, past: Past): Promise<RecordItem> {
+  const [row] =
+    'version' in past
+      ? await scope.db.query<Row>(GET_VERSION, [...target, past.version])
+      : await scope.db.query<Row>(GET_AS_OF, [...target, past.moment.text, past.moment.zone])
+  if (row && !row.is_gone) return toRecord(target[1], row)
+  throw 'version' in past
+    ? await noSuchVersion(scope, target, past.version, row)
+    : await notThere(scope, target, past.moment, row)
+}
+
+async function noSuchVersion(scope: Scope, target: Target, version: number, row?: Row): Promise<DomainError> {
+  const [baseId, recordType, id] = target
+  if (row)
+    return absent(`Version ${version} of record "${id}" is its deletion.`, {
+      path: '/version',
+      code: 'version_deleted',
+      message: `Read version ${version - 1}, which is what was deleted, or restore the record.`,
+      hint: String(version - 1),
+    })
+  const [span] = await scope.db.query<{ first: number | null; last: number }>(GET_SPAN, [...target])
+  if (!span || span.first === null) return recordNotFound(recordType, id)
+  return absent(`There is no version ${version} of record "${id}".`, {
+    path: '/version',
+    code: 'version_not_found',
+    message: `Versions ${span.first} to ${span.last} are kept: GET /v1/${baseId}/records/${recordType}/${id}/history.`,
+    received: version,
+    expected: { from: span.first, to: span.last },
+  })
+}
+
+async function notThere(scope: Scope, target: Target, moment: Moment, row?: Row): Promise<DomainError> {
+  const [baseId, recordType, id] = target
+  const from = row ? null : await purgedUntil(scope, baseId, moment)
+  if (from) return absent(`The history of that time has been purged.`, purged(from))
+  return absent(`There was no record "${id}" of type "${recordType}" at that time.`, {
+    path: '/as_of',
+    code: 'record_not_found',
+    message: `It was ${row ? 'deleted' : 'not created yet'}: GET /v1/${baseId}/records/${recordType}/${id}/history tells when it was there.`,
+    received: moment.text,
+  })
+}
+
+/** @throws VALIDATION_ERROR when the history of the moment has gaps, so that no list of it would be whole */
+export async function demandKept(scope: Scope, baseId: string, moment: Moment): Promise<void> {
+  const from = await purgedUntil(scope, baseId, moment)
+  if (from) throw invalid(purged(from))
+}
+
+/** From when on the history is whole, where that is after the moment. */
+async function purgedUntil(scope: Scope, baseId: string, { text, zone }: Moment): Promise<string | null> {
+  const [row] = await scope.db.query<{ history_from: string }>(GET_PURGED, [baseId, text, zone])
+  return row ? written(row.history_from) : null
+}
+
+const purged = (from: string): Detail => ({
+  path: '/as_of',
+  code: 'history_purged',
+  message: `The base keeps its history for some days only ("history_days"): ask for ${from} or later.`,
+  expected: { from },
+})
+
+const absent = (message: string, detail: Detail) =>
+  new DomainError('NOT_FOUND', message, { details: [detail] })

@@ -1,0 +1,64 @@
+import type { TypeLens } from '../core/policy.ts'
+import type { Scope } from '../core/scope.ts'
+import { shaped } from '../database/client.ts'
+import type { BoundFilter } from '../filter/bind.ts'
+import { compileFilter } from '../filter/compile.ts'
+import type { FieldContext } from '../filter/operand.ts'
+import type { CompiledIndex } from '../indexes/index.ts'
+import { RECORD_COLUMNS, type RecordRow } from '../record-store/record.ts'
+import { shownData } from '../row-policy/project-data.ts'
+import { compileFor } from './compile-query.ts'
+import { UNSORTED } from './sort.ts'
+
+/** A type as its bounded records are read. */
+export type BoundedType = FieldContext & {
+  readonly baseId: string
+  readonly id: string
+  readonly indexes: readonly CompiledIndex[]
+}
+
+/** The record with what is shown of it; undefined for one that is out of bounds, as for one that is absent. */
+export async function readBounded(
+  scope: Scope,
+  lens: TypeLens,
+  type: BoundedType,
+  id: string,
+): Promise<RecordRow | undefined> {
+  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
+  const columns = RECORD_COLUMNS.split(', ').map((name) =>
+    name === 'data' ? `${shownData(lens.shown, parameters)} AS data` : `r.${name}`,
+  )
+  const { text, values } = parameters.bind(
+    `SELECT ${columns.join(', ')} FROM plinth.record r
+     WHERE r.base_id = ${parameters.add(type.baseId)} AND r.record_type = ${parameters.add(type.id)} AND r.id = ${parameters.add(id)}
+       AND ${lens.filter ? compileFilter(lens.filter, target) : 'true'}`,
+  )
+  return (await scope.db.query<RecordRow>(shaped(text), values))[0]
+}
+
+/** The ids of those of the records that lie within the filter. Their locks, where they are held, keep it so. */
+export async function idsWithin(
+  scope: Scope,
+  filter: BoundFilter | null,
+  type: BoundedType,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  if (filter === null) return ids
+  const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
+  const { text, values } = parameters.bind(
+    `SELECT r.id FROM plinth.record r
+     WHERE r.base_id = ${parameters.add(type.baseId)} AND r.record_type = ${parameters.add(type.id)}
+       AND r.id = ANY (${parameters.add(ids)}::text[]) AND ${compileFilter(filter, target)}`,
+  )
+  return (await scope.db.query<{ id: string }>(shaped(text), values)).map(({ id }) => id)
+}
+
+/** Do all of these records lie within their bounds? */
+export async function areWithin(
+  scope: Scope,
+  { filter }: TypeLens,
+  type: BoundedType,
+  ids: readonly string[],
+): Promise<boolean> {
+  return (await idsWithin(scope, filter, type, ids)).length === ids.length
+}

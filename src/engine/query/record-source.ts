@@ -1,0 +1,77 @@
+import type { BoundFilter, BoundSort } from '../filter/bind.ts'
+import { restOf } from '../filter/bind.ts'
+import type { FieldContext } from '../filter/operand.ts'
+import type { Parameters } from '../filter/parameters.ts'
+import type { Condition } from '../filter/parse.ts'
+import { type IndexedField, recordsFound, textIndexOf } from '../filter/search-condition.ts'
+import type { CompiledIndex } from '../indexes/index.ts'
+import { type AccessPath, chooseAccessPath, conjunctsOf } from './access-path.ts'
+import type { Compiled } from './compile-query.ts'
+import { entryConditions } from './index-scan.ts'
+import type { SortTerm } from './sort.ts'
+
+/** Which records of a type are read, and in which order. */
+export type Asked = {
+  baseId: string
+  recordType: string
+  type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
+  filter: BoundFilter | null
+  sort: BoundSort<SortTerm>
+}
+
+/** How declared indexes serve a query: one of them at most. */
+export type Way = { path: AccessPath | null; text: TextPath | null }
+/** A text index finds the records of one search; the residual filter is tested on each. */
+type TextPath = { search: Condition; index: IndexedField; residual: BoundFilter | null }
+
+/** The best way to the records; without one they are read in the order of their keys. */
+export function chooseWay({ type, filter, sort }: Pick<Asked, 'type' | 'filter' | 'sort'>): Way {
+  const path = chooseAccessPath(type.indexes, filter, sort)
+  if (path && path.fixed.length + path.range.length > 0) return { path, text: null }
+  // An order alone would walk through all records for the few that a search finds.
+  const text = chooseTextPath(type, filter)
+  return text ? { path: null, text } : { path, text: null }
+}
+
+function chooseTextPath(type: Asked['type'], filter: BoundFilter | null): TextPath | null {
+  const conjuncts = filter ? conjunctsOf(filter) : []
+  for (const each of conjuncts) {
+    if (each.kind !== 'condition' || each.op !== 'search') continue
+    const index = textIndexOf(each, type)
+    if (index) return { search: each, index, residual: restOf(conjuncts.filter((other) => other !== each)) }
+  }
+  return null
+}
+
+/** FROM and WHERE of the records `r` that a way finds, but for the filter that is left. */
+export type RecordSource = { from: string; where: string; filter: BoundFilter | null }
+
+/**
+ * Where the records of a query are read. The driving side stands in a subquery that the planner cannot take apart and every
+ * other table is a LATERAL look-up by a unique key, so the join order does not rest on row estimates: those of a type that
+ * was just written are wrong until statistics are renewed.
+ */
+export function recordSource(
+  query: Asked,
+  { path, text }: Way,
+  { parameters, addScore }: Pick<Compiled, 'parameters' | 'addScore'>,
+): RecordSource {
+  const { baseId, filter } = query
+  const scoped = scope(query, parameters)
+  if (path) {
+    const where = `${entryConditions(path, baseId, parameters)} AND ${scoped}`
+    return { from: `plinth.record_index i, ${RECORD_OF_ENTRY}`, where, filter: path.residual }
+  }
+  if (!text) return { from: 'plinth.record r', where: scoped, filter }
+  const found = recordsFound(text.search, { index: text.index, baseId, scoped }, parameters, addScore)
+  return { from: `${found} r`, where: 'true', filter: text.residual }
+}
+
+/** The record of the entry `i` by its number alone: an index on several columns may look as cheap to the planner. */
+export const RECORD_OF_ENTRY = 'LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = i.row_no LIMIT 1) r'
+
+/** The records of one type, and no other tenant's. */
+export const scope = (
+  { baseId, recordType }: Pick<Asked, 'baseId' | 'recordType'>,
+  parameters: Parameters,
+): string => `r.base_id = ${parameters.add(baseId)} AND r.record_type = ${parameters.add(recordType)}`

@@ -1,0 +1,104 @@
+import { splitNames } from '../../contract/field-list.ts'
+import { nearest } from '../../contract/suggest.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { type Field, parseField } from '../compiled-types/field-path.ts'
+import type { BoundSort } from '../filter/bind.ts'
+import { holdsSearch } from '../filter/compile.ts'
+import type { Filter } from '../filter/parse.ts'
+
+/** A field of the record, or how well it matches the search. */
+type SortField = Field | { kind: 'score' }
+/** One term of a sort; `name` is the field as it was written, `at` where the term stands. */
+export type SortTerm<F = SortField> = {
+  name: string
+  field: F
+  descending: boolean
+  at: string
+}
+
+type ReadField<F> = (name: unknown, at: string) => F
+
+const SCORE = '_search_score'
+
+const DEFAULT: readonly SortTerm[] = [
+  { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: true, at: '/sort' },
+]
+
+/** No order at all. */
+export const UNSORTED = [] as unknown as BoundSort<SortTerm>
+
+/** The order of a queue. */
+export const OLDEST_FIRST: readonly SortTerm[] = [
+  { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: false, at: '/sort' },
+]
+
+/** The order of a search that is not sorted otherwise. */
+export const BEST_FIRST: readonly SortTerm[] = [
+  { name: SCORE, field: { kind: 'score' }, descending: true, at: '/sort' },
+]
+
+/** Reads a sort of records; without one, the newest come first. @throws VALIDATION_ERROR */
+export function parseSort(raw: unknown, at: string, filter: Filter | null): readonly SortTerm[] {
+  if (raw === undefined || raw === null) return DEFAULT
+  const searches = filter !== null && holdsSearch(filter)
+  return readSort<SortField>(raw, at, (name, here) =>
+    name === SCORE && searches ? { kind: 'score' } : parseField(name, here),
+  )
+}
+
+/** Reads `[{ field, direction }]` or the shorthand `-data.amount,created_at`. @throws VALIDATION_ERROR */
+export function readSort<F>(raw: unknown, at: string, readField: ReadField<F>): readonly SortTerm<F>[] {
+  const terms =
+    typeof raw === 'string'
+      ? splitNames(raw, at).map((term) => shorthand(term, at, readField))
+      : Array.isArray(raw) && raw.length > 0
+        ? raw.map((term, index) => readTerm(term, `${at}/${index}`, readField))
+        : undefined
+  if (!terms)
+    throw invalid({
+      path: at,
+      code: 'type',
+      message: 'sort is a list of {"field","direction"}, or a string like "-created_at,id".',
+    })
+  if (terms.length > LIMITS.sortTerms)
+    throw invalid({
+      path: at,
+      code: 'too_many',
+      message: `A sort can have at most ${LIMITS.sortTerms} terms.`,
+      expected: LIMITS.sortTerms,
+    })
+  return terms
+}
+
+function shorthand<F>(term: string, at: string, readField: ReadField<F>): SortTerm<F> {
+  const descending = term.startsWith('-')
+  const name = descending ? term.slice(1) : term
+  return { name, field: readField(name, at), descending, at }
+}
+
+function readTerm<F>(term: unknown, at: string, readField: ReadField<F>): SortTerm<F> {
+  if (typeof term !== 'object' || term === null || Array.isArray(term))
+    throw invalid({ path: at, code: 'type', message: 'A sort term must be {"field","direction"}.' })
+  const unknown = Object.keys(term).find((key) => key !== 'field' && key !== 'direction')
+  if (unknown !== undefined)
+    throw invalid({
+      path: `${at}/${unknown.slice(0, 64)}`,
+      code: 'unknown_key',
+      message: `A sort term has no "${unknown.slice(0, 64)}".`,
+      allowed: ['field', 'direction'],
+    })
+  const { field, direction = 'asc' } = term as { field?: unknown; direction?: unknown }
+  if (direction !== 'asc' && direction !== 'desc') {
+    const written = typeof direction === 'string' ? direction.slice(0, 32) : direction
+    const hint = typeof written === 'string' ? nearest(written.toLowerCase(), ['asc', 'desc']) : undefined
+    throw invalid({
+      path: `${at}/direction`,
+      code: 'enum',
+      message: `direction is "asc" or "desc", not ${JSON.stringify(written)}.`,
+      allowed: ['asc', 'desc'],
+      ...(hint && { hint }),
+    })
+  }
+  return { name: String(field), field: readField(field, `${at}/field`), descending: direction === 'desc', at }
+}

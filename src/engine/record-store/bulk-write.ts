@@ -1,0 +1,87 @@
+import { DomainError } from '../../foundation/errors.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import type { Db } from '../database/client.ts'
+import { variantFor, type WriteStatement } from '../indexes/index.ts'
+import type { WrittenRow } from './put-statements.ts'
+
+export type RecordKey = { baseId: string; recordType: string; id: string }
+/** A plain write of one record: validated against `type`, its pair left alone, on no condition. */
+export type PlainWrite = {
+  type: CompiledType
+  id: string
+  text: string
+  author: readonly [string | null, string, string, string]
+}
+
+type Results = (WrittenRow | undefined | Error)[]
+
+/** Groups of one base, type and author; of two writes of one record the second comes after. */
+export async function writeAll(db: Db, how: WriteStatement, all: readonly PlainWrite[]): Promise<Results> {
+  const results: Results = new Array(all.length).fill(undefined)
+  const groups = new Map<string, number[]>()
+  const later: number[] = []
+  const seen = new Set<string>()
+  for (const [index, { type, id, author }] of all.entries()) {
+    const group = [type.baseId, type.id, type.revision, author[0], author[2]].join('\n')
+    const record = `${type.baseId}\n${type.id}\n${id}`
+    if (seen.has(record)) later.push(index)
+    else groups.set(group, [...(groups.get(group) ?? []), index])
+    seen.add(record)
+  }
+  await Promise.all([...groups.values()].map((group) => writeGroup(db, how, all, group, results)))
+  for (const index of later) results[index] = await settle(() => writeOne(db, how, all[index] as PlainWrite))
+  return results
+}
+
+/** A group that fails is run again one by one, so that nobody fails for another. */
+async function writeGroup(
+  db: Db,
+  how: WriteStatement,
+  all: readonly PlainWrite[],
+  group: readonly number[],
+  results: Results,
+) {
+  const writes = group.map((index) => all[index] as PlainWrite)
+  try {
+    const rows = await writeMany(db, how, writes)
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    for (const index of group) results[index] = byId.get((all[index] as PlainWrite).id)
+  } catch (failure) {
+    // When the database was lost nobody knows what it did: to write again might be to write twice.
+    const isFinal = group.length === 1 || failure instanceof DomainError
+    for (const index of group)
+      results[index] = isFinal
+        ? (failure as Error)
+        : await settle(() => writeOne(db, how, all[index] as PlainWrite))
+  }
+}
+
+/** One write by itself. */
+export const writeOne = async (
+  db: Db,
+  how: WriteStatement,
+  write: PlainWrite,
+): Promise<WrittenRow | undefined> => (await writeMany(db, how, [write]))[0]
+
+function writeMany(db: Db, how: WriteStatement, writes: readonly PlainWrite[]): Promise<WrittenRow[]> {
+  const [{ type, author }] = writes as [PlainWrite]
+  return db.query<WrittenRow>(variantFor(how, type), [
+    type.baseId,
+    type.id,
+    type.revision,
+    writes.map(({ id }) => id),
+    writes.map(({ text }) => text),
+    writes.map((write) => write.author[3]),
+    author[0],
+    author[1],
+    author[2],
+  ])
+}
+
+async function settle<T>(work: () => Promise<T>): Promise<T | Error> {
+  try {
+    return await work()
+  } catch (failure) {
+    return failure as Error
+  }
+}

@@ -1,0 +1,117 @@
+import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { writeStatement } from '../indexes/index.ts'
+import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
+
+/**
+ * One upsert in one statement. It holds the type's row (KEY SHARE) at the revision the data was validated against,
+ * finds the target by pair, then by id, writes record and change together, and names what happened in `kind`.
+ * `retry` means another writer came between; `stale_type` that the schema has changed.
+ */
+export const PUT = writeStatement(
+  'put_record',
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $10 FOR KEY SHARE),
+   s AS MATERIALIZED (SELECT * FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3),
+   p AS MATERIALIZED (
+     SELECT * FROM plinth.record
+     WHERE $6::text IS NOT NULL AND base_id = $1 AND record_type = $2 AND external_source = $5 AND external_id = $6),
+   t AS MATERIALIZED (
+     SELECT p.*, true AS by_pair, EXISTS (SELECT FROM s WHERE s.id <> p.id) AS clash FROM p
+     UNION ALL SELECT s.*, false, false FROM s WHERE NOT EXISTS (SELECT FROM p)),
+   ins AS (
+     INSERT INTO plinth.record AS r (base_id, record_type, id, external_source, external_id, data, version)
+     SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + coalesce((
+       SELECT max(version) FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3), 0)
+     WHERE EXISTS (SELECT FROM ty) AND NOT EXISTS (SELECT FROM t) AND $7::int[] IS NULL AND NOT $8::bool
+     ON CONFLICT DO NOTHING RETURNING r.*),
+   upd AS (
+     UPDATE plinth.record r SET data = $4::jsonb, version = r.version + 1, updated_at = now(), valid = true,
+       external_source = coalesce($5, r.external_source), external_id = coalesce($6, r.external_id)
+     WHERE EXISTS (SELECT FROM ty) AND NOT $9::bool
+       -- One row at most, and as a scalar: as a join the plan would read every record of the type.
+       AND r.base_id = $1 AND r.record_type = $2 AND r.id = (SELECT t.id FROM t WHERE NOT t.clash)
+       AND ($7::int[] IS NULL OR r.version = ANY ($7))
+       AND (NOT (SELECT t.by_pair FROM t) OR (r.external_source = $5 AND r.external_id = $6))
+       AND (r.data IS DISTINCT FROM $4::jsonb
+         OR ($6::text IS NOT NULL AND (r.external_source, r.external_id) IS DISTINCT FROM ($5, $6)))
+     RETURNING r.*),
+   w AS (SELECT 'create' AS op, ins.* FROM ins UNION ALL SELECT 'update', upd.* FROM upd),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT $1, 'record', $2, id, op, version, data, external_source, external_id, cancelled_at, created_at, $11, $12, $13, $14 FROM w)${entries}
+   SELECT op || 'd' AS kind, id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at FROM w
+   UNION ALL
+   SELECT CASE WHEN NOT EXISTS (SELECT FROM ty) THEN 'stale_type' WHEN clash THEN 'pair_taken' WHEN $9 AND by_pair THEN 'pair_taken'
+       WHEN $9 THEN 'exists' WHEN $7::int[] IS NOT NULL AND version <> ALL ($7) THEN 'version_mismatch'
+       WHEN data = $4::jsonb AND ($6::text IS NULL OR (external_source, external_id) IS NOT DISTINCT FROM ($5, $6)) THEN 'unchanged'
+       ELSE 'retry' END,
+     id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at
+     FROM t WHERE NOT EXISTS (SELECT FROM w)
+   UNION ALL
+   SELECT CASE WHEN NOT EXISTS (SELECT FROM ty) THEN 'stale_type' WHEN $7::int[] IS NOT NULL OR $8 THEN 'not_found' ELSE 'retry' END,
+     $3, NULL, NULL, 0, NULL, true, now(), now()
+     WHERE NOT EXISTS (SELECT FROM t) AND NOT EXISTS (SELECT FROM w)`,
+)
+
+/** A row of what a writing statement did. */
+export type WrittenRow = RowButData
+
+/**
+ * The commonest write in a third of the work, for any number of records of one type: an update of those with the ids,
+ * their pairs left as they are. Locked in the order of their ids, so that two groups never wait for each other.
+ * The arrays stand in subqueries: seeing how long they are, the database would plan each of these statements anew.
+ */
+export const UPDATE_MANY = writeStatement(
+  'update_records',
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
+   locked AS MATERIALIZED (
+     SELECT id FROM plinth.record
+     WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ((SELECT $4::text[])::text[]) ORDER BY id FOR NO KEY UPDATE),
+   w AS (
+     UPDATE plinth.record r SET data = i.data, version = r.version + 1, updated_at = now(), valid = true
+     FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[]), (SELECT $6::text[])) AS i (id, data, request_id)
+     -- Counted, as a mere EXISTS would lock the first of them only.
+     WHERE (SELECT count(*) FROM locked) > 0 AND r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ((SELECT $4::text[])::text[])
+       AND r.id = i.id COLLATE "C" AND r.data IS DISTINCT FROM i.data
+     RETURNING r.*, i.request_id),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, request_id FROM w)${entries}
+   SELECT ${COLUMNS_BUT_DATA} FROM w`,
+)
+
+/** A creation that meets nobody: no row when the id or the pair is taken, or the type has another revision. */
+export const CREATE = writeStatement(
+  'create_record',
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $7 FOR KEY SHARE),
+   w AS (
+     INSERT INTO plinth.record (base_id, record_type, id, external_source, external_id, data, version)
+     SELECT $1, $2, $3, $5, $6, $4::jsonb, 1 + coalesce((
+       SELECT max(version) FROM plinth.change c
+       WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3), 0)
+     WHERE EXISTS (SELECT FROM ty)
+     ON CONFLICT DO NOTHING RETURNING *),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11 FROM w)${entries}
+   SELECT ${COLUMNS_BUT_DATA} FROM w`,
+)
+
+/** The same for any number of records under ids that the server has just made, and without pairs. */
+export const CREATE_MANY = writeStatement(
+  'create_records',
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $3 FOR KEY SHARE),
+   w AS (
+     INSERT INTO plinth.record (base_id, record_type, id, data, version)
+     SELECT $1, $2, i.id, i.data, 1 FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[])) AS i (id, data) WHERE EXISTS (SELECT FROM ty)
+     ON CONFLICT DO NOTHING RETURNING *),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT $1, 'record', $2, w.id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, i.request_id
+     FROM w JOIN unnest((SELECT $4::text[]), (SELECT $6::text[])) AS i (id, request_id) ON i.id COLLATE "C" = w.id)${entries}
+   SELECT ${COLUMNS_BUT_DATA} FROM w`,
+)

@@ -1,0 +1,30 @@
+import { statement, timed } from '../database/client.ts'
+import { RECORD_COLUMNS } from './record.ts'
+
+/** One record by its key. */
+export const GET = timed(
+  statement(
+    'get_record',
+    `SELECT ${RECORD_COLUMNS} FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND id = $3`,
+  ),
+)
+
+/** Many records by their keys; `n` counts the keys from 1. Lateral, so that each key is an index look-up in any plan. */
+export const GET_MANY = timed(
+  statement(
+    'get_records',
+    `SELECT k.n::int AS n, r.* FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS k (base_id, record_type, id, n),
+   LATERAL (
+     SELECT ${RECORD_COLUMNS} FROM plinth.record
+     WHERE base_id = k.base_id COLLATE "C" AND record_type = k.record_type COLLATE "C" AND id = k.id COLLATE "C" LIMIT 1) r`,
+  ),
+)
+
+/** One record by its key, held until the transaction ends. */
+// The type before the record, as every writer locks them, so that two never wait for each other.
+export const LOCK = statement(
+  'lock_record',
+  `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
+   SELECT ${RECORD_COLUMNS} FROM plinth.record
+   WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE`,
+)

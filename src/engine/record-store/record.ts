@@ -1,0 +1,195 @@
+import { hasControlCharacters, ID_RULES, isRecordId } from '../../contract/ids.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Expansion } from './expansion.ts'
+
+/** A record as every surface shows it. */
+export type RecordItem = {
+  id: string
+  recordType: string
+  data: unknown
+  externalId: string | null
+  externalSource: string | null
+  version: number
+  status: 'active' | 'cancelled'
+  cancelledAt: string | null
+  /** False when the type's schema, changed since, refuses what the record holds; otherwise null. */
+  valid: false | null
+  createdAt: string
+  updatedAt: string
+  operation?: 'created' | 'updated' | 'unchanged'
+  /** How well it matches the search of a list; null without one. */
+  searchScore?: number | null
+  /** What it is linked with, where that was asked for. */
+  expansion?: Expansion | undefined
+}
+
+/** A record as REST and MCP show it. */
+export type RecordRowView = {
+  id: string
+  record_type: string
+  data: unknown
+  created_at: string
+  updated_at: string
+  external_id: string | null
+  external_source: string | null
+  version: number
+  status: 'active' | 'cancelled'
+  cancelled_at: string | null
+  valid?: false
+  /** How well it matches a search: higher is better. */
+  _search_score?: number
+}
+
+export type RecordRow = {
+  id: string
+  external_source: string | null
+  external_id: string | null
+  data: unknown
+  version: number
+  cancelled_at: Time | null
+  valid: boolean
+  created_at: Time
+  updated_at: Time
+}
+
+/** A time of a row: in a transaction the ORM makes a date of it. */
+type Time = Date | string
+export const written = (time: Time): string => (typeof time === 'string' ? time : time.toISOString())
+
+/** The columns of a row whose data is known already. */
+export const COLUMNS_BUT_DATA =
+  'id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at'
+export type RowButData = Omit<RecordRow, 'data'>
+
+/** The columns of a RecordRow. */
+export const RECORD_COLUMNS =
+  'id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at'
+
+export function toRecord(recordType: string, row: RecordRow): RecordItem {
+  return {
+    id: row.id,
+    recordType,
+    data: row.data,
+    externalId: row.external_id,
+    externalSource: row.external_source,
+    version: row.version,
+    status: row.cancelled_at ? 'cancelled' : 'active',
+    cancelledAt: row.cancelled_at ? written(row.cancelled_at) : null,
+    valid: row.valid ? null : false,
+    createdAt: written(row.created_at),
+    updatedAt: written(row.updated_at),
+  }
+}
+
+export function toView(recordType: string, row: RecordRow & { score?: number }): RecordRowView {
+  const view: RecordRowView = {
+    id: row.id,
+    record_type: recordType,
+    data: row.data,
+    created_at: written(row.created_at),
+    updated_at: written(row.updated_at),
+    external_id: row.external_id,
+    external_source: row.external_source,
+    version: row.version,
+    status: row.cancelled_at ? 'cancelled' : 'active',
+    cancelled_at: row.cancelled_at ? written(row.cancelled_at) : null,
+  }
+  if (!row.valid) view.valid = false
+  if (row.score !== undefined) view._search_score = row.score
+  return view
+}
+
+/** A record as REST shows it, from what every surface shows. */
+export function viewOf(record: RecordItem): RecordRowView {
+  const view: RecordRowView = {
+    id: record.id,
+    record_type: record.recordType,
+    data: record.data,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    external_id: record.externalId,
+    external_source: record.externalSource,
+    version: record.version,
+    status: record.status,
+    cancelled_at: record.cancelledAt,
+  }
+  if (record.valid === false) view.valid = false
+  return view
+}
+
+/** The same as JSON text, from a row whose data is JSON text. Ids and types need no escapes. */
+export function toViewText(recordType: string, row: RecordRow & { score?: number }): string {
+  const { cancelled_at } = row
+  const cancelled = cancelled_at
+    ? `"cancelled","cancelled_at":"${written(cancelled_at)}"`
+    : '"active","cancelled_at":null'
+  return `{"id":"${row.id}","record_type":"${recordType}","data":${row.data},"created_at":"${written(row.created_at)}","updated_at":"${written(row.updated_at)}","external_id":${JSON.stringify(row.external_id)},"external_source":${JSON.stringify(row.external_source)},"version":${row.version},"status":${cancelled}${row.valid ? '' : ',"valid":false'}${row.score === undefined ? '' : `,"_search_score":${row.score}`}}`
+}
+
+export type Pair = { externalId: string; externalSource: string }
+export type PairInput = { externalId?: string | null | undefined; externalSource?: string | null | undefined }
+
+/** What of a record a patch reaches. */
+export type RecordState = { data: unknown } & PairInput
+
+/** The pair a write gives, its source defaulted; null when it gives none. @throws VALIDATION_ERROR */
+export function readPair({ externalId, externalSource }: PairInput): Pair | null {
+  if (externalId === undefined || externalId === null) {
+    if (externalSource === undefined || externalSource === null) return null
+    throw invalid({
+      path: '/external_id',
+      code: 'required',
+      message: 'external_source needs an external_id beside it.',
+    })
+  }
+  const pair = { externalId, externalSource: externalSource ?? 'default' }
+  demandExternal(pair.externalId, '/external_id')
+  demandExternal(pair.externalSource, '/external_source')
+  return pair
+}
+
+function demandExternal(value: string, path: string): void {
+  if (value.length >= 1 && [...value].length <= LIMITS.externalIdChars && !hasControlCharacters(value)) return
+  throw invalid({
+    path,
+    code: 'invalid_external_id',
+    message: `It must have 1 to ${LIMITS.externalIdChars} characters without control characters.`,
+  })
+}
+
+export function demandRecordId(id: string): void {
+  if (isRecordId(id)) return
+  throw invalid({
+    path: '/id',
+    code: 'invalid_id',
+    message: `A record id must be ${ID_RULES.record}.`,
+    received: id.slice(0, 130),
+  })
+}
+
+/** The JSON text of a record's data, within its size. @throws VALIDATION_ERROR */
+export function dataText(data: unknown, maxBytes: number): string {
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw invalid({ path: '/data', code: 'type', message: 'data is an object.', expected: 'object' })
+  const text = JSON.stringify(data)
+  if (text.length > maxBytes / 4 && Buffer.byteLength(text) > maxBytes)
+    throw invalid({
+      path: '/data',
+      code: 'too_large',
+      message: `data has at most ${maxBytes} bytes as JSON.`,
+      expected: maxBytes,
+    })
+  return text
+}
+
+export const recordNotFound = (recordType: string, id: string) =>
+  new DomainError('NOT_FOUND', `There is no record "${id}" of type "${recordType}".`, {
+    details: [
+      {
+        path: '/id',
+        code: 'record_not_found',
+        message: 'List the records of the type, or PUT this one to create it.',
+      },
+    ],
+  })

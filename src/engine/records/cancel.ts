@@ -1,0 +1,111 @@
+import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { underClaim } from '../claims/claim-guard.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { demandType, refreshType } from '../configuration/record-types/index.ts'
+import { authorship } from '../core/scope.ts'
+import type { Db } from '../database/client.ts'
+import { tooManyWriters } from '../database/errors.ts'
+import { guardUnique, variantFor, type WriteStatement, writeStatement } from '../indexes/index.ts'
+import {
+  RECORD_COLUMNS,
+  type RecordItem,
+  type RecordRow,
+  recordNotFound,
+  toRecord,
+} from '../record-store/record.ts'
+import { demandWithin } from '../row-policy/apply.ts'
+import { type Expectation, versionMismatch } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { onBounded } from './policy-write.ts'
+
+/** The type, held at the revision `$5`. */
+export const HOLD_TYPE = `ty AS MATERIALIZED (
+       SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $5 FOR KEY SHARE)`
+/** The row that says that the type has another revision. */
+export const STALE = `SELECT 'stale_type', NULL, NULL, NULL, NULL, 0, NULL, true, now(), now() WHERE NOT EXISTS (SELECT FROM ty)`
+
+/** A change of status: one statement holds the type, locks the record, changes it where it has to, and logs what it did. */
+const transition = (name: string, operation: 'cancel' | 'restore', cancelledAt: string, due: string) =>
+  writeStatement(
+    name,
+    (entries) => `WITH ${HOLD_TYPE},
+     s AS MATERIALIZED (
+       SELECT * FROM plinth.record
+       WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = $3 FOR NO KEY UPDATE),
+     w AS (
+       UPDATE plinth.record r SET cancelled_at = ${cancelledAt}, version = r.version + 1, updated_at = now()
+       FROM s WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3 AND ${due}
+         AND ($4::int[] IS NULL OR s.version = ANY ($4)) RETURNING r.*),
+     logged AS (
+       INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+       SELECT $1, 'record', $2, id, '${operation}', version, data, external_source, external_id, cancelled_at, created_at, $6, $7, $8, $9 FROM w)${entries}
+     SELECT 'updated' AS kind, ${RECORD_COLUMNS} FROM w
+     UNION ALL
+     SELECT CASE WHEN $4::int[] IS NULL OR version = ANY ($4) THEN 'unchanged' ELSE 'version_mismatch' END, ${RECORD_COLUMNS}
+     FROM s WHERE NOT EXISTS (SELECT FROM w)
+     UNION ALL ${STALE}`,
+  )
+
+const CANCEL = transition('cancel_record', 'cancel', 'now()', 's.cancelled_at IS NULL')
+const RESTORE = transition('restore_record', 'restore', 'NULL', 's.cancelled_at IS NOT NULL')
+
+export type Row = RecordRow & { kind: 'updated' | 'unchanged' | 'version_mismatch' | 'stale_type' | 'linked' }
+export type Target = readonly [baseId: string, recordType: string, id: string]
+
+/** Sets `status: "cancelled"`; on a cancelled record it changes nothing. */
+export async function cancelRecord(
+  scope: WriteScope,
+  target: Target,
+  expected: Expectation,
+): Promise<RecordItem> {
+  const [baseId, recordType, id] = target
+  return underClaim(scope, baseId, expected.claim, (within) =>
+    onBounded(within, target, async (held) => {
+      const row = await run(held, CANCEL, target, expected)
+      if (!row) throw recordNotFound(recordType, id)
+      return toRecord(recordType, row)
+    }),
+  )
+}
+
+/** Undoes a cancel; on an active record it changes nothing. Undefined when there is no such record. */
+export const uncancel = (
+  scope: WriteScope,
+  target: Target,
+  expected: Expectation,
+): Promise<RecordRow | undefined> => run(scope, RESTORE, target, expected)
+
+/** How often a write meets a type that changes under it. */
+const MAX_TRIES = 50
+
+/**
+ * Runs a statement on one record, again when its type changed under it.
+ * Undefined when there is no such record.
+ * @throws FORBIDDEN, NOT_FOUND without base or type, or CONFLICT when the version is not as expected
+ */
+export async function run(
+  scope: WriteScope,
+  how: WriteStatement,
+  target: Target,
+  { versions }: Expectation,
+  execute = once,
+): Promise<Row | undefined> {
+  const [baseId, recordType] = target
+  demandWithin(scope, 'write', baseId, recordType)
+  let type = await demandType(scope, baseId, recordType)
+  const row = await scope.db.retry(async () => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const values = [...target, versions && [...versions], type.revision, ...authorship(scope)]
+      const done = await guardUnique(type, () => execute(scope.db, type, how, values))
+      if (done?.kind !== 'stale_type') return done
+      type = await refreshType(scope, baseId, recordType)
+    }
+    throw tooManyWriters()
+  })
+  if (row?.kind === 'version_mismatch') throw versionMismatch(row.version, versions ?? [])
+  return row
+}
+
+/** Runs a statement once, in the variant of the type. */
+export const once = async (db: Db, type: CompiledType, how: WriteStatement, values: readonly unknown[]) =>
+  (await db.query<Row>(variantFor(how, type), values))[0]

@@ -1,0 +1,92 @@
+import { DomainError, withPaths } from '../../foundation/errors.ts'
+import { takeOut } from '../cascade/delete-rows.ts'
+import { type Going, holdGoing, rootsOf } from '../cascade/find-cascade.ts'
+import { demandFewLinks } from '../cascade/limit-links.ts'
+import { standingInTheWay } from '../cascade/restrict.ts'
+import { tellOfRecords } from '../cascade/summarize.ts'
+import { demandType } from '../configuration/record-types/read.ts'
+import { authorship } from '../core/scope.ts'
+import { type Db, statement } from '../database/client.ts'
+import { recordNotFound } from '../record-store/record.ts'
+import { demandWithin } from '../row-policy/apply.ts'
+import { type Expectation, versionMismatch } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { demandReach } from './cascade-policy.ts'
+
+type DeleteTarget = { recordType: string; id: string; expected: Expectation }
+/** A record that was deleted; `version` is the one of its last entry in the log. */
+type DeletedRecord = { recordType: string; id: string; version: number }
+
+const FIND = statement(
+  'find_records_to_delete',
+  `SELECT i.n::int - 1 AS n, r.row_no::text
+   FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) WITH ORDINALITY AS i (record_type, id, n)
+   CROSS JOIN LATERAL (
+     SELECT row_no FROM plinth.record r
+     WHERE r.base_id = $1 AND r.record_type = i.record_type COLLATE "C" AND r.id = i.id COLLATE "C" LIMIT 1) r`,
+)
+
+/**
+ * Deletes records, each named once, with what their links' types say goes with them; all or none. Answers what was
+ * deleted: first the targets, in their order, then what went along.
+ * @throws NOT_FOUND or CONFLICT with details at `/<index of the target>/…`, for all targets that fail
+ */
+export async function deleteRecords(
+  scope: WriteScope,
+  baseId: string,
+  targets: readonly DeleteTarget[],
+): Promise<DeletedRecord[]> {
+  for (const type of new Set(targets.map(({ recordType }) => recordType))) {
+    demandWithin(scope, 'write', baseId, type)
+    await demandType(scope, baseId, type)
+  }
+  return scope.db.transaction(async (tx) => {
+    const rows = await findRows(tx, baseId, targets)
+    const roots = rows.filter((row) => row !== undefined)
+    const going = new Map((await holdGoing(tx, baseId, roots)).map((each) => [each.rowNo, each]))
+    const found = rows.map((row) => (row === undefined ? undefined : going.get(row)))
+    refuse(targets.map((target, index) => faultOf(target, found[index])))
+    await demandFewLinks(tx, [...going.values()])
+    await demandReach({ ...scope, db: tx }, baseId, [...going.values()])
+    const rootOf = await rootsOf(tx, baseId, roots, [...going.values()])
+    const standing = await standingInTheWay(tx, { access: scope.access, baseId }, rootOf)
+    refuse(roots.map((root) => standing.get(root)))
+    const ordered = [...new Set([...roots.flatMap((root) => going.get(root) ?? []), ...going.values()])]
+    await tellOfRecords({ ...scope, db: tx }, baseId, ordered)
+    await takeOut(tx, baseId, ordered, rootOf, authorship(scope))
+    return ordered.map(({ recordType, id, version }) => ({ recordType, id, version: version + 1 }))
+  })
+}
+
+async function findRows(
+  tx: Db,
+  baseId: string,
+  targets: readonly DeleteTarget[],
+): Promise<(string | undefined)[]> {
+  const types = targets.map(({ recordType }) => recordType)
+  const found = await tx.query<{ n: number; row_no: string }>(FIND, [
+    baseId,
+    types,
+    targets.map(({ id }) => id),
+  ])
+  const rows: (string | undefined)[] = new Array(targets.length).fill(undefined)
+  for (const { n, row_no } of found) rows[n] = row_no
+  return rows
+}
+
+function faultOf({ recordType, id, expected }: DeleteTarget, held: Going | undefined) {
+  if (!held) return recordNotFound(recordType, id)
+  const { versions } = expected
+  return versions && !versions.includes(held.version) ? versionMismatch(held.version, versions) : undefined
+}
+
+/** Throws the first fault, with the details of all, each under the index of its target. */
+function refuse(faults: readonly (DomainError | undefined)[]): void {
+  const placed = faults.flatMap((fault, index) => {
+    const moved = fault && withPaths(fault, (path) => `/${index}${path}`)
+    return moved instanceof DomainError ? [moved] : []
+  })
+  const [first] = placed
+  if (first)
+    throw new DomainError(first.code, first.message, { details: placed.flatMap(({ details }) => details) })
+}

@@ -1,0 +1,110 @@
+import { DomainError } from '../../foundation/errors.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { demandType } from '../configuration/record-types/index.ts'
+import type { TypeLens } from '../core/policy.ts'
+import { tooManyWriters } from '../database/errors.ts'
+import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
+import { demandShown, withDefaults } from '../row-policy/project-data.ts'
+import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { lockMeant } from './lock-target.ts'
+import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
+import { demandStated } from './read-only-fields.ts'
+import { pairTaken, type Target, upsert } from './upsert.ts'
+
+/** How often a write may find that what it meant to make was made meanwhile. */
+const MAX_TRIES = 50
+
+/**
+ * Writes a record within bounds: replaces what is shown of the one that is meant, and keeps the rest; or makes it, with the
+ * defaults. @throws NOT_FOUND for one that lies outside, FORBIDDEN when it would, CONFLICT and VALIDATION_ERROR as a put
+ */
+export async function putBounded(
+  scope: WriteScope,
+  lens: TypeLens,
+  baseId: string,
+  recordType: string,
+  target: Target,
+): Promise<RecordItem> {
+  demandShown(lens, target.data)
+  return scope.db.statements(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const type = await demandType(within, baseId, recordType)
+      const row = await holdTarget(within, type, target)
+      const write = row ? replaced(within, lens, type, target, row) : made(within, lens, type, target)
+      const done = await write
+      if (done) return done
+    }
+    throw tooManyWriters()
+  })
+}
+
+/** The record that is meant, held. @throws CONFLICT when pair and id are those of two records, or none was to be there */
+async function holdTarget(scope: WriteScope, type: CompiledType, target: Target) {
+  const { id, pair, expected } = target
+  const [row, other] = await lockMeant(scope.db, [type.baseId, type.id], target)
+  if (row?.by_pair && (other || expected.absent)) throw pairTaken(pair)
+  if (row && expected.absent) throw alreadyExists(`record "${id}"`)
+  return row
+}
+
+async function replaced(
+  scope: WriteScope,
+  lens: TypeLens,
+  type: CompiledType,
+  { pair, data, text, expected, id }: Target,
+  row: RecordRow,
+): Promise<RecordItem> {
+  const isConditional = expected.exists || expected.versions !== null
+  if (!(await isWithin(scope, lens, type, row.id)))
+    throw isConditional ? recordNotFound(type.id, id) : notReached(type.id)
+  if (expected.versions && !expected.versions.includes(row.version))
+    throw versionMismatch(row.version, expected.versions)
+  if (expected.stated) demandStated(type.id, row, expected.stated)
+  const content = wholeContent(lens, row, { pair, data, text }, scope.limits.recordBytes)
+  const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
+  const whole = { id: row.id, ...content, expected: held }
+  return boundedWrite(scope, lens, type, () => upsert(scope, type.baseId, type.id, whole))
+}
+
+/** Undefined when another writer made it first. */
+async function made(
+  scope: WriteScope,
+  lens: TypeLens,
+  type: CompiledType,
+  target: Target,
+): Promise<RecordItem | undefined> {
+  const { expected, id } = target
+  if (expected.exists || expected.versions) throw recordNotFound(type.id, id)
+  if (expected.stated) demandStated(type.id, undefined, expected.stated)
+  const data = withDefaults(lens, target.data)
+  const text = dataText(data, scope.limits.recordBytes)
+  const whole = { ...target, data, text, expected: { ...NO_EXPECTATION, absent: true } }
+  try {
+    return await boundedWrite(scope, lens, type, () => upsert(scope, type.baseId, type.id, whole))
+  } catch (thrown) {
+    if (!expected.absent && isTaken(thrown)) return undefined
+    throw thrown
+  }
+}
+
+const TAKEN = ['exists', 'duplicate_external_id']
+const isTaken = (thrown: unknown): boolean =>
+  thrown instanceof DomainError && TAKEN.includes(thrown.details[0]?.code ?? '')
+
+/** What a name means that is taken by a record out of bounds: none that can be written, nor made. */
+export const notReached = (recordType: string) =>
+  new DomainError(
+    'NOT_FOUND',
+    `No record of type "${recordType}" with this id is accessible, and none can be created with it.`,
+    {
+      details: [
+        {
+          path: '/id',
+          code: 'record_not_found',
+          message: 'Use another id or external_id, or leave them to the server.',
+        },
+      ],
+    },
+  )

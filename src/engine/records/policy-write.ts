@@ -1,0 +1,103 @@
+import { DomainError } from '../../foundation/errors.ts'
+import { demandType } from '../configuration/record-types/index.ts'
+import type { TypeLens } from '../core/policy.ts'
+import type { Scope } from '../core/scope.ts'
+import { areWithin, type BoundedType } from '../query/policy-read.ts'
+import { LOCK } from '../record-store/read-statements.ts'
+import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
+import { lensOn } from '../row-policy/apply.ts'
+import { demandShown, keepHidden, showData } from '../row-policy/project-data.ts'
+import { masked } from '../row-policy/redact-errors.ts'
+import type { WriteScope } from '../write/write.ts'
+import type { Target } from './upsert.ts'
+
+/** Does the record lie within the bounds, if there are any? Asked under its lock, by a statement that begins after it. */
+export const isWithin = async (
+  scope: Scope,
+  lens: TypeLens | undefined,
+  type: BoundedType,
+  id: string,
+): Promise<boolean> => !lens || areWithin(scope, lens, type, [id])
+
+/** The row as a caller sees it. */
+export const seenRow = (lens: TypeLens | undefined, row: RecordRow): RecordRow =>
+  lens ? { ...row, data: showData(lens, row.data) } : row
+
+type Content = Pick<Target, 'pair' | 'data' | 'text'>
+
+/** What a caller makes of a row as it sees it, with what it does not see. @throws VALIDATION_ERROR */
+export function wholeContent(
+  lens: TypeLens | undefined,
+  row: RecordRow,
+  content: Content,
+  maxBytes: number,
+): Content {
+  if (!lens?.shown) return content
+  demandShown(lens, content.data)
+  const data = keepHidden(lens, row.data, content.data)
+  return { pair: content.pair, data, text: dataText(data, maxBytes) }
+}
+
+/**
+ * Runs a write, in a transaction, of a record that has bounds: what it leaves has to lie within them, and no more of it is
+ * shown than they show. @throws FORBIDDEN when it would lie outside
+ */
+export async function boundedWrite(
+  scope: Scope,
+  lens: TypeLens | undefined,
+  type: BoundedType,
+  write: () => Promise<RecordItem>,
+): Promise<RecordItem> {
+  if (!lens) return write()
+  const record = await masked(lens, write)
+  if (!(await areWithin(scope, lens, type, [record.id]))) throw outOfBounds()
+  return { ...record, data: showData(lens, record.data) }
+}
+
+type Key = readonly [baseId: string, recordType: string, id: string]
+
+/** Runs work on one record; where the record has bounds, in a transaction that holds it within them. @throws NOT_FOUND */
+export async function whereBounded<T>(
+  scope: WriteScope,
+  [baseId, recordType, id]: Key,
+  work: (scope: WriteScope) => Promise<T>,
+): Promise<T> {
+  const lens = lensOn(scope, baseId, recordType)
+  if (!lens) return work(scope)
+  const type = await demandType(scope, baseId, recordType)
+  return scope.db.statements(async (tx) => {
+    const within = { ...scope, db: tx }
+    const held = await tx.query(LOCK, [baseId, recordType, id])
+    if (held.length === 0 || !(await areWithin(within, lens, type, [id])))
+      throw recordNotFound(recordType, id)
+    return work(within)
+  })
+}
+
+/** The same for work that leaves the record, which has to lie within its bounds then. @throws NOT_FOUND, FORBIDDEN */
+export const onBounded = (
+  scope: WriteScope,
+  key: Key,
+  work: (scope: WriteScope) => Promise<RecordItem>,
+): Promise<RecordItem> =>
+  whereBounded(scope, key, async (within) => {
+    const [baseId, recordType] = key
+    const lens = lensOn(within, baseId, recordType)
+    if (!lens) return work(within)
+    return boundedWrite(within, lens, await demandType(within, baseId, recordType), () => work(within))
+  })
+
+export const outOfBounds = () =>
+  new DomainError(
+    'FORBIDDEN',
+    'The new values would move the record outside the filter of this endpoint. Nothing was written.',
+    {
+      details: [
+        {
+          path: '/data',
+          code: 'out_of_bounds',
+          message: 'Send values that match the filter of the endpoint, or use an address with more access.',
+        },
+      ],
+    },
+  )

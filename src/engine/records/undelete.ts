@@ -1,0 +1,105 @@
+import { DomainError } from '../../foundation/errors.ts'
+import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { authorship } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { guardUnique, variantFor, writeStatement } from '../indexes/index.ts'
+import { RECORD_COLUMNS, type RecordRow, recordNotFound } from '../record-store/record.ts'
+import { type Expectation, versionMismatch } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { pairTaken } from './upsert.ts'
+
+type Target = readonly [baseId: string, recordType: string, id: string]
+
+/** A record's last entry in the log; of a deletion, whether the base's trash still has it. */
+const LAST_ENTRY = statement(
+  'last_entry',
+  `SELECT l.version, l.operation = 'delete' AS is_deletion,
+     l.data IS NOT NULL AND l.at > now() - make_interval(days => (b.settings ->> 'trash_days')::int) AS is_kept
+   FROM plinth.base b CROSS JOIN LATERAL (
+     SELECT c.version, c.data, c.at, c.operation FROM plinth.change c
+     WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3 ORDER BY c.version DESC LIMIT 1) l
+   WHERE b.id = $1`,
+)
+
+const DATA_OF = statement(
+  'data_of_version',
+  `SELECT data, external_id, external_source FROM plinth.change
+   WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND version = $4`,
+)
+
+/**
+ * Makes the record again, under its next version, from what the log has of version `$6`; of a deletion that is what was
+ * deleted. No version is given twice: of two who make it one finds the record, or the number, taken.
+ */
+const BRING_BACK = writeStatement(
+  'bring_back_record',
+  (entries) => `WITH ty AS MATERIALIZED (
+     SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $5 FOR KEY SHARE),
+   s AS MATERIALIZED (
+     SELECT * FROM plinth.change WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND version = $6),
+   w AS (
+     INSERT INTO plinth.record
+       (base_id, record_type, id, external_source, external_id, data, version, cancelled_at, valid, created_at)
+     SELECT $1, $2, $3, external_source, external_id, data, $4 + 1, cancelled_at, $7, coalesce(created_at, at)
+     FROM s WHERE EXISTS (SELECT FROM ty)
+     ON CONFLICT DO NOTHING RETURNING *),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT $1, 'record', $2, id, 'restore', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11 FROM w)${entries}
+   SELECT 'restored' AS kind, ${RECORD_COLUMNS} FROM w
+   UNION ALL
+   SELECT CASE WHEN (
+       SELECT true FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $2
+         AND r.external_source = s.external_source AND r.external_id = s.external_id AND r.id <> $3 LIMIT 1)
+     THEN 'pair_taken' ELSE 'retry' END,
+     s.id, s.external_source, s.external_id, NULL, 0, NULL, true, now(), now() FROM s WHERE NOT EXISTS (SELECT FROM w)`,
+)
+
+type Kept = Pick<RecordRow, 'data' | 'external_id' | 'external_source'>
+type Entry = { version: number; is_deletion: boolean; is_kept: boolean }
+type Row = RecordRow & { kind: 'restored' | 'pair_taken' | 'retry' }
+
+/**
+ * Brings a deleted record back as it was; `version` says as which, if not as it was last. A schema that has changed since
+ * does not keep it away: it is then flagged as not valid. Undefined when another writer, or another schema, came between.
+ * @throws NOT_FOUND when nothing of it is kept; CONFLICT for a taken pair or value, or an expectation that fails
+ */
+export async function bringBack(
+  scope: WriteScope,
+  type: CompiledType,
+  target: Target,
+  expected: Expectation,
+  version?: number,
+): Promise<RecordRow | undefined> {
+  const [, recordType, id] = target
+  const [deletion] = await scope.db.query<Entry>(LAST_ENTRY, [...target])
+  if (!deletion) throw recordNotFound(recordType, id)
+  if (!deletion.is_deletion) return undefined
+  if (!deletion.is_kept) throw notKept(recordType, id)
+  // What was deleted is what its reader knew, so it is that version which is expected.
+  const deleted = deletion.version - 1
+  if (expected.versions && !expected.versions.includes(deleted))
+    throw versionMismatch(deleted, expected.versions)
+  const from = version ?? deletion.version
+  const [kept] = await scope.db.query<Kept>(DATA_OF, [...target, from])
+  if (!kept) return undefined
+  const isValid = type.schema.isValid(kept.data)
+  const values = [...target, deletion.version, type.revision, from, isValid, ...authorship(scope)]
+  const [row] = await guardUnique(type, () => scope.db.query<Row>(variantFor(BRING_BACK, type), values))
+  if (row?.kind === 'pair_taken' && kept.external_id !== null)
+    throw pairTaken({ externalId: kept.external_id, externalSource: kept.external_source ?? 'default' })
+  return row?.kind === 'restored' ? row : undefined
+}
+
+const notKept = (recordType: string, id: string) =>
+  new DomainError('NOT_FOUND', `Record "${id}" of type "${recordType}" is no longer in the trash.`, {
+    details: [
+      {
+        path: '/id',
+        code: 'trash_expired',
+        message:
+          'It was deleted longer ago than the base keeps deleted records ("trash_days"). Create it again with PUT.',
+      },
+    ],
+  })

@@ -1,8 +1,0 @@
-export {
-  demandRelationshipType,
-  mayReadRelationships,
-  readableRelationshipTypes,
-  relationshipTypesOf,
-  reloadRelationshipTypes,
-} from './compiled.ts'
-export { RELATIONSHIP_TYPE } from './relationship-type.ts'

@@ -1,0 +1,41 @@
+import { type Detail, DomainError, withoutCount } from '../../foundation/errors.ts'
+import { pointer } from '../../json/index.ts'
+import type { TypeLens } from '../core/policy.ts'
+
+/** Runs a write; what it refuses tells of the properties that are shown, and of the others only that they are at fault. */
+export async function masked<T>(lens: TypeLens | undefined, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (thrown) {
+    throw lens?.shown && thrown instanceof DomainError ? mask(thrown, lens.shown) : thrown
+  }
+}
+
+/** The refusal without what it says of hidden properties. */
+export function mask(error: DomainError, shown: readonly string[]): DomainError {
+  // The count of all would tell of hidden ones.
+  const listed = withoutCount(error.details)
+  const open = listed.filter((detail) => isOpen(detail, shown))
+  if (open.length === error.details.length) return error
+  const details = open.length === listed.length ? open : [...open, hidden(error.code)]
+  return new DomainError(error.code, details[0]?.message ?? error.message, { details })
+}
+
+/** What concerns data as a whole may rest on what is hidden of it, and so may what must be unique. */
+function isOpen({ path, code }: Detail, shown: readonly string[]): boolean {
+  if (code === 'duplicate_value') return false
+  if (code === 'too_large' || !/^\/data(\/|$)/.test(path)) return true
+  return shown.some((name) => {
+    const at = `/data${pointer(name)}`
+    return path === at || path.startsWith(`${at}/`)
+  })
+}
+
+const hidden = (code: DomainError['code']): Detail => ({
+  path: '/data',
+  code: 'hidden_properties',
+  message:
+    code === 'CONFLICT'
+      ? 'A unique constraint on a hidden field failed. Send other values.'
+      : 'Hidden properties of the record are missing or not valid. Ask the operator of this endpoint to set them in its "defaults".',
+})

@@ -1,0 +1,83 @@
+/** Arrays of PostgreSQL as the text it sends: `{a,"b\"c",NULL,{…}}`. */
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+
+type Read = (text: string) => unknown
+
+/** Steps between two looks at the clock. */
+const STEPS = 4096
+
+/** An array's items, each read by `read`. */
+export function readArray(text: string, read: Read): unknown[] {
+  const walk = new Walk(text, read)
+  while (walk.step()) {}
+  return walk.items
+}
+
+/** The same for text of megabytes. */
+export async function readArrayInTurns(text: string, read: Read): Promise<unknown[]> {
+  const walk = new Walk(text, read)
+  for (let i = 1; walk.step(); i++) if (i % STEPS === 0 && turnIsOver()) await nextTurn()
+  return walk.items
+}
+
+class Walk {
+  readonly items: unknown[] = []
+  readonly #text: string
+  readonly #read: Read
+  readonly #open: unknown[][] = []
+  #list = this.items
+  #at: number
+
+  /** Bounds stand before an array that is not counted from 1. */
+  constructor(text: string, read: Read) {
+    this.#text = text
+    this.#read = read
+    this.#at = text.indexOf('{') + 1
+  }
+
+  /** Reads one item, or one bracket. False at the end. */
+  step(): boolean {
+    const char = this.#text[this.#at]
+    if (char === undefined) return false
+    if (char === ',') this.#at++
+    else if (char === '{') this.#enter()
+    else if (char === '}') this.#leave()
+    else this.#list.push(char === '"' ? this.#read(this.#quoted()) : this.#bare())
+    return true
+  }
+  #enter(): void {
+    const list: unknown[] = []
+    this.#list.push(list)
+    this.#open.push(this.#list)
+    this.#list = list
+    this.#at++
+  }
+  #leave(): void {
+    this.#list = this.#open.pop() ?? this.items
+    this.#at++
+  }
+  #bare(): unknown {
+    const start = this.#at
+    while (this.#at < this.#text.length && !ENDS.has(this.#text.charCodeAt(this.#at))) this.#at++
+    const bare = this.#text.slice(start, this.#at)
+    return bare === 'NULL' ? null : this.#read(bare)
+  }
+  #quoted(): string {
+    const start = this.#at + 1
+    let isEscaped = false
+    let at = start
+    for (; at < this.#text.length && this.#text.charCodeAt(at) !== QUOTE; at++) {
+      if (this.#text.charCodeAt(at) !== BACKSLASH) continue
+      isEscaped = true
+      at++
+    }
+    this.#at = at + 1
+    const quoted = this.#text.slice(start, at)
+    return isEscaped ? quoted.replace(/\\(.)/gs, '$1') : quoted
+  }
+}
+
+const QUOTE = 34
+const BACKSLASH = 92
+/** A comma, or the end of the array. */
+const ENDS = new Set([44, 125])

@@ -1,0 +1,30 @@
+import { busy } from '../../../foundation/errors.ts'
+
+/** Takes a place for a statement of a token; what it answers gives the place back. @throws RATE_LIMITED when none is free */
+export type TakeSlot = (token: string) => () => void
+
+/** Bounds how many statements of this process are under way, in all and of one token. */
+export function openSlots(most: number, mostOfToken: number): TakeSlot {
+  const held = new Map<string, number>()
+  let all = 0
+  return (token) => {
+    const own = held.get(token) ?? 0
+    if (own >= mostOfToken) throw noSlot(`This token has ${mostOfToken} SQL statements running.`)
+    if (all >= most) throw noSlot(`${most} SQL statements are running.`)
+    all++
+    held.set(token, own + 1)
+    let isFree = false
+    return () => {
+      if (isFree) return
+      isFree = true
+      all--
+      const left = (held.get(token) ?? 1) - 1
+      if (left > 0) held.set(token, left)
+      else held.delete(token)
+    }
+  }
+}
+
+/** The refusal of a statement for which there is no room now. */
+export const noSlot = (why: string) =>
+  busy(why, 'Send statements one after another, or wait for Retry-After.')

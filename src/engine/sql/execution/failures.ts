@@ -1,0 +1,95 @@
+/** What PostgreSQL says of a statement, in words that show neither values nor what lies behind the relations. */
+import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { sqlState, unreachable } from '../../database/errors.ts'
+import { noSlot } from './concurrency-limit.ts'
+import { Stopped } from './timeout.ts'
+
+type Words = readonly [code: string, message: string, hint?: string]
+
+const TOO_MUCH: Words = [
+  'too_complex',
+  'The statement exceeded the memory or temporary space limit.',
+  'Filter earlier, read fewer columns, or aggregate in steps.',
+]
+const UNKNOWN_RELATION: Words = [
+  'unknown_relation',
+  'There is no such relation or function here. Every record type is a relation by its id, beside records, record_types, changes, relationships and relationship_types.',
+]
+const READ_ONLY: Words = ['read_only', 'SQL is read-only. Write with PUT and PATCH on records.']
+
+const BY_STATE: Readonly<Record<string, Words>> = {
+  '42501': UNKNOWN_RELATION,
+  '42P01': UNKNOWN_RELATION,
+  '3F000': UNKNOWN_RELATION,
+  '25006': READ_ONLY,
+  '22012': ['invalid_value', 'The statement divides by zero.', 'a / nullif(b, 0)'],
+  '22003': ['invalid_value', 'A number is out of the range of its type.', 'Cast to numeric first.'],
+  '22P02': [
+    'invalid_value',
+    'A text cannot be read as the type it is cast to.',
+    "CASE WHEN x ~ '^[0-9]+$' THEN x::bigint END",
+  ],
+  '22007': ['invalid_value', 'A text is not a date or time of the type it is cast to.'],
+  '22008': ['invalid_value', 'A date or time is out of range.'],
+  '2201B': ['invalid_value', 'A regular expression is not valid.'],
+  '2201W': ['invalid_value', 'LIMIT is not negative.'],
+  '2201X': ['invalid_value', 'OFFSET is not negative.'],
+  '2202E': ['invalid_value', 'An array subscript or bound is not valid.'],
+  '22023': ['invalid_value', 'An argument of a function is outside what it takes.'],
+  '21000': [
+    'invalid_value',
+    'A subquery used as a value returns more than one row.',
+    'Add LIMIT 1, or use IN or an aggregate.',
+  ],
+  '54001': ['too_complex', 'The statement is nested too deeply.'],
+  '57014': ['timeout', ''],
+  '53200': TOO_MUCH,
+  '53400': TOO_MUCH,
+}
+
+/** Classes of errors that PostgreSQL finds in the text before it reads any row: their words hold names and types only. */
+const SAYS_ITSELF = /^(42|0A)/
+/** What our own part of an executed statement is made of. */
+const OURS = /plinth|base_id|json_schema|pg_catalog/
+
+/** What a caller is told of a failed statement. */
+export function toFailure(thrown: unknown, timeoutMs: number): unknown {
+  if (thrown instanceof DomainError) return thrown
+  if (thrown instanceof Stopped) return timedOut(timeoutMs, thrown)
+  const state = sqlState(thrown) ?? ''
+  if (state === '57014') return timedOut(timeoutMs, thrown)
+  if (state === '53300') return noSlot('The database has no connection left for SQL.')
+  const words = BY_STATE[state] ?? ownWords(state, thrown) ?? ofClass(state)
+  if (words) return refused(words, thrown)
+  return unreachable(thrown) ?? thrown
+}
+
+function ownWords(state: string, thrown: unknown): Words | undefined {
+  const message = thrown instanceof Error ? thrown.message : ''
+  if (!SAYS_ITSELF.test(state) || OURS.test(message)) return undefined
+  return ['invalid_sql', `PostgreSQL refuses the statement: ${message}.`]
+}
+
+function ofClass(state: string): Words | undefined {
+  if (state.startsWith('22')) return ['invalid_value', 'A value does not fit the operation it is used in.']
+  if (state.startsWith('42') || state.startsWith('0A') || state === '08P01')
+    return ['invalid_sql', 'PostgreSQL refuses the statement. Check the types of its columns and parameters.']
+  if (state.startsWith('54')) return TOO_MUCH
+  return undefined
+}
+
+const refused = ([code, message, hint]: Words, cause: unknown) =>
+  new DomainError('VALIDATION_ERROR', message, {
+    cause,
+    details: [{ path: '/query', code, message, ...(hint !== undefined && { hint }) }],
+  })
+
+const timedOut = (timeoutMs: number, cause: unknown) => {
+  const { message, details } = invalid({
+    path: '/query',
+    code: 'timeout',
+    message: `The statement took longer than ${timeoutMs} ms. Read fewer rows: filter by an id or a type, aggregate less, or drop a join.`,
+    expected: timeoutMs,
+  })
+  return new DomainError('VALIDATION_ERROR', message, { details, cause })
+}

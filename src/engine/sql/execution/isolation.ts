@@ -1,0 +1,38 @@
+import { type Db, statement } from '../../database/client.ts'
+
+/**
+ * What keeps a statement inside its token's grants beside the parser. `full`: a login role for each set of grants, on a
+ * database whose catalogs and dangerous functions are closed to it; `roles`: the roles alone; `parser_only`: neither.
+ */
+export type Isolation = 'full' | 'roles' | 'parser_only'
+
+// A database that others use too keeps its privileges: they may rely on them.
+const ABILITIES = statement(
+  'sql_abilities',
+  `SELECT r.rolsuper, r.rolcreaterole, EXISTS (
+     SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+       AND n.nspname NOT IN ('plinth', 'plinth_sql', 'graphile_worker', 'pg_catalog', 'information_schema', 'pg_toast')
+       AND n.nspname NOT LIKE 'pg\\_temp\\_%'
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+   ) AS shared
+   FROM pg_roles r WHERE r.rolname = current_user`,
+)
+
+/** How far the server's login can go in keeping statements apart. */
+export async function findIsolation(db: Db): Promise<Isolation> {
+  const [row] = await db.query<{ rolsuper: boolean; rolcreaterole: boolean; shared: boolean }>(ABILITIES, [])
+  if (row?.rolsuper && !row.shared) return 'full'
+  return row?.rolsuper || row?.rolcreaterole ? 'roles' : 'parser_only'
+}
+
+const WARNINGS = {
+  roles:
+    'SQL statements run under roles of their own, but this database is not closed to them: the login is no superuser, or the database has tables of others',
+  parser_only:
+    'SQL statements run under the login of the server, kept to their grants by the parser alone: let the login create roles, or set PLINTH_SQL_ENABLED=false',
+} as const
+
+/** What an operator is told; nothing when all is as it should be. */
+export const warningOf = (isolation: Isolation): string | undefined =>
+  isolation === 'full' ? undefined : WARNINGS[isolation]

@@ -1,0 +1,87 @@
+/** The login roles that statements run under: one for each base and set of record types, made when first needed. */
+import pg from 'pg'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { type Db, statement } from '../../database/client.ts'
+import type { Isolation } from './isolation.ts'
+import { EVERYWHERE, type Reach, roleOf } from './principal-scope.ts'
+import { dropUnusedRoles, makeRole, type Principal, prepareRoles } from './roles.ts'
+
+export type Principals = {
+  /** The name of a reach's role, whether or not it is there. */
+  roleOf(reach: Reach): Promise<string>
+  /** The role of a reach, ready to log in. `afresh` makes it again, for one that could not. */
+  principal(reach: Reach, afresh?: boolean): Promise<Principal>
+  /** Opens the views to the server's own login, where no roles can be made. */
+  openToLogin(): Promise<void>
+  /** Drops the roles that nobody used for a day, and those of databases that are gone. */
+  sweep(): Promise<void>
+}
+
+type Options = { connectionString: string; db: Db; isolation: Isolation; timeoutMs: number }
+
+const FIND = statement(
+  'sql_principal',
+  `UPDATE plinth.sql_grant g SET used_at = now()
+   WHERE g.role = $1 AND g.base_id = $2 AND g.record_types = $3::jsonb AND g.password IS NOT NULL
+     AND EXISTS (SELECT FROM pg_roles r WHERE r.rolname = g.role)
+   RETURNING g.password`,
+)
+
+const OPEN_TO_LOGIN = statement(
+  'sql_open_to_login',
+  `INSERT INTO plinth.sql_grant (role, base_id, record_types) VALUES (session_user, $1, $2::jsonb)
+   ON CONFLICT DO NOTHING`,
+)
+
+export function openPrincipals({ connectionString, db, isolation, timeoutMs }: Options): Principals {
+  const alone = <T>(work: (client: pg.Client) => Promise<T>) => whileAlone(connectionString, work)
+  let ready: Promise<number> | undefined
+  /** The id of the database, once it is closed to roles and the group is there. Tried again when it failed. */
+  const prepared = () => {
+    ready ??= alone((client) => prepareRoles(client, isolation)).catch((thrown) => {
+      ready = undefined
+      throw thrown
+    })
+    return ready
+  }
+  return {
+    roleOf: async (reach) => roleOf(await prepared(), reach),
+    async principal(reach, afresh = false) {
+      const database = await prepared()
+      const role = roleOf(database, reach)
+      const values = [role, reach.baseId, JSON.stringify(reach.recordTypes)]
+      const find = async () => (await db.query<{ password: string }>(FIND, values))[0]
+      const found = afresh ? undefined : await find()
+      if (found) return { role, password: found.password }
+      return alone((client) => makeRole(client, database, role, reach, { isolation, timeoutMs }))
+    },
+    openToLogin: async () => {
+      await db.query(OPEN_TO_LOGIN, [EVERYWHERE.baseId, JSON.stringify(EVERYWHERE.recordTypes)])
+    },
+    sweep: () => alone(dropUnusedRoles),
+  }
+}
+
+/** One transaction of one process at a time: PostgreSQL changes a privilege or a role for one writer only. */
+async function whileAlone<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'plinth-sql-roles',
+    connectionTimeoutMillis: LIMITS.connectionWaitMs,
+  })
+  // The statement under way fails with the same error.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query(
+      `BEGIN; SET LOCAL search_path = ''; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(${LOCK_KEY})`,
+    )
+    const result = await work(client)
+    await client.query('COMMIT')
+    return result
+  } finally {
+    await client.end()
+  }
+}
+
+const LOCK_KEY = 7_309_453_122

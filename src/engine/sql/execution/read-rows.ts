@@ -1,0 +1,160 @@
+/** Runs one statement on a connection and reads as much of its result as an answer may hold. */
+
+import type { FieldDef } from 'pg'
+import Cursor from 'pg-cursor'
+import { invalid } from '../../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import type { Session } from './sessions.ts'
+import { kindOf } from './values.ts'
+
+export type Column = { readonly name: string; readonly type: string }
+export type SqlRows = {
+  readonly columns: readonly Column[]
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
+  /** True when the result goes on beyond these rows. */
+  readonly hasMore: boolean
+}
+
+type Asked = { text: string; values: readonly unknown[]; limit: number; bytes: number; timeoutMs: number }
+
+/**
+ * A transaction that sees one state of the database and can write nothing, since both are fixed by its first SELECT.
+ * It is always rolled back.
+ */
+export async function readOnce(session: Session, asked: Asked): Promise<SqlRows> {
+  const { client } = session
+  await client.query(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${asked.timeoutMs}; SELECT 1`,
+  )
+  const cursor: Rows = client.query(
+    new Cursor(HIDDEN + asked.text, [...asked.values], { rowMode: 'array', types: raw }),
+  )
+  try {
+    return await readRows(session, cursor, asked)
+  } finally {
+    // On a connection that is gone there is nothing to close and nothing to roll back.
+    await Promise.race([cursor.close(), session.ended]).catch(() => {})
+    await client.query('ROLLBACK').catch(() => {})
+  }
+}
+
+/**
+ * PostgreSQL writes the first 100 bytes of a statement that runs out of memory to its log, and these may hold a caller's
+ * values: so they are blank.
+ */
+const HIDDEN = ' '.repeat(100)
+
+type Rows = Cursor<(string | null)[]>
+const raw = { getTypeParser: () => (text: string) => text } as never
+
+async function readRows(session: Session, cursor: Rows, { limit, bytes }: Asked): Promise<SqlRows> {
+  const rows: Record<string, unknown>[] = []
+  let columns: Reader[] | undefined
+  let left = bytes
+  let largest = 0
+  for (;;) {
+    const count = Math.min(limit + 1 - rows.length, largest === 0 ? 1 : chunkOf(left, largest))
+    const chunk = await readChunk(session, cursor, count, bytes)
+    if (chunk === 'flood') {
+      if (rows.length === 0) throw rowTooLarge(bytes)
+      return toResult(columns ?? [], rows, true)
+    }
+    columns ??= readersOf(chunk.fields)
+    for (const values of chunk.rows) {
+      if (turnIsOver()) await nextTurn()
+      const row = await toRow(columns, values)
+      const size = Buffer.byteLength(JSON.stringify(row)) + 1
+      if (size > bytes) throw rowTooLarge(bytes)
+      if (rows.length === limit || size > left) return toResult(columns, rows, true)
+      rows.push(row)
+      left -= size
+      largest = Math.max(largest, size)
+    }
+    if (chunk.rows.length < count) return toResult(columns, rows, false)
+  }
+}
+
+/** As many rows as are likely to fit. */
+const chunkOf = (left: number, largest: number) =>
+  Math.max(1, Math.min(MOST_ROWS_AT_ONCE, Math.floor(left / largest)))
+const MOST_ROWS_AT_ONCE = 250
+
+type Chunk = { rows: (string | null)[][]; fields: readonly FieldDef[] }
+
+/**
+ * Reads the next rows. PostgreSQL sends a value of any size whole: a chunk that grows past what an answer could hold
+ * twice is a flood, and the connection is cut before it fills our memory.
+ */
+function readChunk(
+  { socket }: Session,
+  cursor: Rows,
+  count: number,
+  bytes: number,
+): Promise<Chunk | 'flood'> {
+  const most = socket.bytesRead + 2 * bytes + CHUNK_SLACK
+  return new Promise((resolve, reject) => {
+    const watch = setInterval(() => {
+      if (socket.bytesRead <= most) return
+      clearInterval(watch)
+      resolve('flood')
+      socket.destroy()
+    }, WATCH_MS)
+    cursor.read(count, (error, rows, result) => {
+      clearInterval(watch)
+      if (error) reject(error)
+      else resolve({ rows, fields: result.fields })
+    })
+  })
+}
+
+const CHUNK_SLACK = 1024 * 1024
+const WATCH_MS = 20
+
+const toResult = (columns: readonly Column[], rows: SqlRows['rows'], hasMore: boolean): SqlRows => ({
+  columns: columns.map(({ name, type }) => ({ name, type })),
+  rows,
+  hasMore,
+})
+
+type Reader = Column & Omit<ReturnType<typeof kindOf>, 'name'>
+
+/** @throws VALIDATION_ERROR for two columns of one name, of which a row could keep one only */
+function readersOf(fields: readonly FieldDef[]): Reader[] {
+  const seen = new Set<string>()
+  return fields.map(({ name, dataTypeID }) => {
+    if (seen.has(name)) throw sameName(name)
+    seen.add(name)
+    const kind = kindOf(dataTypeID)
+    return { ...kind, name, type: kind.name }
+  })
+}
+
+/** Values from this size on are read in turns. */
+const LONG_TEXT = 64 * 1024
+
+async function toRow(columns: readonly Reader[], values: readonly (string | null)[]) {
+  const row: [string, unknown][] = []
+  for (const [i, { name, read, readLong }] of columns.entries()) {
+    const text = values[i]
+    const value =
+      text === null || text === undefined ? null : text.length < LONG_TEXT ? read(text) : await readLong(text)
+    row.push([name, value])
+  }
+  return Object.fromEntries(row)
+}
+
+const sameName = (name: string) =>
+  invalid({
+    path: '/query',
+    code: 'duplicate_column',
+    message: `Two columns of the result are named ${JSON.stringify(name)}. Rename one with AS.`,
+    received: name,
+  })
+
+const rowTooLarge = (bytes: number) =>
+  invalid({
+    path: '/query',
+    code: 'too_large',
+    message: `One row exceeds the ${bytes} bytes of a response. Select fewer columns, or parts of data.`,
+    expected: bytes,
+  })

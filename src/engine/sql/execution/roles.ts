@@ -1,0 +1,125 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import type { Isolation } from './isolation.ts'
+import { groupOf, type Reach } from './principal-scope.ts'
+import { lockDown } from './revoke-public.ts'
+
+/** The roles themselves: what they share, how each is made, and when it goes. */
+
+/** What it takes to log in as a role. */
+export type Principal = { readonly role: string; readonly password: string }
+
+// Functions of ours are open to PUBLIC when they are made; only what typed columns take stays open, to the group.
+const FIND_GROUP = `
+  SELECT d.oid::int8::float8 AS database,
+    EXISTS (SELECT FROM pg_roles WHERE rolname = 'plinth_sql_' || d.oid) AS exists,
+    (SELECT string_agg(p.oid::regprocedure::text, ', ') FROM pg_proc p
+     WHERE p.pronamespace = 'plinth'::regnamespace
+       AND (p.proacl IS NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) WHERE grantee = 0))) AS open_functions
+  FROM pg_database d WHERE d.datname = current_database()`
+const MISSES_GRANT = `
+  SELECT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = 'plinth_sql'::regnamespace AND c.relkind = 'v'
+      AND NOT has_table_privilege($1, c.oid, 'SELECT'))
+    OR NOT has_function_privilege($1, 'plinth.instant(text, text)', 'EXECUTE')
+    OR NOT has_schema_privilege($1, 'plinth_sql', 'USAGE') OR NOT has_schema_privilege($1, 'plinth', 'USAGE') AS misses`
+
+/**
+ * Closes the database to roles as far as the login may, and sees to their group. Answers the id of the database.
+ * Wants one caller at a time, as all of these do.
+ */
+export async function prepareRoles(client: pg.Client, isolation: Isolation): Promise<number> {
+  if (isolation === 'full') await lockDown(client)
+  const { rows } = await client.query<{ database: number; exists: boolean; open_functions: string | null }>(
+    FIND_GROUP,
+  )
+  const [found] = rows
+  if (!found) throw new Error('The database does not know itself')
+  const group = groupOf(found.database)
+  if (!found.exists) await client.query(`CREATE ROLE ${group} NOLOGIN`)
+  if (found.open_functions)
+    await client.query(`REVOKE EXECUTE ON FUNCTION ${found.open_functions} FROM PUBLIC`)
+  const { rows: grants } = await client.query<{ misses: boolean }>(MISSES_GRANT, [group])
+  if (grants[0]?.misses)
+    await client.query(`
+      GRANT USAGE ON SCHEMA plinth, plinth_sql TO ${group};
+      GRANT SELECT ON ALL TABLES IN SCHEMA plinth_sql TO ${group};
+      GRANT EXECUTE ON FUNCTION plinth.instant(text, text) TO ${group}`)
+  return found.database
+}
+
+const KEEP = `
+  INSERT INTO plinth.sql_grant AS g (role, base_id, record_types, password) VALUES ($1, $2, $3::jsonb, $4)
+  ON CONFLICT (role) DO UPDATE SET base_id = $2, record_types = $3::jsonb, used_at = now(),
+    password = coalesce(g.password, $4)
+  RETURNING password`
+
+/** Makes the role, or sets it right again. It belongs to the group, owns nothing and has no rights of its own. */
+export async function makeRole(
+  client: pg.Client,
+  database: number,
+  role: string,
+  { baseId, recordTypes }: Reach,
+  { isolation, timeoutMs }: { isolation: Isolation; timeoutMs: number },
+): Promise<Principal> {
+  const fresh = randomBytes(32).toString('base64url')
+  const kept = await client.query<{ password: string }>(KEEP, [
+    role,
+    baseId,
+    JSON.stringify(recordTypes),
+    fresh,
+  ])
+  const password = kept.rows[0]?.password ?? fresh
+  const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
+  const login = `LOGIN CONNECTION LIMIT ${CONNECTIONS} PASSWORD '${scramVerifier(password)}'`
+  await client.query(
+    rowCount ? `ALTER ROLE ${role} ${login}` : `CREATE ROLE ${role} ${login} IN ROLE ${groupOf(database)}`,
+  )
+  const settings = {
+    default_transaction_read_only: 'on',
+    statement_timeout: `${timeoutMs}ms`,
+    idle_in_transaction_session_timeout: `${timeoutMs}ms`,
+    work_mem: WORK_MEMORY,
+    search_path: '',
+    // Only a superuser may bound it.
+    ...(isolation === 'full' && { temp_file_limit: TEMPORARY_FILES }),
+  }
+  const each = Object.entries(settings).map(([name, value]) => `ALTER ROLE ${role} SET ${name} = '${value}'`)
+  await client.query(each.join(';'))
+  return { role, password }
+}
+
+/** Of one role, in all processes together. */
+const CONNECTIONS = 20
+const WORK_MEMORY = '16MB'
+const TEMPORARY_FILES = '256MB'
+
+// A row copied from another database names a role of that one: the row goes, the role stays.
+const FORGET_UNUSED = `
+  DELETE FROM plinth.sql_grant g WHERE g.password IS NOT NULL AND g.used_at < now() - interval '1 day'
+    AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.usename = g.role)`
+const FIND_UNUSED = `
+  SELECT r.rolname AS role FROM pg_roles r, LATERAL substring(r.rolname FROM '^plinth_sql_(\\d+)_[0-9a-f]{24}$') AS made_in
+  WHERE made_in IS NOT NULL AND CASE WHEN made_in = (SELECT oid::text FROM pg_database WHERE datname = current_database())
+      THEN NOT EXISTS (SELECT FROM plinth.sql_grant g WHERE g.role = r.rolname)
+      ELSE NOT EXISTS (SELECT FROM pg_database d WHERE d.oid::text = made_in) END
+  LIMIT 200`
+
+/** Drops the roles that nobody used for a day, and those of databases that are gone. */
+export async function dropUnusedRoles(client: pg.Client): Promise<void> {
+  await client.query(FORGET_UNUSED)
+  const { rows } = await client.query<{ role: string }>(FIND_UNUSED)
+  for (const { role } of rows) await client.query(`DROP ROLE IF EXISTS ${role}`)
+}
+
+const ITERATIONS = 4096
+const BYTES = 32
+
+/** A password as PostgreSQL keeps it (RFC 5803), so that no log of statements holds the password itself. */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, BYTES, 'sha256')
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest()
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64')
+  const serverKey = keyed('Server Key').toString('base64')
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`
+}

@@ -1,0 +1,149 @@
+/** The part of the SQL endpoint that belongs to a process: roles, connections, places and the audit line. */
+import { LRUCache } from 'lru-cache'
+import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { sqlState } from '../../database/errors.ts'
+import type { Database } from '../../database/pool.ts'
+import type { Catalog, Prepared } from '../guard/index.ts'
+import { openSlots } from './concurrency-limit.ts'
+import { toFailure } from './failures.ts'
+import { findIsolation, type Isolation, warningOf } from './isolation.ts'
+import type { Reach } from './principal-scope.ts'
+import { openPrincipals, type Principals } from './principals.ts'
+import { readOnce, type SqlRows } from './read-rows.ts'
+import { openSessions, type Session, type Sessions } from './sessions.ts'
+import { Stopped, whileWanted } from './timeout.ts'
+
+/** What bounds a statement: rows and bytes of its answer (as JSON), and its time. */
+export type SqlLimits = { readonly rows: number; readonly timeoutMs: number; readonly bytes: number }
+
+type Asked = {
+  reach: Reach
+  tokenId: string
+  requestId: string
+  limit: number
+  signal: AbortSignal | undefined
+}
+
+export type SqlRunner = {
+  readonly limits: SqlLimits
+  /** Catalogs by base and grants, as of a version of the base's types. */
+  readonly catalogs: LRUCache<string, { version: string; catalog: Catalog }>
+  /** How statements are kept to their grants; `off` where the endpoint is switched off. */
+  isolation(): Isolation | 'off'
+  /**
+   * Prepares and runs a statement, and leaves a line in the log of how it went.
+   * @throws VALIDATION_ERROR for one that is refused or fails, RATE_LIMITED when there is no place for it
+   */
+  run(prepare: () => Promise<Prepared>, asked: Asked): Promise<SqlRows>
+  /** Drops roles that are no longer used. */
+  sweep(): Promise<void>
+  close(): Promise<void>
+}
+
+type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+type Options = { connectionString: string; db: Database; isEnabled: boolean; limits: SqlLimits; log: Log }
+
+/** Looks at what the login may do; nothing is made or connected before the first statement. */
+export async function openSqlRunner({
+  connectionString,
+  db,
+  isEnabled,
+  limits,
+  log,
+}: Options): Promise<SqlRunner> {
+  let isolation = await findIsolation(db)
+  const warn = () => {
+    const warning = isEnabled ? warningOf(isolation) : undefined
+    if (warning) log.warn({ sql_isolation: isolation }, warning)
+  }
+  warn()
+  const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
+  const sessions = openSessions(connectionString)
+  const takeSlot = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
+  const take = async (reach: Reach): Promise<Session> => {
+    if (isolation === 'parser_only') {
+      const waiting = sessions.waiting(null)
+      if (waiting) return waiting
+      await principals.openToLogin()
+      return sessions.open(null)
+    }
+    try {
+      return await logIn(sessions, principals, reach)
+    } catch (thrown) {
+      if (!isRefusedLogin(thrown)) throw thrown
+      // Roles can be made here, yet not log in: a pooler or pg_hba.conf stands between.
+      isolation = 'parser_only'
+      log.warn({ err: thrown }, 'the roles of SQL statements cannot log in')
+      warn()
+      return take(reach)
+    }
+  }
+  const perform = async (statement: Prepared, asked: Asked): Promise<SqlRows> => {
+    const free = takeSlot(asked.tokenId)
+    const session = await take(asked.reach).catch((thrown) => {
+      free()
+      throw thrown
+    })
+    const work = readOnce(session, { ...statement, limit: asked.limit, ...limits })
+    const options = { stops: db.stops, deadlineMs: limits.timeoutMs + GRACE_MS, signal: asked.signal }
+    return whileWanted(session, work, options, (isSound) => {
+      sessions.give(session, isSound)
+      free()
+    })
+  }
+  return {
+    limits,
+    catalogs: new LRUCache({ max: MOST_CATALOGS }),
+    isolation: () => (isEnabled ? isolation : 'off'),
+    async run(prepare, asked) {
+      const begun = performance.now()
+      let statement: Prepared | undefined
+      const audit = (outcome: string, rows: number) => {
+        const { tokenId: token, requestId, reach } = asked
+        const { fingerprint, relations } = statement ?? {}
+        const ms = Math.round((performance.now() - begun) * 10) / 10
+        log.info(
+          { reqId: requestId, token, base: reach.baseId, fingerprint, relations, ms, rows, outcome },
+          'sql',
+        )
+      }
+      try {
+        statement = await prepare()
+        const result = await perform(statement, asked)
+        audit('answered', result.rows.length)
+        return result
+      } catch (thrown) {
+        const failure = toFailure(thrown, limits.timeoutMs)
+        audit(outcomeOf(thrown, failure), 0)
+        throw failure
+      }
+    },
+    sweep: () => (isEnabled && isolation !== 'parser_only' ? principals.sweep() : Promise.resolve()),
+    close: () => sessions.close(),
+  }
+}
+
+const MOST_CATALOGS = 100
+/** What the server is given beyond a statement's own timeout before the caller is answered without it. */
+const GRACE_MS = 1000
+
+/** A role may have been dropped, or its password changed, since it was looked up. */
+async function logIn(sessions: Sessions, principals: Principals, reach: Reach): Promise<Session> {
+  const waiting = sessions.waiting(await principals.roleOf(reach))
+  if (waiting) return waiting
+  const login = await principals.principal(reach)
+  try {
+    return await sessions.open(login)
+  } catch (thrown) {
+    if (!isRefusedLogin(thrown)) throw thrown
+    return sessions.open(await principals.principal(reach, true))
+  }
+}
+
+const isRefusedLogin = (thrown: unknown) => sqlState(thrown)?.startsWith('28') ?? false
+
+function outcomeOf(thrown: unknown, failure: unknown): string {
+  if (thrown instanceof Stopped) return thrown.why
+  return failure instanceof DomainError ? (failure.details[0]?.code ?? failure.code) : 'failed'
+}

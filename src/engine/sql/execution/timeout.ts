@@ -1,0 +1,64 @@
+/** Ends statements that take too long or that nobody waits for any more. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Stops } from '../../database/query-cancellation.ts'
+import type { Session } from './sessions.ts'
+
+/** Why a statement was ended before it had answered. */
+export class Stopped extends Error {
+  readonly why: 'timeout' | 'abandoned'
+  constructor(why: 'timeout' | 'abandoned') {
+    super(`The statement was stopped: ${why}`)
+    this.why = why
+  }
+}
+
+type Options = { stops: Stops; deadlineMs: number; signal: AbortSignal | undefined }
+
+/**
+ * Waits for work on a connection until it is done, the deadline has passed or the caller has gone. `afterwards` runs
+ * when the connection is free again: at once for work that settled, and for what was stopped once it has truly ended.
+ * @throws Stopped
+ */
+export async function whileWanted<T>(
+  session: Session,
+  work: Promise<T>,
+  { stops, deadlineMs, signal }: Options,
+  afterwards: (isSound: boolean) => void,
+): Promise<T> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const late = setTimeout(() => reject(new Stopped('timeout')), deadlineMs)
+  const abandon = () => reject(new Stopped('abandoned'))
+  signal?.addEventListener('abort', abandon)
+  if (signal?.aborted) abandon()
+  let isStopped = false
+  try {
+    return await Promise.race([work, stopped])
+  } catch (thrown) {
+    isStopped = thrown instanceof Stopped
+    throw thrown
+  } finally {
+    clearTimeout(late)
+    signal?.removeEventListener('abort', abandon)
+    if (isStopped) void stop(session, work, stops).then(() => afterwards(false))
+    else afterwards(!session.socket.destroyed)
+  }
+}
+
+const PATIENCE_MS = 1000
+/** After which a backend that heeds nothing is given up. */
+const LONGEST_END_MS = 60_000
+
+/** Asks, then insists, then leaves. Resolves when the backend no longer works. */
+async function stop({ client, socket }: Session, work: Promise<unknown>, stops: Stops): Promise<void> {
+  const settled = work.then(
+    () => true,
+    () => true,
+  )
+  const within = (ms: number) => Promise.race([settled, sleep(ms, false, { ref: false })])
+  await stops.cancel(client)
+  if (await within(PATIENCE_MS)) return
+  await stops.terminate(client)
+  if (await within(LONGEST_END_MS)) return
+  // A login that may not signal others' backends is left with closing the connection, which PostgreSQL notices.
+  socket.destroy()
+}

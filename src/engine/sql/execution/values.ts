@@ -1,0 +1,85 @@
+/** Values of PostgreSQL, as the text it sends, to JSON. */
+import { survivesDouble } from '../../../json/decimal.ts'
+import { parseSound } from '../../../json/index.ts'
+import { readArray, readArrayInTurns } from './arrays.ts'
+import { quoteInexact } from './inexact.ts'
+
+type Read = (text: string) => unknown
+/** `readLong` is for text of megabytes: it lets others have their turns. */
+type Kind = { name: string; read: Read; readLong: (text: string) => Promise<unknown> }
+
+const asText: Read = (text) => text
+/** A number where JSON in JavaScript keeps its value, else its digits; NaN and the infinities are words. */
+const asNumber: Read = (text) => (survivesDouble(text) ? Number(text) : text)
+const asInstant: Read = (text) =>
+  withMilliseconds(text, /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00$/, 'Z')
+const asLocalTime: Read = (text) =>
+  withMilliseconds(text, /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?$/, '')
+
+/** Infinity and years that RFC 3339 cannot spell stay as PostgreSQL writes them. */
+function withMilliseconds(text: string, form: RegExp, zone: string): string {
+  const [, date, time, fraction = ''] = form.exec(text) ?? []
+  return date ? `${date}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}${zone}` : text
+}
+
+// Fifteen digits always survive a double; longer numbers and exponents may not.
+const SUSPECT = /[\d.]{16}|\d[eE]/
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
+const exactly: Reviver = (_key, value, { source }) =>
+  typeof value === 'number' && source !== undefined && !survivesDouble(source) ? source : value
+
+/** JSON is the caller's own, or made by the statement: its numbers are held to the same rule as columns. */
+const asJson: Read = (text) =>
+  SUSPECT.test(text)
+    ? JSON.parse(text, exactly as (key: string, value: unknown) => unknown)
+    : JSON.parse(text)
+
+const asLongJson = async (text: string): Promise<unknown> =>
+  parseSound(SUSPECT.test(text) ? await quoteInexact(text) : text)
+
+/** By the id of the type and of its array, which are the same in every PostgreSQL. */
+const TYPES: readonly (readonly [id: number, array: number, name: string, read: Read])[] = [
+  [16, 1000, 'boolean', (text) => text === 't'],
+  [17, 1001, 'bytea', asText],
+  [18, 1002, 'char', asText],
+  [19, 1003, 'name', asText],
+  [20, 1016, 'bigint', asNumber],
+  [21, 1005, 'smallint', asNumber],
+  [23, 1007, 'integer', asNumber],
+  [25, 1009, 'text', asText],
+  [114, 199, 'json', asJson],
+  [700, 1021, 'real', asNumber],
+  [701, 1022, 'double precision', asNumber],
+  [1042, 1014, 'character', asText],
+  [1043, 1015, 'varchar', asText],
+  [1082, 1182, 'date', asText],
+  [1083, 1183, 'time', asText],
+  [1114, 1115, 'timestamp', asLocalTime],
+  [1184, 1185, 'timestamptz', asInstant],
+  [1186, 1187, 'interval', asText],
+  [1266, 1270, 'timetz', asText],
+  [1700, 1231, 'numeric', asNumber],
+  [2249, 2287, 'record', asText],
+  [2950, 2951, 'uuid', asText],
+  [3802, 3807, 'jsonb', asJson],
+  [4072, 4073, 'jsonpath', asText],
+]
+
+const KINDS = new Map<number, Kind>(
+  TYPES.flatMap(([id, array, name, read]): [number, Kind][] => [
+    [id, { name, read, readLong: read === asJson ? asLongJson : async (text) => read(text) }],
+    [
+      array,
+      {
+        name: `${name}[]`,
+        read: (text) => readArray(text, read),
+        readLong: (text) => readArrayInTurns(text, read),
+      },
+    ],
+  ]),
+)
+
+const OTHER: Kind = { name: 'other', read: asText, readLong: async (text) => text }
+
+/** How a column of the type is named and read; one of a type that is not known here is text. */
+export const kindOf = (typeId: number): Kind => KINDS.get(typeId) ?? OTHER

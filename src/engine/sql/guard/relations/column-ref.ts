@@ -1,0 +1,84 @@
+import type { ColumnRef } from '@pgsql/types'
+import { nearest } from '../../../../contract/suggest.ts'
+import { type Context, needEveryColumn, wordsOf } from './context.ts'
+import { spell, suggest } from './find-relation.ts'
+import { aliasesInSight, columnsInSight, findAlias, hasColumn, type Scope } from './scope.ts'
+
+const MOST_ALLOWED = 100
+
+/**
+ * Holds a name to the columns in sight. It has to be exact: PostgreSQL reads `t.name` as a call of the function `name`
+ * where `t` has no such column.
+ * @throws VALIDATION_ERROR with the nearest column
+ */
+export function resolveColumn(context: Context, { fields, location }: ColumnRef, scope: Scope): void {
+  const words = wordsOf(fields)
+  const [first = '', second, more] = words
+  if (more !== undefined) throw tooManyParts(context, words, location)
+  if (second !== undefined) resolveQualified(context, first, second, scope, location)
+  else if (first === '*') for (const { reads } of scope.items) needEveryColumn(context, reads)
+  else if (hasColumn(scope, first)) context.mentioned.add(first)
+  else resolveRow(context, first, scope, location)
+}
+
+/** A bare alias is its whole row. */
+function resolveRow(context: Context, name: string, scope: Scope, location: number | undefined): void {
+  const found = findAlias(scope, name)
+  if (!found) throw unknownColumn(context, name, columnsInSight(scope), location)
+  needEveryColumn(context, found.reads)
+}
+
+function resolveQualified(
+  context: Context,
+  alias: string,
+  name: string,
+  scope: Scope,
+  location: number | undefined,
+): void {
+  const found = findAlias(scope, alias)
+  if (!found) {
+    const aliases = aliasesInSight(scope)
+    const hint = suggest(alias, aliases) ?? nearest(alias, aliases)
+    const isJson = hasColumn(scope, alias)
+    const advice = isJson
+      ? ` A value inside "${alias}" is read with ${alias}->>'${name}'.`
+      : hint
+        ? ` Did you mean ${spell(hint)}?`
+        : ''
+    throw context.source.fault(
+      'unknown_relation',
+      `Nothing in FROM is called "${alias.slice(0, 64)}".${advice}`,
+      location,
+      { allowed: aliases.slice(0, MOST_ALLOWED), ...(hint && !isJson && { hint: spell(hint) }) },
+    )
+  }
+  if (name === '*') needEveryColumn(context, found.reads)
+  else if (found.columns.has(name)) context.mentioned.add(name)
+  else throw unknownColumn(context, name, found.columns.list(), location, alias)
+}
+
+function unknownColumn(
+  context: Context,
+  name: string,
+  columns: readonly string[],
+  location: number | undefined,
+  alias?: string,
+) {
+  const hint = suggest(name, columns) ?? nearest(name, columns)
+  const isQuoted = location !== undefined && context.source.from(location).startsWith('"')
+  const advice = [
+    hint ? ` Did you mean ${spell(hint)}?` : '',
+    isQuoted && !alias ? ` A text stands in single quotes: '${name.slice(0, 64)}'.` : '',
+  ].join('')
+  return context.source.fault(
+    'unknown_column',
+    `There is no column "${(alias ? `${alias}.${name}` : name).slice(0, 130)}" here.${advice}`,
+    location,
+    { allowed: [...new Set(columns)].slice(0, MOST_ALLOWED), ...(hint && { hint: spell(hint) }) },
+  )
+}
+
+function tooManyParts(context: Context, words: readonly string[], location: number | undefined) {
+  const message = `"${words.join('.').slice(0, 130)}" has too many parts: write alias.column.`
+  return context.source.fault('unknown_column', message, location)
+}

@@ -1,0 +1,40 @@
+import type { RangeVar } from '@pgsql/types'
+import { nearest } from '../../../../contract/suggest.ts'
+import { quoteName } from '../syntax/names.ts'
+import type { Context } from './context.ts'
+import type { Relation } from './relations.ts'
+import { ctesInSight, type Scope } from './scope.ts'
+
+const MOST_ALLOWED = 50
+
+/** The relation a FROM names. @throws VALIDATION_ERROR with the nearest name when the caller has none of this one */
+export function findRelation(context: Context, range: RangeVar, scope: Scope): Relation {
+  const { relations, source } = context
+  const name = range.relname ?? ''
+  const written = [range.catalogname, range.schemaname, name].filter(Boolean).join('.')
+  const found = range.schemaname ? undefined : relations.find(name)
+  if (found === 'ambiguous') {
+    const message = `Several record types begin with these 63 bytes: read them through records with record_type = '…'.`
+    throw source.fault('unknown_relation', message, range.location)
+  }
+  if (found) return found
+  const names = [...relations.names, ...ctesInSight(scope)]
+  const hint = suggest(written, names) ?? (range.schemaname ? undefined : nearest(name, names))
+  const otherwise = range.schemaname
+    ? 'Write relations without a schema: records, or the id of a record type.'
+    : 'SELECT id FROM record_types lists the types.'
+  const advice = hint ? `Did you mean ${spell(hint)}?` : otherwise
+  throw source.fault(
+    'unknown_relation',
+    `There is no relation "${written.slice(0, 130)}" that the token may read. ${advice}`,
+    range.location,
+    { allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint: spell(hint) }) },
+  )
+}
+
+/** A name that differs from the one written in case only. */
+export const suggest = (written: string, names: readonly string[]): string | undefined =>
+  names.find((name) => name.toLowerCase() === written.toLowerCase())
+
+/** A name as it must be written to mean itself. */
+export const spell = (name: string): string => (/^[a-z_][a-z0-9_$]*$/.test(name) ? name : quoteName(name))

@@ -1,0 +1,103 @@
+import { quoteText } from '../syntax/names.ts'
+import type { Catalog } from './catalog.ts'
+import type { SqlColumn } from './columns.ts'
+
+type Fixed = {
+  view: string
+  /** Its columns, where the grants narrow what they hold. */
+  columns(catalog: Catalog): readonly SqlColumn[]
+  /** What narrows the view to the grants, beside the base; empty where the base alone does. */
+  filter(catalog: Catalog): string
+}
+
+const named = (names: string): SqlColumn[] => names.split(' ').map((name) => ({ name, expression: name }))
+
+/** The columns of the view as they are. */
+const plain = (names: string) => {
+  const columns = named(names)
+  return () => columns
+}
+
+/** `column` holds one of the granted types. */
+function granted(catalog: Catalog, column: string): string {
+  if (catalog.readsAll) return ''
+  return `${column} = ANY (ARRAY[${list(catalog)}]::text[])`
+}
+
+/** `column`, a jsonb list of types, names a granted one, or every type. */
+function couldRead(catalog: Catalog, column: string): string {
+  return catalog.readsAll
+    ? ''
+    : `${column} ?| ARRAY[${[quoteText('*'), list(catalog)].filter(Boolean).join(', ')}]::text[]`
+}
+
+/** `column`, a jsonb list of types, with none but the granted ones. */
+const onlyGranted = (catalog: Catalog, column: string): string =>
+  `(SELECT jsonb_agg(n.value) FROM jsonb_array_elements(${column}) AS n WHERE n.value IN (${['*', ...catalog.types.map(({ id }) => id)].map((id) => `${quoteText(JSON.stringify(id))}::jsonb`).join(', ')}))`
+
+const list = ({ types }: Catalog) => types.map(({ id }) => quoteText(id)).join(', ')
+const both = (first: string, second: string) => [first, second].filter(Boolean).join(' AND ')
+
+const RELATIONSHIP_TYPE = named(
+  'id name description data_schema source_record_types target_record_types cardinality on_delete version created_at updated_at',
+)
+
+/** The relations that every base has, by name. */
+export const FIXED: ReadonlyMap<string, Fixed> = new Map([
+  [
+    'records',
+    {
+      view: 'record',
+      columns: plain('record_type id external_id external_source status version created_at updated_at data'),
+      filter: (catalog) => granted(catalog, 'record_type'),
+    },
+  ],
+  [
+    'record_types',
+    {
+      view: 'record_type',
+      columns: plain(
+        'id name description icon color json_schema timezone display version created_at updated_at',
+      ),
+      filter: (catalog) => granted(catalog, 'id'),
+    },
+  ],
+  [
+    'changes',
+    {
+      view: 'change',
+      columns: plain(
+        'seq at kind record_type id operation version data external_id external_source status actor_name via request_id',
+      ),
+      filter: (catalog) =>
+        catalog.readsAll
+          ? `kind <> ALL (ARRAY['token', 'secret']::text[])`
+          : `kind = 'record' AND ${granted(catalog, 'record_type')}`,
+    },
+  ],
+  [
+    'relationships',
+    {
+      view: 'relationship',
+      columns: plain(
+        'id rel_type source_record_type source_id target_record_type target_id external_id external_source data version created_at updated_at',
+      ),
+      filter: (catalog) =>
+        both(granted(catalog, 'source_record_type'), granted(catalog, 'target_record_type')),
+    },
+  ],
+  [
+    'relationship_types',
+    {
+      view: 'relationship_type',
+      columns: (catalog) =>
+        RELATIONSHIP_TYPE.map(({ name, expression }) => ({
+          name,
+          expression:
+            name.endsWith('_record_types') && !catalog.readsAll ? onlyGranted(catalog, name) : expression,
+        })),
+      filter: (catalog) =>
+        both(couldRead(catalog, 'source_record_types'), couldRead(catalog, 'target_record_types')),
+    },
+  ],
+])

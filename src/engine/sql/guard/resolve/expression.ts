@@ -1,0 +1,61 @@
+import type { Node } from '@pgsql/types'
+import { checkCall } from '../allow/calls.ts'
+import { checkOperator } from '../allow/operators.ts'
+import { checkType } from '../allow/types.ts'
+import { resolveColumn } from '../relations/column-ref.ts'
+import type { Context } from '../relations/context.ts'
+import type { Scope } from '../relations/scope.ts'
+
+/** Resolves an expression and all within it. @throws VALIDATION_ERROR */
+export function resolveExpression(context: Context, node: Node, scope: Scope): void {
+  const [[kind, held] = ['', {}]] = Object.entries<object>(node)
+  checkOne(context, node, scope)
+  if (kind === 'SelectStmt') context.select(held, scope)
+  else for (const part of partsOf(held)) resolveExpression(context, part, scope)
+}
+
+/** What the node itself may not be, whatever is in it. */
+function checkOne(context: Context, node: Node, scope: Scope): void {
+  const { source } = context
+  if ('ColumnRef' in node) resolveColumn(context, node.ColumnRef, scope)
+  else if ('FuncCall' in node) checkCall(context, node.FuncCall)
+  else if ('A_Expr' in node) checkOperator(context, node.A_Expr)
+  else if ('TypeCast' in node) checkType(node.TypeCast.typeName, source)
+  else if ('SubLink' in node) checkOperator(context, { name: node.SubLink.operName ?? [] })
+  else if ('CollateClause' in node) {
+    const name = (node.CollateClause.collname ?? []).map((word) => ('String' in word ? word.String.sval : ''))
+    if (name.join('.') !== 'C')
+      throw source.fault('unsupported', 'Only the collation "C" is available.', node.CollateClause.location)
+  } else if ('A_Indirection' in node) {
+    // (x).name would call a function of that name, so it is never a way to a field.
+    const named = node.A_Indirection.indirection?.find((step) => !('A_Indices' in step))
+    if (named) {
+      const message = `(…).${'String' in named ? named.String.sval : '*'} is not available: write alias.column, and give functions of several columns their place in FROM.`
+      throw source.fault('unsupported', message)
+    }
+  }
+}
+
+/** The nodes directly within a node. Lists of names hold no expressions. */
+function* partsOf(fields: object): Generator<Node> {
+  for (const [name, held] of Object.entries(fields)) {
+    if (NAMES.has(name)) continue
+    for (const part of Array.isArray(held) ? held : [held]) {
+      if (typeof part !== 'object' || part === null) continue
+      if (name === 'over') yield { WindowDef: part }
+      else if (/^[A-Z]/.test(Object.keys(part)[0] ?? '')) yield part
+    }
+  }
+}
+
+const NAMES = new Set([
+  'fields',
+  'funcname',
+  'name',
+  'operName',
+  'collname',
+  'typeName',
+  'ival',
+  'fval',
+  'sval',
+])

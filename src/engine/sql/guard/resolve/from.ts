@@ -1,0 +1,104 @@
+import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types'
+import { LIMITS } from '../../../../foundation/limits.ts'
+import { type Columns, columnsOfNames, joinedColumns } from '../relations/column-list.ts'
+import { type Context, needEveryColumn, wordsOf } from '../relations/context.ts'
+import { findRelation } from '../relations/find-relation.ts'
+import type { Read } from '../relations/relations.ts'
+import { findCte, type Item, type Named, type Scope } from '../relations/scope.ts'
+import { functionColumns } from './from-functions.ts'
+import { renamed } from './with.ts'
+
+/** Resolves a FROM clause, item by item from the left. @throws VALIDATION_ERROR */
+export function resolveFrom(context: Context, clause: readonly Node[] | undefined, outer: Scope): Item[] {
+  const items: Item[] = []
+  for (const node of clause ?? []) items.push(resolveItem(context, node, outer, items))
+  return items
+}
+
+/** `before` is what stands to the left, which LATERAL sees. */
+function resolveItem(context: Context, node: Node, outer: Scope, before: readonly Item[]): Item {
+  if ('RangeVar' in node) return readRelation(context, node, node.RangeVar, outer)
+  const lateral: Scope = { items: before, around: outer }
+  if ('RangeSubselect' in node) return readSubselect(context, node.RangeSubselect, outer, lateral)
+  if ('RangeFunction' in node) return readFunction(context, node.RangeFunction, lateral)
+  if ('JoinExpr' in node) return readJoin(context, node.JoinExpr, outer, before)
+  throw context.source.fault('unsupported', 'FROM takes relations, subqueries, joins and a few functions.')
+}
+
+function readRelation(context: Context, node: Node, range: RangeVar, outer: Scope): Item {
+  const name = range.relname ?? ''
+  const cte = range.schemaname ? undefined : findCte(outer, name)
+  if (range.inh !== true)
+    throw context.source.fault('unsupported', 'ONLY is not available. Leave it out.', range.location)
+  if (cte) return named(range.alias, cte.columns(), [], name)
+  const relation = findRelation(context, range, outer)
+  const read = { node, range, relation, everyColumn: false }
+  context.reads.push(read)
+  if (context.reads.length > LIMITS.sqlRelations) {
+    const message = `A statement can read at most ${LIMITS.sqlRelations} relations.`
+    throw context.source.fault('too_many', message, range.location, { expected: LIMITS.sqlRelations })
+  }
+  if (range.alias?.colnames) needEveryColumn(context, [read])
+  return named(range.alias, relation.columns, [read], name)
+}
+
+function readSubselect(context: Context, select: RangeSubselect, outer: Scope, lateral: Scope): Item {
+  const { subquery } = select
+  // PostgreSQL 15 wants an alias for every subquery.
+  select.alias ??= { aliasname: `unnamed ${++context.unnamed}` }
+  const columns =
+    subquery && 'SelectStmt' in subquery
+      ? context.select(subquery.SelectStmt, select.lateral ? lateral : outer)
+      : columnsOfNames([])
+  return named(select.alias, columns, [])
+}
+
+function readFunction(context: Context, range: RangeFunction, scope: Scope): Item {
+  const columns = functionColumns(context, range, scope)
+  const [first] = columns.names
+  return named(range.alias, columnsOfNames(columns.names), [], columns.functionName ?? first)
+}
+
+function readJoin(context: Context, join: JoinExpr, outer: Scope, before: readonly Item[]): Item {
+  const left = join.larg ? resolveItem(context, join.larg, outer, before) : NOTHING
+  const right = join.rarg ? resolveItem(context, join.rarg, outer, [...before, left]) : NOTHING
+  const shared = sharedColumns(context, join, left, right)
+  if (join.quals) context.expression(join.quals, { items: [left, right], around: outer })
+  const columns = joinedColumns(shared, left.columns, right.columns)
+  const reads = [...left.reads, ...right.reads]
+  if (join.alias?.colnames) needEveryColumn(context, reads)
+  if (join.alias) return named(join.alias, columns, reads)
+  const aliases = new Map<string, Named>([...left.aliases, ...right.aliases])
+  const merged = join.join_using_alias?.aliasname
+  if (merged) aliases.set(merged, { columns: columnsOfNames(shared), reads: [] })
+  return { aliases, columns, reads }
+}
+
+/** The columns that USING or NATURAL merges into one. */
+function sharedColumns(context: Context, join: JoinExpr, left: Item, right: Item): string[] {
+  if (join.isNatural) {
+    needEveryColumn(context, [...left.reads, ...right.reads])
+    return left.columns.list().filter((column) => right.columns.has(column))
+  }
+  const names = wordsOf(join.usingClause)
+  for (const name of names) {
+    context.mentioned.add(name)
+    const missing = [left, right].find(({ columns }) => !columns.has(name))
+    if (missing)
+      throw context.source.fault('unknown_column', `USING needs "${name}" on both sides of the join.`)
+  }
+  return names
+}
+
+const NOTHING: Item = { aliases: new Map(), columns: columnsOfNames([]), reads: [] }
+
+function named(alias: Alias | undefined, columns: Columns, reads: readonly Read[], name?: string): Item {
+  const names = wordsOf(alias?.colnames)
+  const own = names.length > 0 ? columnsOfNames(renamed(columns.list(), names)) : columns
+  const key = alias?.aliasname ?? name
+  return {
+    aliases: key === undefined ? new Map() : new Map([[key, { columns: own, reads }]]),
+    columns: own,
+    reads,
+  }
+}

@@ -1,0 +1,175 @@
+import type { FuncCall, Node, SelectStmt } from '@pgsql/types'
+import { invalid } from '../../../../foundation/errors.ts'
+import { LIMITS } from '../../../../foundation/limits.ts'
+import { typeNameOf } from '../allow/types.ts'
+import { type Bound, encode, type Use } from '../parameters/parameter-values.ts'
+import { type Context, replaceNode, wordsOf } from '../relations/context.ts'
+
+/**
+ * Gives every parameter the type its JSON value has, so that it means in its place what a literal would; answers the
+ * values to bind. A parameter used as two types becomes two.
+ * @throws VALIDATION_ERROR when one is missing, or given and not used
+ */
+export function castParameters(context: Context, statement: SelectStmt): (string | null)[] {
+  const bound = new Map<string, { number: number; value: string | null }>()
+  const used = new Set<number>()
+  const encoded = openEncoder(context)
+  const place = (node: Node, number: number, use: Use) => {
+    if (number < 1 || number > context.parameters.values.length) throw missing(context, number, node)
+    used.add(number)
+    if (use.isNullTest) return
+    const { value, type, form } = encoded(number, use)
+    const key = `${number} ${form} ${type ?? use.castTo ?? ''}`
+    const slot = bound.get(key) ?? { number: bound.size + 1, value }
+    bound.set(key, slot)
+    const reference: Node = { ParamRef: { number: slot.number } }
+    replaceNode(node, type ? castTo(reference, type) : reference)
+  }
+  visit(context, { SelectStmt: statement }, place)
+  demandFew([...bound.values()])
+  context.parameters.values.forEach((_, index) => {
+    if (!used.has(index + 1)) throw unused(context, index + 1)
+  })
+  return [...bound.values()].map(({ value }) => value)
+}
+
+/** A value is sent once for each type that it is used as. */
+function demandFew(slots: readonly { value: string | null }[]): void {
+  const most = 2 * LIMITS.sqlParameterChars
+  if (slots.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) <= most) return
+  const message = 'Long parameters are used as too many different types. Cast each to one type only.'
+  throw invalid({ path: '/params', code: 'too_long', message, expected: most })
+}
+
+/**
+ * Encodes each value once for each kind of place, and gives equal texts of one parameter the same number as their form:
+ * a statement may use one large parameter a thousand times.
+ */
+function openEncoder(context: Context): (number: number, use: Use) => Bound & { form: number } {
+  const known = new Map<string, Bound & { form: number }>()
+  const forms = new Map<number, (string | null)[]>()
+  return (number, use) => {
+    const key = JSON.stringify([number, use])
+    const found = known.get(key)
+    if (found) return found
+    const bound = encode(context.parameters.valueOf(number), use)
+    const texts = forms.get(number) ?? []
+    forms.set(number, texts)
+    if (!texts.includes(bound.value)) texts.push(bound.value)
+    const made = { ...bound, form: texts.indexOf(bound.value) }
+    known.set(key, made)
+    return made
+  }
+}
+
+type Place = (node: Node, number: number, use: Use) => void
+
+function visit(context: Context, node: Node, place: Place, use: Use = {}): void {
+  if ('ParamRef' in node) {
+    place(node, node.ParamRef.number ?? 0, use)
+    return
+  }
+  if ('NullTest' in node && node.NullTest.arg && 'ParamRef' in node.NullTest.arg) {
+    foldNullTest(context, node, place)
+    return
+  }
+  const [[, fields] = ['', {}]] = Object.entries(node)
+  for (const [name, held] of Object.entries(fields as Record<string, unknown>))
+    for (const [index, part] of (Array.isArray(held) ? held : [held]).entries())
+      if (typeof part === 'object' && part !== null)
+        visit(
+          context,
+          isWrapped(part) ? part : { [name]: part },
+          place,
+          useOf(context, node, name, index, part),
+        )
+}
+
+const isWrapped = (part: object) => /^[A-Z]/.test(Object.keys(part)[0] ?? '')
+
+/** `$1 IS NULL` is known, and would tell PostgreSQL nothing about the type of `$1`. */
+function foldNullTest(context: Context, node: Node, place: Place): void {
+  if (!('NullTest' in node) || !node.NullTest.arg || !('ParamRef' in node.NullTest.arg)) return
+  const number = node.NullTest.arg.ParamRef.number ?? 0
+  place(node.NullTest.arg, number, { isNullTest: true })
+  const isNull = context.parameters.valueOf(number) === null
+  const boolval = isNull === (node.NullTest.nulltesttype === 'IS_NULL')
+  replaceNode(node, { A_Const: { boolval: boolval ? { boolval } : {} } })
+}
+
+const ARRAY_OPERATORS = new Set(['#>', '#>>', '#-', '?|', '?&'])
+const ARRAY_FUNCTIONS =
+  /^(unnest|cardinality|trim_array|array_(?!agg|to_json|prepend).*|generate_subscripts)$/
+/** Functions that take anything, and so say nothing about an untyped argument. */
+const TAKES_ANYTHING =
+  /^(concat(_ws)?|count|jsonb?_build_\w+|to_jsonb?|jsonb?_agg|jsonb?_object_agg|array_agg|num_\w+|min|max|any_value|lag|lead)$/
+
+/** What the place of a parameter says about its type. */
+function useOf(context: Context, node: Node, field: string, index: number, part: object): Use {
+  if ('TypeCast' in node && field === 'arg') {
+    const { typeName } = node.TypeCast
+    const isArray = (typeName?.arrayBounds?.length ?? 0) > 0
+    return {
+      castTo: JSON.stringify([typeNameOf(typeName), isArray]),
+      isArray,
+      isJson: !isArray && /^jsonb?$/.test(typeNameOf(typeName)),
+    }
+  }
+  if ('FuncCall' in node && field === 'args') return useInCall(node.FuncCall, index)
+  if (!('A_Expr' in node)) return {}
+  const { kind, name, lexpr, rexpr } = node.A_Expr
+  if (kind === 'AEXPR_IN' && field === 'rexpr') refuseArrays(context, part)
+  const isQuantified = kind === 'AEXPR_OP_ANY' || kind === 'AEXPR_OP_ALL'
+  if (field === 'rexpr' && (isQuantified || ARRAY_OPERATORS.has(wordsOf(name).join('.'))))
+    return { isArray: true }
+  const other = field === 'rexpr' ? lexpr : rexpr
+  return other && isArrayNode(other) ? { isArray: true } : {}
+}
+
+function useInCall({ funcname }: FuncCall, index: number): Use {
+  const name = wordsOf(funcname).at(-1) ?? ''
+  if (index === 0 && ARRAY_FUNCTIONS.test(name)) return { isArray: true, isUntyped: true }
+  return TAKES_ANYTHING.test(name) ? { isUntyped: true } : {}
+}
+
+function isArrayNode(node: Node): boolean {
+  if ('A_ArrayExpr' in node) return true
+  return 'TypeCast' in node && (node.TypeCast.typeName?.arrayBounds?.length ?? 0) > 0
+}
+
+function refuseArrays(context: Context, list: object): void {
+  const items = 'List' in list ? ((list.List as { items?: Node[] }).items ?? []) : []
+  for (const item of items)
+    if ('ParamRef' in item && Array.isArray(context.parameters.valueOf(item.ParamRef.number ?? 0))) {
+      const message = 'IN ($1) does not take a list. Write = ANY($1).'
+      throw context.source.fault('unsupported', message, item.ParamRef.location)
+    }
+}
+
+const castTo = (arg: Node, type: string): Node => ({
+  TypeCast: {
+    arg,
+    typeName: {
+      names: typeWords(type.replace('[]', '')).map((sval) => ({ String: { sval } })),
+      typemod: -1,
+      ...(type.endsWith('[]') && { arrayBounds: [{ Integer: { ival: -1 } }] }),
+    },
+  },
+})
+
+/** As the parser spells it: types that SQL has words for stand in the schema of the system. */
+const typeWords = (type: string) => (type === 'text' || type === 'jsonb' ? [type] : ['pg_catalog', type])
+
+function missing(context: Context, number: number, node: Node) {
+  const location = 'ParamRef' in node ? node.ParamRef.location : undefined
+  const count = context.parameters.values.length
+  const message = `The statement uses $${number}, and params has ${count === 0 ? 'none' : `only ${count}`}.`
+  if (number < 1)
+    return context.source.fault('missing_parameter', 'Parameters are numbered from $1.', location)
+  return invalid({ path: context.parameters.pathOf(number), code: 'missing_parameter', message })
+}
+
+function unused(context: Context, number: number) {
+  const message = `The statement does not use $${number}. Leave it out of params, or use it.`
+  return invalid({ path: context.parameters.pathOf(number), code: 'unused_parameter', message })
+}

@@ -1,0 +1,106 @@
+/**
+ * Puts in the place of each relation the SELECT that yields what the token may read of it. The tree gets a name that
+ * nobody can guess in each place; the printed text gets the SELECTs in the places of the names. So a wide type is not
+ * printed and parsed again with every statement that reads it.
+ */
+import { randomBytes } from 'node:crypto'
+import type { SelectStmt } from '@pgsql/types'
+import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../../../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../../../foundation/turns.ts'
+import type { SqlColumn } from '../relations/columns.ts'
+import { type Context, replaceNode, tooManyColumns } from '../relations/context.ts'
+import type { Read } from '../relations/relations.ts'
+import { quoteName } from '../syntax/names.ts'
+import type { Parser } from '../syntax/parser.ts'
+
+/** Names the places in the tree; what it answers fills them in the printed text. */
+export function nameRelations(context: Context, parser: Parser): (text: string) => Promise<string> {
+  const prefix = `r${randomBytes(16).toString('hex')}_`
+  for (const [index, { node, range, relation }] of context.reads.entries()) {
+    const alias = range.alias ?? { aliasname: range.relname ?? relation.name }
+    const name = `${prefix}${index}`
+    replaceNode(node, { RangeVar: { relname: name, inh: true, relpersistence: 'p', alias } })
+  }
+  const bodies = bodiesOf(context)
+  return async (text) => {
+    for (const { columns, from } of bodies) await verify(parser, columns, from)
+    const [start = '', ...parts] = text.split(prefix)
+    if (parts.length !== bodies.length)
+      throw new Error('A relation has lost its place in the printed statement.')
+    return start + parts.map((part) => fill(part, bodies)).join('')
+  }
+}
+
+/** What the printed text has after the prefix: the number of a relation, and then the rest. */
+function fill(part: string, bodies: readonly Body[]): string {
+  const number = /^\d+/.exec(part)?.[0] ?? ''
+  const body = bodies[Number(number)]
+  if (!body) throw new Error('A relation of the printed statement is unknown.')
+  return `(${body.text})${part.slice(number.length)}`
+}
+
+type Body = { columns: readonly SqlColumn[]; from: string; text: string }
+
+/** @throws VALIDATION_ERROR for more columns than a statement may read */
+function bodiesOf(context: Context): Body[] {
+  let count = 0
+  return context.reads.map((read) => {
+    const columns = wanted(context, read)
+    count += columns.length
+    if (count > LIMITS.sqlColumns) throw tooManyColumns(context)
+    return { columns, from: read.relation.from, text: bodyText(columns, read.relation.from) }
+  })
+}
+
+const wanted = ({ mentioned }: Context, { relation, everyColumn }: Read): readonly SqlColumn[] =>
+  everyColumn ? relation.expressions : relation.expressions.filter(({ name }) => mentioned.has(name))
+
+function bodyText(columns: readonly SqlColumn[], from: string): string {
+  const list = columns.map(({ name, expression }) => `${expression} AS ${quoteName(name)}`)
+  // Rows without a column are rows all the same, but only a list with one is easily read.
+  return `SELECT ${list.length > 0 ? list.join(', ') : 'NULL'} ${from}`
+}
+
+const verifiedColumns = new WeakSet<SqlColumn>()
+const verifiedSources = new LRUCache<string, true>({ max: 200 })
+const COLUMNS_AT_ONCE = 50
+
+/** Our own text holds names that callers chose. It is parsed once, so that no slip of quoting can change what runs. */
+async function verify(parser: Parser, columns: readonly SqlColumn[], from: string): Promise<void> {
+  if (!verifiedSources.has(from)) {
+    demandSelect(parser, [], from)
+    verifiedSources.set(from, true)
+  }
+  const fresh = columns.filter((column) => !verifiedColumns.has(column))
+  for (let at = 0; at < fresh.length; at += COLUMNS_AT_ONCE) {
+    const some = fresh.slice(at, at + COLUMNS_AT_ONCE)
+    if (turnIsOver()) await nextTurn()
+    demandSelect(parser, some, from)
+    for (const column of some) verifiedColumns.add(column)
+  }
+}
+
+const PARTS = new Set(['targetList', 'fromClause', 'whereClause', 'limitOption', 'op'])
+
+function demandSelect(parser: Parser, columns: readonly SqlColumn[], from: string): void {
+  const [statement, another] = parser.parse(bodyText(columns, from))
+  if (!another && statement && 'SelectStmt' in statement && isBody(statement.SelectStmt, columns)) return
+  throw new Error('The text of a relation is not the SELECT that it should be.')
+}
+
+function isBody(select: SelectStmt, columns: readonly SqlColumn[]): boolean {
+  const { targetList = [], fromClause: [relation, another] = [] } = select
+  return (
+    Object.keys(select).every((name) => PARTS.has(name)) &&
+    targetList.length === Math.max(1, columns.length) &&
+    columns.every((column, index) => nameOfTarget(targetList[index]) === column.name) &&
+    relation !== undefined &&
+    !another &&
+    'RangeVar' in relation &&
+    relation.RangeVar.schemaname === 'plinth_sql'
+  )
+}
+
+const nameOfTarget = (target: NonNullable<SelectStmt['targetList']>[number] | undefined) =>
+  target && 'ResTarget' in target ? target.ResTarget.name : undefined

@@ -1,0 +1,73 @@
+import type { CommonTableExpr, SelectStmt, WithClause } from '@pgsql/types'
+import { type Columns, columnsOfNames } from '../relations/column-list.ts'
+import { type Context, wordsOf } from '../relations/context.ts'
+import type { Cte, Scope } from '../relations/scope.ts'
+import { hintForNode } from '../syntax/hints.ts'
+
+/** How many queries one WITH may hold. */
+const MOST_QUERIES = 100
+
+/**
+ * Resolves the queries of a WITH; answers the scope in which their names stand. A query sees those before it, and with
+ * RECURSIVE all of them and itself.
+ */
+export function resolveWith(context: Context, clause: WithClause, around: Scope): Scope {
+  const ctes = new Map<string, Cte>()
+  const all: Cte[] = []
+  if ((clause.ctes?.length ?? 0) > MOST_QUERIES)
+    throw context.source.fault('too_many', `A WITH holds at most ${MOST_QUERIES} queries.`, clause.location)
+  for (const node of clause.ctes ?? []) {
+    if (!('CommonTableExpr' in node)) continue
+    const query = node.CommonTableExpr
+    const seen = clause.recursive ? ctes : new Map(ctes)
+    const cte = lazily(context, query, { items: [], ctes: seen, around })
+    const name = query.ctename ?? ''
+    if (ctes.has(name)) throw context.source.fault('duplicate', `WITH names "${name}" twice.`, query.location)
+    ctes.set(name, cte)
+    all.push(cte)
+  }
+  for (const cte of all) cte.columns()
+  return { items: [], ctes, around }
+}
+
+function lazily(context: Context, query: CommonTableExpr, scope: Scope): Cte {
+  let state: 'new' | 'open' | 'left known' | 'done' = 'new'
+  let columns = columnsOfNames([])
+  const names = wordsOf(query.aliascolnames)
+  const rename = (own: Columns) => (names.length > 0 ? columnsOfNames(renamed(own.list(), names)) : own)
+  const resolve = () => {
+    state = 'open'
+    const statement = bodyOf(context, query)
+    columns = rename(
+      context.select(statement, scope, (left) => {
+        // From here on the query may read itself: its first arm has said what its columns are.
+        columns = rename(left)
+        state = 'left known'
+      }),
+    )
+    state = 'done'
+  }
+  return {
+    columns: () => {
+      if (state === 'open')
+        throw context.source.fault(
+          'unsupported',
+          `"${query.ctename}" reads itself where that has no start: write WITH RECURSIVE ${query.ctename} AS (start UNION ALL step).`,
+          query.location,
+        )
+      if (state === 'new') resolve()
+      return columns
+    },
+  }
+}
+
+function bodyOf(context: Context, { ctequery, location }: CommonTableExpr): SelectStmt {
+  if (ctequery && 'SelectStmt' in ctequery) return ctequery.SelectStmt
+  throw context.source.fault('not_a_read', hintForNode(Object.keys(ctequery ?? {})[0] ?? ''), location)
+}
+
+/** A list of names, the first of them replaced. */
+export const renamed = (own: readonly string[], by: readonly string[]): string[] => [
+  ...by,
+  ...own.slice(by.length),
+]

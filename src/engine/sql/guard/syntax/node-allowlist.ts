@@ -1,0 +1,54 @@
+import type { SelectStmt } from '@pgsql/types'
+import { LIMITS } from '../../../../foundation/limits.ts'
+import { GRAMMAR, type Rule } from './grammar.ts'
+import { hintForField, hintForNode } from './hints.ts'
+import type { Source } from './source-map.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Holds a tree to the grammar, node by node and field by field; what follows may trust its types. Answers the names that
+ * stand in FROM, each once.
+ * @throws VALIDATION_ERROR at the first part that is not in the grammar
+ */
+export function checkStructure(statement: SelectStmt, source: Source): ReadonlySet<string> {
+  const relations = new Set<string>()
+  const node = (value: unknown, location: number | undefined, depth: number): void => {
+    const entries = Object.entries(value as Fields)
+    // PostgreSQL's lists have holes: the missing column definitions of a function, the missing list of DISTINCT.
+    if (entries.length === 0) return
+    const [[kind, fields] = ['']] = entries
+    part(kind, fields, location, depth)
+  }
+  const part = (kind: string, value: unknown, outer: number | undefined, depth: number): void => {
+    const fields = value as Fields
+    const location = typeof fields['location'] === 'number' ? fields['location'] : outer
+    const rules = Object.hasOwn(GRAMMAR, kind) ? GRAMMAR[kind] : undefined
+    if (!rules) throw source.fault('unsupported', hintForNode(kind), location)
+    if (depth > LIMITS.sqlDepth) {
+      const message = `A statement nests at most ${LIMITS.sqlDepth} deep. Write it flatter, with WITH or lists.`
+      throw source.fault('too_deep', message, location)
+    }
+    if (kind === 'RangeVar' && relations.size <= LIMITS.sqlRelations)
+      relations.add(String(fields['relname'] ?? ''))
+    for (const [name, held] of Object.entries(fields)) {
+      const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+      if (!rule || !isPlain(rule, held)) throw source.fault('unsupported', hintForField(kind, name), location)
+      if (rule === 'node') node(held, location, depth + 1)
+      else if (rule === 'nodes') for (const each of held as unknown[]) node(each, location, depth + 1)
+      else if (typeof rule === 'object' && 'of' in rule) part(rule.of, held, location, depth + 1)
+    }
+  }
+  part('SelectStmt', statement, undefined, 0)
+  return relations
+}
+
+/** Whether a value has the form of the rule; what nodes hold is looked at by the walk. */
+function isPlain(rule: Rule, value: unknown): boolean {
+  if (rule === 'string') return typeof value === 'string'
+  if (rule === 'integer') return Number.isInteger(value)
+  if (rule === 'flag') return value === true
+  if (rule === 'nodes') return Array.isArray(value)
+  if (rule !== 'node' && !('of' in rule)) return rule.includes(value as string)
+  return typeof value === 'object' && value !== null
+}

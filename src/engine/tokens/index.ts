@@ -1,8 +1,0 @@
-export { type AdminToken, ensureAdminToken } from './admin.ts'
-export { authenticate } from './authenticate.ts'
-export { createToken } from './create.ts'
-export { listTokens } from './list.ts'
-export { deleteToken } from './remove.ts'
-export { isStanding } from './standing.ts'
-export { newToken, type Token } from './token.ts'
-export { withdrawBase } from './withdraw-base.ts'

@@ -1,0 +1,162 @@
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { parseSound } from '../../json/index.ts'
+import { textOfList } from '../../json/rows.ts'
+import type { Scope } from '../core/scope.ts'
+import { type Db, statement } from '../database/client.ts'
+import { LOCK_TIMEOUT, sqlState } from '../database/errors.ts'
+import type { UsedRight } from './used-rights.ts'
+
+/** What a key stands for: whose it is, its text, and the request it was sent with. */
+export type Key = { tokenId: string; key: string; fingerprint: string }
+export type StoredOutcome = (
+  | { answer: object }
+  | { error: { code: string; message: string; details: object[]; requestId: string } }
+) & {
+  /** The rights that it took; absent from what earlier versions stored. */
+  used?: UsedRight[]
+}
+
+type Steps<T> = {
+  /** Called when the key is held, for which the request may have waited. */
+  waited: (db: Db) => Promise<void>
+  run: (db: Db) => Promise<T>
+  /** What to keep of an outcome; null keeps nothing, and the key stays free. */
+  store: (outcome: { answer: object } | { thrown: unknown }) => StoredOutcome | null
+  replay: (stored: StoredOutcome) => T
+}
+
+const CLAIM = statement(
+  'claim_key',
+  `INSERT INTO plinth.idempotency AS i (token_id, key, fingerprint) VALUES ($1, $2, $3)
+   ON CONFLICT (token_id, key) DO UPDATE SET fingerprint = $3, outcome = NULL, created_at = now()
+     WHERE i.created_at < now() - make_interval(hours => ${LIMITS.idempotencyHours})
+   RETURNING 1 AS claimed`,
+)
+const FIND = statement(
+  'find_key',
+  `SELECT fingerprint, outcome::text AS outcome FROM plinth.idempotency
+   WHERE token_id = $1 AND key = $2 AND created_at >= now() - make_interval(hours => ${LIMITS.idempotencyHours})`,
+)
+const STORE = statement(
+  'store_outcome',
+  'UPDATE plinth.idempotency SET outcome = $3::json WHERE token_id = $1 AND key = $2',
+)
+const WAIT = statement('key_wait', `SET LOCAL lock_timeout = ${LIMITS.idempotencyWaitMs}`)
+const WAIT_NO_MORE = statement('key_wait_over', 'SET LOCAL lock_timeout = 0')
+const SAVEPOINT = statement('key_savepoint', 'SAVEPOINT keyed')
+const UNDO = statement('key_undo', 'ROLLBACK TO SAVEPOINT keyed')
+const EXPIRE = statement(
+  'expire_keys',
+  `DELETE FROM plinth.idempotency WHERE ctid = ANY (ARRAY(SELECT ctid FROM plinth.idempotency
+     WHERE created_at < now() - make_interval(hours => ${LIMITS.idempotencyHours}) LIMIT 5000))`,
+)
+
+/** Requests of this process in flight under a key: the later ones wait here, without a connection. */
+const inFlight = new Map<string, Promise<unknown>>()
+
+/**
+ * Runs a write at most once under its key. The key's row is inserted first, so a second request of another process
+ * waits on it in the database; it is committed together with the write and its outcome.
+ * @throws CONFLICT when the key was sent with another request, or is still in flight after 10 s.
+ */
+export async function claimKey<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<T> {
+  const name = `${key.tokenId}\n${key.key}`
+  const deadline = Date.now() + LIMITS.idempotencyWaitMs
+  for (let owner = inFlight.get(name); owner; owner = inFlight.get(name))
+    await settled(owner, deadline - Date.now())
+  const running = runClaimed(scope, key, steps)
+  inFlight.set(name, running)
+  try {
+    return await running
+  } finally {
+    inFlight.delete(name)
+  }
+}
+
+async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<T> {
+  const failed: { thrown?: unknown } = {}
+  const answer = await scope.db.transaction(async (tx) => {
+    const stored = await claimOrFind(tx, key)
+    await steps.waited(tx)
+    if (stored) return steps.replay(stored)
+    await tx.query(SAVEPOINT, [])
+    try {
+      const done = await steps.run(tx)
+      await tx.query(STORE, [key.tokenId, key.key, await textOf(steps.store({ answer: done }))])
+      return done
+    } catch (thrown) {
+      const kept = steps.store({ thrown })
+      if (!kept) throw thrown
+      await tx.query(UNDO, [])
+      await tx.query(STORE, [key.tokenId, key.key, JSON.stringify(kept)])
+      failed.thrown = thrown
+      return undefined
+    }
+  })
+  if (answer === undefined) throw failed.thrown
+  return answer
+}
+
+/** An outcome as JSON. The items of a batch are written in turns: together they may be large. */
+async function textOf(outcome: StoredOutcome | null): Promise<string> {
+  if (outcome === null || !('answer' in outcome)) return JSON.stringify(outcome)
+  const { answer, ...rest } = outcome
+  const text = await textOfList(answer)
+  return text
+    ? `${JSON.stringify({ used: [], ...rest }).slice(0, -1)},"answer":${text}}`
+    : JSON.stringify(outcome)
+}
+
+async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined> {
+  await tx.query(WAIT, [])
+  try {
+    const [claimed] = await tx.query(CLAIM, [key.tokenId, key.key, key.fingerprint])
+    await tx.query(WAIT_NO_MORE, [])
+    if (claimed) return undefined
+  } catch (thrown) {
+    if (sqlState(thrown) === LOCK_TIMEOUT) throw stillInFlight()
+    throw thrown
+  }
+  const [row] = await tx.query<{ fingerprint: string; outcome: string }>(FIND, [key.tokenId, key.key])
+  if (!row) throw stillInFlight()
+  if (row.fingerprint !== key.fingerprint) throw otherRequest()
+  return (await parseSound(row.outcome)) as StoredOutcome
+}
+
+/** A dry run neither stores nor replays a key, but one that belongs to another request is refused all the same. */
+export async function refuseUsedKey(scope: Scope, key: Key): Promise<void> {
+  const [row] = await scope.db.query<{ fingerprint: string }>(FIND, [key.tokenId, key.key])
+  if (row && row.fingerprint !== key.fingerprint) throw otherRequest()
+}
+
+/** Forgets keys older than a day, a bounded number at a time. */
+export async function expireKeys(db: Db): Promise<void> {
+  await db.query(EXPIRE, [])
+}
+
+async function settled(owner: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), Math.max(0, ms))
+  })
+  const first = await Promise.race([
+    owner.then(
+      () => 'done',
+      () => 'done',
+    ),
+    late,
+  ])
+  clearTimeout(timer)
+  if (first === 'late') throw stillInFlight()
+}
+
+const keyConflict = (code: string, message: string) =>
+  new DomainError('CONFLICT', message, { details: [{ path: '/idempotency_key', code, message }] })
+const otherRequest = () =>
+  keyConflict('key_reused', 'This Idempotency-Key was used for a different request. Send a new key.')
+const stillInFlight = () =>
+  keyConflict(
+    'key_in_flight',
+    'A request with this Idempotency-Key is still running. Send it again in a moment.',
+  )

@@ -1,0 +1,81 @@
+import { DomainError, invalid } from '../../foundation/errors.ts'
+
+/** What a conditional write expects of the version: nothing, any ("*"), one of these, or absence ("create only"); and of its claim. */
+export type Expectation = {
+  /** Acceptable versions (`If-Match: "3"`, `expected_version: 3`); an empty list never matches. Null: no condition. */
+  versions: readonly number[] | null
+  /** `If-Match: *` */
+  exists: boolean
+  /** `If-None-Match: *` */
+  absent: boolean
+  /** The claim that the writer says it holds on the record. */
+  claim: string | null
+  /** What the writer says of fields that it cannot set; the write is refused when one of them is otherwise. */
+  stated?: Readonly<Record<string, unknown>>
+}
+
+export const NO_EXPECTATION: Expectation = { versions: null, exists: false, absent: false, claim: null }
+
+type ExpectationArgs = {
+  expectedVersions?: readonly number[] | null | undefined
+  mustExist?: boolean | null | undefined
+  mustBeAbsent?: boolean | null | undefined
+  claimId?: string | null | undefined
+  stated?: unknown
+}
+
+/** Reads a mutation's expectation arguments. */
+export function expectation(args: ExpectationArgs): Expectation {
+  return {
+    versions: args.expectedVersions ?? null,
+    exists: args.mustExist ?? false,
+    absent: args.mustBeAbsent ?? false,
+    claim: args.claimId ?? null,
+    ...(args.stated != null && { stated: readStated(args.stated) }),
+  }
+}
+
+function readStated(stated: unknown): Readonly<Record<string, unknown>> {
+  if (typeof stated === 'object' && stated !== null && !Array.isArray(stated))
+    return stated as Record<string, unknown>
+  throw invalid({ path: '/stated', code: 'type', message: 'stated is an object.', expected: 'object' })
+}
+
+/** @throws NOT_FOUND, or CONFLICT with `version_mismatch` or `exists`, when the current version is not as expected. */
+export function checkVersion(expected: Expectation, current: number | undefined, what: string): void {
+  if (current === undefined) {
+    if (expected.exists || expected.versions)
+      throw new DomainError('NOT_FOUND', `There is no ${what} to match.`)
+    return
+  }
+  if (expected.absent) throw alreadyExists(what)
+  if (expected.versions && !expected.versions.includes(current))
+    throw versionMismatch(current, expected.versions)
+}
+
+export const alreadyExists = (what: string) =>
+  new DomainError('CONFLICT', `There is already a ${what}.`, {
+    details: [{ path: '/id', code: 'exists', message: 'Use another id, or send PUT to update it.' }],
+  })
+
+export function versionMismatch(current: number, sent: readonly number[]): DomainError {
+  const message = `The current version is ${current}. Read it again, apply your change, and send the current version.`
+  const received = sent.length === 1 ? sent[0] : [...sent]
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/expected_version', code: 'version_mismatch', message, expected: current, received }],
+  })
+}
+
+/** The refusal to delete what holds something, until its id is repeated in `confirm`. `holds` says what: `Base "a" holds records`. */
+export const confirmFirst = (id: string, holds: string, whose: string) =>
+  new DomainError('CONFLICT', `${holds}. Send confirm=${id} to delete it with all of them.`, {
+    details: [
+      {
+        path: '/confirm',
+        code: 'confirm_required',
+        message: `Repeat ${whose} id in confirm.`,
+        expected: id,
+        hint: `confirm=${id}`,
+      },
+    ],
+  })

@@ -1,0 +1,51 @@
+import { statement } from '../database/client.ts'
+import { type Counted, takeCounts, takeNamed } from './deletion-summary.ts'
+import type { WriteScope } from './write.ts'
+
+// As configuration changes lock them. From here on nobody writes what is counted.
+const HOLD_BASES = statement(
+  'hold_bases',
+  'SELECT 1 AS one FROM plinth.base WHERE id = ANY ((SELECT $1::text[])::text[]) ORDER BY id FOR UPDATE',
+)
+const HOLD_TYPES = statement(
+  'hold_types_of_bases',
+  'SELECT 1 AS one FROM plinth.record_type WHERE base_id = ANY ((SELECT $1::text[])::text[]) ORDER BY base_id, id FOR UPDATE',
+)
+const HOLD_LINK_TYPES = statement(
+  'hold_relationship_types_of_bases',
+  'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = ANY ((SELECT $1::text[])::text[]) ORDER BY base_id, id FOR UPDATE',
+)
+const COUNT_RECORDS = statement(
+  'count_records_of_bases',
+  `SELECT record_type AS type, count(*)::int AS count FROM plinth.record
+   WHERE base_id = ANY ((SELECT $1::text[])::text[]) GROUP BY record_type`,
+)
+const COUNT_LINKS = statement(
+  'count_links_of_bases',
+  `SELECT rel_type AS type, count(*)::int AS count FROM plinth.relationship
+   WHERE base_id = ANY ((SELECT $1::text[])::text[]) GROUP BY rel_type`,
+)
+const NAME_TYPES = statement(
+  'name_types_of_bases',
+  `SELECT 'recordTypes' AS kind, id, version FROM plinth.record_type WHERE base_id = ANY ((SELECT $1::text[])::text[])
+   UNION ALL
+   SELECT 'relationshipTypes', id, version FROM plinth.relationship_type WHERE base_id = ANY ((SELECT $1::text[])::text[])
+   ORDER BY 1, 2`,
+)
+
+type Named = { kind: 'recordTypes' | 'relationshipTypes'; id: string; version: number }
+
+/** Tells the plan, where there is one, of bases that go and of what they hold, and holds it: of those that may be read whole. */
+export async function tellOfBases(
+  { taken, access, db }: WriteScope,
+  bases: readonly { id: string; version: number }[],
+): Promise<void> {
+  if (!taken) return
+  const seen = bases.filter(({ id }) => access.allows('read', id, '*'))
+  for (const base of seen) takeNamed(taken, 'bases', base)
+  const ids = [seen.map(({ id }) => id)]
+  for (const hold of [HOLD_BASES, HOLD_TYPES, HOLD_LINK_TYPES]) await db.query(hold, ids)
+  for (const each of await db.query<Named>(NAME_TYPES, ids)) takeNamed(taken, each.kind, each)
+  takeCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, ids))
+  takeCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, ids))
+}

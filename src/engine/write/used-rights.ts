@@ -1,0 +1,44 @@
+import { type Access, demand, type Grant, type Permission } from '../access/access.ts'
+import { demandGrant } from '../authentication/may-manage.ts'
+import type { Scope } from '../core/scope.ts'
+import { rightsOf } from '../row-policy/apply.ts'
+
+/** A right that a write asked for and had: a permission on a type of a base, or all that a grant holds. */
+export type UsedRight = { permission: Permission; base: string; recordType: string } | { grant: Grant }
+
+/** The scope, and the rights that are used through it: what the same write needs when its answer is asked for again. */
+export function recordRights(scope: Scope): { scope: Scope; used(): UsedRight[] } {
+  const found = new Map<string, UsedRight>()
+  const note = (right: UsedRight) => void found.set(JSON.stringify(right), right)
+  const recorded = (access: Access): Access => ({
+    ...access,
+    allows: (permission, base, recordType) => {
+      const isAllowed = access.allows(permission, base, recordType)
+      if (isAllowed) note({ permission, base, recordType })
+      return isAllowed
+    },
+    covers: (grant) => {
+      const isCovered = access.covers(grant)
+      if (isCovered) note({ grant })
+      return isCovered
+    },
+  })
+  const { lens } = scope
+  return {
+    scope: {
+      ...scope,
+      access: recorded(scope.access),
+      ...(lens && { lens: { ...lens, access: recorded(lens.access) } }),
+    },
+    used: () => [...found.values()],
+  }
+}
+
+/** Asks for each of the rights again. @throws FORBIDDEN for the first that is not held now */
+export function demandUsed(scope: Scope, used: readonly UsedRight[]): void {
+  const access = rightsOf(scope)
+  for (const right of used) {
+    if ('grant' in right) demandGrant(access, right.grant)
+    else demand(access, right.permission, right.base, right.recordType)
+  }
+}
