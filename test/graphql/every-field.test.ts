@@ -1,0 +1,190 @@
+/** Every field of Query and Mutation has a sample here; what holds for all of them is asserted of each. */
+
+import { readFileSync } from 'node:fs'
+import { buildSchema } from 'graphql'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const schema = buildSchema(readFileSync('schema/schema.graphql', 'utf8'))
+const fieldsOf = (type: 'Query' | 'Mutation') =>
+  Object.keys(
+    (schema.getType(type)?.toConfig() &&
+      (type === 'Query' ? schema.getQueryType() : schema.getMutationType())?.getFields()) ||
+      {},
+  )
+
+/** A selection of a field, on the base `crm` that `prepare` makes; `$claim` and `$seq` are filled in. */
+const QUERIES: Record<string, string> = {
+  aggregate: 'aggregate(base: "crm", recordType: "task", aggregations: [{fn: "count"}]) { rows }',
+  aggregateBases:
+    'aggregateBases(bases: ["crm"], recordType: "task", aggregations: [{fn: "count"}]) { rows }',
+  base: 'base(id: "crm") { id name }',
+  bases: 'bases { data { id } }',
+  changes: 'changes(base: "crm", limit: 2) { data { seq kind } nextAfter }',
+  changesEnd: 'changesEnd(base: "crm")',
+  changesMatch:
+    'changesMatch(base: "crm", recordType: "task", seqs: [$seq], filter: {field: "data.title", op: "eq", value: "a"})',
+  claim: 'claim(base: "crm", id: "$claim") { id }',
+  claims: 'claims(base: "crm") { data { id } }',
+  endpoint: 'endpoint(base: "crm", id: "desk") { id }',
+  endpoints: 'endpoints(base: "crm") { data { id } }',
+  exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
+  queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
+  record: 'record(base: "crm", recordType: "task", id: "a") { id data }',
+  recordHistory: 'recordHistory(base: "crm", recordType: "task", id: "a") { data { version } }',
+  recordType: 'recordType(base: "crm", id: "task") { id jsonSchema }',
+  recordTypeProfile: 'recordTypeProfile(base: "crm", id: "task") { count }',
+  recordTypes: 'recordTypes(base: "crm") { data { id } }',
+  records: 'records(base: "crm", recordType: "task") { data { id } }',
+  related: 'related(base: "crm", recordType: "task", id: "a") { rows }',
+  relationship: 'relationship(base: "crm", id: "l") { id }',
+  relationshipType: 'relationshipType(base: "crm", id: "next") { id }',
+  relationshipTypes: 'relationshipTypes(base: "crm") { data { id } }',
+  relationships: 'relationships(base: "crm") { data { id } }',
+  servedEndpoint: 'servedEndpoint(base: "crm", id: "desk") { __typename }',
+  sql: 'sql(base: "crm", query: "SELECT count(*) AS n FROM task") { data }',
+  tokens: 'tokens { data { id } }',
+  toolset: 'toolset(base: "crm", id: "common") { id }',
+  toolsets: 'toolsets(base: "crm") { data { id } }',
+  trash: 'trash(base: "crm") { data { deletedAt } }',
+  waitForRecords: 'waitForRecords(base: "crm", recordType: "task", timeout: 1) { rows }',
+}
+const LINK =
+  'relType: "next", sourceRecordType: "task", sourceId: "b", targetRecordType: "task", targetId: "a"'
+const TOOLS = '[{record_type: "task", operations: ["get"]}]'
+const MUTATIONS: Record<string, string> = {
+  batch:
+    'batch(base: "crm", operations: [{type: "upsert_record", record_type: "task", id: "n", data: {title: "n"}}] $dry) { count }',
+  cancelRecord: 'cancelRecord(base: "crm", recordType: "task", id: "a" $dry) { id status }',
+  claimRecords: 'claimRecords(base: "crm", recordType: "task" $dry) { limit }',
+  completeClaim: 'completeClaim(base: "crm", id: "$claim" $dry) { id }',
+  createRecord: 'createRecord(base: "crm", recordType: "task", data: {title: "n"} $dry) { id }',
+  createRelationship: `createRelationship(base: "crm", input: {${LINK}} $dry) { id }`,
+  createToken:
+    'createToken(name: "n", grants: [{base: "crm", record_type: "*", environment: "*", permission: "read"}] $dry) { id }',
+  deleteBase: 'deleteBase(id: "crm", confirm: "crm" $dry) { id }',
+  deleteEndpoint: 'deleteEndpoint(base: "crm", id: "desk" $dry) { id }',
+  deleteRecord: 'deleteRecord(base: "crm", recordType: "task", id: "a" $dry) { id }',
+  deleteRecordType: 'deleteRecordType(base: "crm", id: "task", confirm: "task" $dry) { id }',
+  deleteRelationship: 'deleteRelationship(base: "crm", id: "l" $dry) { id }',
+  deleteRelationshipType: 'deleteRelationshipType(base: "crm", id: "next", confirm: "next" $dry) { id }',
+  deleteToken: 'deleteToken(id: "$token" $dry) { id }',
+  deleteToolset: 'deleteToolset(base: "crm", id: "common" $dry) { id }',
+  heartbeatClaim: 'heartbeatClaim(base: "crm", id: "$claim" $dry) { id }',
+  importTools:
+    'importTools(base: "crm", provider: "openai", tools: [{type: "function", function: {name: "n", parameters: {type: "object"}}}] $dry) { __typename }',
+  patchRecord: 'patchRecord(base: "crm", recordType: "task", id: "a", merge: {title: "n"} $dry) { id }',
+  patchRecordType: 'patchRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
+  patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
+  putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',
+  putEndpoint: `putEndpoint(base: "crm", id: "desk", input: {name: "N", tools: ${TOOLS}} $dry) { id }`,
+  putRecord: 'putRecord(base: "crm", recordType: "task", id: "a", data: {title: "n"} $dry) { id }',
+  putRecordByExternalId:
+    'putRecordByExternalId(base: "crm", recordType: "task", externalId: "e", data: {title: "n"} $dry) { id }',
+  putRecordType: 'putRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
+  putRelationship: `putRelationship(base: "crm", id: "l2", input: {${LINK}} $dry) { id }`,
+  putRelationshipType: 'putRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
+  putToolset: `putToolset(base: "crm", id: "common", input: {name: "N", tools: ${TOOLS}} $dry) { id }`,
+  recordToolCall:
+    'recordToolCall(base: "crm", recordType: "task", provider: "mcp", call: {name: "task", arguments: {title: "n"}} $dry) { __typename }',
+  releaseClaim: 'releaseClaim(base: "crm", id: "$claim" $dry) { id }',
+  restoreRecord: 'restoreRecord(base: "crm", recordType: "task", id: "gone" $dry) { id }',
+  revertChange: 'revertChange(base: "crm", seq: $seq $dry) { __typename }',
+  unlinkRecords:
+    'unlinkRecords(base: "crm", relType: "next", sourceRecordType: "task", sourceId: "a", targetRecordType: "task", targetId: "b" $dry) { id }',
+}
+
+let world: World
+let stranger: World['call']
+const held = { claim: '', seq: '', token: '' }
+beforeAll(async () => {
+  world = await openWorld()
+  const put = async (path: string, body: object) =>
+    succeed(await world.call('PUT', `/v1/crm/${path}`, body), 201)
+  await put('record-types/task', {
+    json_schema: { type: 'object', properties: { title: { type: 'string' } } },
+  })
+  await put('relationship-types/next', {})
+  for (const id of ['a', 'b', 'gone']) await put(`records/task/${id}`, { data: { title: id } })
+  await put('relationships/l', {
+    rel_type: 'next',
+    source_record_type: 'task',
+    source_id: 'a',
+    target_record_type: 'task',
+    target_id: 'b',
+  })
+  await put('toolsets/common', { tools: [{ record_type: 'task', operations: ['list'] }] })
+  await put('endpoints/desk', { tools: [{ record_type: 'task', operations: ['get'] }] })
+  succeed(await world.call('DELETE', '/v1/crm/records/task/gone'))
+  const claimed = succeed(
+    await world.call('POST', '/v1/crm/records/task/claim', { filter: { field: 'id', op: 'eq', value: 'b' } }),
+  )
+  held.claim = claimed.data[0].claim.id
+  succeed(await world.call('PATCH', '/v1/crm/records/task/a', { data: { title: 'changed' } }))
+  const { data } = succeed(await world.call('GET', '/v1/crm/changes?id=a&record_type=task'))
+  held.seq = String(data.at(-1).seq)
+  held.token = (await world.newToken([{ permission: 'read' }])).id
+  succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
+  stranger = (await world.newToken([{ base: 'other', permission: 'admin' }])).call
+})
+afterAll(() => world.close())
+
+const filled = (sample: string, dry: string) =>
+  sample
+    .replaceAll('$claim', held.claim)
+    .replaceAll('$seq', held.seq)
+    .replaceAll('$token', held.token)
+    .replace(' $dry', dry)
+const send = async (document: string, call = world.call): Promise<Body> =>
+  (await call('POST', '/graphql', { query: document })).body
+const logLength = async () => {
+  const [row] = await world.database.query<{ n: string }>('SELECT count(*) AS n FROM plinth.change')
+  return Number(row?.n)
+}
+
+test('every field has a sample, and every sample a field', () => {
+  expect(Object.keys(QUERIES).sort()).toEqual(fieldsOf('Query').sort())
+  expect(Object.keys(MUTATIONS).sort()).toEqual(fieldsOf('Mutation').sort())
+})
+
+describe('queries', () => {
+  test.each(Object.entries(QUERIES))('%s answers an administrator', async (name, sample) => {
+    const { data, errors } = await send(`{ ${filled(sample, '')} }`)
+    expect(errors).toBeUndefined()
+    expect(data[name]).not.toBeNull()
+  })
+
+  test.each(Object.entries(QUERIES))(
+    '%s shows nothing of the base to a token without a grant on it',
+    async (name, sample) => {
+      const { data, errors } = await send(`{ ${filled(sample, '')} }`, stranger)
+      if (errors) expect([name, errors[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
+      else expect([name, JSON.stringify(data)]).toEqual([name, expect.not.stringMatching(/crm|"a"|"task"/)])
+    },
+  )
+})
+
+describe('mutations', () => {
+  test.each(Object.entries(MUTATIONS))('%s runs dry and leaves nothing', async (name, sample) => {
+    const before = await logLength()
+    const { data, errors } = await send(`mutation { ${filled(sample, ', dryRun: true')} }`)
+    expect(errors).toBeUndefined()
+    expect(data[name]).not.toBeNull()
+    expect(await logLength()).toBe(before)
+  })
+
+  test.each(Object.entries(MUTATIONS))(
+    '%s is refused to a token without a grant on the base, and leaves nothing',
+    async (name, sample) => {
+      const before = await logLength()
+      const { errors } = await send(`mutation { ${filled(sample, '')} }`, stranger)
+      expect([name, errors?.[0].extensions.code]).toEqual([
+        name,
+        expect.stringMatching(/^(FORBIDDEN|NOT_FOUND)$/),
+      ])
+      expect(await logLength()).toBe(before)
+    },
+  )
+})
