@@ -15,14 +15,15 @@ import { shutdownOnSignal } from './shutdown.ts'
 export type RunningServer = {
   url: string
   adminToken: string
-  /** The token was made by this start. */
+  /** True if this start created the token. */
   isNewToken: boolean
   close(): Promise<void>
 }
 
 /**
- * Opens the database, migrates it, and listens. What was opened is closed again when a later step fails.
- * @param provider what `/mcp` serves, where it is not Plinth
+ * Opens the database, runs migrations, and starts the HTTP server. If a step fails, closes what was opened
+ * before.
+ * @param provider MCP provider for `/mcp`; Plinth by default
  */
 export async function startServer(config: Config, log: Logger, provider?: Provider): Promise<RunningServer> {
   const closing: (() => Promise<void>)[] = []
@@ -55,7 +56,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
       draining = true
       engine.endStreams()
     })
-    // After the line that says so: until then nothing takes time from the start.
+    // Start jobs after the ready line is printed, so that they do not delay the start.
     setImmediate(() => engine.startJobs())
     return { url, adminToken: admin.token, isNewToken: admin.from === 'new', close }
   } catch (error) {
@@ -64,7 +65,9 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   }
 }
 
-/** Lets requests finish; those that stall are cut off while there is still time to close the rest. */
+/**
+ * Graceful shutdown: waits for requests in flight, and closes remaining connections after `LIMITS.finishMs`.
+ */
 async function closeServer(app: FastifyInstance): Promise<void> {
   const stalled = setTimeout(() => app.server.closeAllConnections(), LIMITS.finishMs)
   await app.close()
@@ -84,7 +87,7 @@ async function openEmbedded(config: Config, log: Logger, closing: (() => Promise
   return cluster.url
 }
 
-/** The token of the first administrator: from the settings, else kept in the data directory since the first start. */
+/** Reads or creates the first admin token: from the configuration, else from the data directory. */
 async function adminToken(config: Config, log: Logger): Promise<AdminToken> {
   const file = join(config.dataDir, 'admin-token')
   const kept = await readKept(file)
@@ -114,7 +117,7 @@ async function readKept(file: string): Promise<string | undefined> {
 
 const addressFile = (config: Config) => join(config.dataDir, 'server.json')
 
-/** Leaves word in the data directory of where this server listens. */
+/** Writes the address of this server to the data directory. The returned function removes it. */
 async function announceAddress(config: Config, url: string): Promise<() => Promise<void>> {
   await writeFile(addressFile(config), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 })
   return async () => {
@@ -131,7 +134,10 @@ async function readAddress(config: Config): Promise<{ url: string; pid: number }
   }
 }
 
-/** JSON lines on standard error; standard output is for the two lines a program waits for. */
+/**
+ * Creates the JSON logger on standard error. Standard output is reserved for the two lines that programs wait
+ * for.
+ */
 export const openLog = (level: string): Logger =>
   pino(
     {
@@ -152,11 +158,11 @@ export const openLog = (level: string): Logger =>
         remove: true,
       },
     },
-    // Lines go out together: a write for each would cost as much as all else that is done for a small request.
+    // Batch log lines: one write per line would cost as much as the rest of a small request.
     pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 250 }),
   )
 
-/** The process: settings, server, and a graceful end. */
+/** Runs the server process: reads the configuration, starts the server, and shuts it down gracefully. */
 export async function serve(): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel)

@@ -38,11 +38,11 @@ export type ServerDeps = {
   config: Config
   log: Logger
   draining: () => boolean
-  /** What `/mcp` serves; Plinth, when left out. */
+  /** MCP provider for `/mcp`; Plinth by default. */
   provider?: Provider | undefined
 }
 
-/** The whole HTTP server: every surface mounted, nothing listening. */
+/** Assembles the Fastify server with every surface. Does not listen. */
 export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { engine, config, log, draining, provider } = deps
   const app: FastifyInstance = Fastify({
@@ -51,7 +51,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     genReqId: requestIdOf,
     bodyLimit: config.bodyBytes,
     requestTimeout: config.requestTimeoutMs,
-    // Longer than any wait, during which nothing is sent.
+    // Longer than the longest long poll, which sends nothing while it waits.
     connectionTimeout: Math.max(config.requestTimeoutMs * 2, (LIMITS.waitSecondsMax + 15) * 1000),
     http: {
       headersTimeout: LIMITS.headersTimeoutMs,
@@ -92,7 +92,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   logRequests(app, log)
   logSlowTurns(app, log)
   countAnswers(app, unsent)
-  // Streams have no end of their own that a shutdown could wait for.
+  // Event streams never end by themselves, so shutdown ends them.
   app.addHook('preClose', async () => engine.endStreams())
   await compressAnswers(app)
   admitLargeBodies(app, config.bodyBytes)
@@ -117,6 +117,6 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   return app
 }
 
-/** Where clients reach the server; undefined while its port is not known. */
+/** The public address of the server; undefined while the port is unknown. */
 const addressOf = ({ publicUrl, host, port }: Config): string | undefined =>
   publicUrl ?? (port === 0 ? undefined : `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`)

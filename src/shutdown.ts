@@ -2,12 +2,12 @@ import type { Logger } from 'pino'
 import { LIMITS } from './foundation/limits.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-/** The group may have had a signal already that npm passes on: only one that comes later is a second wish to end. */
+/** npm passes on signals that the process group has received already. Ignore duplicates within this time. */
 const SAME_WISH_MS = 1000
 
 /**
- * Ends the process when it is asked to: drains through `close`, at most 25 s, and exits 0. A second request ends it at
- * once, and so does an error nobody caught, after an attempt to close.
+ * Graceful shutdown on SIGTERM, SIGINT and SIGHUP: runs `close` for at most 25 s, then exits 0. A second signal exits
+ * at once. An uncaught error also exits, after an attempt to close.
  */
 export function shutdownOnSignal(close: () => Promise<void>, log: Logger): void {
   let since: number | undefined

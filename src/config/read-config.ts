@@ -14,7 +14,9 @@ const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, er
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** RFC 8414: an https address without query or fragment. On this machine plain http does. */
+/**
+ * RFC 8414: an issuer is an https URL without query or fragment. Plain http is allowed for loopback hosts.
+ */
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, search, hash } = new URL(text)
@@ -22,7 +24,10 @@ function isIssuer(text: string): boolean {
   return isSafe && username === '' && search === '' && hash === ''
 }
 
-/** Every setting there is; the only reader of the server's environment. An empty variable is one that is not set. */
+/**
+ * The schema of all environment variables of the server. No other module reads the environment. An empty
+ * variable counts as unset.
+ */
 const Settings = z.object({
   PLINTH_HOST: z.string().default('127.0.0.1'),
   PLINTH_PORT: whole(0, 65_535, 4000),
@@ -63,18 +68,18 @@ const Settings = z.object({
   PLINTH_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 })
 
-/** What is set for the tokens of an issuer goes together. */
+/** The OAuth variables depend on each other. */
 const needed = (name: keyof z.output<typeof Settings>) => ({ path: [name], error: 'is needed for OAuth too' })
 const Sound = Settings.refine(
   (set) => set.PLINTH_OAUTH_ISSUER || !(set.PLINTH_OAUTH_AUDIENCE || set.PLINTH_OAUTH_SCOPES),
   needed('PLINTH_OAUTH_ISSUER'),
 ).refine((set) => set.PLINTH_OAUTH_AUDIENCE || !set.PLINTH_OAUTH_ISSUER, needed('PLINTH_OAUTH_AUDIENCE'))
 
-/** Whose tokens `/mcp` takes beside its own, and whom they must be for. */
+/** OAuth settings: the issuer whose tokens `/mcp` accepts, and their required audience. */
 export type OAuth = {
   issuer: string
   audience: string
-  /** What a client should ask the issuer for; none when it is not said. */
+  /** Scopes that clients request from the issuer; empty if not configured. */
   scopes: readonly string[]
 }
 
@@ -93,18 +98,21 @@ export type Config = {
   bodyBytes: number
   recordBytes: number
   pageBytes: number
-  /** Bytes of answers that a process, and one token, may hold unsent. */
+  /** Maximum unsent response bytes of the process and of one token. */
   unsent: { inAll: number; ofToken: number }
   graphqlCost: number
-  /** Bounds of the SQL endpoint; false where it is switched off. */
+  /** Limits of the SQL endpoint; false if the endpoint is disabled. */
   sql: { rows: number; timeoutMs: number; bytes: number } | false
   requestTimeoutMs: number
-  /** How long a client may take nothing of its answer. */
+  /** Timeout after which a client that reads nothing of its response is disconnected. */
   sendTimeoutMs: number
   logLevel: string
 }
 
-/** Reads the settings. @throws an Error that names each variable that is wrong, and never shows a value */
+/**
+ * Reads and validates the configuration.
+ * @throws an Error that names each invalid variable, and never shows its value
+ */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),

@@ -1,6 +1,6 @@
 import { LIMITS } from './limits.ts'
 
-/** Every way a request can fail: one row here is the whole story of a failure on every surface. */
+/** The table of failure codes, each with its HTTP status and title. Every surface uses it. */
 export const FAILURES = {
   VALIDATION_ERROR: { status: 400, title: 'The request is not valid' },
   UNAUTHORIZED: { status: 401, title: 'The token is missing or invalid' },
@@ -13,7 +13,10 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES
 
-/** One cause of a failure. `path` is a JSON Pointer into the body, or `path/<name>`, `query/<name>`, `header/<name>`. */
+/**
+ * One cause of a failure. `path` is a JSON Pointer into the body, or `path/<name>`, `query/<name>`,
+ * `header/<name>`.
+ */
 export type Detail = {
   path: string
   code: string
@@ -40,7 +43,7 @@ export class DomainError extends Error {
   readonly details: readonly Detail[]
   /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
-  /** Set on a replayed failure: the id of the request that failed first. */
+  /** Set on a replayed failure: the id of the original request. */
   readonly requestId: string | undefined
 
   constructor(code: FailureCode, message: string, extra: Extra = {}) {
@@ -57,13 +60,13 @@ export class DomainError extends Error {
   }
 }
 
-/** The code of the item that stands for the causes which are not listed. */
+/** Code of the item that counts the omitted details. */
 const MORE = 'more_faults'
 const SHOWN_BESIDE_MORE = LIMITS.errorDetails - 1
 
 /**
- * No more details than an error lists. Where there are more, the last item counts all of them. Producers stop early, so
- * `total` may be more than there are in the list.
+ * Caps a list of details at `LIMITS.errorDetails`. If there are more, the last item has the total. Producers
+ * stop early, so `total` can exceed the length of the list.
  */
 export function capped(details: readonly Detail[], total = faultsIn(details)): Detail[] {
   const shown = withoutCount(details)
@@ -72,17 +75,17 @@ export function capped(details: readonly Detail[], total = faultsIn(details)): D
   return [...shown.slice(0, SHOWN_BESIDE_MORE), { path: '', code: MORE, message, count: total }]
 }
 
-/** The details that are listed, without the item that counts all. */
+/** The details without the item that counts the omitted ones. */
 export const withoutCount = (details: readonly Detail[]): Detail[] =>
   details.filter(({ code }) => code !== MORE)
 
-/** How many faults a list of details stands for. */
+/** The number of faults that a list of details represents, including the omitted ones. */
 export const faultsIn = (details: readonly Detail[]): number =>
   details.reduce((sum, { code, count }) => sum + (code === MORE ? (count ?? 1) - SHOWN_BESIDE_MORE : 1), 0)
 
 const MOST_WORDS = 2000
 
-/** Callers choose the names that a refusal repeats: of what cannot be one, it repeats the start. */
+/** Truncates caller-supplied text that an error repeats. */
 const bounded = (text: string): string => (text.length > MOST_WORDS ? `${text.slice(0, 200)}…` : text)
 
 function boundedDetail(detail: Detail): Detail {
@@ -100,7 +103,7 @@ function boundedDetail(detail: Detail): Detail {
     ...(typeof received === 'string' && { received: bounded(received) }),
     ...(expected !== undefined && !isLongValue(expected) && { expected }),
     ...(allowed && { allowed: shortList(allowed) }),
-    // A correction is whole or none.
+    // Omit a hint that is too long: a truncated correction is useless.
     ...(hint !== undefined && hint.length <= MOST_WORDS && { hint }),
   }
 }
@@ -115,7 +118,7 @@ const isLongValue = (value: unknown): boolean => charsOf(value) > LIMITS.errorAl
 
 const isShortList = (list: readonly unknown[]): boolean => shortList(list).length === list.length
 
-/** The first of what is allowed, as much of it as an error repeats. */
+/** Truncates a list of allowed values by count and by characters. */
 function shortList(list: readonly unknown[]): readonly unknown[] {
   let chars = 0
   const most = list.slice(0, LIMITS.errorAllowed)
@@ -126,15 +129,15 @@ function shortList(list: readonly unknown[]): readonly unknown[] {
   return end < 0 ? most : most.slice(0, end)
 }
 
-/** A 400 with its causes; the message is the first cause's. */
+/** Creates a VALIDATION_ERROR (400) from its details. The first detail is the message. */
 export function invalid(...details: [Detail, ...Detail[]]): DomainError {
   return new DomainError('VALIDATION_ERROR', details[0].message, { details })
 }
 
-/** Seconds after which there may be room again. */
+/** Value of `Retry-After`. */
 const BUSY_SECONDS = 1
 
-/** A 429 for work that finds no room now; `advice` says how to do with less. */
+/** Creates a RATE_LIMITED error (429) for a temporary lack of capacity. `advice` says how to need less. */
 export function busy(why: string, advice: string): DomainError {
   return new DomainError('RATE_LIMITED', `${why} Try again in ${BUSY_SECONDS} s.`, {
     retryAfterSeconds: BUSY_SECONDS,
@@ -142,7 +145,7 @@ export function busy(why: string, advice: string): DomainError {
   })
 }
 
-/** The same failure with the paths of its details rewritten; what is not ours passes through. */
+/** Rewrites the paths of the details of a DomainError. Other errors pass through. */
 export function withPaths(thrown: unknown, rewrite: (path: string) => string): unknown {
   if (!(thrown instanceof DomainError)) return thrown
   const { code, message, cause, retryAfterSeconds, requestId } = thrown
@@ -157,7 +160,7 @@ export function withPaths(thrown: unknown, rewrite: (path: string) => string): u
   })
 }
 
-/** The body every surface answers a failure with. */
+/** The error body that all surfaces return. */
 export function errorBody(error: DomainError, requestId: string) {
   return {
     error: {
@@ -169,7 +172,7 @@ export function errorBody(error: DomainError, requestId: string) {
   }
 }
 
-/** What a caller may see of anything thrown: our own errors as they are, all else as an opaque 500. */
+/** Maps any thrown value to a DomainError. Unknown errors become an opaque 500. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown
   return new DomainError(

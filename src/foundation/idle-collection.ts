@@ -1,20 +1,20 @@
 /**
- * Gives memory back after a load. V8 collects its old generation only when that has grown enough: a server that has taken a
- * batch import would keep the garbage of it for as long as nothing else comes.
+ * Idle garbage collection. V8 collects the old generation only after it has grown enough, so an idle server
+ * would keep the garbage of its last batch import.
  */
 import { performance } from 'node:perf_hooks'
 import v8 from 'node:v8'
 import vm from 'node:vm'
 
 const LOOK_MS = 5000
-/** Share of the time in which the event loop works: below it the server counts as idle. */
+/** Event loop utilization below which the server counts as idle. */
 const IDLE_UTILIZATION = 0.05
-/** A collection stops the process for as long as it takes to mark what is alive: it has to be worth it. */
+/** Minimum heap growth before a collection: a collection stops the process while it marks live objects. */
 const WORTH_BYTES = 32 * 1024 * 1024
 
 /**
- * Collects garbage when the process is idle and its heap has grown since the last time: first after the start, which leaves
- * some behind. Ends with the returned function.
+ * Starts a timer that collects garbage when the process is idle and its heap has grown since the last
+ * collection. The first collection follows the start. The returned function stops the timer.
  */
 export function collectWhenIdle(lookMs = LOOK_MS): () => void {
   const collect = collector()
@@ -42,7 +42,7 @@ export function collectWhenIdle(lookMs = LOOK_MS): () => void {
 
 type Collect = (options: { type: 'major'; execution: 'async' }) => Promise<void>
 
-/** V8's own function, which a context shows that is made while the flag is set. */
+/** Gets V8's `gc` function. A context that is created while the flag is set exposes it. */
 function collector(): Collect {
   v8.setFlagsFromString('--expose-gc')
   const collect = vm.runInNewContext('gc') as Collect

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 
-/** Bytes of memory of the machine, or of the container where that is less. */
+/** Memory of the machine in bytes, or of the container if that is less. */
 export function memoryOfMachine(): number {
   const constrained = process.constrainedMemory()
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()

@@ -1,24 +1,24 @@
 /**
- * Cooperative scheduling for long synchronous work: it runs in turns of some milliseconds, and the event loop serves other
- * requests between them.
+ * Cooperative scheduling for long synchronous work. The work yields to the event loop every few milliseconds,
+ * so that other requests are served.
  *
  *     for (const row of rows) {
  *       if (turnIsOver()) await nextTurn()
  *       work(row)
  *     }
  *
- * The turn is that of the process, not of one request: all work that waits shares one budget for each pass of the event
- * loop, first come first served. So a hundred requests that work at once hold the loop no longer than one does.
+ * All requests share one time budget for each pass of the event loop, in FIFO order. A hundred concurrent
+ * requests therefore block the loop no longer than one does.
  */
 
-/** How long work may hold the event loop in one pass. */
+/** Time budget of one event loop pass. */
 const TURN_MS = 10
 
 let startedAt: number | undefined
 const waiting: (() => void)[] = []
 let isScheduled = false
 
-/** True when the current pass of the event loop has worked for its budget. Costs one clock reading. */
+/** Returns true when the current pass has used its time budget. Costs one clock reading. */
 export function turnIsOver(): boolean {
   const now = performance.now()
   if (startedAt === undefined) {
@@ -28,7 +28,7 @@ export function turnIsOver(): boolean {
   return now - startedAt >= TURN_MS
 }
 
-/** Resolves in a later pass of the event loop, when it is the caller's turn. */
+/** Resolves in a later pass of the event loop, in FIFO order. */
 export function nextTurn(): Promise<void> {
   schedule()
   return new Promise((resolve) => {
@@ -49,6 +49,6 @@ function resume(): void {
   if (!first) return
   startedAt = performance.now()
   first()
-  // Its work runs as a microtask. The next in line has the next pass of the event loop.
+  // The work runs as a microtask. Schedule the next waiter for the next pass.
   schedule()
 }
