@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 
-/** The shapes of an aggregation that every surface takes alike. A leaf: engine and surfaces check against the same ones. */
+/** Zod shapes of aggregations, shared by engine and surfaces. */
 
 export const FUNCTIONS = ['count', 'sum', 'avg', 'min', 'max', 'count_distinct'] as const
 export const INTERVALS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
@@ -10,7 +10,7 @@ const alias = z
   .string()
   .min(1, 'An alias must have at least one character.')
   .max(LIMITS.nameChars, `An alias must have at most ${LIMITS.nameChars} characters.`)
-  // As a key, most languages take it for something else.
+  // As an object key, `__proto__` sets the prototype in JavaScript clients.
   .refine((name) => name !== '__proto__', 'An alias cannot be "__proto__". Use another name.')
   .optional()
 

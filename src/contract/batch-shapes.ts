@@ -2,13 +2,15 @@ import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { expectedVersion, RecordLink, RecordTypePut, RelationshipTypePut } from './shapes.ts'
 
-/** Stands for the id of an operation earlier in the batch, by its `name`. */
+/**
+ * Back-reference to the id that an earlier operation of the batch creates, by the `name` of that operation.
+ */
 const Ref = z.strictObject({ $ref: z.string() })
 
 const id = z.union([z.string(), Ref], {
   error: 'Send an id, or {"$ref":"<name of an earlier operation>"}.',
 })
-/** An object, whatever its keys: as a zod record it would be copied, and each of its keys looked at. */
+/** Any JSON object. A zod record would copy it and visit each key. */
 const data = z
   .custom<Record<string, unknown>>()
   .check((held) => {
@@ -26,13 +28,13 @@ const relationships = z
   .max(LIMITS.recordLinks, `A record can be written with at most ${LIMITS.recordLinks} relationships.`)
   .optional()
 
-/** An operation on a record: its type, and what the body of its REST request has. */
+/** A record operation: `record_type`, plus the body of the corresponding REST request. */
 const onRecord = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...named, record_type: z.string(), ...shape })
 
 const deletion = { id: z.string(), confirm: z.string().optional(), expected_version: expectedVersion }
 
-/** The operations of a batch, each with the fields it may have. */
+/** The shape of each batch operation. */
 export const OPERATION_SHAPES = {
   upsert_record: onRecord('upsert_record', {
     id: id.optional(),

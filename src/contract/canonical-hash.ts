@@ -1,20 +1,23 @@
 import { createHash, type Hash, hash } from 'node:crypto'
 import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 
-/** A short name for a JSON value; equal values have one, whatever the order of their keys. */
+/**
+ * Canonical hash of a JSON value (SHA-256 over JSON with sorted keys). Equal values have equal hashes,
+ * whatever the order of their keys.
+ */
 export const digest = (value: unknown): string => hash('sha256', canonical(value), 'base64url')
 
-/** How deep a request is cut: its surface, body, operations, one of them, and then what that has. */
+/** Nesting levels that `digestInTurns` processes separately. Deeper values are hashed in one step. */
 const CUT_LEVELS = 5
 
-/** `digest` of a request of any size, in turns of the event loop. */
+/** `digest` for values of any size, yielding to the event loop. */
 export async function digestInTurns(value: unknown): Promise<string> {
   const sha = createHash('sha256')
   await feed(sha, value, CUT_LEVELS)
   return sha.digest('base64url')
 }
 
-/** Feeds the canonical text of a value; what lies below the levels is made at once. */
+/** Feeds the canonical JSON of a value to the hash. Values below `levels` are serialized in one step. */
 async function feed(sha: Hash, value: unknown, levels: number): Promise<void> {
   if (turnIsOver()) await nextTurn()
   if (levels === 0 || typeof value !== 'object' || value === null) {
@@ -33,10 +36,10 @@ async function feed(sha: Hash, value: unknown, levels: number): Promise<void> {
   sha.update(isArray ? ']' : '}')
 }
 
-/** The same in the form that `sha256sum` prints. */
+/** `digest` in hexadecimal, as `sha256sum` prints it. */
 export const hexDigest = (value: unknown): string => hash('sha256', canonical(value), 'hex')
 
-/** One text for equal values. */
+/** JSON with sorted keys. */
 const canonical = (value: unknown): string => JSON.stringify(ordered(value)) ?? ''
 
 function ordered(value: unknown): unknown {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 import { Description, Name } from './shapes.ts'
 
-/** The shapes of endpoints and toolsets. A leaf, like the other shapes. */
+/** Zod shapes of endpoints and toolsets, shared by all layers. */
 
 const TOOL_OPERATIONS = [
   'create',
@@ -19,7 +19,7 @@ export type ToolOperation = (typeof TOOL_OPERATIONS)[number]
 const LINK_OPERATIONS = ['link', 'unlink', 'related'] as const
 export type LinkOperation = (typeof LINK_OPERATIONS)[number]
 
-/** What a batch calls the operations that tools do one at a time; an endpoint's batch may be told in either words. */
+/** Maps tool operations to batch operations. The batch tool of an endpoint accepts both names. */
 export const BATCHED = {
   create: 'create_record',
   update: 'patch_record',
@@ -79,7 +79,7 @@ export const EndpointTool = z
       .meta({ description: 'Properties of `data` that a new record gets where the call leaves them out.' }),
   })
   .meta({ id: 'EndpointTool' })
-/** One selection of tools: operations on a type, and what bounds them. */
+/** One tool selection of an endpoint: operations on a record type, and their restrictions. */
 export type EndpointTool = z.output<typeof EndpointTool>
 
 const EndpointRelationship = z
@@ -105,14 +105,14 @@ const Tools = z
   .array(EndpointTool)
   .max(LIMITS.endpointTools, `Send at most ${LIMITS.endpointTools} tool selections.`)
 
-/** What a toolset is, whatever surface it comes through. */
+/** The body of a toolset on every surface. */
 export const ToolsetBody = z.strictObject({
   name: Name.optional().meta({ description: 'The id when left out.' }),
   description: Description.optional(),
   tools: Tools.optional().meta({ description: 'None when left out.' }),
 })
 
-/** What an endpoint is, whatever surface it comes through. */
+/** The body of an endpoint on every surface. */
 export const EndpointBody = ToolsetBody.extend({
   instructions: z
     .string()

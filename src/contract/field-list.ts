@@ -1,9 +1,12 @@
 import { invalid } from '../foundation/errors.ts'
 
-// A field runs to the next comma that is not inside a quoted key.
+// A field ends at the next comma outside a quoted key.
 const NAME = /(?:\["(?:[^"\\]|\\.)*"\]|[^,])+/gy
 
-/** Splits `id,data.name,data["odd,key"]` at its commas. @throws VALIDATION_ERROR for an empty name */
+/**
+ * Splits a comma-separated field list such as `id,data.name,data["odd,key"]`.
+ * @throws VALIDATION_ERROR for an empty item
+ */
 export function splitNames(text: string, at: string): string[] {
   const names: string[] = []
   for (let from = 0; ; from = NAME.lastIndex + 1) {

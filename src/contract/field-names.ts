@@ -1,4 +1,6 @@
-/** Names of fields: snake_case on the wire, camelCase in GraphQL and in the engine. A leaf. */
+/**
+ * Converts field names between snake_case (on the wire) and camelCase (GraphQL and engine). Imports nothing.
+ */
 
 export type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -10,7 +12,7 @@ const toCamel = (name: string): string =>
 export const toSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** An object whose fields have the names of the engine. What is inside the fields is the user's and stays. */
+/** An object with top-level keys in camelCase. Nested values are user data and keep their keys. */
 export type CamelFields<T> = { [Name in keyof T as Name extends string ? Camel<Name> : never]: T[Name] }
 
 export const camelFields = <T extends object>(fields: T): CamelFields<T> =>

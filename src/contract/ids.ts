@@ -1,4 +1,4 @@
-/** The rules of the names that callers choose. Source: docs/api-design.md. */
+/** Validation rules for caller-chosen ids. Specified in docs/api-design.md. */
 const BASE = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/
 const PREVIEW_NAME = /^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/
 const TYPE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -20,7 +20,7 @@ export const isTypeId = (id: string): boolean => TYPE.test(id)
 export const isRecordId = (id: string): boolean => RECORD.test(id)
 export const hasControlCharacters = (text: string): boolean => CONTROL.test(text)
 
-/** The base a preview was made from; a production base is its own. */
+/** The production base of a preview base. A production base returns itself. */
 export const productionOf = (baseId: string): string => baseId.split('--', 1)[0] ?? baseId
 
 export const ID_RULES = {
@@ -30,5 +30,5 @@ export const ID_RULES = {
 } as const
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
-/** Visible ASCII, 1 to 255 characters. */
+/** Whether the text is a valid Idempotency-Key: visible ASCII, 1 to 255 characters. */
 export const isIdempotencyKey = (key: string): boolean => IDEMPOTENCY_KEY.test(key)

@@ -1,7 +1,7 @@
-/** What an operator takes as its value. */
+/** The kind of value that a filter operator takes. */
 export type Takes = 'any' | 'ordered' | 'list' | 'text' | 'nothing'
 
-/** Every operator, with what it takes. */
+/** The filter operators, each with the kind of value it takes. */
 export const OPERATORS = {
   eq: 'any',
   neq: 'any',
@@ -32,7 +32,7 @@ const ORDERING = ['gt', 'gte', 'lt', 'lte'] as const
 const WORDS = ['like', 'ilike', 'starts_with', 'search'] as const
 const MEMBERS = ['has', 'has_any', 'has_all'] as const
 
-/** A type of JSON, or that of a column that holds a time. */
+/** A JSON type, or `instant` for timestamp columns. */
 export type ValueType = 'string' | 'number' | 'boolean' | 'array' | 'object' | 'instant'
 
 const BY_TYPE: Readonly<Record<ValueType, readonly Operator[]>> = {
@@ -44,5 +44,5 @@ const BY_TYPE: Readonly<Record<ValueType, readonly Operator[]>> = {
   instant: [...EQUALITY, ...ORDERING],
 }
 
-/** The operators that can hold for values of a type. */
+/** The operators allowed for values of a type. */
 export const operatorsFor = (type: ValueType): readonly Operator[] => BY_TYPE[type]

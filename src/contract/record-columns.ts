@@ -1,6 +1,6 @@
 import type { ValueType } from './operators.ts'
 
-/** The fields of a record beside its data. */
+/** The columns of a record besides `data`. */
 export const COLUMNS = [
   'id',
   'external_id',
@@ -12,7 +12,7 @@ export const COLUMNS = [
 ] as const
 export type Column = (typeof COLUMNS)[number]
 
-/** What operators a column takes goes by its type. */
+/** The type of each column, which determines its allowed operators. */
 export const COLUMN_TYPES = {
   id: 'string',
   external_id: 'string',

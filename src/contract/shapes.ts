@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
 
-/** The shapes of JSON that every surface takes alike. A leaf: engine and surfaces check against the same ones. */
+/** Zod shapes of configuration and records, shared by engine and surfaces. */
 
 const text = (max: number) =>
   z
@@ -9,9 +9,9 @@ const text = (max: number) =>
     .min(1, 'It must have at least one character.')
     .max(max, `It must have at most ${max} characters.`)
 
-/** A name for people. */
+/** Display name. */
 export const Name = text(LIMITS.nameChars)
-/** What a thing is for. */
+/** Free-text description. */
 export const Description = z
   .string()
   .max(LIMITS.descriptionChars, `It must have at most ${LIMITS.descriptionChars} characters.`)
@@ -71,7 +71,7 @@ export const TokenBody = z.strictObject({
     .optional(),
 })
 
-/** What a record type is, beside its schema. */
+/** The body of a record type without its schema. */
 export const RecordTypeTexts = z.strictObject({
   name: Name.optional().meta({ description: 'The id when left out.' }),
   description: Description.optional(),
@@ -84,7 +84,7 @@ const IndexTerm = z.union(
   { error: 'Write a field as "data.due" or {"field":"data.due","direction":"desc"}.' },
 )
 
-/** An index of a record type, as it is declared. */
+/** Declaration of one index of a record type. */
 const IndexDeclaration = z
   .strictObject({
     fields: z.array(IndexTerm).min(1, 'An index needs at least one field.'),
@@ -100,12 +100,12 @@ const IndexDeclaration = z
   .meta({ id: 'IndexDeclaration' })
 export type IndexDeclaration = z.output<typeof IndexDeclaration>
 
-/** The indexes of a record type. */
+/** The declared indexes of a record type. */
 export const IndexDeclarations = z
   .array(IndexDeclaration)
   .max(LIMITS.typeIndexes, `A record type can have at most ${LIMITS.typeIndexes} indexes.`)
 
-/** The version that a body is held to. */
+/** Version precondition in a body. */
 export const expectedVersion = z
   .int()
   .min(1)
@@ -121,7 +121,7 @@ const MigrationStep = z.strictObject({
   type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
 })
 
-/** What a record type is put with. */
+/** The body of a record type PUT. */
 export const RecordTypePut = RecordTypeTexts.extend({
   id: z.string().optional(),
   json_schema: z
@@ -135,7 +135,7 @@ export const RecordTypePut = RecordTypeTexts.extend({
   timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
   sources: z
     .array(z.unknown())
-    // Named so that they are refused by name until they are served.
+    // Reserved: accepted only when empty until external sources are supported.
     .refine((list) => list.length === 0, 'External sources are not supported. Send an empty list.')
     .optional(),
   display: z.record(z.string(), z.unknown()).optional(),
@@ -147,7 +147,7 @@ export const RecordTypePut = RecordTypeTexts.extend({
   expected_version: expectedVersion,
 })
 
-/** A relationship that a record is written with. */
+/** A relationship that is written together with a record. */
 export const RecordLink = z
   .strictObject({
     rel_type: z.string().meta({ description: 'A relationship type.' }),
@@ -167,7 +167,7 @@ export const RecordLink = z
   .meta({ id: 'RecordLink' })
 export type RecordLink = z.output<typeof RecordLink>
 
-/** The relationships that a record is written with. */
+/** The relationships that are written together with a record. */
 export const RecordLinks = z
   .array(RecordLink)
   .max(LIMITS.recordLinks, `A record can be written with at most ${LIMITS.recordLinks} relationships.`)
@@ -181,7 +181,7 @@ const Ends = z
 export const CARDINALITIES = ['many_to_many', 'one_to_many', 'many_to_one', 'one_to_one'] as const
 export const ON_DELETE = ['unlink', 'restrict', 'cascade'] as const
 
-/** What a relationship type is, whatever surface it comes through. */
+/** The body of a relationship type. */
 export const RelationshipTypeBody = z.strictObject({
   name: Name.optional().meta({ description: 'The id when left out.' }),
   description: Description.optional(),
@@ -205,7 +205,7 @@ export const RelationshipTypeBody = z.strictObject({
     .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
 })
 
-/** What a relationship type is put with. */
+/** The body of a relationship type PUT. */
 export const RelationshipTypePut = RelationshipTypeBody.omit({ data_schema: true }).extend({
   id: z.string().optional(),
   data_schema: RelationshipTypeBody.shape.data_schema,

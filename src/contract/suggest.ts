@@ -1,6 +1,8 @@
 import { distance } from 'fastest-levenshtein'
 
-/** The candidate a misspelt name most likely means, or undefined when none is close. */
+/**
+ * Returns the candidate with the smallest edit distance to a misspelled name, or undefined if none is close.
+ */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.slice(0, 100).toLowerCase()
   let best: string | undefined
@@ -12,7 +14,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** What a detail says of a name that is none of those there are: what came, what there is, and the nearest of it. */
+/** The detail fields for an unknown name: received value, allowed values, and the nearest match as a hint. */
 export function unknownName(name: string, known: readonly string[]) {
   const hint = nearest(name, known)
   return { received: name.slice(0, 64), allowed: known.slice(0, 50), ...(hint && { hint }) }

@@ -4,28 +4,32 @@ import { LIMITS } from '../foundation/limits.ts'
 import { pointer } from '../json/index.ts'
 import { nearest } from './suggest.ts'
 
-/** Where a value came from, as details name it: a JSON Pointer below `at`, or `path/…`, `query/…`, `header/…`. */
+/**
+ * Maps the path of a value to the `path` of a detail: a JSON Pointer below `at`, or `path/…`, `query/…`,
+ * `header/…`.
+ */
 export type Place = (path: readonly PropertyKey[]) => string
 
-/** Below a JSON Pointer: `''` for a body. */
+/** Names values in a JSON body by JSON Pointer below `at`; `''` is the whole body. */
 export const inBody =
   (at = ''): Place =>
   (path) =>
     at + pointer(...path.map((segment) => (typeof segment === 'number' ? segment : String(segment))))
 
-/** In the parameters of a URL or in the headers. */
+/** Names values in URL parameters or headers. */
 export const inPart =
   (part: 'path' | 'query' | 'header'): Place =>
   (path) =>
     `${part}/${path.map(String).join('/')}`
 
-/** For a key that the shape does not have: what to send instead, or undefined when nothing is known. */
+/** Returns a hint for an unknown key, or undefined if there is none. */
 type Advice = (key: string) => string | undefined
 type Adviser = (known: readonly string[]) => Advice
 
 /**
- * The value as the shape has it; `adviser` is asked when keys of the value are unknown.
- * @throws VALIDATION_ERROR with every fault and, where one is computed, its correction
+ * Validates a value against a zod shape and returns the parsed value. `adviser` supplies hints for unknown
+ * keys.
+ * @throws VALIDATION_ERROR with every fault and, if one can be computed, its correction
  */
 export function check<S extends z.ZodType>(
   shape: S,
@@ -39,7 +43,7 @@ export function check<S extends z.ZodType>(
   throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
 }
 
-/** The details that an error lists, and a count of all; the rest are not worked out. */
+/** Converts zod issues to details, up to the number that an error lists. The rest are only counted. */
 function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: Adviser): Detail[] {
   const details: Detail[] = []
   let total = 0
@@ -48,7 +52,7 @@ function faultsOf(shape: z.ZodType, error: z.ZodError, place: Place, adviser?: A
     total += issue.code === 'unrecognized_keys' ? issue.keys.length : 1
     if (room === 0) continue
     for (const detail of toDetails(shape, issue, place, room, adviser)) {
-      // A number out of its own bounds is out of those of its kind as well.
+      // zod reports a number outside its own bounds and those of its kind twice. Keep one.
       if (isSaidBefore(detail, details.at(-1))) {
         details.pop()
         total--
@@ -122,7 +126,7 @@ function toDetails(
 
 type OutOfBounds = z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall
 
-/** A bound with words of its own keeps them. */
+/** Converts a bounds issue. A bound with a message of its own keeps it. */
 function outOfBounds(issue: OutOfBounds, path: string): Detail {
   const { code, origin, input } = issue
   const bound = Number(code === 'too_big' ? issue.maximum : issue.minimum)
@@ -175,7 +179,7 @@ function notAllowed(issue: z.core.$ZodIssueInvalidValue, path: string): Detail {
   }
 }
 
-/** The keys the object at the path may have, followed through what wraps it. */
+/** The known keys of the object at the path. Unwraps optional, nullable and similar wrappers. */
 function keysAt(shape: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: unknown = shape
   for (const segment of path) {
@@ -210,9 +214,9 @@ const name = (issue: { path: readonly PropertyKey[] }) => {
       ? `Item ${last}`
       : 'The value'
 }
-/** What the size of a value counts; of numbers it is the value. */
+/** The unit of a size limit, by type. For numbers the limit is on the value. */
 const COUNTED: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
-/** Zod's words that are not JSON's. */
+/** Maps zod type names to JSON type names. */
 const KINDS: Readonly<Record<string, string>> = { record: 'object', int: 'integer' }
 const article = (kind: string) => (/^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`)
 const kindOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
