@@ -1,13 +1,16 @@
-/** A decimal number without its sign: `digits` (no zeros at either end) times ten to the `exponent`; zero is ''. */
+/**
+ * A non-negative decimal number: `digits` (without leading and trailing zeros) times ten to the `exponent`.
+ * Zero is ''.
+ */
 type Decimal = { digits: string; exponent: number }
 
-/** The exact decimal a JSON number token, or a double's shortest print, spells. */
+/** Parses a JSON number token, or the shortest representation of a double, into its exact decimal value. */
 function decimal(token: string): Decimal {
   const mark = token.search(/[eE]/)
   const mantissa = mark < 0 ? token : token.slice(0, mark)
   const point = mantissa.indexOf('.')
   const all = mantissa.replace(/[-.]/g, '')
-  // By hand: /0+$/ takes quadratic time on long runs of zeros, and tokens may be megabytes long.
+  // Trim by hand: /0+$/ is quadratic on long runs of zeros, and tokens can be megabytes long.
   let start = 0
   let end = all.length
   while (start < end && all.charCodeAt(start) === ZERO) start++
@@ -18,7 +21,7 @@ function decimal(token: string): Decimal {
   return { digits: all.slice(start, end), exponent: shift - fraction + (all.length - end) }
 }
 
-/** Whether a number survives a double: what would be printed again has the very same value. */
+/** Whether a number token keeps its exact value in a round trip through a double. */
 export function survivesDouble(token: string): boolean {
   const double = Number(token)
   if (!Number.isFinite(double)) return false
@@ -27,7 +30,10 @@ export function survivesDouble(token: string): boolean {
   return written.digits === printed.digits && written.exponent === printed.exponent
 }
 
-/** Whether `value` is a whole multiple of `step`, in decimal: 19.99 is a multiple of 0.01, which doubles deny. */
+/**
+ * Whether `value` is a multiple of `step` in decimal arithmetic: 19.99 is a multiple of 0.01, but not in
+ * binary.
+ */
 export function isMultipleOf(value: number, step: number): boolean {
   const [a, b] = [decimal(String(value)), decimal(String(step))]
   if (a.digits === '') return true

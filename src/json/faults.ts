@@ -1,13 +1,13 @@
 import type { Detail } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
-/** A place in a document, outermost first. */
+/** The path of a value in a document, outermost segment first. */
 export type Path = (string | number)[]
 
-/** A refusal lists no more than these. */
+/** Maximum number of faults that a scan lists. */
 export const MOST_FAULTS = 20
 
-/** A JSON Pointer (RFC 6901) of its segments. */
+/** Builds a JSON Pointer (RFC 6901) from path segments. */
 export function pointer(...segments: Path): string {
   let text = ''
   for (const segment of segments) {
@@ -34,13 +34,16 @@ export function tooMany({ what, path }: { what: 'members' | 'containers'; path: 
   return { ...fault('', path, code, `${message} ${most} ${noun}. Send several requests.`), expected: most }
 }
 
-/** `path` ends with the key. */
+/** Checks an object key; `path` ends with the key. */
 export function checkKey(key: string, at: string, path: Path, faults: Detail[]): void {
   if (key === '__proto__') faults.push(fault(at, path, 'forbidden_key', 'Rename the key __proto__.'))
   checkString(key, at, path, faults, 'stored', 'key')
 }
 
-/** What a text may hold: what is stored takes whole characters only; what is only compared with it may ask for half of one. */
+/**
+ * What a text is used for. Stored text must be well-formed Unicode; a comparison value may contain lone
+ * surrogates.
+ */
 export type Use = 'stored' | 'compared'
 
 export function checkString(
@@ -70,7 +73,7 @@ export function unsafeNumber(token: string, at: string, path: Path): Detail {
   return shown === token ? { ...detail, hint: JSON.stringify(token) } : detail
 }
 
-/** `where` is the offset of the first character that cannot stand there. */
+/** Detail for malformed JSON. `where` is the offset of the first unexpected character. */
 export function malformed(text: string, where: number, at: string): Detail {
   let [line, lineStart] = [1, 0]
   for (let i = 0; i < where; i++)

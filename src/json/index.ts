@@ -18,8 +18,8 @@ import { scan, scanInTurns, stringEnd } from './scan.ts'
 export { pointer, type Use }
 
 /**
- * Parses JSON and refuses whatever could not be stored and given back as it came. Every surface parses with it.
- * `at` is the pointer of the text within the request; details point below it. One leading BOM is skipped.
+ * Parses JSON and rejects values that cannot be stored and returned unchanged. Every surface uses it. `at` is
+ * the pointer of the text within the request, for the paths of details. One leading BOM is skipped.
  */
 export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): unknown {
   const decoded = typeof text === 'string' ? text : decode(text, at)
@@ -37,8 +37,8 @@ export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): 
 }
 
 /**
- * The same for text of any length, read in turns of the event loop. Objects may have as many members, and the whole as
- * many objects and arrays, as `LIMITS` says: what works on a body later walks through them.
+ * `parseJson` for text of any length; yields to the event loop. Limits the members of an object, and the
+ * objects and arrays in total, because later steps walk all of them.
  */
 export async function parseLargeJson(bytes: Buffer, use: Use = 'stored'): Promise<unknown> {
   const decoded = decode(bytes, '')
@@ -55,7 +55,7 @@ export async function parseLargeJson(bytes: Buffer, use: Use = 'stored'): Promis
   }
 }
 
-/** Parses JSON of our own or of the database's making, of any length, in turns of the event loop. */
+/** Parses trusted JSON of any length, from this process or the database, yielding to the event loop. */
 export async function parseSound(text: string): Promise<unknown> {
   if (text.length < LIMITS.jsonAtOnceBytes || !isContainer(text)) return JSON.parse(text)
   try {
@@ -64,7 +64,7 @@ export async function parseSound(text: string): Promise<unknown> {
       (slice) => !(slice.includes('__proto__') || SUSPECT_ESCAPE.test(slice)),
     ).read()
   } catch {
-    // Sound as it is, it may be deeper, wider or longer than what the reader takes of requests.
+    // The text is valid, but may exceed the reader's limits for requests.
     return JSON.parse(text)
   }
 }
@@ -77,13 +77,16 @@ const readContainer = (source: string, use: Use): Promise<unknown> =>
     (slice, value) => !(slice.includes('__proto__') || SUSPECT_ESCAPE.test(slice)) || isSound(value, 0, use),
   ).read()
 
-/** A shorter text is looked through again: what is remembered costs each garbage collection more than that. */
+/**
+ * Values from shorter texts are not remembered: a second check costs less than the garbage collection of a
+ * WeakSet entry.
+ */
 const WORTH_REMEMBERING = 4096
 const MOST_REMEMBERED = 400
-/** A list of messages, one of them, its parameters, their arguments, and one of these. */
+/** Nesting levels of remembered members: list of messages, message, params, arguments, one argument. */
 const REMEMBERED_LEVELS = 5
 
-/** What has been through the pre-pass: documents, and the first of what they are made of, level by level. */
+/** Values that passed the pre-pass: documents, and the first members of each level down to `REMEMBERED_LEVELS`. */
 const sound = new WeakSet<object>()
 
 function remember(value: unknown): void {
@@ -107,12 +110,12 @@ function remember(value: unknown): void {
   }
 }
 
-/** Is the value known to have been through `parseJson`? It need not be looked through again. */
+/** Whether the value passed `parseJson` already and needs no second check. */
 export const wasParsed = (value: unknown): boolean => isObject(value) && sound.has(value)
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** The rules of `parseJson` for a value that did not come from text, such as a GraphQL literal. */
+/** Applies the rules of `parseJson` to a value that was not parsed from text, such as a GraphQL literal. */
 export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   if (isSound(value, 0)) return
   const faults: Detail[] = []
@@ -121,7 +124,7 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
     const { value, path } = next
     if (typeof value === 'string') checkString(value, at, path, faults, use)
     else if (isObject(value)) {
-      // Thrown at once: a value that holds itself never ends.
+      // Throw at once: a cyclic value never ends.
       if (path.length >= LIMITS.jsonDepth) throw invalid(tooDeep(at, path))
       const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
       for (const [key, member] of entries.reverse()) {
@@ -144,10 +147,10 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   if (refused) throw refused
 }
 
-/** How deep parts are looked up that were looked through before: looking up each of a million would take longer. */
+/** Levels at which remembered members are looked up. Deeper, a million look-ups would cost more than a check. */
 const KNOWN_DEPTH = 2
 
-/** True when a cheap look at the value rules out every fault. Most values end here. */
+/** Fast check that rules out every fault. Most values need no more. */
 function isSound(value: unknown, depth: number, use: Use = 'stored'): boolean {
   if (typeof value === 'string') return isSoundText(value, use)
   if (!isObject(value)) return value === null || typeof value === 'boolean' || Number.isFinite(value)
@@ -172,7 +175,9 @@ function refusal([first, ...more]: Detail[]) {
   return first && invalid(first, ...more)
 }
 
-/** True when a cheap look at well-formed text rules out every fault. Most bodies end here; the rest are scanned. */
+/**
+ * Fast check of well-formed text that rules out every fault. Most bodies need no more; the rest are scanned.
+ */
 function isPlain(text: string): boolean {
   const escapes = text.includes('\\')
   if (escapes && SUSPECT_ESCAPE.test(text)) return false
@@ -185,7 +190,7 @@ function isPlain(text: string): boolean {
     } else if (isDigit(c)) {
       const start = i
       while (isDigit(text.charCodeAt(i + 1)) || text.charCodeAt(i + 1) === POINT) i++
-      // Fifteen digits always survive a double; longer numbers and exponents may not.
+      // Up to 15 digits always survive a round trip through a double; longer numbers and exponents may not.
       if (i - start >= 15 || (text.charCodeAt(i + 1) | 32) === LETTER_E) return false
     } else if (c === BRACE || c === BRACKET) {
       if (++level > LIMITS.jsonDepth) return false
@@ -198,7 +203,7 @@ function isDigit(c: number): boolean {
   return c >= 48 && c <= 57
 }
 
-// Escaped ASCII may spell __proto__ or be \u0000; D800 to DFFF are surrogates.
+// Escaped ASCII can encode __proto__ or \u0000; D800 to DFFF are surrogates.
 const SUSPECT_ESCAPE = /\\u(?:00[0-7]|[dD][89a-fA-F])/
 const QUOTE = 34
 const POINT = 46

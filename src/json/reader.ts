@@ -1,18 +1,19 @@
 /**
- * JSON of megabytes, read in turns of the event loop: one walk finds where the text may be cut, and the slices between the
- * cuts are parsed natively and put together. It takes what `JSON.parse` takes; why a text is refused is for the scanner.
+ * Incremental JSON parser for large bodies; yields to the event loop. One pass finds where the text can be
+ * cut. `JSON.parse` parses the slices between the cuts, and the reader assembles the values. It accepts what
+ * `JSON.parse` accepts; `scan.ts` explains refusals.
  */
 import { LIMITS } from '../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { survivesDouble } from './decimal.ts'
 import type { Path } from './faults.ts'
 
-/** Characters that are parsed at once, and walked between two looks at the clock. */
+/** Maximum characters of one slice, and between two checks of the time budget. */
 const SLICE = 64 * 1024
 
-/** The text breaks a rule, or may break one: the scanner says which. */
+/** The text breaks a rule, or may break one. The scanner finds out which. */
 class Refused extends Error {}
-/** There is too much of something in it. */
+/** A limit on the number of members or containers is exceeded. */
 export class TooMany extends Error {
   readonly what: 'members' | 'containers'
   readonly path: Path
@@ -25,29 +26,29 @@ export class TooMany extends Error {
 
 type Value = unknown[] | Record<string, unknown>
 
-/** A container that is open where the walk stands. Most are parsed with what is around them and never have a value here. */
+/** An open container. Most containers are parsed together with their surroundings and never get a `value`. */
 class Frame {
   isArray = false
-  /** Its bracket. */
+  /** Offset of the opening bracket. */
   open = 0
-  /** Where what is not parsed yet begins. */
+  /** Offset of the first character that is not parsed yet. */
   from = 0
-  /** Where the member that is being read begins, its key included. */
+  /** Offset of the current member, including its key. */
   member = 0
   members = 0
-  /** Does `from` follow a comma? Then there is a member after it. */
+  /** True if `from` follows a comma, so a member must follow. */
   isDue = false
-  /** Does `from` follow a member that is in the value already? Then a comma or the end is next. */
+  /** True if `from` follows a member that is in `value` already, so a comma or the end must follow. */
   isSettled = false
   value: Value | undefined
-  /** The key of the member that is being read, once that has a value of its own. */
+  /** Key of the current member, once that member has a `value` of its own. */
   key: string | undefined
 }
 
 export class Reader {
   readonly #slice: number
   readonly #text: string
-  /** Is a parsed slice free of what the rules refuse? */
+  /** Whether a parsed slice meets the rules of the pre-pass. */
   readonly #isSound: (text: string, value: unknown) => boolean
   readonly #frames = Array.from({ length: LIMITS.jsonDepth }, () => new Frame())
   #depth = 0
@@ -65,7 +66,7 @@ export class Reader {
   async read(): Promise<unknown> {
     const start = skipSpace(this.#text, 0)
     const opens = this.#text.charCodeAt(start)
-    // A string or a number, however long, is parsed at once.
+    // Strings and numbers are parsed in one step, whatever their length.
     if (opens !== BRACE && opens !== BRACKET) throw new Refused()
     this.#enter(start, opens)
     let pause = start + this.#slice
@@ -78,7 +79,7 @@ export class Reader {
     return this.#root
   }
 
-  /** Looks at one token; answers where it ends. */
+  /** Processes one token and returns the offset of its end. */
   #step(i: number): number {
     const c = this.#text.charCodeAt(i)
     if (c === QUOTE) return endOfString(this.#text, i)
@@ -86,7 +87,7 @@ export class Reader {
     else if (c === BRACE || c === BRACKET) this.#enter(i, c)
     else if (c === BRACE + 2 || c === BRACKET + 2) this.#leave(i, c)
     else if (isDigit(c)) return endOfNumber(this.#text, i)
-    // The text ends before all is closed.
+    // The text ends before all containers are closed.
     else if (Number.isNaN(c)) throw new Refused()
     return i
   }
@@ -110,7 +111,7 @@ export class Reader {
     const frame = this.#frames[this.#depth - 1] as Frame
     if (frame.isSettled) this.#skip(frame, i)
     else if (i - this.#parsedTo >= this.#slice) {
-      // All that is open has a value from here on, so no slice is longer than this, however deep it lies.
+      // From here on every open container has a value, so no slice exceeds `SLICE` at any depth.
       this.#beginAll()
       this.#take(frame, i)
     }
@@ -136,13 +137,13 @@ export class Reader {
     this.#root = frame.value
   }
 
-  /** Gives a value to each container that holds the one being read. */
+  /** Creates the values of all containers that enclose the current one. */
   #beginAll(): void {
     for (let level = 0; level < this.#depth - 1; level++)
       this.#begin(this.#frames[level] as Frame, (this.#frames[level + 1] as Frame).open)
   }
 
-  /** Parses what stands before the member that opens at `open`, and that member's key. */
+  /** Parses the text before the member that opens at `open`, and the key of that member. */
   #begin(frame: Frame, open: number): void {
     if (frame.key !== undefined) return
     if (frame.isSettled) throw new Refused()
@@ -158,13 +159,13 @@ export class Reader {
     frame.key = key
   }
 
-  /** Parses the members up to `to`, where a comma or the end of the container is. */
+  /** Parses the members up to `to`, which is a comma or the end of the container. */
   #take(frame: Frame, to: number): void {
     const slice = this.#text.slice(frame.from, to)
     const { length } = frame.isArray
       ? this.#takeItems(frame, this.#parse(`[${slice}]`) as unknown[])
       : this.#takeMembers(frame, this.#parse(`{${slice}}`) as Record<string, unknown>)
-    // Nothing stands between two commas, or behind the last one.
+    // Two adjacent commas, or a trailing comma.
     if (length === 0) throw new Refused()
     frame.from = to + 1
     frame.isDue = true
@@ -184,7 +185,7 @@ export class Reader {
     return keys
   }
 
-  /** Puts a member that was read by itself, up to `i`, into the value of its container. */
+  /** Adds a separately read member, which ends at `i`, to the value of its container. */
   #add(frame: Frame, value: Value, i: number): void {
     if (Array.isArray(frame.value)) frame.value.push(value)
     else if (frame.value && frame.key !== undefined) frame.value[frame.key] = value
@@ -194,7 +195,7 @@ export class Reader {
     this.#parsedTo = i + 1
   }
 
-  /** Only space may stand between a member that was added and `to`. */
+  /** Checks that only white space is between an added member and `to`. */
   #skip(frame: Frame, to: number): void {
     if (skipSpace(this.#text, frame.from) !== to) throw new Refused()
     frame.isSettled = false
@@ -208,7 +209,7 @@ export class Reader {
     return value
   }
 
-  /** The place of the container that is being read. */
+  /** Path of the current container. */
   #path(): Path {
     return this.#frames
       .slice(0, this.#depth - 1)
@@ -216,7 +217,7 @@ export class Reader {
   }
 }
 
-/** The first place from `i` on that holds no white space. */
+/** Offset of the first character from `i` on that is not white space. */
 export function skipSpace(text: string, i: number): number {
   for (let at = i; ; at++) {
     const c = text.charCodeAt(at)
@@ -224,7 +225,7 @@ export function skipSpace(text: string, i: number): number {
   }
 }
 
-/** The closing quote of the string that opens at `start`. */
+/** Offset of the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     const c = text.charCodeAt(i)
@@ -234,7 +235,7 @@ function endOfString(text: string, start: number): number {
   throw new Refused()
 }
 
-/** The last character of the number that begins at `start`. */
+/** Offset of the last character of the number that begins at `start`. */
 function endOfNumber(text: string, start: number): number {
   let i = start
   let isLong = false
@@ -243,7 +244,7 @@ function endOfNumber(text: string, start: number): number {
     else if (!isDigit(c) && c !== 46) break
     i++
   }
-  // Fifteen digits always survive a double; longer numbers and exponents may not.
+  // Up to 15 digits always survive a round trip through a double; longer numbers and exponents may not.
   if ((isLong || i - start >= 15) && !survivesDouble(text.slice(start, i + 1))) throw new Refused()
   return i
 }

@@ -1,6 +1,6 @@
 import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 
-/** Rows that are JSON text already: who writes JSON takes them as they are, everybody else gets the values. */
+/** Rows as JSON text. Serializers write the texts unchanged; other readers get the parsed values. */
 export class JsonRows {
   readonly texts: readonly string[]
 
@@ -13,16 +13,16 @@ export class JsonRows {
   }
 }
 
-/** The JSON text of a list; undefined for any other body. */
+/** Serializes a list body; undefined for any other body. */
 export function textOfList(body: object): string | Promise<string> | undefined {
   const { data, ...rest } = body as { data?: unknown }
   if (data instanceof JsonRows) return listText(data.texts, rest)
-  // A single object, or a short list, is written at once by whoever sends it.
+  // The HTTP layer serializes single objects and short lists in one step.
   if (!Array.isArray(data) || data.length < 2) return undefined
   return textInTurns(data, rest)
 }
 
-// Joined once, and with all that stands around them: the text is long.
+// Joins all parts once, because the text is long.
 const listText = (texts: readonly string[], rest: object): string =>
   [
     '{"data":[',
@@ -44,7 +44,7 @@ async function textInTurns(rows: readonly unknown[], rest: object): Promise<stri
 export const valuesOf = (rows: unknown): object[] =>
   rows instanceof JsonRows ? rows.toJSON() : (rows as object[])
 
-/** Where a page that starts behind each row of this one would start: made for a row when it is asked for. */
+/** Cursors behind each row of a page, computed lazily. */
 export class RowCursors {
   readonly #rows: number
   readonly #after: (index: number) => string
@@ -54,7 +54,7 @@ export class RowCursors {
     this.#after = after
   }
 
-  /** Behind the row of the index, from 0. */
+  /** Returns the cursor behind the row with this index (from 0). */
   after(index: number): string {
     return this.#after(index)
   }

@@ -14,8 +14,8 @@ import {
 } from './faults.ts'
 
 /**
- * Reads JSON text token by token and lists its faults in order. What ends the reading (malformed text, too many
- * levels) stands alone or last. Nothing recurses, so no text can overflow the stack.
+ * Validates JSON text token by token and lists its faults in order. A fault that ends the scan (malformed
+ * text, too many levels) is alone or last. The scan is iterative, so deep nesting cannot overflow the stack.
  */
 export function scan(text: string, at: string, use: Use): Detail[] {
   const scanner = new Scanner(text, at, use)
@@ -27,7 +27,7 @@ export function scan(text: string, at: string, use: Use): Detail[] {
   return scanner.faults
 }
 
-/** The same, in turns of the event loop. */
+/** `scan` that yields to the event loop. */
 export async function scanInTurns(text: string, at: string, use: Use): Promise<Detail[]> {
   const scanner = new Scanner(text, at, use)
   try {
@@ -38,7 +38,7 @@ export async function scanInTurns(text: string, at: string, use: Use): Promise<D
   return scanner.faults
 }
 
-/** The offset after the string that opens at `start`; the text's length when it never closes. */
+/** Offset after the string that opens at `start`; the length of the text when it is not closed. */
 export function stringEnd(text: string, start: number): number {
   const end = text.indexOf('"', start + 1)
   if (end < 0) return text.length
@@ -56,10 +56,10 @@ const STOPS = new Set([...' \n\r\t,]}:"[{'].map((c) => c.charCodeAt(0)))
 
 class Scanner {
   readonly faults: Detail[] = []
-  /** One segment for each open container: the member being read. */
+  /** One segment for each open container: its current member. */
   readonly path: Path = []
   i = 0
-  /** True between an opening bracket and its first member, where no comma is due. */
+  /** True between an opening bracket and its first member, where no comma is expected. */
   private fresh = false
   readonly text: string
   readonly at: string
@@ -71,7 +71,7 @@ class Scanner {
     this.use = use
   }
 
-  /** Reads some values; false when there is nothing more to read. */
+  /** Reads a few values. Returns false at the end of the text. */
   run(): boolean {
     for (let values = 0; values < VALUES_AT_ONCE; values++) {
       const c = this.peek()
@@ -86,7 +86,7 @@ class Scanner {
     return true
   }
 
-  /** The next character that is not white space. */
+  /** Returns the next character that is not white space. */
   private peek(): string | undefined {
     let c = this.text.charCodeAt(this.i)
     while (c === 32 || c === 10 || c === 13 || c === 9) c = this.text.charCodeAt(++this.i)
@@ -99,7 +99,7 @@ class Scanner {
     this.fresh = true
   }
 
-  /** After a value or an opening bracket: goes on to the next value. False at the end of the text. */
+  /** Advances to the next value after a value or an opening bracket. Returns false at the end of the text. */
   private advance(): boolean {
     for (;;) {
       const c = this.peek()
@@ -144,7 +144,7 @@ class Scanner {
     if (!survivesDouble(token)) this.faults.push(unsafeNumber(token, this.at, this.path))
   }
 
-  /** Decodes the string at hand; throws with `i` still at its start when it is malformed. */
+  /** Decodes the string at `i`. If it is malformed, throws and leaves `i` at its start. */
   private string(): string {
     const end = stringEnd(this.text, this.i)
     const decoded = JSON.parse(this.text.slice(this.i, end)) as string

@@ -1,12 +1,12 @@
 import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { JsonRows } from './rows.ts'
 
-/** How deep a value is cut: answer, field of a query, page, row, and what that has. */
+/** Nesting levels that are serialized separately: response, query field, page, row, and its members. */
 const CUT_LEVELS = 6
 
 /**
- * `JSON.stringify` in turns of the event loop. What lies below the levels is written at once.
- * @returns undefined when the text has more than `most` characters; it is not written to its end then
+ * `JSON.stringify` that yields to the event loop. Values below `CUT_LEVELS` are serialized in one step.
+ * @returns undefined when the text exceeds `most` characters; serialization stops there
  */
 export async function jsonInTurns(
   value: unknown,
@@ -41,6 +41,6 @@ export async function jsonInTurns(
   return left < 0 ? undefined : parts.join('')
 }
 
-/** A list or an object that says nothing of its own of how it is written. */
+/** An array or object without a `toJSON` of its own. */
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !('toJSON' in value)
