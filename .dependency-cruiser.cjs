@@ -83,15 +83,23 @@ const ENGINE_ROOMS = [
   '[^/]+\\.ts$',
 ]
 
-/** A rule for each room: nothing of the rooms that come after it. */
-const order = (folder, rooms) =>
-  rooms.slice(0, -1).map((room, at) => ({
+/** A rule for each room, nothing of the rooms that come after it; and one for files in no room. */
+const order = (folder, rooms) => [
+  ...rooms.slice(0, -1).map((room, at) => ({
     name: `order-of-rooms: ${folder}/${room}`,
     severity: 'error',
     comment: 'Rooms have an order, so that folders have no cycles. Move the shared part down.',
     from: { path: `^${folder}/${room}` },
     to: { path: `^${folder}/(${rooms.slice(at + 1).join('|')})`, pathNot: `^${folder}/${room}` },
-  }))
+  })),
+  {
+    name: `room-without-a-place: ${folder}`,
+    severity: 'error',
+    comment: 'Each folder has a place in the order. Move the file into a room, or list the new room.',
+    from: {},
+    to: { path: `^${folder}/`, pathNot: `^${folder}/(${rooms.join('|')})` },
+  },
+]
 
 module.exports = {
   forbidden: [

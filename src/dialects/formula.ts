@@ -1,9 +1,9 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { condition, Doubt, type Draft, group, not } from './draft.ts'
 import { mirrored } from './infix-operands.ts'
+import { Cursor } from './lexer.ts'
 import { numberIn } from './literal.ts'
 import { isOperatorWord } from './operators.ts'
-import { Cursor } from './tokens.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 

@@ -1,8 +1,8 @@
 import { condition, Doubt, type Draft, not } from './draft.ts'
 import { fieldOfKey, isField } from './fields.ts'
+import type { Cursor, Token } from './lexer.ts'
 import { bareValue, numberIn } from './literal.ts'
 import { isOperatorWord } from './operators.ts'
-import type { Cursor, Token } from './tokens.ts'
 
 /** One side of a comparison: the name of a field, or a value. */
 export type Operand = { name: string; value?: undefined } | { name?: undefined; value: unknown }

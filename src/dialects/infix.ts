@@ -1,7 +1,7 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { condition, Doubt, type Draft, group, not, sure } from './draft.ts'
 import { comparison, literalOf, mirrored, type Operand, operand } from './infix-operands.ts'
-import { Cursor } from './tokens.ts'
+import { Cursor } from './lexer.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 

@@ -1,5 +1,5 @@
 import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/batch/run-batch.ts'
-import type { DeletionPlan } from '../engine/write/index.ts'
+import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef } from './deletion-plan.ts'
 import { mutation } from './mutation.ts'

@@ -1,4 +1,4 @@
-import type { DeletionPlan } from '../engine/write/index.ts'
+import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef } from './deletion-plan.ts'
 
@@ -25,7 +25,7 @@ export const notYetDeleted = (plan: DeletionPlan, { id }: { id: string }): Delet
   plan,
 })
 
-/** The conditions a write of what exists may carry; see `engine/expectation.ts`. */
+/** The conditions a write of what exists may carry; see `engine/write/preconditions.ts`. */
 export const versionArgs = () =>
   builder.args((t) => ({
     expectedVersions: t.intList({ description: 'Write only when the current version is one of these.' }),

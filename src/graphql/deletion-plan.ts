@@ -1,4 +1,4 @@
-import type { DeletionPlan } from '../engine/write/index.ts'
+import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 
 const Count = builder.objectRef<DeletionPlan['records']['of'][number]>('DeletionCount').implement({

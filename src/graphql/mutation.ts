@@ -1,6 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
 import { isIdempotencyKey } from '../contract/ids.ts'
-import type { DeletionPlan } from '../engine/write/index.ts'
+import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { type WriteScope, write } from '../engine/write/write.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'

@@ -1,7 +1,7 @@
 import { demandSight } from '../access/access.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { rightsOf } from '../row-policy/apply.ts'
-import { planned } from '../write/index.ts'
+import { planned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
 import { demandRoom, openRoom } from './byte-budget.ts'
 import { type Failure, refuse } from './failures.ts'

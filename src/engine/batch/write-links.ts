@@ -9,7 +9,7 @@ import {
   writeLinks,
 } from '../relationships/index.ts'
 import { demandWithin } from '../row-policy/apply.ts'
-import { takeLink } from '../write/index.ts'
+import { takeLink } from '../write/deletion-summary.ts'
 import { checkVersion, type Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { collect, type Failure } from './failures.ts'

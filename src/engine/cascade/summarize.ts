@@ -1,6 +1,6 @@
 import { namedTypes } from '../access/access.ts'
 import { statement } from '../database/client.ts'
-import { type Counted, takeCounts, takeRecords } from '../write/index.ts'
+import { type Counted, takeCounts, takeRecords } from '../write/deletion-summary.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Going } from './find-cascade.ts'
 import { seenBy } from './restrict.ts'

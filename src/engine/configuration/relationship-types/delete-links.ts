@@ -1,12 +1,12 @@
-import type { DeleteOptions } from '../configuration/lifecycle/kind.ts'
-import { lockRelationshipType } from '../configuration/relationship-types/validate-existing.ts'
-import { authorship } from '../core/scope.ts'
-import { statement } from '../database/client.ts'
-import type { RelationshipType as Row } from '../prisma/client.ts'
-import { logLinks } from '../record-store/relationship-statements.ts'
-import { takeCounts, takeNamed } from '../write/index.ts'
-import { confirmFirst } from '../write/preconditions.ts'
-import type { WriteScope } from '../write/write.ts'
+import { authorship } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import type { RelationshipType as Row } from '../../prisma/client.ts'
+import { logLinks } from '../../record-store/relationship-statements.ts'
+import { takeCounts, takeNamed } from '../../write/deletion-summary.ts'
+import { confirmFirst } from '../../write/preconditions.ts'
+import type { WriteScope } from '../../write/write.ts'
+import type { DeleteOptions } from '../lifecycle/kind.ts'
+import { lockRelationshipType } from './validate-existing.ts'
 
 const HOLDS_LINKS = statement(
   'type_holds_links',
