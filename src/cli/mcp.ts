@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toFailure } from './command/failure.ts'
 import { announcedUrl, type Settings, tokenFor } from './command/settings.ts'
-import { mcpPath, type Scope } from './mcp-relay/address-path.ts'
+import { type AddressScope, mcpPath } from './mcp-relay/address-path.ts'
 import type { Server } from './mcp-relay/http.ts'
 import { relayStdio } from './mcp-relay/stdio.ts'
 
@@ -10,7 +10,7 @@ const ALIVE_MS = 2000
 const STARTING_MS = 10_000
 
 /** Relays MCP between standard input and output and a server: the one named, the one running, or one of its own. */
-export async function mcp(settings: Settings, scope: Scope): Promise<void> {
+export async function mcp(settings: Settings, scope: AddressScope): Promise<void> {
   const path = mcpPath(scope)
   const log = (text: string) => process.stderr.write(`plinth mcp: ${text}\n`)
   const finder = new Finder(settings, log)

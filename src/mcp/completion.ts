@@ -5,7 +5,7 @@ import { compile } from '../graphql/execute.ts'
 import { valuesOf } from '../json/rows.ts'
 import { isAtEndpoint } from './endpoints/endpoint.ts'
 import { findPrompt } from './prompts/prompts.ts'
-import type { Session } from './protocol/address-session.ts'
+import type { AddressSession } from './protocol/address-session.ts'
 import type { CompletionOf } from './protocol/provider.ts'
 import { templatesOf } from './protocol/resource-uri.ts'
 import { isOutOfSight, isServed } from './resources/resources.ts'
@@ -35,7 +35,7 @@ const NOTHING: Completed = { values: [], hasMore: false }
  * What may stand for a variable of a template or an argument of a prompt, as far as it is typed. Nothing for what is not
  * known and for what the token may not read, in the same words.
  */
-export async function complete(session: Session, asked: CompletionOf): Promise<Completed> {
+export async function complete(session: AddressSession, asked: CompletionOf): Promise<Completed> {
   const { ref } = asked
   try {
     if (ref['type'] === 'ref/prompt') return await ofPrompt(session, String(ref['name']), asked)
@@ -47,7 +47,7 @@ export async function complete(session: Session, asked: CompletionOf): Promise<C
 }
 
 /** The variables of both forms of a template are the same: on the address of a base the base is known. */
-async function ofTemplate(session: Session, uri: string, asked: CompletionOf): Promise<Completed> {
+async function ofTemplate(session: AddressSession, uri: string, asked: CompletionOf): Promise<Completed> {
   const { context } = session
   const { name, value } = asked.argument
   const templates = [templatesOf(session.base), templatesOf(null)]
@@ -66,7 +66,11 @@ async function ofTemplate(session: Session, uri: string, asked: CompletionOf): P
 }
 
 /** Values of an argument that has a list of them, or ids of the records that it may name. */
-async function ofPrompt(session: Session, name: string, { argument }: CompletionOf): Promise<Completed> {
+async function ofPrompt(
+  session: AddressSession,
+  name: string,
+  { argument }: CompletionOf,
+): Promise<Completed> {
   const found = await findPrompt(session, name)
   const known = found?.prompt.arguments.find((each) => each.name === argument.name)
   if (!found || !known) return NOTHING
@@ -77,7 +81,7 @@ async function ofPrompt(session: Session, name: string, { argument }: Completion
 const argumentsOf = ({ context }: CompletionOf): Readonly<Record<string, string | undefined>> =>
   (context?.['arguments'] ?? {}) as Record<string, string>
 
-async function bases({ base, context }: Session, value: string): Promise<Completed> {
+async function bases({ base, context }: AddressSession, value: string): Promise<Completed> {
   if (base !== null) return startingWith(value, [base], false)
   const { data, hasMore } = (await listBases({ limit: LIMITS.pageMax }, context)).bases
   return startingWith(value, sortedIds(data), hasMore)
@@ -89,7 +93,7 @@ async function types(base: string, value: string, context: Context): Promise<Com
 }
 
 /** The types that records can be read of, also those of which an endpoint shows a part: it does not show the type itself. */
-async function typesOfRecords(session: Session, base: string, value: string): Promise<Completed> {
+async function typesOfRecords(session: AddressSession, base: string, value: string): Promise<Completed> {
   const { context } = session
   if (!isAtEndpoint(session)) return types(base, value, context)
   const { data, hasMore } = (await listTypes({ base, limit: LIMITS.pageMax }, session.asking)).recordTypes

@@ -2,7 +2,7 @@ import { type Context, endingWith, mayAnywhere } from '../graphql/context.ts'
 import { complete } from './completion.ts'
 import { callEndpointTool, isAtEndpoint, listEndpointTools } from './endpoints/endpoint.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
-import { addressOf, type Session } from './protocol/address-session.ts'
+import { type AddressSession, addressOf } from './protocol/address-session.ts'
 import { about, INSTRUCTIONS } from './protocol/instructions.ts'
 import { type Caller, InvalidParams, isOfProtocol, type Provider } from './protocol/provider.ts'
 import { failure, success, type ToolResult } from './protocol/result.ts'
@@ -79,7 +79,7 @@ export const genericNames = (base: string | null): readonly string[] =>
   base === null ? NAMES.anywhere : NAMES.inBase
 
 /** The tools of this address that the token may use, in one order. Grants and address decide, nothing else. */
-export async function listTools(session: Session): Promise<ToolDefinition[]> {
+export async function listTools(session: AddressSession): Promise<ToolDefinition[]> {
   if (isAtEndpoint(session)) return listEndpointTools(session)
   const { context, base, tools } = session
   const generic = [...rowsAt(base).values()]
@@ -91,7 +91,7 @@ export async function listTools(session: Session): Promise<ToolDefinition[]> {
 
 /** Calls a tool by name. A tool that is not listed for want of room is called all the same. @throws InvalidParams */
 async function callTool(
-  asking: Session,
+  asking: AddressSession,
   name: string,
   args: Record<string, unknown>,
   caller: Caller,
@@ -120,7 +120,7 @@ async function callTool(
 }
 
 /** What is read for a request ends with it: when it is cancelled, or its client is gone. */
-const whileAsked = (session: Session, { signal }: Caller): Session => ({
+const whileAsked = (session: AddressSession, { signal }: Caller): AddressSession => ({
   ...session,
   context: endingWith(session.context, signal),
 })
@@ -128,24 +128,24 @@ const whileAsked = (session: Session, { signal }: Caller): Session => ({
 const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)
 
 /** The tool as it is to the session: to one that may write nowhere, what of it reads. */
-const sideOf = (row: TwoSided, { context, base }: Session): Tool =>
+const sideOf = (row: TwoSided, { context, base }: AddressSession): Tool =>
   row.reads && !may(row, context, base) ? row.reads : row
 
 /** Do the options of the address leave a tool of the name? */
-const isNamed = (name: string, { tools }: Session) => tools === null || tools.includes(name)
+const isNamed = (name: string, { tools }: AddressSession) => tools === null || tools.includes(name)
 
 /** Do they leave this one, whether or not the token may use it? */
-const isShown = (row: Tool, session: Session) =>
+const isShown = (row: Tool, session: AddressSession) =>
   isNamed(row.name, session) &&
   (session.tools !== null || !row.onlyNamed) &&
   (may(row, session.context, session.base) || !may(row, session.whole, session.base)) &&
   (!session.readonly || row.permission === 'read')
 
-const offered = (row: Tool, session: Session) =>
+const offered = (row: Tool, session: AddressSession) =>
   isShown(row, session) && may(row, session.context, session.base) && row.available(session.context)
 
 /** A name of a type's tool tells nothing of types outside the grants: it is forbidden whether or not the type exists. */
-async function unknown(session: Session, name: string): Promise<Error> {
+async function unknown(session: AddressSession, name: string): Promise<Error> {
   const { context, base, readonly } = session
   if (base !== null && !readonly && (await isOutsideGrants(session, base, name))) return beyondGrants(name)
   const names = (await listTools(session)).map((tool) => tool.name)
@@ -154,7 +154,7 @@ async function unknown(session: Session, name: string): Promise<Error> {
 }
 
 /** Is it a name of a type's tool that is none of the token's, rather than one that the address hides? */
-async function isOutsideGrants({ whole }: Session, base: string, name: string): Promise<boolean> {
+async function isOutsideGrants({ whole }: AddressSession, base: string, name: string): Promise<boolean> {
   if (!/^(create|update)_./.test(name) || whole.scope.access.allows('write', base, '*')) return false
   return (await typedTool(base, name, whole)) === undefined
 }

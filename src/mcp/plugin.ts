@@ -8,7 +8,7 @@ import type { Charge } from '../http/rate-limit.ts'
 import { openEndpoint } from './endpoints/endpoint.ts'
 import { genericNames, plinth } from './plinth-provider.ts'
 import { readOptions } from './protocol/address-options.ts'
-import { openSession, type Session } from './protocol/address-session.ts'
+import { type AddressSession, openSession } from './protocol/address-session.ts'
 import { Calls } from './protocol/call-log.ts'
 import { addressCheck } from './protocol/host-check.ts'
 import { LEGACY_VERSIONS, openLegacy } from './protocol/legacy/http.ts'
@@ -81,7 +81,7 @@ function routeOf(request: FastifyRequest): ReturnType<typeof classify> | { kind:
 }
 
 /** @throws VALIDATION_ERROR, NOT_FOUND or FORBIDDEN before anything is called */
-async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<Session> {
+async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<AddressSession> {
   const { params, query, caller } = request
   const { base_id: base = null, endpoint_id: endpoint = null } = params as Record<string, string | undefined>
   const options = readOptions(query as Record<string, unknown>, endpoint === null ? genericNames(base) : null)

@@ -24,13 +24,13 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   sent?: z.ZodObject
   answers: z.ZodType
   list: TadaDocumentNode<{ page: Page<Found<B>> }, Listing>
-  get: TadaDocumentNode<{ found: Found<B> }, Target>
+  get: TadaDocumentNode<{ found: Found<B> }, ResourceKey>
   put: TadaDocumentNode<
     { written: Written<B> & { operation: string | null } },
     Writing<B> & { mustBeAbsent?: boolean | null }
   >
   patch?: TadaDocumentNode<{ written: Written<B> }, Writing<B>>
-  remove: TadaDocumentNode<{ gone: Gone }, Target & { expectedVersions?: number[] | null }>
+  remove: TadaDocumentNode<{ gone: Gone }, ResourceKey & { expectedVersions?: number[] | null }>
   /** What is deleted, where there is more to say than the label does. */
   removes?: string
   /** What a write may say beside its body, and the variables that it becomes. */
@@ -49,7 +49,7 @@ type Found<B extends z.ZodObject> = Record<
 type Page<T extends object> = Parameters<typeof pageBody<T>>[0]
 type Written<B extends z.ZodObject> = Found<B> & { dry_run: boolean | null }
 type Gone = { id: string; deleted: boolean; dry_run: boolean | null }
-type Target = { base: string; id: string }
+type ResourceKey = { base: string; id: string }
 type Listing = {
   base: string
   limit?: number | null
@@ -57,7 +57,7 @@ type Listing = {
   cursor?: string | null
   includeTotal?: boolean | null
 }
-type Writing<B extends z.ZodObject> = Target & {
+type Writing<B extends z.ZodObject> = ResourceKey & {
   input: CamelFields<Sent<z.output<B>>>
   expectedVersions?: number[] | null
   mustExist?: boolean | null

@@ -24,9 +24,9 @@ export const needs =
   ({ base_id = '', record_type = '' }) =>
     ({ permission, base: base_id, recordType: record_type }) as const
 
-type Target = { base_id: string; record_type: string; id: string }
+type RecordKey = { base_id: string; record_type: string; id: string }
 /** The record of the path, as the operations take it. */
-export const target = ({ base_id, record_type, id }: Target) => ({
+export const target = ({ base_id, record_type, id }: RecordKey) => ({
   base: base_id,
   recordType: record_type,
   id,

@@ -1,7 +1,7 @@
 import { misused } from '../command/failure.ts'
 
 /** What of a server a client is to see. */
-export type Scope = {
+export type AddressScope = {
   base: string | undefined
   endpoint: string | undefined
   /** Only tools that change nothing. */
@@ -12,7 +12,7 @@ export type Scope = {
 }
 
 /** The path and query of the address that serves it. */
-export function mcpPath({ base, endpoint, isReadOnly, types, tools }: Scope): string {
+export function mcpPath({ base, endpoint, isReadOnly, types, tools }: AddressScope): string {
   if (endpoint !== undefined && base === undefined)
     throw misused('--base is missing: an endpoint belongs to a base. Add --base <id>.')
   for (const id of [base, endpoint])

@@ -3,7 +3,7 @@ import { unknownName } from '../../contract/suggest.ts'
 import { misused } from '../command/failure.ts'
 import { note } from '../command/print.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
-import { mcpPath, type Scope } from './address-path.ts'
+import { type AddressScope, mcpPath } from './address-path.ts'
 
 /** A server as a client is told of it. The token is only ever referred to. */
 type Entry = { name: string; url: string; stdio: Stdio }
@@ -69,7 +69,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 export const CLIENT_NAMES = Object.keys(CLIENTS)
 
 /** Prints what the client needs to connect, and beside it where that goes. */
-export function mcpConfig(settings: Settings, scope: Scope, clientName: string): void {
+export function mcpConfig(settings: Settings, scope: AddressScope, clientName: string): void {
   const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
   if (!client) {
     const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
@@ -82,14 +82,14 @@ export function mcpConfig(settings: Settings, scope: Scope, clientName: string):
 }
 
 /** Several bases may stand in one file, each under a name that every client takes. */
-const entryName = ({ base, endpoint }: Scope) =>
+const entryName = ({ base, endpoint }: AddressScope) =>
   ['plinth', base, endpoint]
     .filter((part) => part !== undefined)
     .join('-')
     .replace(/[^A-Za-z0-9_-]/g, '-')
 
 /** A command by absolute paths: clients start it anywhere, and with another PATH than a terminal's. */
-function stdioOf(settings: Settings, { base, endpoint, isReadOnly, types, tools }: Scope): Stdio {
+function stdioOf(settings: Settings, { base, endpoint, isReadOnly, types, tools }: AddressScope): Stdio {
   const flags = [
     ...(base === undefined ? [] : ['--base', base]),
     ...(endpoint === undefined ? [] : ['--endpoint', endpoint]),

@@ -2,7 +2,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Access } from '../access/access.ts'
 import { AnswerBudget } from '../database/answer-budget.ts'
-import type { Cap } from '../database/capped-query.ts'
+import type { RowCap } from '../database/capped-query.ts'
 import { type Db, shaped, statement } from '../database/client.ts'
 import { type Change, type ChangeRow, mayRead, toChange } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
@@ -20,7 +20,7 @@ export type Reader = { access: Access; filter: ChangeFilter }
 export async function readStretch(
   db: Db,
   stretch: Stretch,
-  cap: Cap,
+  cap: RowCap,
   reader?: Reader,
 ): Promise<{ changes: Change[]; isCut: boolean }> {
   const values: unknown[] = [stretch.baseId, stretch.after, stretch.upTo, stretch.limit]
@@ -46,7 +46,7 @@ export async function readFor(
   db: Db,
   stretch: Stretch,
   reader: Reader,
-  cap: Cap,
+  cap: RowCap,
 ): Promise<{ changes: Change[]; next: number; hasMore: boolean }> {
   const changes: Change[] = []
   const { baseId, limit } = stretch
@@ -76,7 +76,7 @@ export async function readEntry(db: Db, baseId: string, seq: number): Promise<Ch
 }
 
 /** What one read for a stream may take. */
-export const feedCap = (): Cap => new AnswerBudget(LIMITS.feedKeptBytes, Number.POSITIVE_INFINITY).page()
+export const feedCap = (): RowCap => new AnswerBudget(LIMITS.feedKeptBytes, Number.POSITIVE_INFINITY).page()
 
 const FEED_REACH = statement(
   'feed_reach',

@@ -1,4 +1,4 @@
-import type { Cap } from './capped-query.ts'
+import type { RowCap } from './capped-query.ts'
 
 /** Counts bytes that are held in memory for an answer. @throws RATE_LIMITED when the token or the process holds too many */
 export type Hold = (bytes: number) => void
@@ -19,7 +19,7 @@ export class AnswerBudget {
   }
 
   /** What one page may read, or a part of it. Its first rows always fit: one, where no more are needed. */
-  page({ part = 1, atLeast = 1 } = {}): Cap {
+  page({ part = 1, atLeast = 1 } = {}): RowCap {
     const most = this.#page * part
     let bytes = 0
     let rows = 0

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { isCancelled } from './errors.ts'
 
 /** Decides how many rows of a result are kept. */
-export type Cap = {
+export type RowCap = {
   /** Makes room for a row of so many bytes; false when there is none, which ends the read. May throw to end it, too. */
   take(bytes: number): boolean
 }
@@ -26,10 +26,10 @@ class CappedQuery extends pg.Query {
   isCut = false
   /** What the cap threw. */
   refusal: unknown
-  readonly #cap: Cap
+  readonly #cap: RowCap
   readonly #onCut: () => void
 
-  constructor(config: pg.QueryConfig, cap: Cap, onCut: () => void) {
+  constructor(config: pg.QueryConfig, cap: RowCap, onCut: () => void) {
     super(config)
     this.#cap = cap
     this.#onCut = onCut
@@ -57,7 +57,7 @@ class CappedQuery extends pg.Query {
 export async function runCapped<Row>(
   client: pg.PoolClient,
   config: pg.QueryConfig,
-  cap: Cap,
+  cap: RowCap,
   cancel: () => Promise<void>,
 ): Promise<CappedRows<Row>> {
   const rows: Row[] = []

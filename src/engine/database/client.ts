@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Prisma } from '../prisma/client.ts'
-import type { Cap, CappedRows } from './capped-query.ts'
+import type { CappedRows, RowCap } from './capped-query.ts'
 
 /** Aborts when the caller has gone away. Asked for by whom it concerns only: to listen has its price. */
 export type Closed = (() => AbortSignal) | undefined
@@ -16,7 +16,7 @@ export type Db = {
   queryCapped<Row>(
     statement: Statement,
     values: readonly unknown[],
-    cap: Cap,
+    cap: RowCap,
     closed?: Closed,
   ): Promise<CappedRows<Row>>
   /** Runs `work` in one transaction: all of it is written, or nothing. Inside one already, joins it. */

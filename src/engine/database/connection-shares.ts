@@ -1,6 +1,6 @@
 import { busy } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Cap, FairGate, type Share } from './fair-gate.ts'
+import { FairGate, type GateCap, type Share } from './fair-gate.ts'
 
 /**
  * Classes of work, by how long it holds a connection. `short` is a statement of a text of our own, `transaction` several
@@ -20,7 +20,7 @@ export type Part = {
 export const WEIGHTS = { short: SHORT, transaction: TRANSACTION, long: LONG } as const
 
 /** A quarter of the connections is kept for short work, and a quarter for others than the busiest. */
-function capsOf(connections: number): Cap[] {
+function capsOf(connections: number): GateCap[] {
   const part = (of: number) => Math.max(1, Math.floor(connections * of))
   return [
     { inAll: connections, ofShare: part(3 / 4) },

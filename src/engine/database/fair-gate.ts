@@ -1,8 +1,8 @@
 /** What a gate admits at once of a class of work: in all, and for one share. */
-export type Cap = { readonly inAll: number; readonly ofShare: number }
+export type GateCap = { readonly inAll: number; readonly ofShare: number }
 export type GateOptions = {
   /** From the lightest class to the heaviest; a heavier one counts in all the lighter ones too. */
-  readonly caps: readonly Cap[]
+  readonly caps: readonly GateCap[]
   /** How long work waits for its turn; without it, as long as it takes. */
   readonly waitMs?: number
   /** How many of one share wait; without it, any number. */
@@ -32,7 +32,7 @@ export class Share {
  * round-robin, so a long queue of one caller delays nobody else.
  */
 export class FairGate {
-  readonly #caps: readonly Cap[]
+  readonly #caps: readonly GateCap[]
   readonly #options: GateOptions
   readonly #running: number[]
   /** Shares with a queue, the one to be served next first. */
@@ -72,7 +72,7 @@ export class FairGate {
 
   #hasPlace(share: Share, weight: number): boolean {
     for (let level = 0; level <= weight; level++) {
-      const cap = this.#caps[level] as Cap
+      const cap = this.#caps[level] as GateCap
       if ((this.#running[level] as number) >= cap.inAll) return false
       if ((share.running[level] as number) >= cap.ofShare) return false
     }
@@ -99,7 +99,7 @@ export class FairGate {
   /** Admits whatever has a place now, one of each share in turn. */
   #serve(): void {
     for (const share of this.#queued) {
-      if ((this.#running[0] as number) >= (this.#caps[0] as Cap).inAll) return
+      if ((this.#running[0] as number) >= (this.#caps[0] as GateCap).inAll) return
       const weight = this.#next(share)
       if (weight === undefined) continue
       const waiter = share.waiting[weight]?.shift() as Waiter

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import { PrismaClient } from '../prisma/client.ts'
-import type { Cap, CappedRows } from './capped-query.ts'
+import type { CappedRows, RowCap } from './capped-query.ts'
 import type { Closed, Db, Statement } from './client.ts'
 import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './connection-shares.ts'
 import { boundHolding } from './deadline.ts'
 import { retryRaces, translated, unreachable } from './errors.ts'
-import { askAny, askCapped, type Place } from './query.ts'
+import { askAny, askCapped, type StatementPlace } from './query.ts'
 import { openStops, type Stops, Watch } from './query-cancellation.ts'
 import { type Found, openReadiness } from './readiness.ts'
 import { inTransaction, runStatements } from './transactions.ts'
@@ -93,7 +93,7 @@ export function openDatabase(
   })
 }
 
-type Inner = Place & { readonly client: PrismaClient }
+type Inner = StatementPlace & { readonly client: PrismaClient }
 
 /** The database within one part of its connections. */
 class View implements Db {
@@ -118,7 +118,7 @@ class View implements Db {
   queryCapped<Row>(
     statement: Statement,
     values: readonly unknown[],
-    cap: Cap,
+    cap: RowCap,
     closed?: Closed,
   ): Promise<CappedRows<Row>> {
     const inner = this.#inner

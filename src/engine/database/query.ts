@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Cap, type CappedRows, runCapped } from './capped-query.ts'
+import { type CappedRows, type RowCap, runCapped } from './capped-query.ts'
 import type { Statement } from './client.ts'
 import { type Part, WEIGHTS } from './connection-shares.ts'
 import { abandoned, askedTooMuch } from './errors.ts'
@@ -41,7 +41,7 @@ export const run = (client: pg.PoolClient, query: string | pg.QueryConfig): Prom
   })
 
 /** Where statements run that are no transaction's, and what bounds them. */
-export type Place = {
+export type StatementPlace = {
   readonly pool: pg.Pool
   readonly timeoutMs: number
   readonly part: Part
@@ -52,7 +52,7 @@ export type Place = {
 
 /** The same on a connection of the pool's choice. One that `watch` watches is cancelled when its caller goes. */
 export const askAny = <Row>(
-  place: Place,
+  place: StatementPlace,
   statement: Statement,
   values: readonly unknown[],
   watch?: Watch,
@@ -61,10 +61,10 @@ export const askAny = <Row>(
 
 /** The same for a page: the rows that `cap` leaves room for. */
 export const askCapped = <Row>(
-  place: Place,
+  place: StatementPlace,
   statement: Statement,
   values: readonly unknown[],
-  cap: Cap,
+  cap: RowCap,
   watch?: Watch,
 ): Promise<CappedRows<Row>> =>
   onAny(place, statement, watch, async (client) => {
@@ -77,7 +77,7 @@ export const askCapped = <Row>(
   })
 
 async function onAny<T>(
-  { pool, part, isOwn }: Place,
+  { pool, part, isOwn }: StatementPlace,
   { asked }: Statement,
   watch: Watch | undefined,
   work: (client: pg.PoolClient) => Promise<T>,

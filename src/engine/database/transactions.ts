@@ -1,10 +1,13 @@
 import type pg from 'pg'
 import type { Prisma } from '../prisma/client.ts'
 import type { Db } from './client.ts'
-import { ask, type Place, run } from './query.ts'
+import { ask, run, type StatementPlace } from './query.ts'
 
 /** Runs work in a transaction of statements alone. */
-export async function runStatements<T>({ pool, timeoutMs }: Place, work: (tx: Db) => Promise<T>): Promise<T> {
+export async function runStatements<T>(
+  { pool, timeoutMs }: StatementPlace,
+  work: (tx: Db) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {

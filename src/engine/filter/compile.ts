@@ -9,7 +9,7 @@ import type { Condition, Filter } from './parse.ts'
 type Group<C extends string> = Extract<Filter<C>, { kind: 'and' | 'or' }>
 
 /** What a filter is compiled against. */
-export type Target<C extends string = Column> = {
+export type FilterTarget<C extends string = Column> = {
   /** Calls the test with what the condition's field holds: once, or on some element for a path with `[]`. */
   reach(condition: Condition<C>, test: (operand: Operand) => string): string
   /** The condition of a search. */
@@ -18,14 +18,14 @@ export type Target<C extends string = Column> = {
   /** The array whose elements the condition tests, where its path has `[]`. */
   arrayOf?(condition: Condition<C>): FieldPath | undefined
   /** What `compile` makes with a target for conditions on one array, whose elements are then read once for all of them. */
-  overArray?(path: FieldPath, compile: (target: Target<C>) => string): string
+  overArray?(path: FieldPath, compile: (target: FilterTarget<C>) => string): string
 }
 
 /** The filter as SQL: true for what matches, false or null for the rest. Every value is bound. */
-export const compileFilter = <C extends string>(filter: BoundFilter<C>, target: Target<C>): string =>
+export const compileFilter = <C extends string>(filter: BoundFilter<C>, target: FilterTarget<C>): string =>
   compileNode(filter, target)
 
-function compileNode<C extends string>(filter: Filter<C>, target: Target<C>): string {
+function compileNode<C extends string>(filter: Filter<C>, target: FilterTarget<C>): string {
   switch (filter.kind) {
     case 'and':
     case 'or': {
@@ -43,7 +43,7 @@ function compileNode<C extends string>(filter: Filter<C>, target: Target<C>): st
  * The parts of a group. Those on the elements of the same array are compiled together: apart, each would hold a copy of the
  * array until the statement ends.
  */
-function compileParts<C extends string>(filter: Group<C>, target: Target<C>): string[] {
+function compileParts<C extends string>(filter: Group<C>, target: FilterTarget<C>): string[] {
   const arrays = Map.groupBy(filter.of, (each) => keyOf(arrayOf(each, target)))
   return [...arrays].flatMap(([key, parts]) => {
     const [first] = parts
@@ -56,7 +56,7 @@ function compileParts<C extends string>(filter: Group<C>, target: Target<C>): st
 }
 
 /** The one array whose elements all conditions within test; undefined where they test something else too. */
-function arrayOf<C extends string>(filter: Filter<C>, target: Target<C>): FieldPath | undefined {
+function arrayOf<C extends string>(filter: Filter<C>, target: FilterTarget<C>): FieldPath | undefined {
   if (filter.kind === 'condition') return filter.op === 'search' ? undefined : target.arrayOf?.(filter)
   if (filter.kind === 'not') return arrayOf(filter.of, target)
   const paths = filter.of.map((each) => arrayOf(each, target))
@@ -67,7 +67,7 @@ function arrayOf<C extends string>(filter: Filter<C>, target: Target<C>): FieldP
 const keyOf = (path: FieldPath | undefined) => (path === undefined ? undefined : JSON.stringify(path))
 
 /** `neq`, `not_in` and `is_null` are the exact negations of `eq`, `in` and `is_not_null`; null is what is missing. */
-function compileCondition<C extends string>(condition: Condition<C>, target: Target<C>): string {
+function compileCondition<C extends string>(condition: Condition<C>, target: FilterTarget<C>): string {
   const { op, value } = condition
   const test = (how: Test, against: unknown = value) =>
     target.reach(condition, (operand) => compare(operand, how, against, target.parameters))

@@ -1,6 +1,6 @@
 import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../compiled-types/field-path.ts'
-import type { Target } from './compile.ts'
+import type { FilterTarget } from './compile.ts'
 import { columnOperand, type FieldContext, type Operand, step, zoneOf } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'
@@ -10,7 +10,7 @@ export const recordTarget = (
   type: FieldContext,
   parameters: Parameters,
   search: (condition: Condition) => string,
-): Target => targetOver<Column>(type, parameters, search, (column) => columnOperand(column, type))
+): FilterTarget => targetOver<Column>(type, parameters, search, (column) => columnOperand(column, type))
 
 /** The same over other rows `r` that have `data`, whose columns are the operands that `operandOf` makes. */
 export function targetOver<C extends string>(
@@ -18,7 +18,7 @@ export function targetOver<C extends string>(
   parameters: Parameters,
   search: (condition: Condition<C>) => string,
   operandOf: (column: C) => Operand,
-): Target<C> {
+): FilterTarget<C> {
   return {
     parameters,
     search,

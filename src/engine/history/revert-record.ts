@@ -14,7 +14,7 @@ import { pairTaken } from '../records/upsert.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
-type Target = readonly [baseId: string, recordType: string, id: string]
+type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
 // The type before the record, as every writer locks them.
 const LOCK = statement(
@@ -70,7 +70,7 @@ export async function revertRecord(
   { recordType, id, operation, version }: Change,
   demandLast: () => Promise<void>,
 ): Promise<void> {
-  const target: Target = [baseId, recordType ?? '', id]
+  const target: RecordKey = [baseId, recordType ?? '', id]
   demand(scope.access, 'write', target[0], target[1])
   const type = await refreshType(scope, target[0], target[1])
   const [held] = await scope.db.query<{ data: unknown }>(LOCK, [...target])
@@ -88,7 +88,7 @@ export async function revertRecord(
 async function setBack(
   scope: WriteScope,
   type: CompiledType,
-  target: Target,
+  target: RecordKey,
   before: Before,
   data: unknown,
 ): Promise<void> {

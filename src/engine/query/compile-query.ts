@@ -1,6 +1,6 @@
 import type { Position } from '../core/cursor.ts'
 import type { BoundSort } from '../filter/bind.ts'
-import type { Target } from '../filter/compile.ts'
+import type { FilterTarget } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { recordTarget } from '../filter/record-target.ts'
@@ -13,7 +13,7 @@ import type { SortTerm } from './sort.ts'
 /** How a statement compiles its filter and its order; a search adds to both. */
 export type Compiled = {
   parameters: Parameters
-  target: Target
+  target: FilterTarget
   /** The terms of the sort; asked for after the filter is compiled. */
   terms(): readonly OrderTerm[]
   /** Adds the score of a search that a text index serves. */

@@ -8,7 +8,7 @@ import { GET_AS_OF, GET_PURGED, GET_SPAN, GET_VERSION } from './point-in-time-st
 export type PastArgs = { version?: number | null | undefined; asOf?: string | null | undefined }
 type Past = { version: number } | { moment: Moment }
 type Row = RecordRow & { is_gone: boolean }
-type Target = readonly [baseId: string, recordType: string, id: string]
+type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
 export const asksPast = ({ version, asOf }: PastArgs): boolean => version != null || asOf != null
 
@@ -31,7 +31,7 @@ export function readPast({ version, asOf }: PastArgs, zone: string): Past {
 }
 
 /** The record as it was. @throws NOT_FOUND when it was not there then, or that past is purged */
-export async function getPastRecord(scope: Scope, target: Target, past: Past): Promise<RecordItem> {
+export async function getPastRecord(scope: Scope, target: RecordKey, past: Past): Promise<RecordItem> {
   const [row] =
     'version' in past
       ? await scope.db.query<Row>(GET_VERSION, [...target, past.version])
@@ -42,7 +42,12 @@ export async function getPastRecord(scope: Scope, target: Target, past: Past): P
     : await notThere(scope, target, past.moment, row)
 }
 
-async function noSuchVersion(scope: Scope, target: Target, version: number, row?: Row): Promise<DomainError> {
+async function noSuchVersion(
+  scope: Scope,
+  target: RecordKey,
+  version: number,
+  row?: Row,
+): Promise<DomainError> {
   const [baseId, recordType, id] = target
   if (row)
     return absent(`Version ${version} of record "${id}" is its deletion.`, {
@@ -62,7 +67,7 @@ async function noSuchVersion(scope: Scope, target: Target, version: number, row?
   })
 }
 
-async function notThere(scope: Scope, target: Target, moment: Moment, row?: Row): Promise<DomainError> {
+async function notThere(scope: Scope, target: RecordKey, moment: Moment, row?: Row): Promise<DomainError> {
   const [baseId, recordType, id] = target
   const from = row ? null : await purgedUntil(scope, baseId, moment)
   if (from) return absent(`The history of that time has been purged.`, purged(from))

@@ -50,12 +50,12 @@ const CANCEL = transition('cancel_record', 'cancel', 'now()', 's.cancelled_at IS
 const RESTORE = transition('restore_record', 'restore', 'NULL', 's.cancelled_at IS NOT NULL')
 
 export type Row = RecordRow & { kind: 'updated' | 'unchanged' | 'version_mismatch' | 'stale_type' | 'linked' }
-export type Target = readonly [baseId: string, recordType: string, id: string]
+export type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
 /** Sets `status: "cancelled"`; on a cancelled record it changes nothing. */
 export async function cancelRecord(
   scope: WriteScope,
-  target: Target,
+  target: RecordKey,
   expected: Expectation,
 ): Promise<RecordItem> {
   const [baseId, recordType, id] = target
@@ -71,7 +71,7 @@ export async function cancelRecord(
 /** Undoes a cancel; on an active record it changes nothing. Undefined when there is no such record. */
 export const uncancel = (
   scope: WriteScope,
-  target: Target,
+  target: RecordKey,
   expected: Expectation,
 ): Promise<RecordRow | undefined> => run(scope, RESTORE, target, expected)
 
@@ -86,7 +86,7 @@ const MAX_TRIES = 50
 export async function run(
   scope: WriteScope,
   how: WriteStatement,
-  target: Target,
+  target: RecordKey,
   { versions }: Expectation,
   execute = once,
 ): Promise<Row | undefined> {

@@ -9,7 +9,7 @@ import { demandWithin } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import { planned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
-import { HOLD_TYPE, once, run, STALE, type Target } from './cancel.ts'
+import { HOLD_TYPE, once, type RecordKey, run, STALE } from './cancel.ts'
 import { deleteRecords } from './cascade-delete.ts'
 import { whereBounded } from './policy-write.ts'
 
@@ -49,7 +49,7 @@ const LOCK = statement(
  */
 export async function deleteRecord(
   scope: WriteScope,
-  target: Target,
+  target: RecordKey,
   expected: Expectation,
 ): Promise<{ id: string; deleted: boolean }> {
   demandWithin(scope, 'write', target[0], target[1])
@@ -65,7 +65,7 @@ export async function deleteRecord(
   return { id: target[2], deleted: true }
 }
 
-async function deleteLinked(scope: WriteScope, [baseId, recordType, id]: Target, expected: Expectation) {
+async function deleteLinked(scope: WriteScope, [baseId, recordType, id]: RecordKey, expected: Expectation) {
   try {
     await planned(scope, (within) => deleteRecords(within, baseId, [{ recordType, id, expected }]))
   } catch (thrown) {

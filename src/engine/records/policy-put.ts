@@ -10,7 +10,7 @@ import type { WriteScope } from '../write/write.ts'
 import { lockMeant } from './lock-target.ts'
 import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
 import { demandStated } from './read-only-fields.ts'
-import { pairTaken, type Target, upsert } from './upsert.ts'
+import { pairTaken, type RecordWrite, upsert } from './upsert.ts'
 
 /** How often a write may find that what it meant to make was made meanwhile. */
 const MAX_TRIES = 50
@@ -24,7 +24,7 @@ export async function putBounded(
   lens: TypeLens,
   baseId: string,
   recordType: string,
-  target: Target,
+  target: RecordWrite,
 ): Promise<RecordItem> {
   demandShown(lens, target.data)
   return scope.db.statements(async (tx) => {
@@ -41,7 +41,7 @@ export async function putBounded(
 }
 
 /** The record that is meant, held. @throws CONFLICT when pair and id are those of two records, or none was to be there */
-async function holdTarget(scope: WriteScope, type: CompiledType, target: Target) {
+async function holdTarget(scope: WriteScope, type: CompiledType, target: RecordWrite) {
   const { id, pair, expected } = target
   const [row, other] = await lockMeant(scope.db, [type.baseId, type.id], target)
   if (row?.by_pair && (other || expected.absent)) throw pairTaken(pair)
@@ -53,7 +53,7 @@ async function replaced(
   scope: WriteScope,
   lens: TypeLens,
   type: CompiledType,
-  { pair, data, text, expected, id }: Target,
+  { pair, data, text, expected, id }: RecordWrite,
   row: RecordRow,
 ): Promise<RecordItem> {
   const isConditional = expected.exists || expected.versions !== null
@@ -73,7 +73,7 @@ async function made(
   scope: WriteScope,
   lens: TypeLens,
   type: CompiledType,
-  target: Target,
+  target: RecordWrite,
 ): Promise<RecordItem | undefined> {
   const { expected, id } = target
   if (expected.exists || expected.versions) throw recordNotFound(type.id, id)

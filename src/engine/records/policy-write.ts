@@ -9,7 +9,7 @@ import { lensOn } from '../row-policy/apply.ts'
 import { demandShown, keepHidden, showData } from '../row-policy/project-data.ts'
 import { masked } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { Target } from './upsert.ts'
+import type { RecordWrite } from './upsert.ts'
 
 /** Does the record lie within the bounds, if there are any? Asked under its lock, by a statement that begins after it. */
 export const isWithin = async (
@@ -23,7 +23,7 @@ export const isWithin = async (
 export const seenRow = (lens: TypeLens | undefined, row: RecordRow): RecordRow =>
   lens ? { ...row, data: showData(lens, row.data) } : row
 
-type Content = Pick<Target, 'pair' | 'data' | 'text'>
+type Content = Pick<RecordWrite, 'pair' | 'data' | 'text'>
 
 /** What a caller makes of a row as it sees it, with what it does not see. @throws VALIDATION_ERROR */
 export function wholeContent(

@@ -9,7 +9,7 @@ import type { WriteScope } from '../write/write.ts'
 import { type RecordLink, withLinks } from './links.ts'
 import { putBounded } from './policy-put.ts'
 import { lockAsStated } from './read-only-fields.ts'
-import { type Target, upsert } from './upsert.ts'
+import { type RecordWrite, upsert } from './upsert.ts'
 
 export type PutInput = PairInput & {
   data: unknown
@@ -72,7 +72,7 @@ const upsertLinked = (
   scope: WriteScope,
   baseId: string,
   recordType: string,
-  target: Target,
+  target: RecordWrite,
   { relationships }: PutInput,
 ) =>
   underClaim(scope, baseId, target.expected.claim, (held) =>
@@ -85,7 +85,7 @@ const upsertLinked = (
   )
 
 /** The write; of a record that its writer says something of, under its lock. */
-function upsertStated(scope: WriteScope, baseId: string, recordType: string, target: Target) {
+function upsertStated(scope: WriteScope, baseId: string, recordType: string, target: RecordWrite) {
   const { stated, versions } = target.expected
   if (!stated) return upsert(scope, baseId, recordType, target)
   return scope.db.transaction(async (tx) => {

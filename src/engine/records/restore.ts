@@ -5,7 +5,7 @@ import { type RecordItem, toRecord } from '../record-store/record.ts'
 import { demandWithin } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { type Target, uncancel } from './cancel.ts'
+import { type RecordKey, uncancel } from './cancel.ts'
 import { onBounded } from './policy-write.ts'
 import { bringBack } from './undelete.ts'
 
@@ -17,7 +17,7 @@ const MAX_TRIES = 50
  */
 export async function restoreRecord(
   scope: WriteScope,
-  target: Target,
+  target: RecordKey,
   expected: Expectation,
 ): Promise<RecordItem> {
   const [baseId, recordType] = target
@@ -28,7 +28,7 @@ export async function restoreRecord(
   )
 }
 
-async function restore(scope: WriteScope, target: Target, expected: Expectation): Promise<RecordItem> {
+async function restore(scope: WriteScope, target: RecordKey, expected: Expectation): Promise<RecordItem> {
   const [baseId, recordType] = target
   let type = await demandType(scope, baseId, recordType)
   return scope.db.retry(async () => {

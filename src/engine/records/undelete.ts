@@ -9,7 +9,7 @@ import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { pairTaken } from './upsert.ts'
 
-type Target = readonly [baseId: string, recordType: string, id: string]
+type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
 /** A record's last entry in the log; of a deletion, whether the base's trash still has it. */
 const LAST_ENTRY = statement(
@@ -68,7 +68,7 @@ type Row = RecordRow & { kind: 'restored' | 'pair_taken' | 'retry' }
 export async function bringBack(
   scope: WriteScope,
   type: CompiledType,
-  target: Target,
+  target: RecordKey,
   expected: Expectation,
   version?: number,
 ): Promise<RecordRow | undefined> {

@@ -22,7 +22,7 @@ type Kind =
 type Row = WrittenRow & { kind: Kind }
 
 /** A record as it is to be; `text` is `data` as JSON. */
-export type Target = {
+export type RecordWrite = {
   id: string
   /** The id was made for this write, so no record has or had it. */
   isNewId?: boolean
@@ -37,7 +37,7 @@ export async function upsert(
   scope: WriteScope,
   baseId: string,
   recordType: string,
-  target: Target,
+  target: RecordWrite,
 ): Promise<RecordItem> {
   let type = await demandType(scope, baseId, recordType)
   return scope.db.retry(async () => {
@@ -56,7 +56,7 @@ function validate({ checks }: WriteScope, type: CompiledType, data: unknown): vo
   if (first) throw invalid(first, ...rest)
 }
 
-async function attempt(scope: WriteScope, type: CompiledType, target: Target): Promise<Row> {
+async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrite): Promise<Row> {
   const { id, pair, text, expected, isNewId } = target
   const author = authorship(scope)
   if (!pair && !expected.versions && !scope.db.isTransaction) {
@@ -90,7 +90,7 @@ async function attempt(scope: WriteScope, type: CompiledType, target: Target): P
   return row
 }
 
-function settle(row: Row, recordType: string, { id, pair, data, expected }: Target): RecordItem {
+function settle(row: Row, recordType: string, { id, pair, data, expected }: RecordWrite): RecordItem {
   switch (row.kind) {
     case 'created':
     case 'updated':

@@ -3,7 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { namedTypes } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
-import type { Cap, CappedRows } from '../database/capped-query.ts'
+import type { CappedRows, RowCap } from '../database/capped-query.ts'
 import { shaped } from '../database/client.ts'
 import type { ExpandStep, Expansion } from '../record-store/expansion.ts'
 import { type RecordRow, type RecordRowView, toView } from '../record-store/record.ts'
@@ -87,7 +87,7 @@ async function readLevel(
   baseId: string,
   lists: readonly List[],
   reach: Reach | null,
-  cap: Cap,
+  cap: RowCap,
 ): Promise<CappedRows<Row>> {
   const values = [
     baseId,
@@ -103,7 +103,11 @@ async function readLevel(
 }
 
 /** Records that stand in the answer more than once are read once, and written each time. */
-async function hasRoomForRepeated(lists: readonly List[], rows: readonly Row[], cap: Cap): Promise<boolean> {
+async function hasRoomForRepeated(
+  lists: readonly List[],
+  rows: readonly Row[],
+  cap: RowCap,
+): Promise<boolean> {
   for (const { n, data } of rows) {
     const again = (lists[n - 1]?.times ?? 1) - 1
     if (again < 1) continue

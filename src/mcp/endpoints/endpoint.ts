@@ -1,7 +1,7 @@
 import { type Context, endingWith, throughEndpoint } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { addressOf, type Options, openSession, type Session } from '../protocol/address-session.ts'
+import { type AddressSession, addressOf, type Options, openSession } from '../protocol/address-session.ts'
 import { endpointInstructions } from '../protocol/instructions.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
@@ -21,13 +21,13 @@ const findTool = compile(
 )
 
 /** A session at an endpoint's address. Its `context` reaches no more than the endpoint's resources show. */
-export type AtEndpoint = Session & {
+export type AtEndpoint = AddressSession & {
   base: string
   endpoint: string
   /** The caller with all that the options leave; each tool is called in a context of its own. */
   asking: Context
 }
-export const isAtEndpoint = (session: Session): session is AtEndpoint =>
+export const isAtEndpoint = (session: AddressSession): session is AtEndpoint =>
   session.base !== null && session.endpoint !== null && 'asking' in session
 
 /** The session of a caller at the address of an endpoint. @throws NOT_FOUND when there is none, or it is switched off */
@@ -60,7 +60,7 @@ export async function listEndpointTools(session: AtEndpoint): Promise<ToolDefini
   return tools.filter((tool) => isLeft(tool, session))
 }
 
-const isLeft = ({ name, annotations }: ToolDefinition, { tools, readonly }: Session) =>
+const isLeft = ({ name, annotations }: ToolDefinition, { tools, readonly }: AddressSession) =>
   (tools === null || tools.includes(name)) && (!readonly || annotations.readOnlyHint)
 
 /**

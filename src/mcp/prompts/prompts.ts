@@ -5,7 +5,7 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { valuesOf } from '../../json/rows.ts'
-import type { Session } from '../protocol/address-session.ts'
+import type { AddressSession } from '../protocol/address-session.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 import { acrossBases, foreignCursor } from '../resources/across-bases.ts'
 import { isOutOfSight } from '../resources/resources.ts'
@@ -29,7 +29,7 @@ type Faulty = { id: string; fault: string }
 type PromptsOfBase = { known: ReadonlyMap<string, Prompt>; faulty: readonly (Faulty & { name: unknown })[] }
 
 /** The prompts of the address. On `/mcp` the name of each begins with its base: `crm/greet`. */
-export async function listPrompts(session: Session, cursor?: string) {
+export async function listPrompts(session: AddressSession, cursor?: string) {
   if (session.base !== null && cursor !== undefined) throw foreignCursor()
   const { items, nextCursor } = await acrossBases(
     session,
@@ -50,7 +50,11 @@ export async function listPrompts(session: Session, cursor?: string) {
 }
 
 /** A prompt with its arguments filled in, as one message of the user. @throws InvalidParams naming the argument at fault */
-export async function getPrompt(session: Session, name: string, args: Readonly<Record<string, string>>) {
+export async function getPrompt(
+  session: AddressSession,
+  name: string,
+  args: Readonly<Record<string, string>>,
+) {
   const { base, prompt } = await demandPrompt(session, name)
   checkArguments(name, prompt, args)
   const text = fillTemplate(prompt, args)
@@ -64,7 +68,7 @@ export async function getPrompt(session: Session, name: string, args: Readonly<R
 
 /** The prompt of that name; undefined where there is none for the token. */
 export async function findPrompt(
-  session: Session,
+  session: AddressSession,
   name: string,
 ): Promise<{ base: string; prompt: Prompt } | undefined> {
   const [base, own] = ownName(session, name)
@@ -72,7 +76,10 @@ export async function findPrompt(
   return base !== undefined && prompt ? { base, prompt } : undefined
 }
 
-async function demandPrompt(session: Session, name: string): Promise<{ base: string; prompt: Prompt }> {
+async function demandPrompt(
+  session: AddressSession,
+  name: string,
+): Promise<{ base: string; prompt: Prompt }> {
   const [base, own] = ownName(session, name)
   const none: PromptsOfBase = { known: new Map(), faulty: [] }
   const { known, faulty } = base === undefined ? none : await promptsOf(base, session.context)
@@ -87,10 +94,10 @@ async function demandPrompt(session: Session, name: string): Promise<{ base: str
 }
 
 /** A name of `/mcp` is that of the base, a slash and the prompt's own. */
-const publicName = (session: Session, base: string, own: string): string =>
+const publicName = (session: AddressSession, base: string, own: string): string =>
   session.base === null ? `${base}/${own}` : own
 
-function ownName({ base }: Session, name: string): readonly [base: string | undefined, own: string] {
+function ownName({ base }: AddressSession, name: string): readonly [base: string | undefined, own: string] {
   if (base !== null) return [base, name]
   const at = name.indexOf('/')
   return at < 0 ? [undefined, name] : [name.slice(0, at), name.slice(at + 1)]

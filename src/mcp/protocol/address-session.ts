@@ -11,7 +11,7 @@ export type Options = {
 }
 
 /** What a tool call stands on: who asks, where, and what the address leaves of it. */
-export type Session = Options & {
+export type AddressSession = Options & {
   /** With the rights that the address leaves; every tool runs with these. */
   readonly context: Context
   /** The same with all that the token may: tells what the address hides from what the token may not. */
@@ -32,18 +32,18 @@ export function openSession(
   base: string | null,
   options: Options,
   publicUrl?: string,
-): Session {
+): AddressSession {
   const { types, readonly } = options
   const context = narrowed(whole, { types, permission: readonly ? 'read' : null })
   return { ...options, whole, context, base, endpoint: null, publicUrl, instructions: null }
 }
 
 /** Names the address of a session: the same call at another one is another call. */
-export const addressOf = ({ base, endpoint }: Pick<Session, 'base' | 'endpoint'>): string =>
+export const addressOf = ({ base, endpoint }: Pick<AddressSession, 'base' | 'endpoint'>): string =>
   `/mcp${base === null ? '' : `/${base}`}${endpoint === null ? '' : `/e/${endpoint}`}`
 
 /** The same with what its options leave, in whatever order they were written. */
-export const exactAddressOf = (session: Session): readonly unknown[] => {
+export const exactAddressOf = (session: AddressSession): readonly unknown[] => {
   const { readonly, types, tools } = session
   return [addressOf(session), readonly, types && [...types].sort(), tools && [...tools].sort()]
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import type { Session } from './address-session.ts'
+import type { AddressSession } from './address-session.ts'
 import type { Calls } from './call-log.ts'
 import { Outbox } from './event-queue.ts'
 
@@ -9,7 +9,7 @@ import { Outbox } from './event-queue.ts'
  * answer to a client that takes streams: then it goes on as one.
  */
 export class Exchange<Message extends object> {
-  readonly session: Session
+  readonly session: AddressSession
   readonly answers: Message[] = []
   /** Set once the answer is a stream. */
   outbox: Outbox | undefined
@@ -21,7 +21,12 @@ export class Exchange<Message extends object> {
   readonly #calls: Calls
   #ready: () => void = () => {}
 
-  constructor(session: Session, calls: Calls, takesStream: boolean, requests: readonly (string | number)[]) {
+  constructor(
+    session: AddressSession,
+    calls: Calls,
+    takesStream: boolean,
+    requests: readonly (string | number)[],
+  ) {
     this.session = session
     this.#calls = calls
     this.takesStream = takesStream

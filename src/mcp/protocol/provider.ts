@@ -1,5 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Session } from './address-session.ts'
+import type { AddressSession } from './address-session.ts'
 import type { ToolResult } from './result.ts'
 
 /** JSON as a protocol version puts it on the wire: its fields are those of the specification. */
@@ -105,20 +105,25 @@ export type Provider = {
   /** Shown to the model once, before any tool. */
   readonly instructions: string
   readonly tools: {
-    list(session: Session, cursor?: string): Promise<Page<'tools'>>
-    call(session: Session, name: string, args: Record<string, unknown>, caller: Caller): Promise<ToolResult>
+    list(session: AddressSession, cursor?: string): Promise<Page<'tools'>>
+    call(
+      session: AddressSession,
+      name: string,
+      args: Record<string, unknown>,
+      caller: Caller,
+    ): Promise<ToolResult>
   }
   readonly resources?: {
-    list(session: Session, cursor?: string): Promise<Page<'resources'>>
-    templates(session: Session, cursor?: string): Promise<Page<'resourceTemplates'>>
-    read(session: Session, uri: string, caller: Caller): Promise<{ contents: readonly object[] }>
+    list(session: AddressSession, cursor?: string): Promise<Page<'resources'>>
+    templates(session: AddressSession, cursor?: string): Promise<Page<'resourceTemplates'>>
+    read(session: AddressSession, uri: string, caller: Caller): Promise<{ contents: readonly object[] }>
     /** May the session follow it? Asked where nobody listens yet. @throws InvalidParams, DomainError */
-    demandFollow(session: Session, uri: string): Promise<void>
+    demandFollow(session: AddressSession, uri: string): Promise<void>
   }
   readonly prompts?: {
-    list(session: Session, cursor?: string): Promise<Page<'prompts'>>
+    list(session: AddressSession, cursor?: string): Promise<Page<'prompts'>>
     get(
-      session: Session,
+      session: AddressSession,
       name: string,
       args: Readonly<Record<string, string>>,
       caller: Caller,
@@ -126,9 +131,9 @@ export type Provider = {
   }
   /** At most 100 values; none for what there is nothing to say about. */
   complete?(
-    session: Session,
+    session: AddressSession,
     asked: CompletionOf,
   ): Promise<{ values: readonly string[]; total?: number; hasMore?: boolean }>
   /** Tells of changes from now on. @throws RATE_LIMITED when the token listens often enough already */
-  watch?(session: Session, tell: (changed: Changed) => void): Promise<Watch>
+  watch?(session: AddressSession, tell: (changed: Changed) => void): Promise<Watch>
 }

@@ -2,7 +2,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { mayAnywhere } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import type { Session } from '../protocol/address-session.ts'
+import type { AddressSession } from '../protocol/address-session.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 
 const NextBase = graphql(
@@ -22,7 +22,7 @@ type Start = readonly [ofBase: string | null, inBase: string | null]
  * has looked into many bases ends there, however little it has found.
  */
 export async function acrossBases<T>(
-  { base, context }: Session,
+  { base, context }: AddressSession,
   limit: number,
   cursor: string | undefined,
   ask: Ask<T>,

@@ -2,7 +2,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile, compileSubscription } from '../../graphql/execute.ts'
 import { isAtEndpoint } from '../endpoints/endpoint.ts'
 import { PROMPT_TYPE } from '../prompts/prompts.ts'
-import type { Session } from '../protocol/address-session.ts'
+import type { AddressSession } from '../protocol/address-session.ts'
 import type { Changed, Watch } from '../protocol/provider.ts'
 import { isOutOfSight } from '../resources/resources.ts'
 import { followResource } from './base-changes.ts'
@@ -21,7 +21,7 @@ const findType = compile(
  * Tells that the lists are others each time a type that the token may read, or a prompt, has changed, and of resources
  * that are followed. On `/mcp` the lists of tools do not depend on types: of lists it tells nothing. @throws RATE_LIMITED
  */
-export async function watch(session: Session, tell: (changed: Changed) => void): Promise<Watch> {
+export async function watch(session: AddressSession, tell: (changed: Changed) => void): Promise<Watch> {
   const over = new AbortController()
   const end = () => over.abort()
   // An endpoint's tools may be of types that its resources do not show.
@@ -51,7 +51,7 @@ export async function watch(session: Session, tell: (changed: Changed) => void):
 }
 
 /** Follows the prompts of the session's base from when there is a type of them: without, the log is not read for them. */
-function followPrompts({ base, context }: Session, tell: () => void, over: () => void) {
+function followPrompts({ base, context }: AddressSession, tell: () => void, over: () => void) {
   let leave: (() => void) | undefined
   let isClosed = false
   const exists = async (asked: { base: string; type: string }): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import type { Session } from '../protocol/address-session.ts'
+import type { AddressSession } from '../protocol/address-session.ts'
 import type { ResourceName } from '../protocol/resource-uri.ts'
 import { filterOf, listQueryOf } from '../resources/record-lists.ts'
 import { asFault, demandResource } from '../resources/resources.ts'
@@ -47,7 +47,7 @@ export type Follows = {
  * concern it. A filtered list is told of when a record of the change matched before it or matches after it. `over` is
  * called when the token, its grants, a base or the server went, and nothing more will be told.
  */
-export function openFollows(session: Session, tell: (uri: string) => void, over: () => void): Follows {
+export function openFollows(session: AddressSession, tell: (uri: string) => void, over: () => void): Follows {
   /** How to end each; undefined while it begins. */
   const followed = new Map<string, (() => void) | undefined>()
   return {
@@ -76,12 +76,12 @@ export function openFollows(session: Session, tell: (uri: string) => void, over:
 }
 
 /** May the session follow it? @throws ResourceNotFound, InvalidParams as reading it would */
-export async function demandFollow(session: Session, uri: string): Promise<void> {
+export async function demandFollow(session: AddressSession, uri: string): Promise<void> {
   await readFollowed(session, uri)
 }
 
 /** What the URI names, which is there and may be read. A page of a list is followed with the whole list. */
-async function readFollowed(session: Session, uri: string): Promise<Followed> {
+async function readFollowed(session: AddressSession, uri: string): Promise<Followed> {
   const name = demandResource(session, uri)
   try {
     return await find(name, session)
@@ -90,7 +90,7 @@ async function readFollowed(session: Session, uri: string): Promise<Followed> {
   }
 }
 
-async function find(name: ResourceName, { context }: Session): Promise<Followed> {
+async function find(name: ResourceName, { context }: AddressSession): Promise<Followed> {
   await findLog({ base: name.base, type: name.type, filter: ANY }, context)
   switch (name.kind) {
     case 'type':

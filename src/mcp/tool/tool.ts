@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Context, demandNeed, type Permission } from '../../graphql/context.ts'
-import { addressOf, type Session } from '../protocol/address-session.ts'
+import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
 import { takeEchoes } from './read-only-fields.ts'
@@ -21,7 +21,7 @@ export type Tool = {
   /** As listed on `/mcp/{base}`, or, with `base_id` among its arguments, on `/mcp`. */
   define(withBase: boolean): ToolDefinition
   /** @throws DomainError with paths relative to the arguments */
-  call(args: Record<string, unknown>, session: Session, caller: Caller): Promise<ToolResult>
+  call(args: Record<string, unknown>, session: AddressSession, caller: Caller): Promise<ToolResult>
   /** The tool of a base with some of its arguments given, under a name of its own. */
   bind(as: Binding): BoundTool
 }

@@ -13,7 +13,7 @@ import { demandWithin, filterThrough, typeThrough } from '../../row-policy/apply
 import { readAggregate } from './input.ts'
 import type { AggregateArgs } from './query.ts'
 import type { Branch } from './source.ts'
-import { aggregateStatement, type Plan, planAggregate } from './statement.ts'
+import { aggregateStatement, type GroupColumns, planAggregate } from './statement.ts'
 
 /**
  * Aggregates the records of a type that match, group by group; without group keys in one row.
@@ -57,7 +57,7 @@ export type GroupRow = Record<string, unknown> & { total?: number; place?: strin
 /** The rows of the statement as the page that was asked for. */
 export function toGroups(
   rows: readonly GroupRow[],
-  { cells }: Plan,
+  { cells }: GroupColumns,
   page: { limit: number; offset: number; includeTotal: boolean },
   isCut: boolean,
 ): AggregatePage {

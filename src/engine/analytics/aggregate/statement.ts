@@ -10,11 +10,16 @@ import type { AggregateQuery } from './query.ts'
 import { type Branch, Source } from './source.ts'
 
 /** The columns of an answer, and the source that they are made of. */
-export type Plan = { query: AggregateQuery; groups: readonly Cell[]; cells: readonly Cell[]; source: Source }
+export type GroupColumns = {
+  query: AggregateQuery
+  groups: readonly Cell[]
+  cells: readonly Cell[]
+  source: Source
+}
 type Window = { limit: number; offset: number; includeTotal: boolean }
 
 /** Says which columns the answer has, over records of all the types. */
-export function planAggregate(query: AggregateQuery, types: readonly FieldContext[]): Plan {
+export function planAggregate(query: AggregateQuery, types: readonly FieldContext[]): GroupColumns {
   const source = new Source()
   const groups = query.groups.map((key, n) => groupCell(key, n, { types, source }))
   const aggregations = query.aggregations.map((each, n) => aggregationCell(each, n, { types, source }))
@@ -26,7 +31,7 @@ export function planAggregate(query: AggregateQuery, types: readonly FieldContex
  * it is on a row whose `place` is null.
  */
 export function aggregateStatement(
-  plan: Plan,
+  plan: GroupColumns,
   branches: readonly Branch[],
   { limit, offset, includeTotal }: Window,
   parameters: Parameters,
@@ -65,7 +70,7 @@ function compileHaving(having: Filter, cells: readonly Cell[], parameters: Param
 }
 
 /** As asked, then by all group keys, so that the order is whole; what is missing comes last both ways. */
-function orderOf({ query, cells, groups }: Plan, parameters: Parameters): string {
+function orderOf({ query, cells, groups }: GroupColumns, parameters: Parameters): string {
   const named = new Map(cells.map((cell) => [cell.name, cell]))
   const asked = query.sort.map(
     ({ name, descending }) =>

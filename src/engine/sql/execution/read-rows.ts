@@ -4,7 +4,7 @@ import type { FieldDef } from 'pg'
 import Cursor from 'pg-cursor'
 import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
-import type { Session } from './sessions.ts'
+import type { SqlSession } from './sessions.ts'
 import { kindOf } from './values.ts'
 
 export type Column = { readonly name: string; readonly type: string }
@@ -21,7 +21,7 @@ type Asked = { text: string; values: readonly unknown[]; limit: number; bytes: n
  * A transaction that sees one state of the database and can write nothing, since both are fixed by its first SELECT.
  * It is always rolled back.
  */
-export async function readOnce(session: Session, asked: Asked): Promise<SqlRows> {
+export async function readOnce(session: SqlSession, asked: Asked): Promise<SqlRows> {
   const { client } = session
   await client.query(
     `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${asked.timeoutMs}; SELECT 1`,
@@ -47,7 +47,7 @@ const HIDDEN = ' '.repeat(100)
 type Rows = Cursor<(string | null)[]>
 const raw = { getTypeParser: () => (text: string) => text } as never
 
-async function readRows(session: Session, cursor: Rows, { limit, bytes }: Asked): Promise<SqlRows> {
+async function readRows(session: SqlSession, cursor: Rows, { limit, bytes }: Asked): Promise<SqlRows> {
   const rows: Record<string, unknown>[] = []
   let columns: Reader[] | undefined
   let left = bytes
@@ -86,7 +86,7 @@ type Chunk = { rows: (string | null)[][]; fields: readonly FieldDef[] }
  * twice is a flood, and the connection is cut before it fills our memory.
  */
 function readChunk(
-  { socket }: Session,
+  { socket }: SqlSession,
   cursor: Rows,
   count: number,
   bytes: number,

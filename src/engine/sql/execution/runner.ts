@@ -11,7 +11,7 @@ import { findIsolation, type Isolation, warningOf } from './isolation.ts'
 import type { Reach } from './principal-scope.ts'
 import { openPrincipals, type Principals } from './principals.ts'
 import { readOnce, type SqlRows } from './read-rows.ts'
-import { openSessions, type Session, type Sessions } from './sessions.ts'
+import { openSessions, type Sessions, type SqlSession } from './sessions.ts'
 import { Stopped, whileWanted } from './timeout.ts'
 
 /** What bounds a statement: rows and bytes of its answer (as JSON), and its time. */
@@ -61,7 +61,7 @@ export async function openSqlRunner({
   const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
   const sessions = openSessions(connectionString)
   const takeSlot = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
-  const take = async (reach: Reach): Promise<Session> => {
+  const take = async (reach: Reach): Promise<SqlSession> => {
     if (isolation === 'parser_only') {
       const waiting = sessions.waiting(null)
       if (waiting) return waiting
@@ -129,7 +129,7 @@ const MOST_CATALOGS = 100
 const GRACE_MS = 1000
 
 /** A role may have been dropped, or its password changed, since it was looked up. */
-async function logIn(sessions: Sessions, principals: Principals, reach: Reach): Promise<Session> {
+async function logIn(sessions: Sessions, principals: Principals, reach: Reach): Promise<SqlSession> {
   const waiting = sessions.waiting(await principals.roleOf(reach))
   if (waiting) return waiting
   const login = await principals.principal(reach)

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { answered } from '../../database/deadline.ts'
 
 /** One connection. It is used by one statement at a time. */
-export type Session = {
+export type SqlSession = {
   readonly client: pg.Client
   /** The socket, after TLS where there is TLS. */
   readonly socket: Socket
@@ -18,11 +18,11 @@ type Login = { readonly role: string; readonly password: string } | null
 
 export type Sessions = {
   /** A connection that waits, under a role, or under the server's own login for null. */
-  waiting(role: string | null): Session | undefined
+  waiting(role: string | null): SqlSession | undefined
   /** A new connection. @throws the driver's error */
-  open(login: Login): Promise<Session>
+  open(login: Login): Promise<SqlSession>
   /** A sound connection waits for the next statement of its role; another one is closed. */
-  give(session: Session, isSound: boolean): void
+  give(session: SqlSession, isSound: boolean): void
   close(): Promise<void>
 }
 
@@ -38,13 +38,13 @@ const FORMS = `SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 
   SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET default_transaction_read_only = on`
 
 export function openSessions(connectionString: string): Sessions {
-  const idle: { session: Session; timer: NodeJS.Timeout }[] = []
-  const open = new Set<Session>()
-  const drop = (session: Session) => {
+  const idle: { session: SqlSession; timer: NodeJS.Timeout }[] = []
+  const open = new Set<SqlSession>()
+  const drop = (session: SqlSession) => {
     open.delete(session)
     session.client.end().catch(() => {})
   }
-  const forget = (session: Session) => {
+  const forget = (session: SqlSession) => {
     const at = idle.findIndex((each) => each.session === session)
     const [found] = at < 0 ? [] : idle.splice(at, 1)
     clearTimeout(found?.timer)
@@ -86,7 +86,7 @@ export function openSessions(connectionString: string): Sessions {
   }
 }
 
-async function connect(connectionString: string, login: Login): Promise<Session> {
+async function connect(connectionString: string, login: Login): Promise<SqlSession> {
   const url = new URL(connectionString)
   if (login) {
     url.username = login.role

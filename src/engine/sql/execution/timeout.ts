@@ -1,7 +1,7 @@
 /** Ends statements that take too long or that nobody waits for any more. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stops } from '../../database/query-cancellation.ts'
-import type { Session } from './sessions.ts'
+import type { SqlSession } from './sessions.ts'
 
 /** Why a statement was ended before it had answered. */
 export class Stopped extends Error {
@@ -20,7 +20,7 @@ type Options = { stops: Stops; deadlineMs: number; signal: AbortSignal | undefin
  * @throws Stopped
  */
 export async function whileWanted<T>(
-  session: Session,
+  session: SqlSession,
   work: Promise<T>,
   { stops, deadlineMs, signal }: Options,
   afterwards: (isSound: boolean) => void,
@@ -49,7 +49,7 @@ const PATIENCE_MS = 1000
 const LONGEST_END_MS = 60_000
 
 /** Asks, then insists, then leaves. Resolves when the backend no longer works. */
-async function stop({ client, socket }: Session, work: Promise<unknown>, stops: Stops): Promise<void> {
+async function stop({ client, socket }: SqlSession, work: Promise<unknown>, stops: Stops): Promise<void> {
   const settled = work.then(
     () => true,
     () => true,

@@ -1,7 +1,7 @@
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { readParameters } from './parameters/parameters.ts'
 import type { Catalog } from './relations/catalog.ts'
-import type { Context } from './relations/context.ts'
+import type { GuardContext } from './relations/context.ts'
 import { relationsOf } from './relations/relations.ts'
 import { OUTERMOST } from './relations/scope.ts'
 import { resolveExpression } from './resolve/expression.ts'
@@ -43,7 +43,7 @@ export async function prepareSql(query: unknown, params: unknown, catalog: Catal
     if (turnIsOver()) await nextTurn()
     relations.find(name)
   }
-  const context: Context = {
+  const context: GuardContext = {
     source,
     parameters,
     relations,

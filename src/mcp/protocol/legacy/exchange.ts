@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
-import type { Session } from '../address-session.ts'
+import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
 import { Exchange } from '../exchange.ts'
 import type { Kept } from './sessions.ts'
@@ -10,7 +10,7 @@ export class LegacyExchange extends Exchange<JSONRPCMessage> {
   readonly kept: Kept | null
 
   constructor(
-    session: Session,
+    session: AddressSession,
     calls: Calls,
     kept: Kept | null,
     takesStream: boolean,

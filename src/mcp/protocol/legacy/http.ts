@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { eventStream, openEnded } from '../../../http/sse.ts'
-import type { Session } from '../address-session.ts'
+import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
 import type { Outbox } from '../event-queue.ts'
 import type { Provider, Wire } from '../provider.ts'
@@ -18,10 +18,10 @@ export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-
 type Post = (
   request: FastifyRequest,
   reply: FastifyReply,
-  session: Session,
+  session: AddressSession,
   calls: Calls,
 ) => Promise<FastifyReply>
-type Serve = (request: FastifyRequest, reply: FastifyReply, session: Session) => Promise<FastifyReply>
+type Serve = (request: FastifyRequest, reply: FastifyReply, session: AddressSession) => Promise<FastifyReply>
 /** The era over HTTP: POSTs with a session and without, the stream of a session, and its end. */
 export type Legacy = { post: Post; get: Serve; delete: Serve; close(): Promise<void>; endStreams(): void }
 
@@ -102,14 +102,18 @@ const NO_SESSION = 'This request needs a session. POST initialize to open one.'
 const GONE = 'Unknown session. Send initialize again, without Mcp-Session-Id.'
 
 /** The session that the request names; null when it names none, undefined when there is none for it. */
-function keptOf(request: FastifyRequest, session: Session, sessions: Sessions): Kept | null | undefined {
+function keptOf(
+  request: FastifyRequest,
+  session: AddressSession,
+  sessions: Sessions,
+): Kept | null | undefined {
   const id = request.headers['mcp-session-id']
   if (id === undefined) return null
   return sessions.find(String(id), ownerOf(session), request.url)
 }
 
 /** Whose a session is: the token's, under whatever grants each request finds it with. */
-function ownerOf({ context }: Session): string {
+function ownerOf({ context }: AddressSession): string {
   const { tokenId, name } = context.scope.actor
   return tokenId ?? name
 }

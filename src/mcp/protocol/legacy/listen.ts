@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { DomainError } from '../../../foundation/errors.ts'
-import type { Session } from '../address-session.ts'
+import type { AddressSession } from '../address-session.ts'
 import { Outbox } from '../event-queue.ts'
 import { type Changed, InvalidParams, type Provider } from '../provider.ts'
 import type { Kept } from './sessions.ts'
@@ -11,7 +11,7 @@ import type { Kept } from './sessions.ts'
  */
 export async function listen(
   provider: Provider,
-  session: Session,
+  session: AddressSession,
   kept: Kept,
   onInternal: (cause: unknown) => void,
 ): Promise<Outbox> {

@@ -2,7 +2,7 @@ import type { InboundLadderRejection, InboundModernRoute } from '@modelcontextpr
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CLIENT_GONE } from '../../../http/request-log.ts'
 import { eventStream, openEnded } from '../../../http/sse.ts'
-import type { Session } from '../address-session.ts'
+import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
 import { Outbox } from '../event-queue.ts'
 import { Exchange } from '../exchange.ts'
@@ -18,7 +18,7 @@ export type Modern = {
   post(
     request: FastifyRequest,
     reply: FastifyReply,
-    session: Session,
+    session: AddressSession,
     calls: Calls,
     route: Route,
   ): Promise<FastifyReply>

@@ -1,7 +1,7 @@
 import { digest } from '../../../contract/canonical-hash.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { sealText, unsealText } from '../../../graphql/context.ts'
-import { exactAddressOf, type Session } from '../address-session.ts'
+import { type AddressSession, exactAddressOf } from '../address-session.ts'
 import { type Answers, InputNeeded, InvalidParams, type Questions, type Wire } from '../provider.ts'
 
 /** What the client carries between the rounds of a call: what was asked, by digest, what was answered, and until when. */
@@ -21,7 +21,11 @@ export type Rounds = {
 type Sent = { inputResponses?: unknown; requestState?: unknown }
 
 /** @param call what the call is: its method and all its arguments @throws InvalidParams for a state that is not of it */
-export function openRounds(session: Session, call: unknown, { inputResponses, requestState }: Sent): Rounds {
+export function openRounds(
+  session: AddressSession,
+  call: unknown,
+  { inputResponses, requestState }: Sent,
+): Rounds {
   const boundTo = [exactAddressOf(session), call]
   const { asked, answers: before } = openState(session, boundTo, requestState)
   const answers = { ...before, ...answersTo(asked, inputResponses) }
@@ -46,7 +50,7 @@ export function openRounds(session: Session, call: unknown, { inputResponses, re
   }
 }
 
-function openState(session: Session, boundTo: unknown, sealed: unknown): Omit<State, 'until'> {
+function openState(session: AddressSession, boundTo: unknown, sealed: unknown): Omit<State, 'until'> {
   if (sealed === undefined) return { asked: {}, answers: {} }
   const text = typeof sealed === 'string' ? unsealText(session.context, boundTo, sealed) : undefined
   const state = text === undefined ? undefined : (JSON.parse(text) as State)

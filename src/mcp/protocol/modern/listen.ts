@@ -2,7 +2,7 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import type { Session } from '../address-session.ts'
+import type { AddressSession } from '../address-session.ts'
 import { capabilitiesOf } from '../capabilities.ts'
 import { Outbox } from '../event-queue.ts'
 import { InvalidParams, type Provider, type Watch } from '../provider.ts'
@@ -18,7 +18,7 @@ type Served = { provider: Provider; onInternal: (cause: unknown) => void }
  */
 export async function listen(
   request: FastifyRequest,
-  session: Session,
+  session: AddressSession,
   signal: AbortSignal,
   { provider, onInternal }: Served,
 ): Promise<Outbox | Response> {

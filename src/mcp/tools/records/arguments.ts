@@ -14,8 +14,8 @@ export const pair = {
 export const data = z.record(z.string(), z.unknown())
 export const names = z.array(z.string()).optional()
 
-type Target = { base_id: string; record_type: string; id: string }
-export const target = ({ base_id, record_type, id }: Target) => ({
+type RecordKey = { base_id: string; record_type: string; id: string }
+export const target = ({ base_id, record_type, id }: RecordKey) => ({
   base: base_id,
   recordType: record_type,
   id,

@@ -1,6 +1,6 @@
 import type { FuncCall, Node } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
-import { type Context, wordsOf } from '../relations/context.ts'
+import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { constantNumber, constantText } from './constants.ts'
 import { FUNCTIONS, INSTEAD } from './functions.ts'
 import { checkSeries } from './generate-series.ts'
@@ -10,7 +10,7 @@ import { checkJsonPath, checkPattern } from './patterns.ts'
 const MOST_PADDED = 1000
 
 /** @throws VALIDATION_ERROR when the function is not one of the data's, or its arguments could make it run for long */
-export function checkCall(context: Context, call: FuncCall): void {
+export function checkCall(context: GuardContext, call: FuncCall): void {
   const words = wordsOf(call.funcname)
   const name = words.at(-1) ?? ''
   const isPlain = words.length === 1 || (words.length === 2 && words[0] === 'pg_catalog')
@@ -27,7 +27,7 @@ export function checkCall(context: Context, call: FuncCall): void {
 
 const AVAILABLE = 'Those of texts, numbers, times, json, arrays, aggregates and windows are.'
 
-function unknown(context: Context, written: string, location: number | undefined) {
+function unknown(context: GuardContext, written: string, location: number | undefined) {
   const instead = Object.hasOwn(INSTEAD, written) ? INSTEAD[written] : undefined
   const hint = instead ? undefined : nearest(written, FUNCTIONS)
   const advice = instead ?? (hint ? `Did you mean ${hint}?` : AVAILABLE)
@@ -36,7 +36,7 @@ function unknown(context: Context, written: string, location: number | undefined
 }
 
 function checkRepeat(
-  context: Context,
+  context: GuardContext,
   text: Node | undefined,
   count: Node | undefined,
   location?: number,
@@ -51,7 +51,7 @@ function checkRepeat(
   checkLength(context, 'repeat', count, location)
 }
 
-function checkLength(context: Context, name: string, length: Node | undefined, location?: number): void {
+function checkLength(context: GuardContext, name: string, length: Node | undefined, location?: number): void {
   const count = constantNumber(context, length)
   if (count !== undefined && count <= MOST_PADDED) return
   const message = `${name} takes a constant count of at most ${MOST_PADDED} here.`
@@ -59,7 +59,7 @@ function checkLength(context: Context, name: string, length: Node | undefined, l
 }
 
 /** With a text in the second place substring is a regular expression; with anything unclear it might be. */
-function checkSubstring(context: Context, args: readonly Node[], location?: number): void {
+function checkSubstring(context: GuardContext, args: readonly Node[], location?: number): void {
   const [, second, third] = args
   const isPosition = second && (constantNumber(context, second) !== undefined || yieldsNumber(second))
   if (isPosition && (!third || constantNumber(context, third) !== undefined || yieldsNumber(third))) return

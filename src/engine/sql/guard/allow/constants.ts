@@ -1,17 +1,17 @@
 import type { Node } from '@pgsql/types'
-import type { Context } from '../relations/context.ts'
+import type { GuardContext } from '../relations/context.ts'
 
 /** A parameter may be a megabyte, and one statement may read it as a number a thousand times. */
 const MOST_NUMBER_CHARS = 1000
 
 /** The text a node is whatever the rows are: a literal or a parameter, perhaps cast. Undefined for all else. */
-export function constantText(context: Context, node: Node | undefined): string | undefined {
+export function constantText(context: GuardContext, node: Node | undefined): string | undefined {
   const value = constantOf(context, node)
   return typeof value === 'string' ? value : undefined
 }
 
 /** The number a node is whatever the rows are, undefined for all else. */
-export function constantNumber(context: Context, node: Node | undefined): number | undefined {
+export function constantNumber(context: GuardContext, node: Node | undefined): number | undefined {
   const value = constantOf(context, node)
   if (typeof value === 'string' && value.length > MOST_NUMBER_CHARS) return undefined
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
@@ -19,7 +19,7 @@ export function constantNumber(context: Context, node: Node | undefined): number
 }
 
 /** A literal's or parameter's value, undefined where the node is anything else. */
-function constantOf(context: Context, node: Node | undefined): unknown {
+function constantOf(context: GuardContext, node: Node | undefined): unknown {
   if (!node) return undefined
   if ('TypeCast' in node) return constantOf(context, node.TypeCast.arg)
   if ('ParamRef' in node) return context.parameters.valueOf(node.ParamRef.number ?? 0)

@@ -1,5 +1,5 @@
 import type { Node } from '@pgsql/types'
-import { type Context, wordsOf } from '../relations/context.ts'
+import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { constantNumber, constantText } from './constants.ts'
 import { typeNameOf } from './types.ts'
 
@@ -23,7 +23,7 @@ const UNITS: readonly (readonly [pattern: RegExp, milliseconds: number])[] = [
 type Quantity = { of: 'number' | 'time' | 'span'; value: number }
 
 /** A series is as long as its arguments say, so they must say it before it runs. @throws VALIDATION_ERROR otherwise */
-export function checkSeries(context: Context, args: readonly Node[], location?: number): void {
+export function checkSeries(context: GuardContext, args: readonly Node[], location?: number): void {
   const [from, to, step] = args.map((arg) => measure(context, arg))
   const stride = step ?? (args.length === 2 ? { of: 'number', value: 1 } : undefined)
   if (from && to && stride && stride.value !== 0) {
@@ -39,12 +39,12 @@ export function checkSeries(context: Context, args: readonly Node[], location?: 
 }
 
 /** The constant text of a node, undefined also for one that is too long to be a time: reading spans takes squared time. */
-function shortText(context: Context, node: Node): string | undefined {
+function shortText(context: GuardContext, node: Node): string | undefined {
   const text = constantText(context, node)
   return text === undefined || text.length > MOST_TIME_CHARS ? undefined : text
 }
 
-function measure(context: Context, node: Node): Quantity | undefined {
+function measure(context: GuardContext, node: Node): Quantity | undefined {
   if ('SQLValueFunction' in node) return { of: 'time', value: Date.now() }
   if ('FuncCall' in node)
     return measureCall(context, node.FuncCall.args, wordsOf(node.FuncCall.funcname).at(-1))
@@ -65,7 +65,7 @@ function measure(context: Context, node: Node): Quantity | undefined {
   return text === undefined ? undefined : (readSpan(text) ?? readTime(text))
 }
 
-function measureCall(context: Context, args: readonly Node[] = [], name = ''): Quantity | undefined {
+function measureCall(context: GuardContext, args: readonly Node[] = [], name = ''): Quantity | undefined {
   if (name === 'now') return { of: 'time', value: Date.now() }
   const [unit, time] = args
   const whole = name === 'date_trunc' && time ? measure(context, time) : undefined

@@ -1,5 +1,5 @@
 import type { A_Expr } from '@pgsql/types'
-import { type Context, wordsOf } from '../relations/context.ts'
+import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { constantText } from './constants.ts'
 import { checkJsonPath, checkPattern } from './patterns.ts'
 
@@ -22,7 +22,7 @@ const FORMS = new Set([
 ])
 
 /** @throws VALIDATION_ERROR when the operator is not one of the data's, or its right side may take too long */
-export function checkOperator(context: Context, { name, kind, lexpr, rexpr, location }: A_Expr): void {
+export function checkOperator(context: GuardContext, { name, kind, lexpr, rexpr, location }: A_Expr): void {
   const words = wordsOf(name)
   const [word, more] = words
   if (word === undefined) return

@@ -1,4 +1,4 @@
-import type { Context } from '../relations/context.ts'
+import type { GuardContext } from '../relations/context.ts'
 
 /** The longest regular expression, in characters. */
 const MOST_PATTERN = 200
@@ -14,7 +14,7 @@ const REPEATS = /\{(\d+)(?:,(\d*))?\}/g
  * A regular expression must be known before it runs and cheap to match.
  * @throws VALIDATION_ERROR otherwise
  */
-export function checkPattern(context: Context, pattern: string | undefined, location?: number): void {
+export function checkPattern(context: GuardContext, pattern: string | undefined, location?: number): void {
   const fault = (message: string) => context.source.fault('unsupported', message, location)
   if (pattern === undefined)
     throw fault(
@@ -32,7 +32,7 @@ export function checkPattern(context: Context, pattern: string | undefined, loca
 }
 
 /** A jsonpath must be known before it runs. @throws VALIDATION_ERROR otherwise */
-export function checkJsonPath(context: Context, path: string | undefined, location?: number): void {
+export function checkJsonPath(context: GuardContext, path: string | undefined, location?: number): void {
   if (path === undefined)
     throw context.source.fault('unsupported', 'A jsonpath is a constant text or a parameter here.', location)
   if (path.length > MOST_PATH)

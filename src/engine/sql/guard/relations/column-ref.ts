@@ -1,8 +1,8 @@
 import type { ColumnRef } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
-import { type Context, needEveryColumn, wordsOf } from './context.ts'
+import { type GuardContext, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
-import { aliasesInSight, columnsInSight, findAlias, hasColumn, type Scope } from './scope.ts'
+import { aliasesInSight, columnsInSight, findAlias, hasColumn, type NameScope } from './scope.ts'
 
 const MOST_ALLOWED = 100
 
@@ -11,7 +11,11 @@ const MOST_ALLOWED = 100
  * where `t` has no such column.
  * @throws VALIDATION_ERROR with the nearest column
  */
-export function resolveColumn(context: Context, { fields, location }: ColumnRef, scope: Scope): void {
+export function resolveColumn(
+  context: GuardContext,
+  { fields, location }: ColumnRef,
+  scope: NameScope,
+): void {
   const words = wordsOf(fields)
   const [first = '', second, more] = words
   if (more !== undefined) throw tooManyParts(context, words, location)
@@ -22,17 +26,22 @@ export function resolveColumn(context: Context, { fields, location }: ColumnRef,
 }
 
 /** A bare alias is its whole row. */
-function resolveRow(context: Context, name: string, scope: Scope, location: number | undefined): void {
+function resolveRow(
+  context: GuardContext,
+  name: string,
+  scope: NameScope,
+  location: number | undefined,
+): void {
   const found = findAlias(scope, name)
   if (!found) throw unknownColumn(context, name, columnsInSight(scope), location)
   needEveryColumn(context, found.reads)
 }
 
 function resolveQualified(
-  context: Context,
+  context: GuardContext,
   alias: string,
   name: string,
-  scope: Scope,
+  scope: NameScope,
   location: number | undefined,
 ): void {
   const found = findAlias(scope, alias)
@@ -58,7 +67,7 @@ function resolveQualified(
 }
 
 function unknownColumn(
-  context: Context,
+  context: GuardContext,
   name: string,
   columns: readonly string[],
   location: number | undefined,
@@ -78,7 +87,7 @@ function unknownColumn(
   )
 }
 
-function tooManyParts(context: Context, words: readonly string[], location: number | undefined) {
+function tooManyParts(context: GuardContext, words: readonly string[], location: number | undefined) {
   const message = `"${words.join('.').slice(0, 130)}" has too many parts: write alias.column.`
   return context.source.fault('unknown_column', message, location)
 }

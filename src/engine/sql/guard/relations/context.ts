@@ -4,10 +4,10 @@ import type { Parameters } from '../parameters/parameters.ts'
 import type { Source } from '../syntax/source-map.ts'
 import type { Columns } from './column-list.ts'
 import type { Read, Relations } from './relations.ts'
-import type { Scope } from './scope.ts'
+import type { NameScope } from './scope.ts'
 
 /** What the resolution of one statement knows and gathers; its parts call each other through it. */
-export type Context = {
+export type GuardContext = {
   readonly source: Source
   readonly relations: Relations
   readonly parameters: Parameters
@@ -19,20 +19,20 @@ export type Context = {
   /** How many subqueries without an alias were given one. */
   unnamed: number
   /** Resolves an expression and all within it. @throws VALIDATION_ERROR at what it may not hold */
-  expression(node: Node, scope: Scope): void
-  expressions(nodes: readonly Node[] | undefined, scope: Scope): void
+  expression(node: Node, scope: NameScope): void
+  expressions(nodes: readonly Node[] | undefined, scope: NameScope): void
   /**
    * Resolves a SELECT and answers the names of its columns, which are given to it where it had left them open.
    * `onLeftArm` hears those of a set operation's first arm before the second is looked at.
    */
-  select(statement: SelectStmt, scope: Scope, onLeftArm?: (columns: Columns) => void): Columns
+  select(statement: SelectStmt, scope: NameScope, onLeftArm?: (columns: Columns) => void): Columns
 }
 
 /**
  * Notes that `*`, NATURAL, a whole row or the like needs every column of these relations.
  * @throws VALIDATION_ERROR when they have too many together: each is an expression that is written out and planned
  */
-export function needEveryColumn(context: Context, reads: readonly Read[]): void {
+export function needEveryColumn(context: GuardContext, reads: readonly Read[]): void {
   for (const read of reads) {
     if (read.everyColumn) continue
     read.everyColumn = true
@@ -41,7 +41,7 @@ export function needEveryColumn(context: Context, reads: readonly Read[]): void 
   }
 }
 
-export function tooManyColumns({ source }: Context, location?: number) {
+export function tooManyColumns({ source }: GuardContext, location?: number) {
   const message = `A statement can read at most ${LIMITS.sqlColumns} columns over all its relations. Name the columns you need instead of whole rows and *, or join fewer relations.`
   return source.fault('too_many', message, location, { expected: LIMITS.sqlColumns })
 }

@@ -1,14 +1,14 @@
 import type { RangeVar } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { quoteName } from '../syntax/names.ts'
-import type { Context } from './context.ts'
+import type { GuardContext } from './context.ts'
 import type { Relation } from './relations.ts'
-import { ctesInSight, type Scope } from './scope.ts'
+import { ctesInSight, type NameScope } from './scope.ts'
 
 const MOST_ALLOWED = 50
 
 /** The relation a FROM names. @throws VALIDATION_ERROR with the nearest name when the caller has none of this one */
-export function findRelation(context: Context, range: RangeVar, scope: Scope): Relation {
+export function findRelation(context: GuardContext, range: RangeVar, scope: NameScope): Relation {
   const { relations, source } = context
   const name = range.relname ?? ''
   const written = [range.catalogname, range.schemaname, name].filter(Boolean).join('.')

@@ -18,22 +18,22 @@ export type Item = Named & {
 export type Cte = { columns(): Columns }
 
 /** What names mean at one place of a statement: this level first, then the ones around it. */
-export type Scope = {
+export type NameScope = {
   items: readonly Item[]
   ctes?: ReadonlyMap<string, Cte>
-  around?: Scope | undefined
+  around?: NameScope | undefined
 }
 
-export const OUTERMOST: Scope = { items: [] }
+export const OUTERMOST: NameScope = { items: [] }
 
-export function hasColumn(scope: Scope | undefined, name: string): boolean {
+export function hasColumn(scope: NameScope | undefined, name: string): boolean {
   for (let level = scope; level; level = level.around)
     for (const { columns } of level.items) if (columns.has(name)) return true
   return false
 }
 
 /** What an alias stands for at the innermost level that has it. */
-export function findAlias(scope: Scope | undefined, alias: string): Named | undefined {
+export function findAlias(scope: NameScope | undefined, alias: string): Named | undefined {
   for (let level = scope; level; level = level.around)
     for (const { aliases } of level.items) {
       const found = aliases.get(alias)
@@ -42,7 +42,7 @@ export function findAlias(scope: Scope | undefined, alias: string): Named | unde
   return undefined
 }
 
-export function findCte(scope: Scope | undefined, name: string): Cte | undefined {
+export function findCte(scope: NameScope | undefined, name: string): Cte | undefined {
   for (let level = scope; level; level = level.around) {
     const cte = level.ctes?.get(name)
     if (cte) return cte
@@ -54,7 +54,7 @@ export function findCte(scope: Scope | undefined, name: string): Cte | undefined
 const MOST_HINTED = 5000
 
 /** The column names in sight, for a hint. */
-export function columnsInSight(scope: Scope): string[] {
+export function columnsInSight(scope: NameScope): string[] {
   const names = new Set<string>()
   for (const { items } of levels(scope))
     for (const { columns } of items)
@@ -66,14 +66,14 @@ export function columnsInSight(scope: Scope): string[] {
 }
 
 /** Every alias in sight, for a hint. */
-export const aliasesInSight = (scope: Scope): string[] =>
+export const aliasesInSight = (scope: NameScope): string[] =>
   levels(scope).flatMap(({ items }) => items.flatMap(({ aliases }) => [...aliases.keys()]))
 
-export const ctesInSight = (scope: Scope): string[] =>
+export const ctesInSight = (scope: NameScope): string[] =>
   levels(scope).flatMap(({ ctes }) => [...(ctes?.keys() ?? [])])
 
-function levels(scope: Scope | undefined): Scope[] {
-  const all: Scope[] = []
+function levels(scope: NameScope | undefined): NameScope[] {
+  const all: NameScope[] = []
   for (let level = scope; level; level = level.around) all.push(level)
   return all
 }

@@ -3,11 +3,11 @@ import { checkCall } from '../allow/calls.ts'
 import { checkOperator } from '../allow/operators.ts'
 import { checkType } from '../allow/types.ts'
 import { resolveColumn } from '../relations/column-ref.ts'
-import type { Context } from '../relations/context.ts'
-import type { Scope } from '../relations/scope.ts'
+import type { GuardContext } from '../relations/context.ts'
+import type { NameScope } from '../relations/scope.ts'
 
 /** Resolves an expression and all within it. @throws VALIDATION_ERROR */
-export function resolveExpression(context: Context, node: Node, scope: Scope): void {
+export function resolveExpression(context: GuardContext, node: Node, scope: NameScope): void {
   const [[kind, held] = ['', {}]] = Object.entries<object>(node)
   checkOne(context, node, scope)
   if (kind === 'SelectStmt') context.select(held, scope)
@@ -15,7 +15,7 @@ export function resolveExpression(context: Context, node: Node, scope: Scope): v
 }
 
 /** What the node itself may not be, whatever is in it. */
-function checkOne(context: Context, node: Node, scope: Scope): void {
+function checkOne(context: GuardContext, node: Node, scope: NameScope): void {
   const { source } = context
   if ('ColumnRef' in node) resolveColumn(context, node.ColumnRef, scope)
   else if ('FuncCall' in node) checkCall(context, node.FuncCall)

@@ -1,7 +1,7 @@
 import type { Node, RangeFunction } from '@pgsql/types'
 import { checkType } from '../allow/types.ts'
-import { type Context, wordsOf } from '../relations/context.ts'
-import type { Scope } from '../relations/scope.ts'
+import { type GuardContext, wordsOf } from '../relations/context.ts'
+import type { NameScope } from '../relations/scope.ts'
 
 /** Functions that may stand in FROM, with the names of their columns where those do not follow the alias. */
 const SET_FUNCTIONS: Readonly<Record<string, readonly string[] | undefined>> = {
@@ -31,7 +31,7 @@ const SET_FUNCTIONS: Readonly<Record<string, readonly string[] | undefined>> = {
 type Columns = { names: string[]; functionName: string | undefined }
 
 /** Resolves the functions of one FROM item and names the columns they yield. @throws VALIDATION_ERROR */
-export function functionColumns(context: Context, range: RangeFunction, scope: Scope): Columns {
+export function functionColumns(context: GuardContext, range: RangeFunction, scope: NameScope): Columns {
   const entries = (range.functions ?? []).map((entry) => ('List' in entry ? (entry.List.items ?? []) : []))
   const single = entries.length === 1
   const names = entries.flatMap(([call, definitions]) => {
@@ -49,7 +49,7 @@ export function functionColumns(context: Context, range: RangeFunction, scope: S
   return { names, functionName: single ? functionName(first) : undefined }
 }
 
-function demandSetFunction(context: Context, call: Node | undefined): string {
+function demandSetFunction(context: GuardContext, call: Node | undefined): string {
   const name = functionName(call)
   if (Object.hasOwn(SET_FUNCTIONS, name)) return name
   const location = call && 'FuncCall' in call ? call.FuncCall.location : undefined
@@ -57,7 +57,7 @@ function demandSetFunction(context: Context, call: Node | undefined): string {
   throw context.source.fault('unknown_function', message, location, { allowed: Object.keys(SET_FUNCTIONS) })
 }
 
-function definedColumns(context: Context, definitions: readonly Node[] | undefined): string[] {
+function definedColumns(context: GuardContext, definitions: readonly Node[] | undefined): string[] {
   return (definitions ?? []).flatMap((definition) => {
     if (!('ColumnDef' in definition)) return []
     checkType(definition.ColumnDef.typeName, context.source)

@@ -1,31 +1,35 @@
 import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from '@pgsql/types'
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { type Columns, columnsOfNames, joinedColumns } from '../relations/column-list.ts'
-import { type Context, needEveryColumn, wordsOf } from '../relations/context.ts'
+import { type GuardContext, needEveryColumn, wordsOf } from '../relations/context.ts'
 import { findRelation } from '../relations/find-relation.ts'
 import type { Read } from '../relations/relations.ts'
-import { findCte, type Item, type Named, type Scope } from '../relations/scope.ts'
+import { findCte, type Item, type Named, type NameScope } from '../relations/scope.ts'
 import { functionColumns } from './from-functions.ts'
 import { renamed } from './with.ts'
 
 /** Resolves a FROM clause, item by item from the left. @throws VALIDATION_ERROR */
-export function resolveFrom(context: Context, clause: readonly Node[] | undefined, outer: Scope): Item[] {
+export function resolveFrom(
+  context: GuardContext,
+  clause: readonly Node[] | undefined,
+  outer: NameScope,
+): Item[] {
   const items: Item[] = []
   for (const node of clause ?? []) items.push(resolveItem(context, node, outer, items))
   return items
 }
 
 /** `before` is what stands to the left, which LATERAL sees. */
-function resolveItem(context: Context, node: Node, outer: Scope, before: readonly Item[]): Item {
+function resolveItem(context: GuardContext, node: Node, outer: NameScope, before: readonly Item[]): Item {
   if ('RangeVar' in node) return readRelation(context, node, node.RangeVar, outer)
-  const lateral: Scope = { items: before, around: outer }
+  const lateral: NameScope = { items: before, around: outer }
   if ('RangeSubselect' in node) return readSubselect(context, node.RangeSubselect, outer, lateral)
   if ('RangeFunction' in node) return readFunction(context, node.RangeFunction, lateral)
   if ('JoinExpr' in node) return readJoin(context, node.JoinExpr, outer, before)
   throw context.source.fault('unsupported', 'FROM takes relations, subqueries, joins and a few functions.')
 }
 
-function readRelation(context: Context, node: Node, range: RangeVar, outer: Scope): Item {
+function readRelation(context: GuardContext, node: Node, range: RangeVar, outer: NameScope): Item {
   const name = range.relname ?? ''
   const cte = range.schemaname ? undefined : findCte(outer, name)
   if (range.inh !== true)
@@ -42,7 +46,12 @@ function readRelation(context: Context, node: Node, range: RangeVar, outer: Scop
   return named(range.alias, relation.columns, [read], name)
 }
 
-function readSubselect(context: Context, select: RangeSubselect, outer: Scope, lateral: Scope): Item {
+function readSubselect(
+  context: GuardContext,
+  select: RangeSubselect,
+  outer: NameScope,
+  lateral: NameScope,
+): Item {
   const { subquery } = select
   // PostgreSQL 15 wants an alias for every subquery.
   select.alias ??= { aliasname: `unnamed ${++context.unnamed}` }
@@ -53,13 +62,13 @@ function readSubselect(context: Context, select: RangeSubselect, outer: Scope, l
   return named(select.alias, columns, [])
 }
 
-function readFunction(context: Context, range: RangeFunction, scope: Scope): Item {
+function readFunction(context: GuardContext, range: RangeFunction, scope: NameScope): Item {
   const columns = functionColumns(context, range, scope)
   const [first] = columns.names
   return named(range.alias, columnsOfNames(columns.names), [], columns.functionName ?? first)
 }
 
-function readJoin(context: Context, join: JoinExpr, outer: Scope, before: readonly Item[]): Item {
+function readJoin(context: GuardContext, join: JoinExpr, outer: NameScope, before: readonly Item[]): Item {
   const left = join.larg ? resolveItem(context, join.larg, outer, before) : NOTHING
   const right = join.rarg ? resolveItem(context, join.rarg, outer, [...before, left]) : NOTHING
   const shared = sharedColumns(context, join, left, right)
@@ -75,7 +84,7 @@ function readJoin(context: Context, join: JoinExpr, outer: Scope, before: readon
 }
 
 /** The columns that USING or NATURAL merges into one. */
-function sharedColumns(context: Context, join: JoinExpr, left: Item, right: Item): string[] {
+function sharedColumns(context: GuardContext, join: JoinExpr, left: Item, right: Item): string[] {
   if (join.isNatural) {
     needEveryColumn(context, [...left.reads, ...right.reads])
     return left.columns.list().filter((column) => right.columns.has(column))

@@ -3,14 +3,14 @@ import { invalid } from '../../../../foundation/errors.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { typeNameOf } from '../allow/types.ts'
 import { type Bound, encode, type Use } from '../parameters/parameter-values.ts'
-import { type Context, replaceNode, wordsOf } from '../relations/context.ts'
+import { type GuardContext, replaceNode, wordsOf } from '../relations/context.ts'
 
 /**
  * Gives every parameter the type its JSON value has, so that it means in its place what a literal would; answers the
  * values to bind. A parameter used as two types becomes two.
  * @throws VALIDATION_ERROR when one is missing, or given and not used
  */
-export function castParameters(context: Context, statement: SelectStmt): (string | null)[] {
+export function castParameters(context: GuardContext, statement: SelectStmt): (string | null)[] {
   const bound = new Map<string, { number: number; value: string | null }>()
   const used = new Set<number>()
   const encoded = openEncoder(context)
@@ -45,7 +45,7 @@ function demandFew(slots: readonly { value: string | null }[]): void {
  * Encodes each value once for each kind of place, and gives equal texts of one parameter the same number as their form:
  * a statement may use one large parameter a thousand times.
  */
-function openEncoder(context: Context): (number: number, use: Use) => Bound & { form: number } {
+function openEncoder(context: GuardContext): (number: number, use: Use) => Bound & { form: number } {
   const known = new Map<string, Bound & { form: number }>()
   const forms = new Map<number, (string | null)[]>()
   return (number, use) => {
@@ -64,7 +64,7 @@ function openEncoder(context: Context): (number: number, use: Use) => Bound & { 
 
 type Place = (node: Node, number: number, use: Use) => void
 
-function visit(context: Context, node: Node, place: Place, use: Use = {}): void {
+function visit(context: GuardContext, node: Node, place: Place, use: Use = {}): void {
   if ('ParamRef' in node) {
     place(node, node.ParamRef.number ?? 0, use)
     return
@@ -88,7 +88,7 @@ function visit(context: Context, node: Node, place: Place, use: Use = {}): void 
 const isWrapped = (part: object) => /^[A-Z]/.test(Object.keys(part)[0] ?? '')
 
 /** `$1 IS NULL` is known, and would tell PostgreSQL nothing about the type of `$1`. */
-function foldNullTest(context: Context, node: Node, place: Place): void {
+function foldNullTest(context: GuardContext, node: Node, place: Place): void {
   if (!('NullTest' in node) || !node.NullTest.arg || !('ParamRef' in node.NullTest.arg)) return
   const number = node.NullTest.arg.ParamRef.number ?? 0
   place(node.NullTest.arg, number, { isNullTest: true })
@@ -105,7 +105,7 @@ const TAKES_ANYTHING =
   /^(concat(_ws)?|count|jsonb?_build_\w+|to_jsonb?|jsonb?_agg|jsonb?_object_agg|array_agg|num_\w+|min|max|any_value|lag|lead)$/
 
 /** What the place of a parameter says about its type. */
-function useOf(context: Context, node: Node, field: string, index: number, part: object): Use {
+function useOf(context: GuardContext, node: Node, field: string, index: number, part: object): Use {
   if ('TypeCast' in node && field === 'arg') {
     const { typeName } = node.TypeCast
     const isArray = (typeName?.arrayBounds?.length ?? 0) > 0
@@ -137,7 +137,7 @@ function isArrayNode(node: Node): boolean {
   return 'TypeCast' in node && (node.TypeCast.typeName?.arrayBounds?.length ?? 0) > 0
 }
 
-function refuseArrays(context: Context, list: object): void {
+function refuseArrays(context: GuardContext, list: object): void {
   const items = 'List' in list ? ((list.List as { items?: Node[] }).items ?? []) : []
   for (const item of items)
     if ('ParamRef' in item && Array.isArray(context.parameters.valueOf(item.ParamRef.number ?? 0))) {
@@ -160,7 +160,7 @@ const castTo = (arg: Node, type: string): Node => ({
 /** As the parser spells it: types that SQL has words for stand in the schema of the system. */
 const typeWords = (type: string) => (type === 'text' || type === 'jsonb' ? [type] : ['pg_catalog', type])
 
-function missing(context: Context, number: number, node: Node) {
+function missing(context: GuardContext, number: number, node: Node) {
   const location = 'ParamRef' in node ? node.ParamRef.location : undefined
   const count = context.parameters.values.length
   const message = `The statement uses $${number}, and params has ${count === 0 ? 'none' : `only ${count}`}.`
@@ -169,7 +169,7 @@ function missing(context: Context, number: number, node: Node) {
   return invalid({ path: context.parameters.pathOf(number), code: 'missing_parameter', message })
 }
 
-function unused(context: Context, number: number) {
+function unused(context: GuardContext, number: number) {
   const message = `The statement does not use $${number}. Leave it out of params, or use it.`
   return invalid({ path: context.parameters.pathOf(number), code: 'unused_parameter', message })
 }

@@ -6,11 +6,11 @@
  */
 import type { Node, SelectStmt } from '@pgsql/types'
 import { typeNameOf } from '../allow/types.ts'
-import { type Context, replaceNode, wordsOf } from '../relations/context.ts'
+import { type GuardContext, replaceNode, wordsOf } from '../relations/context.ts'
 import type { Read } from '../relations/relations.ts'
 
 /** Sets the collation of the first terms of all recursive queries in a tree that was resolved. */
-export function collateRecursion(context: Context, tree: unknown): void {
+export function collateRecursion(context: GuardContext, tree: unknown): void {
   if (typeof tree !== 'object' || tree === null) return
   if ('recursive' in tree && 'ctes' in tree && Array.isArray(tree.ctes))
     for (const cte of tree.ctes as Node[])
@@ -18,11 +18,11 @@ export function collateRecursion(context: Context, tree: unknown): void {
   for (const part of Object.values(tree)) collateRecursion(context, part)
 }
 
-function collateQuery(context: Context, query: Node | undefined): void {
+function collateQuery(context: GuardContext, query: Node | undefined): void {
   if (query && 'SelectStmt' in query && query.SelectStmt.larg) collateTerm(context, query.SelectStmt.larg)
 }
 
-function collateTerm(context: Context, term: SelectStmt): void {
+function collateTerm(context: GuardContext, term: SelectStmt): void {
   for (const arm of [term.larg, term.rarg]) if (arm) collateTerm(context, arm)
   const reads = readsOf(context, term.fromClause ?? [])
   for (const target of term.targetList ?? [])
@@ -31,7 +31,7 @@ function collateTerm(context: Context, term: SelectStmt): void {
     if ('List' in row) for (const item of row.List.items ?? []) collate(context, item, reads)
 }
 
-function collate(context: Context, node: Node, reads: readonly Read[]): void {
+function collate(context: GuardContext, node: Node, reads: readonly Read[]): void {
   if (!isText(context, node, reads)) return
   // COLLATE tells PostgreSQL nothing about the type of a parameter.
   const arg = 'ParamRef' in node ? asText({ ...node }) : { ...node }
@@ -43,7 +43,7 @@ const asText = (arg: Node): Node => ({
 })
 
 /** The relations of a FROM that holds nothing else; none where it does, as a name may then be another's. */
-function readsOf(context: Context, from: readonly Node[]): readonly Read[] {
+function readsOf(context: GuardContext, from: readonly Node[]): readonly Read[] {
   const nodes = from.flatMap(leaves)
   const reads = context.reads.filter(({ node }) => nodes.includes(node))
   return reads.length === nodes.length ? reads : []
@@ -63,7 +63,7 @@ const TEXTS = new Set(
 const TEXT_OPERATORS = new Set(['->>', '#>>'])
 
 /** Whether an expression of a first term is certainly a text, or a list of texts. A bare literal there always is. */
-function isText(context: Context, node: Node, reads: readonly Read[]): boolean {
+function isText(context: GuardContext, node: Node, reads: readonly Read[]): boolean {
   const all = (nodes: readonly (Node | undefined)[]) =>
     nodes.length > 0 && nodes.every((each) => each === undefined || isText(context, each, reads))
   if ('A_Const' in node) return node.A_Const.sval !== undefined || node.A_Const.isnull === true

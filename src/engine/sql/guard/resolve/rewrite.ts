@@ -9,13 +9,13 @@ import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../../foundation/turns.ts'
 import type { SqlColumn } from '../relations/columns.ts'
-import { type Context, replaceNode, tooManyColumns } from '../relations/context.ts'
+import { type GuardContext, replaceNode, tooManyColumns } from '../relations/context.ts'
 import type { Read } from '../relations/relations.ts'
 import { quoteName } from '../syntax/names.ts'
 import type { Parser } from '../syntax/parser.ts'
 
 /** Names the places in the tree; what it answers fills them in the printed text. */
-export function nameRelations(context: Context, parser: Parser): (text: string) => Promise<string> {
+export function nameRelations(context: GuardContext, parser: Parser): (text: string) => Promise<string> {
   const prefix = `r${randomBytes(16).toString('hex')}_`
   for (const [index, { node, range, relation }] of context.reads.entries()) {
     const alias = range.alias ?? { aliasname: range.relname ?? relation.name }
@@ -43,7 +43,7 @@ function fill(part: string, bodies: readonly Body[]): string {
 type Body = { columns: readonly SqlColumn[]; from: string; text: string }
 
 /** @throws VALIDATION_ERROR for more columns than a statement may read */
-function bodiesOf(context: Context): Body[] {
+function bodiesOf(context: GuardContext): Body[] {
   let count = 0
   return context.reads.map((read) => {
     const columns = wanted(context, read)
@@ -53,7 +53,7 @@ function bodiesOf(context: Context): Body[] {
   })
 }
 
-const wanted = ({ mentioned }: Context, { relation, everyColumn }: Read): readonly SqlColumn[] =>
+const wanted = ({ mentioned }: GuardContext, { relation, everyColumn }: Read): readonly SqlColumn[] =>
   everyColumn ? relation.expressions : relation.expressions.filter(({ name }) => mentioned.has(name))
 
 function bodyText(columns: readonly SqlColumn[], from: string): string {

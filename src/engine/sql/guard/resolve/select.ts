@@ -1,7 +1,7 @@
 import type { Node, SelectStmt } from '@pgsql/types'
 import { type Columns, columnsOfNames } from '../relations/column-list.ts'
-import { type Context, wordsOf } from '../relations/context.ts'
-import { findAlias, hasColumn, type Item, type Scope } from '../relations/scope.ts'
+import { type GuardContext, wordsOf } from '../relations/context.ts'
+import { findAlias, hasColumn, type Item, type NameScope } from '../relations/scope.ts'
 import type { Source } from '../syntax/source-map.ts'
 import { outputName } from './column-names.ts'
 import { resolveFrom } from './from.ts'
@@ -12,9 +12,9 @@ const MOST_COLUMNS = 1664
 
 /** Resolves a SELECT, VALUES or set operation; answers its columns. @throws VALIDATION_ERROR */
 export function resolveSelect(
-  context: Context,
+  context: GuardContext,
   statement: SelectStmt,
-  around: Scope,
+  around: NameScope,
   onLeftArm?: (columns: Columns) => void,
 ): Columns {
   const outer = statement.withClause ? resolveWith(context, statement.withClause, around) : around
@@ -28,12 +28,12 @@ export function resolveSelect(
   return columns
 }
 
-type Resolved = { columns: Columns; scope: Scope }
+type Resolved = { columns: Columns; scope: NameScope }
 
 function resolveSetOperation(
-  context: Context,
+  context: GuardContext,
   statement: SelectStmt,
-  outer: Scope,
+  outer: NameScope,
   onLeftArm?: (columns: Columns) => void,
 ): Resolved {
   const columns = statement.larg ? context.select(statement.larg, outer) : columnsOfNames([])
@@ -42,16 +42,16 @@ function resolveSetOperation(
   return { columns, scope: outer }
 }
 
-function resolveValues(context: Context, statement: SelectStmt, outer: Scope): Resolved {
+function resolveValues(context: GuardContext, statement: SelectStmt, outer: NameScope): Resolved {
   const rows = (statement.valuesLists ?? []).map((row) => ('List' in row ? (row.List.items ?? []) : []))
   for (const row of rows) context.expressions(row, outer)
   const names = (rows[0] ?? []).map((_, index) => `column${index + 1}`)
   return { columns: bounded(context, names), scope: outer }
 }
 
-function resolvePlain(context: Context, statement: SelectStmt, outer: Scope): Resolved {
+function resolvePlain(context: GuardContext, statement: SelectStmt, outer: NameScope): Resolved {
   const items = resolveFrom(context, statement.fromClause, outer)
-  const scope: Scope = { items, around: outer }
+  const scope: NameScope = { items, around: outer }
   const columns = resolveTargets(context, statement.targetList, items, scope)
   context.expressions([statement.whereClause, statement.havingClause].filter(isThere), scope)
   checkGrouping(statement.groupClause, context.source)
@@ -63,10 +63,10 @@ function resolvePlain(context: Context, statement: SelectStmt, outer: Scope): Re
 
 /** The target list; a column without a name is given the one PostgreSQL would, so that both agree on it. */
 function resolveTargets(
-  context: Context,
+  context: GuardContext,
   targets: readonly Node[] | undefined,
   items: readonly Item[],
-  scope: Scope,
+  scope: NameScope,
 ): Columns {
   const names: string[] = []
   for (const target of targets ?? []) {
@@ -88,12 +88,12 @@ function resolveTargets(
   return bounded(context, names)
 }
 
-function bounded(context: Context, names: readonly string[]): Columns {
+function bounded(context: GuardContext, names: readonly string[]): Columns {
   demandFew(context, names.length)
   return columnsOfNames(names)
 }
 
-function demandFew({ source }: Context, count: number): void {
+function demandFew({ source }: GuardContext, count: number): void {
   if (count > MOST_COLUMNS)
     throw source.fault('too_many', `A SELECT has at most ${MOST_COLUMNS} columns. Name those you need.`)
 }
@@ -106,10 +106,10 @@ function starOf(node: Node): string[] | undefined {
 
 /** ORDER BY: each element an output column by name or number, or an expression. */
 function resolveOrdering(
-  context: Context,
+  context: GuardContext,
   clause: readonly Node[] | undefined,
   columns: Columns,
-  scope: Scope,
+  scope: NameScope,
 ): void {
   const elements = (clause ?? []).flatMap((sort) => ('SortBy' in sort && sort.SortBy.node) || [])
   resolveNamed(context, elements, columns, scope)
@@ -117,10 +117,10 @@ function resolveOrdering(
 
 /** Clauses in which a bare name may also be that of an output column. */
 function resolveNamed(
-  context: Context,
+  context: GuardContext,
   clause: readonly Node[] | undefined,
   columns: Columns,
-  scope: Scope,
+  scope: NameScope,
 ): void {
   for (const node of clause ?? []) {
     if ('GroupingSet' in node) resolveNamed(context, node.GroupingSet.content, columns, scope)
@@ -128,7 +128,7 @@ function resolveNamed(
   }
 }
 
-function isOutput(node: Node, columns: Columns, scope: Scope): boolean {
+function isOutput(node: Node, columns: Columns, scope: NameScope): boolean {
   const [word, more] = 'ColumnRef' in node ? wordsOf(node.ColumnRef.fields) : []
   return word !== undefined && !more && columns.has(word) && !hasColumn(scope, word)
 }

@@ -1,7 +1,7 @@
 import type { CommonTableExpr, SelectStmt, WithClause } from '@pgsql/types'
 import { type Columns, columnsOfNames } from '../relations/column-list.ts'
-import { type Context, wordsOf } from '../relations/context.ts'
-import type { Cte, Scope } from '../relations/scope.ts'
+import { type GuardContext, wordsOf } from '../relations/context.ts'
+import type { Cte, NameScope } from '../relations/scope.ts'
 import { hintForNode } from '../syntax/hints.ts'
 
 /** How many queries one WITH may hold. */
@@ -11,7 +11,7 @@ const MOST_QUERIES = 100
  * Resolves the queries of a WITH; answers the scope in which their names stand. A query sees those before it, and with
  * RECURSIVE all of them and itself.
  */
-export function resolveWith(context: Context, clause: WithClause, around: Scope): Scope {
+export function resolveWith(context: GuardContext, clause: WithClause, around: NameScope): NameScope {
   const ctes = new Map<string, Cte>()
   const all: Cte[] = []
   if ((clause.ctes?.length ?? 0) > MOST_QUERIES)
@@ -30,7 +30,7 @@ export function resolveWith(context: Context, clause: WithClause, around: Scope)
   return { items: [], ctes, around }
 }
 
-function lazily(context: Context, query: CommonTableExpr, scope: Scope): Cte {
+function lazily(context: GuardContext, query: CommonTableExpr, scope: NameScope): Cte {
   let state: 'new' | 'open' | 'left known' | 'done' = 'new'
   let columns = columnsOfNames([])
   const names = wordsOf(query.aliascolnames)
@@ -61,7 +61,7 @@ function lazily(context: Context, query: CommonTableExpr, scope: Scope): Cte {
   }
 }
 
-function bodyOf(context: Context, { ctequery, location }: CommonTableExpr): SelectStmt {
+function bodyOf(context: GuardContext, { ctequery, location }: CommonTableExpr): SelectStmt {
   if (ctequery && 'SelectStmt' in ctequery) return ctequery.SelectStmt
   throw context.source.fault('not_a_read', hintForNode(Object.keys(ctequery ?? {})[0] ?? ''), location)
 }
