@@ -60,7 +60,9 @@ function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
 /** The 404 of a route that does not exist. The query is left out: it may hold what belongs in no log. */
 export function notFound({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
   const [path = ''] = url.split('?', 1)
-  return new DomainError('NOT_FOUND', `No route matches ${method} ${path.slice(0, ROUTE_CHARS)}.`, {
+  // HEAD has the headers of GET, its length among them.
+  const verb = method === 'HEAD' ? 'GET' : method
+  return new DomainError('NOT_FOUND', `No route matches ${verb} ${path.slice(0, ROUTE_CHARS)}.`, {
     details: [
       {
         path: '',

@@ -203,7 +203,7 @@ test.each([
   [['record', 'put', 'deal', 'd1', '--data', '{"amount":9007199254740993}'], '--data/amount'],
   [['record', 'put', 'deal', 'd1', '--data', '{'], 'malformed'],
   [['record', 'put', 'deal', 'd1', '--data', '@/nowhere'], 'cannot be read (ENOENT)'],
-  [['record', 'put', 'deal', 'd1', '--data', '{}', '--if-match', 'x'], '--if-match is a version'],
+  [['record', 'put', 'deal', 'd1', '--data', '{}', '--if-match', 'x'], '--if-match must be a version'],
   [['record', 'patch', 'deal', 'd1'], 'Say what to send'],
   [['record', 'delete', 'deal', '..'], '".." is not an id'],
   [['token', 'create', '--name', 'x', '--grant', 'crm'], '"crm" is not key=value'],

@@ -49,7 +49,7 @@ describe('a list of more than max_tokens', () => {
       seen.push(...body.data)
       cursor = body.meta.next_cursor
       expect(body.meta.has_more).toBe(cursor !== undefined)
-      if (cursor) expect(body.meta.hint).toMatch(/^\d+ of \d+ rows have room.*next_cursor/)
+      if (cursor) expect(body.meta.hint).toMatch(/^\d+ of \d+ rows fit into.*next_cursor/)
       pages++
     } while (cursor && pages < 100)
     const all = (await server.call('POST', '/v1/crm/records/note/query', { ...query, limit: 1000 })).body.data
