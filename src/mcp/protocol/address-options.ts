@@ -6,13 +6,14 @@ import type { Options } from './address-session.ts'
 
 const NAMES = ['types', 'readonly', 'tools'] as const
 const FLAGS: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
-/** Any name that clients take; what it names comes and goes with the types. */
+/** Format of a tool name. Type tools come and go, so only the format of their names is checked. */
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
 const OF_A_TYPE = /^(create|update)_./
 
 /**
- * The options of an address, as its query has them. A misspelt one would leave more than was meant, so nothing is ignored.
- * `generic` are the names of the tools that do not come and go; null where all of them may.
+ * Parses the options in the query of an MCP address. Unknown options are rejected, because ignoring a
+ * misspelled restriction would widen access. `generic` lists the tools that exist at every time; null if none
+ * is fixed.
  * @throws VALIDATION_ERROR with every fault
  */
 export function readOptions(
@@ -49,7 +50,7 @@ function faultsOf(name: string, value: unknown, generic: readonly string[] | nul
     : names.filter((tool) => !isToolName(tool, generic)).map((tool) => noTool(path, tool, generic ?? []))
 }
 
-/** A tool of a type may be there tomorrow, and is nothing the token must hear of: only its form is asked for. */
+/** Type tools are checked by format only: the type may be created later, or be hidden from the token. */
 const isToolName = (tool: string, generic: readonly string[] | null) =>
   generic?.includes(tool) || ((generic === null || OF_A_TYPE.test(tool)) && TOOL_NAME.test(tool))
 

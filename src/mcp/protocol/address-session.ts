@@ -1,32 +1,38 @@
 import { type Context, narrowed } from '../../graphql/context.ts'
 
-/** What the options of an address leave: each only takes away. */
+/** Restrictions from the options of an address. Each option only narrows. */
 export type Options = {
-  /** Reading tools only. */
+  /** Allows read tools only. */
   readonly readonly: boolean
-  /** These record types only; null for all of them. */
+  /** Restricts to these record types; null for all. */
   readonly types: readonly string[] | null
-  /** These tools only; null for all of them. */
+  /** Restricts to these tools; null for all. */
   readonly tools: readonly string[] | null
 }
 
-/** What a tool call stands on: who asks, where, and what the address leaves of it. */
+/** The session of an MCP request: caller, address, and restrictions. */
 export type AddressSession = Options & {
-  /** With the rights that the address leaves; every tool runs with these. */
+  /** The context with the rights that the address leaves. Every tool runs in it. */
   readonly context: Context
-  /** The same with all that the token may: tells what the address hides from what the token may not. */
+  /**
+   * The context with all rights of the token. Distinguishes what the address hides from what the grants
+   * forbid.
+   */
   readonly whole: Context
   /** The base of the address; null on `/mcp`, where tools take `base_id`. */
   readonly base: string | null
-  /** The endpoint of the address. */
+  /** The endpoint of the address, if any. */
   readonly endpoint: string | null
-  /** What clients call the server by, where it has a name on the network. */
+  /** Public URL of the server, if configured. */
   readonly publicUrl: string | undefined
-  /** What is said of the address to a model, where that is not what is said of all. */
+  /** Server instructions of this address; null for the default. */
   readonly instructions: string | null
 }
 
-/** The session of a caller at an address. Types and `readonly` narrow the rights themselves, so nothing is a way round. */
+/**
+ * Opens a session. `types` and `readonly` narrow the access of the context itself, so no tool can bypass
+ * them.
+ */
 export function openSession(
   whole: Context,
   base: string | null,
@@ -38,11 +44,11 @@ export function openSession(
   return { ...options, whole, context, base, endpoint: null, publicUrl, instructions: null }
 }
 
-/** Names the address of a session: the same call at another one is another call. */
+/** Canonical address of a session. Idempotency keys and sealed state are bound to it. */
 export const addressOf = ({ base, endpoint }: Pick<AddressSession, 'base' | 'endpoint'>): string =>
   `/mcp${base === null ? '' : `/${base}`}${endpoint === null ? '' : `/e/${endpoint}`}`
 
-/** The same with what its options leave, in whatever order they were written. */
+/** Canonical address including its options, independent of their order. */
 export const exactAddressOf = (session: AddressSession): readonly unknown[] => {
   const { readonly, types, tools } = session
   return [addressOf(session), readonly, types && [...types].sort(), tools && [...tools].sort()]

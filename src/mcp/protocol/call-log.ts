@@ -7,7 +7,7 @@ import { parseResourceUri } from './resource-uri.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** The messages of one POST as the log tells of them: what was called, with what, by digest, and what became of it. */
+/** Access log of the JSON-RPC messages in one POST: method, subject, digest of the arguments, and outcome. */
 export class Calls {
   readonly #body: unknown
   readonly #outcomes = new Map<unknown, string>()
@@ -18,10 +18,10 @@ export class Calls {
   answered(id: string | number, answer: object): void {
     this.#outcomes.set(id, outcomeOf(answer as Wire))
   }
-  /** One for each message, when the POST was answered with this status. */
+  /** Returns one log entry for each message, given the HTTP status of the POST. */
   lines(status: number): readonly Said[] {
     const messages: unknown[] = Array.isArray(this.#body) ? this.#body : [this.#body]
-    // No batch of that size was read.
+    // The server rejects batches above the limit without reading them.
     if (messages.length === 0 || messages.length > LIMITS.mcpBatch) return [{}]
     const missing = status >= 400 && status !== CLIENT_GONE ? 'refused' : 'cancelled'
     return messages.map((message) => (isWire(message) ? lineOf(message, this.#outcomes, missing) : {}))
@@ -29,7 +29,7 @@ export class Calls {
 }
 
 function lineOf({ method, params, id }: Wire, outcomes: ReadonlyMap<unknown, string>, missing: string): Said {
-  // What has no method answers a question of ours.
+  // A message without a method is a response to a server request.
   if (typeof method !== 'string') return {}
   const given = isWire(params) ? params : {}
   const meta = isWire(given['_meta']) ? given['_meta'] : {}
@@ -41,7 +41,7 @@ function lineOf({ method, params, id }: Wire, outcomes: ReadonlyMap<unknown, str
   }
 }
 
-/** What is named, and of the rest the digest: arguments and addresses may hold what belongs in no log. */
+/** Logs the name, but only a digest of arguments and URIs, because they may contain sensitive data. */
 function subjectOf(method: string, { name, uri, arguments: args = {} }: Wire): Record<string, unknown> {
   switch (method) {
     case 'tools/call':
@@ -61,13 +61,13 @@ function subjectOf(method: string, { name, uri, arguments: args = {} }: Wire): R
 
 const named = (key: string, name: unknown) => (typeof name === 'string' ? { [key]: bounded(name) } : {})
 
-/** The client makes names up as it likes: of one that is long the start, and what no terminal should be sent escaped. */
+/** Truncates client-supplied names and escapes control characters. */
 const bounded = (name: string): string =>
   name
     .slice(0, LIMITS.loggedNameChars)
     .replace(/(?! )[\p{C}\p{Z}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
 
-/** `ok`, or the code of the failure: REST's where it is one of a call. */
+/** Returns `ok` or a failure code: the REST error code for a failed call, else the JSON-RPC code. */
 function outcomeOf({ error, result }: Wire): string {
   if (isWire(error)) {
     const { code, data } = error as { code: number; data?: { error?: { code?: string } } }

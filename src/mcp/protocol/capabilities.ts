@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts'
 
-/** What the server says that it can do, in either era: what the provider has. */
+/** Server capabilities in either protocol era, derived from the optional parts of the provider. */
 export function capabilitiesOf({ resources, prompts, complete, watch }: Provider) {
   const listChanged = watch ? { listChanged: true } : {}
   return {

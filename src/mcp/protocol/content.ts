@@ -2,7 +2,10 @@ import { errorBody, toDomainError } from '../../foundation/errors.ts'
 import { InvalidParams, MissingCapability } from './provider.ts'
 import type { Content, ToolResult } from './result.ts'
 
-/** A tool's result in the form both protocol eras share. Errors are text alone: clients refuse other structured content. */
+/**
+ * Converts a tool result to MCP content, in the form that both eras share. Errors are text only, because
+ * clients reject structured content that does not match the output schema.
+ */
 export function toContent(
   result: ToolResult,
   onInternal: (cause: unknown) => void,
@@ -23,15 +26,15 @@ export function toContent(
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(result.error) }] }
 }
 
-/** The code of a result that is an error; of one that is not in our words, just that. */
+/** Extracts the REST error code from an error result; `error` if it has none. */
 export function failureCodeOf({ content }: Readonly<Record<string, unknown>>): string {
   const [{ text = '' } = {}] = (Array.isArray(content) ? content : []) as { text?: string }[]
   return /^\{"error":\{"code":"([A-Z_]+)"/.exec(text)?.[1] ?? 'error'
 }
 
 /**
- * A failure that no tool can carry, as a JSON-RPC error around REST's. Thrown as it came, its message would be sent, and
- * what a driver says is nobody's business.
+ * Wraps a failure outside a tool call in a JSON-RPC error that carries the REST error. The raw error message
+ * is never sent, because it may contain internals such as driver messages.
  */
 export function toProtocolFailure(
   thrown: unknown,

@@ -13,20 +13,28 @@ const CAPABILITY = {
   'roots/list': 'roots',
 } as const
 
-/** @throws MissingCapability naming all that the client would have to declare */
+/**
+ * Checks that the client declares the capabilities that the questions need.
+ * @throws MissingCapability naming all that are missing
+ */
 export function demandCapabilities(questions: Questions, declared: Wire): void {
   const needed = Object.values(questions).map(({ method }) => CAPABILITY[method])
   const missing = needed.filter((name) => !isDeclared(name, declared[name]))
   if (missing.length > 0) throw new MissingCapability(Object.fromEntries(missing.map((name) => [name, {}])))
 }
 
-/** A client that names modes of elicitation has those; one that names none has forms. */
+/**
+ * A client that declares elicitation without modes supports forms; one that lists modes supports only those.
+ */
 function isDeclared(name: string, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return name !== 'elicitation' || Object.keys(value).length === 0 || 'form' in value
 }
 
-/** `elicit` of a caller that can be asked, or that says that it cannot. Each question of a call has a name of its own. */
+/**
+ * Builds `elicit` on top of `ask`. Each question of a call gets a unique name. Returns `unavailable` if the
+ * client does not support elicitation.
+ */
 export function eliciting(ask: (questions: Questions) => Promise<Answers>) {
   let asked = 0
   return async (message: string, schema: Wire): Promise<Elicited> => {

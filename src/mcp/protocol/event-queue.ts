@@ -1,9 +1,12 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { type ServerEvent, serverMessage } from '../../http/sse.ts'
 
-/** Messages on their way into an event stream, in order. A reader that falls far behind is let go. */
+/**
+ * Bounded queue of messages for an event stream, in order. A reader that exceeds the backlog limit is
+ * disconnected.
+ */
 export class Outbox implements AsyncIterator<ServerEvent> {
-  /** Called once, when the reader has gone or all has been said. */
+  /** Called once, when the reader disconnects or the queue is closed. */
   onEnd: () => void = () => {}
   #waiting: ServerEvent[] = []
   #bytes = 0
@@ -16,7 +19,7 @@ export class Outbox implements AsyncIterator<ServerEvent> {
   send(message: object): void {
     this.#take(serverMessage(message))
   }
-  /** Takes a stream of events to its end. */
+  /** Forwards a stream of events until it ends. */
   async drain(events: AsyncIterable<Uint8Array>): Promise<void> {
     for await (const bytes of events) {
       if (this.#isOver) return
@@ -35,7 +38,7 @@ export class Outbox implements AsyncIterator<ServerEvent> {
     this.#bytes += event.length
     this.#wake()
   }
-  /** What was sent is still read; nothing more is taken. */
+  /** Closes the queue: pending messages are still delivered, new ones are dropped. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true

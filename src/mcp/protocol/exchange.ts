@@ -5,17 +5,18 @@ import type { Calls } from './call-log.ts'
 import { Outbox } from './event-queue.ts'
 
 /**
- * One POST: its requests, and what goes back. It is answered whole, unless the server says something before the last
- * answer to a client that takes streams: then it goes on as one.
+ * One HTTP POST: its JSON-RPC requests and its response. The response is a single JSON body, unless the
+ * server sends a message before the last result and the client accepts event streams. Then it becomes a
+ * stream.
  */
 export class Exchange<Message extends object> {
   readonly session: AddressSession
   readonly answers: Message[] = []
-  /** Set once the answer is a stream. */
+  /** Set once the response is a stream. */
   outbox: Outbox | undefined
   protected readonly takesStream: boolean
   readonly #open: Set<string | number>
-  /** Requests that run, and those of a batch that have no place yet. */
+  /** Running requests, and batch members that wait for a free slot. */
   readonly #begun = new Set<string | number>()
   readonly #waiting = new Map<string | number, () => void>()
   readonly #calls: Calls
@@ -32,14 +33,14 @@ export class Exchange<Message extends object> {
     this.takesStream = takesStream
     this.#open = new Set(requests)
   }
-  /** Resolves when there is something to send back: all answers, or the beginning of a stream. */
+  /** Resolves when the response can start: with all results, or as a stream. */
   ready(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#ready = resolve
     })
   }
-  /** Runs a request: at once, or when one of those before it is done with. */
+  /** Runs a request at once, or queues it until one of the running requests ends. */
   begin(id: string | number, run: () => void): void {
     if (this.#begun.size >= LIMITS.mcpBatchAtOnce) {
       this.#waiting.set(id, run)
@@ -49,7 +50,7 @@ export class Exchange<Message extends object> {
     if (turnIsOver()) void nextTurn().then(() => this.#begun.has(id) && run())
     else run()
   }
-  /** Sends what is no answer. Where there is no stream for it, it goes nowhere. */
+  /** Sends a notification or a server request. Drops it if the client accepts no stream. */
   say(message: Message): void {
     if (!this.takesStream || this.#open.size === 0) return
     if (!this.outbox) {
@@ -65,7 +66,7 @@ export class Exchange<Message extends object> {
     else this.answers.push(message)
     this.settle(id)
   }
-  /** The request is done with; one that was cancelled has no answer. */
+  /** Marks a request as finished. A cancelled request has no response. */
   settle(id: string | number): void {
     this.#open.delete(id)
     this.#waiting.delete(id)

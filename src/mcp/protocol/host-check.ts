@@ -6,8 +6,8 @@ type Options = { host: string; publicUrl: string | undefined; corsOrigins: reado
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Refuses hosts and origins that are not ours: a page of another site must not reach a server on this machine by
- * renaming its own address (DNS rebinding).
+ * Validates the Host and Origin headers to prevent DNS rebinding: a page of another site must not reach a
+ * local server under its own host name.
  */
 export function addressCheck({ host, publicUrl, corsOrigins }: Options) {
   const hosts = new Set([
@@ -24,7 +24,7 @@ export function addressCheck({ host, publicUrl, corsOrigins }: Options) {
   }
 }
 
-/** The name in a Host header, without its port. */
+/** Host name without its port. */
 const hostname = (host: string) => host.replace(/:\d+$/, '').toLowerCase()
 
 function isLoopback(origin: string): boolean {

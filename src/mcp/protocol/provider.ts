@@ -2,20 +2,26 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { AddressSession } from './address-session.ts'
 import type { ToolResult } from './result.ts'
 
-/** JSON as a protocol version puts it on the wire: its fields are those of the specification. */
+/** A JSON object as the MCP specification defines it. */
 export type Wire = Readonly<Record<string, unknown>>
 
-/** A fault of the protocol, not of the call: nothing of the name can be there for anyone, or no such page. */
+/**
+ * JSON-RPC "invalid params": a fault of the request rather than of the tool call, such as an unknown name or
+ * cursor.
+ */
 export class InvalidParams extends Error {
   readonly data: Wire | undefined
-  /** @param data what the error tells beside its message */
+  /** @param data `data` of the JSON-RPC error */
   constructor(message: string, data?: Wire) {
     super(message)
     this.data = data
   }
 }
 
-/** There is no such resource for the token, in the same words whether or not it exists. Its code is the era's. */
+/**
+ * Resource not found. Unknown and forbidden resources get the same message. The error code depends on the
+ * era.
+ */
 export class ResourceNotFound extends InvalidParams {
   constructor(uri: string) {
     super('There is no such resource here. resources/list and resources/templates/list say what there is.', {
@@ -24,7 +30,7 @@ export class ResourceNotFound extends InvalidParams {
   }
 }
 
-/** The client lacks what the call needs of it. `needs` is what it would have to declare, as `clientCapabilities`. */
+/** The client lacks a capability that the call needs. `needs` is the missing part of `clientCapabilities`. */
 export class MissingCapability extends Error {
   readonly needs: Wire
   constructor(needs: Wire) {
@@ -33,10 +39,16 @@ export class MissingCapability extends Error {
   }
 }
 
-/** The client was asked and gave no answer: it failed, took too long, or the server ends. */
+/**
+ * A question to the client got no answer: the client failed, the time ran out, or the server is shutting
+ * down.
+ */
 export class Unanswered extends Error {}
 
-/** Thrown through a call whose question cannot be answered while it waits: it is run again when the answers are there. */
+/**
+ * Control flow: aborts a call whose questions the client must answer first. The call runs again with the
+ * answers.
+ */
 export class InputNeeded extends Error {
   readonly questions: Questions
   constructor(questions: Questions) {
@@ -45,64 +57,71 @@ export class InputNeeded extends Error {
   }
 }
 
-/** Is this for the adapter, and not a failure that a result could carry? */
+/** Whether the era adapter handles this error, rather than a tool result. */
 export const isOfProtocol = (thrown: unknown): boolean =>
   thrown instanceof InvalidParams || thrown instanceof MissingCapability || thrown instanceof InputNeeded
 
-/** What somebody asked to confirm or to fill in came to. */
+/** The outcome of an elicitation. */
 export type Elicited =
   | { outcome: 'accepted'; content: Wire }
   | { outcome: 'declined' | 'cancelled' | 'unavailable' }
 
-/** Requests to the client by names of the caller's choice, and its results by the same names. */
+/** Requests to the client by caller-chosen names. The answers have the same names. */
 export type Questions = Readonly<
   Record<string, { method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'; params: Wire }>
 >
 export type Answers = Readonly<Record<string, Wire>>
 
 /**
- * The one who waits for a call. What runs may be run again from its start once the client has answered a question, with
- * the answers at hand: before it asks, it must do nothing that may not happen twice, and it lets pass what `elicit` and
- * `ask` throw.
+ * Request handle: the channel to the client of a running call. After an elicitation, a call may run again
+ * from its start with the answers. So it must have no side effects before it asks, and must not catch what
+ * `elicit` and `ask` throw.
  */
 export type Caller = {
-  /** Aborts when the caller has cancelled or has gone. */
+  /** Aborts on cancellation or disconnect. */
   readonly signal: AbortSignal
-  /** Says how far the call is; `done` only rises. Nothing is sent to a caller that did not ask for it. */
+  /** Reports progress; `done` must not decrease. Sent only if the client gave a progress token. */
   progress(done: number, total?: number, message?: string): void
   log(level: 'debug' | 'info' | 'notice' | 'warning' | 'error', data: unknown): void
-  /** Asks the person behind the client, with a flat JSON Schema of what may be answered. */
+  /** Asks the user; `schema` is a flat JSON Schema of the answer. */
   elicit(message: string, schema: Wire): Promise<Elicited>
-  /** Asks all of it at once. @throws MissingCapability */
+  /**
+   * Sends several requests to the client at once.
+   * @throws MissingCapability
+   */
   ask(questions: Questions): Promise<Answers>
 }
 
-/** What became different for a session: one of its lists, or a resource that it follows. */
+/** A change notification for a session: one of its lists, or a subscribed resource. */
 export type Changed = { list: 'tools' | 'prompts' | 'resources' } | { uri: string }
 
 /**
- * Changes being told, until `close`, or until `over` aborts: the token, its grants, the base or the server went, or the
- * reason is an error of ours.
+ * A subscription to changes. Ends on `close`, or when `over` aborts because the token, its grants, the base
+ * or the server is gone. An internal error is the abort reason.
  */
 export type Watch = {
   readonly over: AbortSignal
-  /** Tells of this resource too. @throws InvalidParams, DomainError when the session may not read it */
+  /**
+   * Subscribes to a resource.
+   * @throws InvalidParams, DomainError if the session may not read it
+   */
   follow(uri: string): Promise<void>
   unfollow(uri: string): void
   close(): void
 }
 
-/** A page of a list, in the words of the specification. */
+/** A page of a list, with the field names of the specification. */
 type Page<Key extends string> = { readonly [key in Key]: readonly object[] } & { nextCursor?: string }
 export type CompletionOf = { ref: Wire; argument: { name: string; value: string }; context?: Wire }
 
 /**
- * All that the protocol can be asked about, in the words of no version of it; both adapters serve one. What it lacks is
- * no capability of the server. Everything throws InvalidParams for faults of the request, and DomainError.
+ * Version-neutral interface of an MCP server; the adapters of both eras serve it. Optional members that are
+ * missing are capabilities that the server does not declare. All methods throw InvalidParams for invalid
+ * requests, and DomainError.
  */
 export type Provider = {
   readonly about: { name: string; title: string; version: string }
-  /** Shown to the model once, before any tool. */
+  /** Server instructions. Clients show them to the model once, before any tool. */
   readonly instructions: string
   readonly tools: {
     list(session: AddressSession, cursor?: string): Promise<Page<'tools'>>
@@ -117,7 +136,10 @@ export type Provider = {
     list(session: AddressSession, cursor?: string): Promise<Page<'resources'>>
     templates(session: AddressSession, cursor?: string): Promise<Page<'resourceTemplates'>>
     read(session: AddressSession, uri: string, caller: Caller): Promise<{ contents: readonly object[] }>
-    /** May the session follow it? Asked where nobody listens yet. @throws InvalidParams, DomainError */
+    /**
+     * Checks that the session may subscribe, without opening a stream.
+     * @throws InvalidParams, DomainError
+     */
     demandFollow(session: AddressSession, uri: string): Promise<void>
   }
   readonly prompts?: {
@@ -129,11 +151,14 @@ export type Provider = {
       caller: Caller,
     ): Promise<{ description?: string; messages: readonly object[] }>
   }
-  /** At most 100 values; none for what there is nothing to say about. */
+  /** Returns at most 100 values; none if there is nothing to complete. */
   complete?(
     session: AddressSession,
     asked: CompletionOf,
   ): Promise<{ values: readonly string[]; total?: number; hasMore?: boolean }>
-  /** Tells of changes from now on. @throws RATE_LIMITED when the token listens often enough already */
+  /**
+   * Starts change notifications.
+   * @throws RATE_LIMITED if the token has too many streams
+   */
   watch?(session: AddressSession, tell: (changed: Changed) => void): Promise<Watch>
 }

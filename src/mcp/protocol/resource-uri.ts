@@ -1,33 +1,33 @@
-/** The addresses of resources: made, read and templated here, so that no two places disagree on them. */
+/** Builds and parses resource URIs and their templates. */
 import { isBaseId, isRecordId, isTypeId } from '../../contract/ids.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
-/** What the URI of a resource names. `query` holds the parameters of a list of records. */
+/** A parsed resource URI. `query` has the parameters of a record list. */
 export type ResourceName =
   | { kind: 'type'; base: string; type: string }
   | { kind: 'record'; base: string; type: string; id: string }
   | { kind: 'records'; base: string; type: string; query: ReadonlyMap<string, string> }
 
-/** The parameters that a list of records takes. */
+/** URI parameters of a record list. */
 export type ListQuery = { filter?: string; cursor?: string }
 
 const encode = encodeURIComponent
 
-/** The URI of a record type. */
+/** URI of a record type. */
 export const typeUri = (base: string, type: string): string =>
   `plinth://${encode(base)}/types/${encode(type)}`
 
-/** The URI of a record. */
+/** URI of a record. */
 export const recordUri = (base: string, type: string, id: string): string =>
   `plinth://${encode(base)}/records/${encode(type)}/${encode(id)}`
 
-/** The URI of a list of records; `filter` is JSON. */
+/** URI of a record list; `filter` is JSON. */
 export function recordsUri(base: string, type: string, query: ListQuery = {}): string {
   const given = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`)
   return `plinth://${encode(base)}/records/${encode(type)}${given.length > 0 ? `?${given.join('&')}` : ''}`
 }
 
-/** The URI templates (RFC 6570) of an address, by the kind of what they name; of one base where `base` says which. */
+/** URI templates (RFC 6570) by resource kind. If `base` is given, the templates have it filled in. */
 export const templatesOf = (base: string | null): Record<ResourceName['kind'], string> => {
   const at = `plinth://${base ?? '{base}'}`
   return {
@@ -37,14 +37,14 @@ export const templatesOf = (base: string | null): Record<ResourceName['kind'], s
   }
 }
 
-/** `plinth://authority/path?query`: nothing before the base and no fragment, for none of ours has either. */
+/** `plinth://authority/path?query`, without userinfo and fragment. */
 const FORM = /^plinth:\/\/([^/?#]+)\/([^?#]+)(?:\?([^#]*))?$/i
 
-/** What the URI names; undefined for one that no resource can have. A sign that needs no escape may have one. */
+/** Parses a resource URI; undefined if no resource can have it. Accepts unnecessary percent-encoding. */
 export function parseResourceUri(uri: string): ResourceName | undefined {
   if (uri.length > LIMITS.resourceUriChars) return undefined
   const [, authority = '', path = '', search] = FORM.exec(uri) ?? []
-  // The authority of a URI is the same in capitals; all that follows is not.
+  // The authority of a URI is case-insensitive; path and query are not.
   const base = decode(authority)?.toLowerCase() ?? ''
   const [kind, type, id, ...more] = path.split('/').map(decode)
   if (!isBaseId(base) || type === undefined || !isTypeId(type) || more.length > 0) return undefined
@@ -60,7 +60,7 @@ export function parseResourceUri(uri: string): ResourceName | undefined {
     : undefined
 }
 
-/** The parameters by name; undefined where one is not well escaped, or is there twice. */
+/** Parses the query; undefined for malformed escapes and duplicate parameters. */
 function parseQuery(search: string): ReadonlyMap<string, string> | undefined {
   const query = new Map<string, string>()
   for (const part of search === '' ? [] : search.split('&')) {
@@ -72,7 +72,7 @@ function parseQuery(search: string): ReadonlyMap<string, string> | undefined {
   return query
 }
 
-/** RFC 3986: a plus sign is a plus sign. */
+/** Percent-decodes. Unlike in forms, `+` is literal (RFC 3986). */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)

@@ -1,4 +1,4 @@
-/** The two ways shapes meet: both hold (`allOf`, references), or one of them does (`anyOf`, `oneOf`). */
+/** Set operations on shapes: intersection (`allOf`, references) and union (`anyOf`, `oneOf`). */
 
 import { phrase } from './descriptions.ts'
 import type { Bound, Kind, ObjectShape, Shape, Traits } from './shape.ts'
@@ -17,7 +17,7 @@ import {
 
 type Combine = (a: Shape, b: Shape, budget: Budget) => Shape
 
-/** Combines many by halves: a long list then costs little more than a short one. */
+/** Combines many shapes pairwise in a balanced tree, so that the cost stays near-linear. */
 export function combineAll(combine: Combine, shapes: readonly Shape[], budget: Budget): Shape {
   const half = shapes.length >> 1
   if (half === 0) return shapes[0] ?? ANY
@@ -25,7 +25,7 @@ export function combineAll(combine: Combine, shapes: readonly Shape[], budget: B
   return combine(combineAll(combine, left, budget), combineAll(combine, right, budget), budget)
 }
 
-/** What both shapes admit, or more. */
+/** Intersection of two shapes; may be a superset. */
 export function intersect(a: Shape, b: Shape, budget: Budget): Shape {
   if (a === ANY) return b
   if (b === ANY) return a
@@ -48,7 +48,10 @@ export function intersect(a: Shape, b: Shape, budget: Budget): Shape {
   }
 }
 
-/** What either shape admits, or more. Names either mentions stay known, even where their value is now open. */
+/**
+ * Union of two shapes; may be a superset. Properties that either shape names stay known, even if their value
+ * is now open.
+ */
 export function union(a: Shape, b: Shape, budget: Budget): Shape {
   if (isNever(a)) return b
   if (isNever(b)) return a
@@ -94,7 +97,9 @@ function eitherObjects(a: ObjectShape, b: ObjectShape, budget: Budget): ObjectSh
   return { properties, required, additional, more: a.more || b.more }
 }
 
-/** Where one branch names a property and the other takes anything there, the words keep what it is for. */
+/**
+ * If only one branch names a property and the other allows anything, keeps its meaning in the description.
+ */
 function sometimes(either: Shape, mine: Shape | undefined, theirs: Shape | undefined): Shape {
   const named = mine && theirs ? undefined : (mine ?? theirs)
   if (!named || named === either || named === ANY || isNever(named)) return either
@@ -118,12 +123,12 @@ const NOTHING = {}
 const sayNothing = (a: object, b: object) => Object.keys(a).length === 0 && Object.keys(b).length === 0
 
 function eitherBounds(a: Shape, b: Shape): Shape['bounds'] {
-  // Most shapes have none, and there may be thousands.
+  // Fast path: most shapes have no bounds, and there may be thousands of shapes.
   if (sayNothing(a.bounds, b.bounds)) return NOTHING
   const bounds: Partial<Record<Bound, number>> = {}
   for (const name of BOUND_NAMES) {
     const { kind, looser } = BOUNDS[name]
-    // A branch without strings says nothing of how long a string may be.
+    // A branch that admits no strings does not affect string bounds.
     const sides = [a, b].filter((shape) => shape.kinds.has(kind)).map((shape) => shape.bounds[name])
     const known = sides.filter((bound) => bound !== undefined)
     if (known.length > 0 && known.length === sides.length) bounds[name] = looser(...known)
@@ -151,7 +156,7 @@ function unique(values: readonly unknown[]): unknown[] {
   return [...new Map(values.map((value) => [canonical(value), value])).values()]
 }
 
-/** One text per JSON value, whatever the order of its keys. */
+/** JSON with sorted keys. */
 function canonical(value: unknown): string {
   const sorted = (_key: string, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part

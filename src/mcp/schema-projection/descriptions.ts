@@ -1,17 +1,22 @@
-/** The words of a published schema: cleaned, kept short, and saying what its keywords cannot. */
+/**
+ * Descriptions of published schemas: cleans and truncates text, and describes keywords that are not portable.
+ */
 import { ANY, KINDS, type Kind, type Shape } from './shape.ts'
 
-/** Controls, bidi overrides, invisible and unassigned characters, tags: what a reader does not see but a model reads. */
+/**
+ * Invisible characters: controls, bidi overrides, unassigned characters, tags. A human reviewer does not see
+ * them, but a model reads them.
+ */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u{e0000}-\u{e0fff}]/u
 const ALL_HIDDEN = new RegExp(HIDDEN, 'gu')
 
-/** Says that a value may be null, which the published schema leaves out. */
+/** Appended for nullable values, because the portable dialect has no null type. */
 export const NULLABLE = 'May be null.'
 
-/** True where a text holds nothing a reader would not see. */
+/** Whether a text has no invisible characters. */
 export const isClean = (text: string) => !HIDDEN.test(text)
 
-/** One line of plain text, cut at `chars`; of a huge text only the beginning is looked at. */
+/** Cleans a text to one line of at most `chars` characters. Reads only the start of a huge text. */
 export function clean(text: string, chars: number): string {
   const start = text.slice(0, 2 * chars).toWellFormed()
   const plain = start.replace(ALL_HIDDEN, ' ').replace(/\s+/g, ' ').trim()
@@ -25,7 +30,7 @@ export function clean(text: string, chars: number): string {
         .trimEnd()}…`
 }
 
-/** Plain text of its own lines. */
+/** Cleans a text and keeps its line breaks. */
 export const cleanLines = (text: string): string =>
   text
     .toWellFormed()
@@ -55,7 +60,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   regex: 'a regular expression',
 }
 
-/** True for the formats of the standard: clients may reject a schema over one they do not know. */
+/** Whether the format is in the JSON Schema standard. Clients may reject a schema with an unknown format. */
 export const isKnownFormat = (format: string) => Object.hasOwn(FORMATS, format)
 
 const formatPhrase = (format: string) => FORMATS[format] ?? `a string of format ${clean(format, 40)}`
@@ -69,7 +74,7 @@ const KIND_PHRASES: Readonly<Record<Kind, string>> = {
   object: 'an object',
 }
 
-/** A shape in a few words, such as "an array of numbers"; never deeper than its items. */
+/** Describes a shape in a few words, such as "an array of numbers". Descends one level into items at most. */
 export function phrase(shape: Shape, deep = true): string {
   if (shape.values) return valuesPhrase(shape.values)
   const kinds = KINDS.filter((kind) => shape.kinds.has(kind))
@@ -93,7 +98,7 @@ function valuesPhrase(values: readonly unknown[]): string {
   return values.length > shown.length ? `${shown.join(' | ')} | …` : shown.join(' | ')
 }
 
-/** Up to eight names, and how many more there are. */
+/** Lists up to eight names and the number of the others. */
 export function listed(names: Iterable<string>): string {
   const all = [...names]
   const shown = all.slice(0, 8).map((name) => clean(name, 64))
@@ -102,5 +107,5 @@ export function listed(names: Iterable<string>): string {
     : shown.join(', ')
 }
 
-/** A phrase as a sentence. */
+/** Turns a phrase into a sentence. */
 export const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`

@@ -1,4 +1,4 @@
-/** What the keywords of one schema say by themselves, its references and composition aside. */
+/** Reads the keywords of one schema into a shape, without references and composition. */
 import { combineAll, union } from './combine.ts'
 import { listed, phrase, sentence } from './descriptions.ts'
 import type { Reading } from './read-state.ts'
@@ -19,7 +19,7 @@ import {
 type Schema = Record<string, unknown>
 type ReadBelow = (schema: unknown) => Shape
 
-/** Keywords with no portable form: the server checks them, the words say that it does. */
+/** Keywords without a portable form. The server enforces them, and the description mentions them. */
 const UNSAID = [
   'not',
   'if',
@@ -31,7 +31,7 @@ const UNSAID = [
   'dependencies',
 ]
 
-/** The shape of one schema's own keywords; `below` reads the schemas of properties and items. */
+/** The shape of a schema's own keywords. `below` reads the schemas of properties and items. */
 export function readOwn(schema: Schema, reading: Reading, below: ReadBelow): Shape {
   const values = valuesOf(schema, reading)
   const kinds = kindsOf(schema)
@@ -106,7 +106,10 @@ function annotationsOf(schema: Schema): Pick<Shape, 'description' | 'default' | 
   }
 }
 
-/** An array's items. A tuple's positions are published as one loose item schema, and told in order. */
+/**
+ * Reads the items of an array. A tuple becomes one loose item schema, and the description lists its
+ * positions.
+ */
 function listOf(schema: Schema, reading: Reading, below: ReadBelow) {
   const { items, prefixItems, additionalItems } = schema
   const tuple = Array.isArray(items)
@@ -140,7 +143,7 @@ function objectOf(
 ): { shape: ObjectShape; notes: string[] } {
   const { additionalProperties, patternProperties, required } = schema
   const declared = isObject(schema['properties']) ? schema['properties'] : {}
-  // JSON.parse makes it a plain key; assigned later it would replace a prototype.
+  // Assigning `__proto__` would replace the prototype.
   const names = Object.keys(declared).filter((name) => name !== '__proto__')
   const open = ANY.object
   reading.budget.spend(names.length >> 2)

@@ -1,15 +1,15 @@
-/** Names every client takes, for the properties of tool schemas. */
+/** Derives property names that every MCP client accepts. */
 import { createHash } from 'node:crypto'
 
 const NAME_CHARS = 64
 
-/** A short text that stands for a name which cannot be published as it is. */
+/** A short hash that replaces a name, or the end of it. */
 const shortHash = (name: string, chars: number) =>
   createHash('sha256').update(name).digest('hex').slice(0, chars)
 
 /**
- * `name` with every character outside `allowed` (a character class) as `_`, hashed where it is too long
- * or `taken` has it already.
+ * Replaces every character outside `allowed` (a character class) by `_`. Appends a hash if the name is too
+ * long or `taken`.
  */
 export function portableName(name: string, allowed: string, taken: (name: string) => boolean): string {
   const plain = name.replace(new RegExp(`[^${allowed}]`, 'gu'), '_')

@@ -1,4 +1,4 @@
-/** Compiles a record type's JSON Schema into the dialect of tool schemas that every client takes. */
+/** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { intersect } from './combine.ts'
 import { type PortableSchema, publish } from './publish.ts'
@@ -8,35 +8,38 @@ import { References } from './refs.ts'
 import { chooseNames, type Names, restore } from './rename-properties.ts'
 import { ANY, Budget, isNever, isObject, type Shape, TooBig } from './shape.ts'
 
-/** Levels of nesting below the root; deeper values are open and told in words. */
+/** Maximum nesting depth. Deeper values are open, and the description explains them. */
 const LEVELS = 6
-/** Schemas read in one attempt, references expanded. An attempt is one turn of the event loop, of some five microseconds each. */
+/**
+ * Work limit of one attempt, in schemas read with references expanded, about 5 µs each. An attempt runs in
+ * one event loop pass.
+ */
 const STEPS = 12_000
 const BYTES = 100_000
-/** The most names a schema is asked for once it is too large to be read. */
+/** Maximum number of property names taken from a schema that exceeds the work limit. */
 const FALLBACK_NAMES = 1000
 const WARNINGS = 20
 
 export type Projection = {
-  /** What to publish: always an object, and never tighter than the type but for null. */
+  /** The published schema: always an object, and at least as permissive as the type, except for null. */
   schema: PortableSchema
-  /** Published name to the record's own, of all properties at the root. */
+  /** Published name to original name, for root properties. */
   properties: ReadonlyMap<string, string>
-  /** The same at every level, for `restoreNames`. */
+  /** The name mapping at every level, for `restoreNames`. */
   names: Names
-  /** True where arguments without a property of their own are data too. */
+  /** Whether arguments that are not properties are record data. */
   open: boolean
-  /** What the published schema leaves to the server to say. */
+  /** Rules that the published schema omits and the server enforces. */
   warnings: readonly string[]
 }
 
-/** The portable projection of a schema, which may be any JSON. */
+/** Projects a schema onto the portable dialect. The input may be any JSON. */
 export function projectSchema(jsonSchema: unknown): Projection {
   const steps = project(jsonSchema)
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
 }
 
-/** The same in turns of the event loop: that of a large schema takes some hundred milliseconds. */
+/** `projectSchema` that yields to the event loop: a large schema takes some hundred milliseconds. */
 export async function projectInTurns(jsonSchema: unknown): Promise<Projection> {
   const steps = project(jsonSchema)
   for (let step = steps.next(); ; step = steps.next()) {
@@ -45,7 +48,7 @@ export async function projectInTurns(jsonSchema: unknown): Promise<Projection> {
   }
 }
 
-/** Yields where the work may pause. */
+/** Yields where the work can pause. */
 function* project(jsonSchema: unknown): Generator<void, Projection> {
   const warnings = new Set<string>()
   const warn = (message: string) => {
@@ -59,13 +62,14 @@ function* project(jsonSchema: unknown): Generator<void, Projection> {
     yield
     if (projection) return { ...projection, warnings: [...warnings] }
     warn('The schema is too large to publish whole; deep parts and descriptions are left out.')
-    // Only fewer levels than it has change something. What cannot even be read is tried three times: it takes long.
+    // Retry with fewer levels than the shape has. A schema that exceeds the work limit gets three attempts,
+    // since each is slow.
     levels = shape ? Math.min(levels, depthOf(shape)) - 1 : levels >> 1
   }
   return { ...(yield* shortened(shape ?? namesOnly(jsonSchema))), warnings: [...warnings] }
 }
 
-/** Arguments under a projection's published names as data under the record's own. */
+/** Maps arguments with published names to record data with original names. */
 export function restoreNames(
   args: Record<string, unknown>,
   { names }: Pick<Projection, 'names'>,
@@ -73,7 +77,7 @@ export function restoreNames(
   return restore(args, names) as Record<string, unknown>
 }
 
-/** The levels of properties and items that a shape has. */
+/** Nesting depth of a shape. */
 function depthOf({ items, object }: Shape): number {
   let depth = items ? depthOf(items) : 0
   for (const property of object.properties.values()) depth = Math.max(depth, 1 + depthOf(property))
@@ -104,7 +108,7 @@ function readRoot(jsonSchema: unknown, levels: number, warn: Reading['warn']): S
   return { ...ANY, kinds: new Set(['object']) }
 }
 
-/** The projection of a shape within the size limit, without its words where it takes that. */
+/** The projection within the size limit; drops the descriptions if necessary. */
 function* fitting(shape: Shape, wordy: boolean): Generator<void, Omit<Projection, 'warnings'> | undefined> {
   const names = chooseNames(shape)
   for (const lean of wordy ? [false, true] : [true]) {
@@ -121,7 +125,7 @@ function projected(schema: PortableSchema, names: Names): Omit<Projection, 'warn
   return { schema, properties, names, open: schema.additionalProperties !== false }
 }
 
-/** The root always says whether it is open. */
+/** The root always states `additionalProperties`. */
 function rooted(schema: PortableSchema): PortableSchema {
   return {
     ...schema,
@@ -130,7 +134,7 @@ function rooted(schema: PortableSchema): PortableSchema {
   }
 }
 
-/** The first properties that fit, required ones before others; the rest can be sent but is not shown. */
+/** Keeps the first properties that fit, required ones first. The others can be sent but are not listed. */
 function* shortened(shape: Shape): Generator<void, Omit<Projection, 'warnings'>> {
   const names = chooseNames(shape)
   yield

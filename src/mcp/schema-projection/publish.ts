@@ -1,4 +1,4 @@
-/** Writes a shape in the dialect every client takes: one `type`, no references, no composition. */
+/** Serializes a shape in the portable dialect: a single `type`, no references, no composition. */
 
 import { clean, isClean, isKnownFormat, NULLABLE, phrase, sentence } from './descriptions.ts'
 import { type Names, NO_NAMES } from './rename-properties.ts'
@@ -6,7 +6,10 @@ import { ANY, BOUND_NAMES, BOUNDS, type Bound, isNever, KINDS, type Kind, type S
 
 type Scalar = string | number | boolean
 
-/** The portable dialect. A schema without `type` takes any value; it always has `additionalProperties`. */
+/**
+ * The portable JSON Schema dialect. A schema without `type` allows any value and always has
+ * `additionalProperties`.
+ */
 export type PortableSchema = {
   type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean'
   description?: string
@@ -28,16 +31,16 @@ const ENUM_CHARS = 200
 const PATTERN_CHARS = 300
 const SAMPLE_CHARS = 200
 const DESCRIPTION_CHARS = 500
-/** The description and the sentences added to it. */
+/** Maximum characters of a description with its generated sentences. */
 const WORDS_CHARS = 900
 
-/** `lean` leaves out every word and sample, for schemas too large to explain themselves. */
+/** Publishes a shape. `lean` omits descriptions and samples, for schemas near the size limit. */
 export function publish(shape: Shape, names: Names, lean: boolean): PortableSchema {
   const kinds = KINDS.filter((kind) => kind !== 'null').filter((kind) => shape.kinds.has(kind))
   const kind = kinds.length === 1 ? kinds[0] : undefined
   const values = portableValues(shape)
   const open = !kind && !values
-  // Beside other kinds `items` is worth its place only where it says something.
+  // If other kinds are allowed too, publish `items` only if they restrict something.
   const listed = kind === 'array' || (open && kinds.includes('array') && shape.items)
   return {
     ...(kind && { type: typeOf(kind, shape) }),
@@ -56,7 +59,10 @@ function typeOf(kind: Exclude<Kind, 'null'>, { traits, values }: Shape): NonNull
   return kind
 }
 
-/** The values as an `enum`, unless there are too many, or one is not a scalar or hides characters. */
+/**
+ * The values as an `enum`; undefined if there are too many, or one is not a scalar or has invisible
+ * characters.
+ */
 function portableValues({ values }: Shape): readonly Scalar[] | undefined {
   const all = values?.filter((value) => value !== null)
   if (!all || all.length === 0 || all.length > ENUM_VALUES) return undefined
@@ -75,13 +81,13 @@ function keywordsOf(kind: Kind, { bounds, traits }: Shape): PortableSchema {
     ...Object.fromEntries(mine.map((name) => [name, bounds[name]])),
     ...(kind === 'string' && format && isKnownFormat(format) && { format }),
     ...(kind === 'string' && pattern && isPortablePattern(pattern) && { pattern }),
-    // Clients divide in floating point: 0.07 is no multiple of 0.01 there.
+    // Clients divide in floating point, where 0.07 is not a multiple of 0.01.
     ...(kind === 'number' && multipleOf && Number.isInteger(multipleOf) && { multipleOf }),
     ...(kind === 'array' && uniqueItems && { uniqueItems }),
   }
 }
 
-/** Patterns run on RE2 here and on ECMAScript there: only what means the same in both is published. */
+/** Publishes only patterns that mean the same in RE2 (server) and ECMAScript (clients). */
 function isPortablePattern(pattern: string): boolean {
   if (pattern.length > PATTERN_CHARS || !isClean(pattern) || /\(\?(?!:)|\[\[?:/.test(pattern)) return false
   try {
@@ -110,7 +116,7 @@ function propertiesOf({ object, kinds }: Shape, names: Names, lean: boolean, typ
       properties: Object.fromEntries(known.map(({ name, schema }) => [name, schema])),
     }),
     ...(needed.length > 0 && { required: needed }),
-    // An object is open anyway; it is said where nothing else would be, and where there is no type.
+    // Objects are open by default. State it only if there are no properties or no `type`.
     ...(open && known.length > 0 && typed
       ? {}
       : {
@@ -119,14 +125,17 @@ function propertiesOf({ object, kinds }: Shape, names: Names, lean: boolean, typ
   }
 }
 
-/** A default or example helps where it is a short scalar or a list of them; an object would carry raw names. */
+/**
+ * Publishes defaults and examples only if they are short scalars or lists of them. Objects would carry
+ * unpublished names.
+ */
 function samplesOf({ default: preset, examples }: Shape, type: PortableSchema['type']): PortableSchema {
   const helps = (value: unknown) => isSample(value) && isOfType(value, type)
   const shown = examples.filter(helps)
   return { ...(helps(preset) && { default: preset }), ...(shown.length > 0 && { examples: shown }) }
 }
 
-/** A schema may give a default that it refuses itself; a client that checks it would refuse the tool. */
+/** A default may violate its own schema, and strict clients would then reject the tool. */
 function isOfType(value: unknown, type: PortableSchema['type']): boolean {
   if (type === undefined) return true
   if (type === 'array') return Array.isArray(value)
@@ -138,7 +147,7 @@ function isSample(value: unknown): boolean {
   return parts.every(isPortableScalar) && JSON.stringify(value).length <= SAMPLE_CHARS
 }
 
-/** What the keywords say, in words for those who do not read them, and what they cannot say. */
+/** Generates the description, including the keywords that clients ignore or that have no portable form. */
 function describe(shape: Shape, kinds: readonly Kind[], enumerated: boolean): PortableSchema {
   const { notes, traits, values } = shape
   const description = clean(shape.description ?? '', DESCRIPTION_CHARS)

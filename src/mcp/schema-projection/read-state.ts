@@ -1,18 +1,18 @@
 import type { References } from './refs.ts'
 import type { Budget } from './shape.ts'
 
-/** Where in a schema the reader is, and what it may still do. */
+/** State of the schema reader: position, and remaining budget. */
 export type Reading = {
   references: References
   draft07: boolean
   budget: Budget
-  /** How many levels below this one are still read. */
+  /** Remaining levels of nesting. */
   levels: number
-  /** The schema that `#` means here. */
+  /** The schema resource that `#` refers to. */
   resource: unknown
-  /** What was followed on the way to this very value; meeting it again would never end. */
+  /** References followed on the way to this value; a repeat is an infinite loop. */
   following: ReadonlySet<unknown>
-  /** What was followed on the way to the values around this one. */
+  /** References followed on the way to the enclosing values. */
   around: readonly unknown[]
   warn: (message: string) => void
 }

@@ -1,4 +1,4 @@
-/** Reads a JSON Schema (2020-12 or draft-07) as a shape: references followed, composition merged. */
+/** Reads a JSON Schema (2020-12 or draft-07) into a shape: resolves references and merges composition. */
 import { combineAll, intersect, union } from './combine.ts'
 import { clean, phrase } from './descriptions.ts'
 import { readOwn } from './keywords.ts'
@@ -6,19 +6,19 @@ import type { Reading } from './read-state.ts'
 import { isResource, type References } from './refs.ts'
 import { ANY, type Budget, isNever, isObject, NEVER, type Shape, UNKNOWN } from './shape.ts'
 
-/** How long a chain of references may be. */
+/** Maximum length of a chain of references. */
 const HOPS = 64
-/** How often a value may hold one of its own kind before the words must do. */
+/** Maximum recursion of a schema into itself before it is described in words. */
 const RECURSIONS = 2
 
-/** The shape of a schema, which admits at least what the schema does. */
+/** Reads a schema into a shape that admits at least what the schema admits. */
 export function readSchema(schema: unknown, reading: Reading): Shape {
   reading.budget.spend()
   if (schema === false) return NEVER
   if (!isObject(schema)) return ANY
   const here = isResource(schema) ? { ...reading, resource: schema } : reading
   const own = readOwn(schema, here, readBelow(here))
-  // draft-07 ignores what stands beside a reference; only its words still help.
+  // draft-07 ignores siblings of `$ref`; only their annotations are kept.
   const parts =
     here.draft07 && typeof schema['$ref'] === 'string'
       ? [{ ...ANY, description: own.description, default: own.default, examples: own.examples }]
@@ -27,9 +27,9 @@ export function readSchema(schema: unknown, reading: Reading): Shape {
   return sealed(shape, schema, here)
 }
 
-/** Reads schemas one level down, of properties or items. */
+/** Reads the schemas of properties or items, one level down. */
 function readBelow(reading: Reading) {
-  // Made once for all of them: there may be thousands.
+  // Created once, because there may be thousands of schemas.
   let below: Reading | undefined
   return (schema: unknown) => {
     below ??= {
@@ -89,13 +89,13 @@ function composed(schema: Record<string, unknown>, reading: Reading): Shape[] {
   return shapes
 }
 
-/** A condition restricts nothing by itself, but the names it looks at count as known. */
+/** An `if` schema restricts nothing by itself, but the properties it names count as known. */
 function namesOf({ object }: Shape): Shape {
   const properties = new Map([...object.properties.keys()].map((name) => [name, ANY]))
   return { ...ANY, object: { ...ANY.object, properties, more: object.more } }
 }
 
-/** The union of the branches, with words where the schema cannot tell them apart. */
+/** Union of the branches; the description explains what the portable schema cannot distinguish. */
 function oneOf(branches: readonly Shape[], budget: Budget): Shape {
   const live = branches.filter((branch) => !isNever(branch))
   const values = live.filter((branch) => [...branch.kinds].some((kind) => kind !== 'null'))
@@ -120,7 +120,7 @@ function told(merged: Shape, branches: readonly Shape[]): Shape {
   return { ...merged, notes: [`One of: ${clean([...new Set(words)].join('; or '), 400)}${more}.`] }
 }
 
-/** `unevaluatedProperties: false` closes an object only where every name it may have evaluated is known. */
+/** `unevaluatedProperties: false` closes an object only if all properties that it may evaluate are known. */
 function sealed(shape: Shape, schema: Record<string, unknown>, reading: Reading): Shape {
   if (reading.draft07 || schema['unevaluatedProperties'] === undefined) return shape
   const { object } = shape

@@ -1,10 +1,10 @@
-/** Where a `$ref` of a record type's schema leads. References out of the document never do. */
+/** Resolves `$ref` within a record type's schema. References to other documents never resolve. */
 import { isObject } from './shape.ts'
 
-/** A place in the document, and the embedded resource (a schema with its own `$id`) it belongs to. */
+/** A subschema, and the embedded resource (a schema with its own `$id`) that contains it. */
 export type Place = { schema: unknown; resource: unknown }
 
-/** Keywords that hold values, not schemas: an anchor in there is data. */
+/** Keywords whose values are data; anchors inside them do not count. */
 const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples'])
 
 type Resource = { anchors: ReadonlyMap<string, Place>; embeds: boolean }
@@ -17,7 +17,7 @@ export class References {
     this.#root = root
   }
 
-  /** Follows `#`, `#/a/pointer` or `#anchor` from inside `resource`. */
+  /** Resolves `#`, `#/a/pointer` or `#anchor` within `resource`. */
   follow(reference: string, resource: unknown): Place | undefined {
     if (!reference.startsWith('#')) return undefined
     const fragment = decoded(reference.slice(1))
@@ -26,7 +26,10 @@ export class References {
     return this.#look(resource).anchors.get(fragment)
   }
 
-  /** A `$dynamicRef`; with several resources in the document its target depends on the way there. */
+  /**
+   * Resolves a `$dynamicRef`. With several resources its target depends on the evaluation path, so it does
+   * not resolve.
+   */
   followDynamic(reference: string, resource: unknown): Place | undefined {
     return this.#look(this.#root).embeds ? undefined : this.follow(reference, resource)
   }
@@ -41,7 +44,7 @@ export class References {
   }
 }
 
-/** True where a schema opens a resource of its own, which its `#` references start from. */
+/** Whether a schema starts a resource of its own, which is the base of its `#` references. */
 export function isResource(schema: Record<string, unknown>): boolean {
   const id = schema['$id']
   return typeof id === 'string' && !id.startsWith('#')
@@ -59,7 +62,10 @@ function byPointer(pointer: string, resource: unknown): Place | undefined {
   return typeof place.schema === 'boolean' || isObject(place.schema) ? place : undefined
 }
 
-/** Fills `anchors` and says whether other resources were met, which keep their anchors to themselves. */
+/**
+ * Collects the anchors of a resource. Returns whether there are embedded resources, which have their own
+ * anchors.
+ */
 function collectAnchors(at: unknown, resource: unknown, anchors: Map<string, Place>): boolean {
   if (Array.isArray(at)) return at.map((part) => collectAnchors(part, resource, anchors)).includes(true)
   if (!isObject(at)) return false

@@ -1,4 +1,4 @@
-/** Published property names and the way back to a record's own, at every level. */
+/** Maps property names to portable names and back, at every level. */
 import { invalid } from '../../foundation/errors.ts'
 import { PROPERTY_CHARACTERS, portableName } from './portable-name.ts'
 import { isNever, isObject, type Shape } from './shape.ts'
@@ -6,11 +6,11 @@ import { isNever, isObject, type Shape } from './shape.ts'
 export type Names = {
   /** By published name. */
   properties: ReadonlyMap<string, { original: string; names: Names }>
-  /** The way there: the record's own name to the published one. */
+  /** The reverse mapping: original name to published name. */
   published: ReadonlyMap<string, string>
   items: Names | undefined
   additional: Names | undefined
-  /** False where every name here and below is published as it is. */
+  /** False if no name here or below differs from its original. */
   renames: boolean
 }
 
@@ -40,14 +40,17 @@ export function chooseNames(shape: Shape): Names {
   return { properties, published, items, additional, renames }
 }
 
-/** The names an object may have: those declared, and those required without being declared. */
+/** The property names of an object: declared ones, and required ones without a declaration. */
 function originalsOf({ object }: Shape): string[] {
   const declared = [...object.properties].filter(([, shape]) => !isNever(shape)).map(([name]) => name)
   if (isNever(object.additional)) return declared
   return [...declared, ...[...object.required].filter((name) => !object.properties.has(name))]
 }
 
-/** Portable names stay; the others are made so in alphabetical order, whatever order they came in. */
+/**
+ * Keeps portable names. Derives the others in alphabetical order, so that the result does not depend on input
+ * order.
+ */
 function publishNames(originals: readonly string[]): Map<string, string> {
   const taken = new Set(originals.filter(isPortable))
   const changed = new Map<string, string>()
@@ -65,10 +68,10 @@ function publishNames(originals: readonly string[]): Map<string, string> {
 
 const PORTABLE = new RegExp(`^[${PROPERTY_CHARACTERS}]{1,64}$`)
 
-/** What every object inherits is no portable name: validators take it for a property that was sent. */
+/** Names on `Object.prototype` are not portable: some validators take them for present properties. */
 const isPortable = (name: string) => PORTABLE.test(name) && !(name in Object.prototype)
 
-/** `value` with published names replaced by the record's own; unknown names stay as they are. */
+/** Replaces published names in `value` by the originals. Unknown names stay. */
 export function restore(value: unknown, names: Names, path = ''): unknown {
   if (!names.renames) return value
   if (Array.isArray(value)) {
@@ -89,7 +92,7 @@ function propertyNamed(name: string, names: Names): { original: string; names: N
   return property ?? { original: name, names: names.additional ?? NO_NAMES }
 }
 
-/** A JSON Pointer into a record's data as one into the arguments that brought it. */
+/** Maps a JSON Pointer into record data to a pointer into the arguments. */
 export function publishPointer(pointer: string, names: Names): string {
   let at = names
   const tokens = pointer.split('/').slice(1)

@@ -1,12 +1,12 @@
 /**
- * What a JSON Schema admits, as plain facts: the form between reading a schema and publishing it.
- * A shape always admits at least what its schema admits, so that no client refuses what the server takes.
+ * Intermediate representation of a JSON Schema between reading and publishing: the set of values it admits. A
+ * shape always admits at least what its schema admits, so that clients never reject what the server accepts.
  */
 
 export const KINDS = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Limits by the kind of value they speak of, and whether a larger or a smaller one is the tighter. */
+/** Numeric bounds, each with the kind of value it applies to and how to combine two. */
 export const BOUNDS = {
   minimum: { kind: 'number', tighter: Math.max, looser: Math.min },
   maximum: { kind: 'number', tighter: Math.min, looser: Math.max },
@@ -22,7 +22,7 @@ export const BOUNDS = {
 export type Bound = keyof typeof BOUNDS
 export const BOUND_NAMES = Object.keys(BOUNDS) as Bound[]
 
-/** Rules that are kept whole or not at all. */
+/** Constraints that are kept unchanged or dropped. */
 export const TRAITS = {
   integer: 'number',
   multipleOf: 'number',
@@ -40,16 +40,16 @@ export type Traits = {
 
 export type Shape = {
   kinds: ReadonlySet<Kind>
-  /** The only values there are; undefined where they are not listed. */
+  /** The allowed values (`enum`, `const`); undefined if not restricted. */
   values: readonly unknown[] | undefined
   bounds: Readonly<Partial<Record<Bound, number>>>
   traits: Traits
-  /** What an array holds; undefined is anything. */
+  /** Shape of array items; undefined allows anything. */
   items: Shape | undefined
   object: ObjectShape
   /** As the schema has it, to be cleaned where it is shown. */
   description: string | undefined
-  /** Sentences that say what the published schema cannot. */
+  /** Sentences about what the published schema cannot express. */
   notes: readonly string[]
   default: unknown
   examples: readonly unknown[]
@@ -58,9 +58,9 @@ export type Shape = {
 export type ObjectShape = {
   properties: ReadonlyMap<string, Shape>
   required: ReadonlySet<string>
-  /** What properties without a name here hold; undefined is anything. */
+  /** Shape of properties that are not listed; undefined allows anything. */
   additional: Shape | undefined
-  /** True where names were admitted that `properties` does not list, so nothing may be sealed against them. */
+  /** True if `properties` may be incomplete, so the object must not be closed. */
   more: boolean
 }
 
@@ -86,13 +86,13 @@ export const ANY: Shape = {
 
 export const NEVER: Shape = { ...ANY, kinds: new Set() }
 
-/** Anything at all, of which we could not see the property names. */
+/** Allows anything, with unknown property names. */
 export const UNKNOWN: Shape = { ...ANY, object: { ...NO_OBJECT, more: true } }
 
-/** True where no value fits. */
+/** Whether the shape admits no value. */
 export const isNever = (shape: Shape | undefined) => shape?.kinds.size === 0
 
-/** Whether a listed value is of what its shape holds; 2.5 in the list of an integer is none. */
+/** Whether an enum value fits the kinds of its shape; 2.5 does not fit an integer. */
 export function isOf({ kinds, traits }: Pick<Shape, 'kinds' | 'traits'>, value: unknown): boolean {
   return (
     kinds.has(kindOf(value)) && !(traits.integer && typeof value === 'number' && !Number.isInteger(value))
@@ -110,7 +110,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Schemas come from users, and references multiply them: past this much work the caller reads less deeply. */
+/**
+ * Work budget. Schemas come from users, and references multiply them. When the budget is spent, the caller
+ * retries with fewer levels.
+ */
 export class Budget {
   #left: number
 

@@ -1,10 +1,10 @@
-/** The input schemas of a type's own tools, and what their arguments mean. */
+/** Input schemas of type tools, and the mapping of their arguments to record data. */
 
 import { NULLABLE } from './descriptions.ts'
 import { type Projection, restoreNames } from './project.ts'
 import type { PortableSchema } from './publish.ts'
 
-/** Arguments with a meaning of their own beside the type's properties. */
+/** Reserved arguments, next to the type's properties. */
 const RESERVED = {
   id: { type: 'string', description: 'Id of the record.' },
   expected_version: { type: 'integer', description: 'Refuse unless the record is at this version.' },
@@ -20,14 +20,14 @@ export type Reserved = keyof typeof RESERVED
 
 export type ToolInput = {
   schema: PortableSchema
-  /** Each reserved argument to the name it is published under. */
+  /** Reserved argument to its published name. */
   reserved: ReadonlyMap<Reserved, string>
   projection: Projection
 }
 
 const CLEARS = 'null clears it.'
 
-/** Flat arguments that create a record: its properties and the reserved ones. */
+/** Input of `create_<type>`: properties and reserved arguments, flat. */
 export function createInput(projection: Projection): ToolInput {
   const { properties, required } = projection.schema
   const reserved = freeNames(['external_id', 'external_source', 'idempotency_key', 'dry_run'], projection)
@@ -35,7 +35,7 @@ export function createInput(projection: Projection): ToolInput {
   return { schema: required ? { ...schema, required } : schema, reserved, projection }
 }
 
-/** The same for a record that may be there already, named by its id or by that of another system. */
+/** Input of `upsert_<type>`: as create, plus `id` or external id to find an existing record. */
 export function upsertInput(projection: Projection): ToolInput {
   const created = createInput(projection)
   const reserved = freeNames(['id', 'expected_version', ...created.reserved.keys()], projection)
@@ -46,7 +46,7 @@ export function upsertInput(projection: Projection): ToolInput {
   return { schema, reserved, projection }
 }
 
-/** The projection with these properties only, by the record's own names; `preset` ones need not be sent. */
+/** Restricts a projection to some properties, by original name. `preset` properties are not required. */
 export function partOf(
   projection: Projection,
   shown: readonly string[] | null,
@@ -69,7 +69,7 @@ export function partOf(
   }
 }
 
-/** Flat arguments that change a record by merge-patch: any of its properties, at any depth. */
+/** Input of `update_<type>`: a merge patch of any properties, at any depth. */
 export function updateInput(projection: Projection): ToolInput {
   const patch = patchable(projection.schema)
   const needed = new Set(projection.schema.required)
@@ -91,7 +91,7 @@ export function updateInput(projection: Projection): ToolInput {
   return { schema, reserved, projection }
 }
 
-/** Takes a call's arguments apart: the reserved ones by their own names, and the record's data by its. */
+/** Splits arguments into reserved ones and record data, both under their original names. */
 export function splitArguments(
   input: ToolInput,
   args: Record<string, unknown>,
@@ -106,13 +106,13 @@ export function splitArguments(
   }
 }
 
-/** The root without its counts, which reserved arguments would upset. */
+/** The root without `required` and property counts, which reserved arguments would break. */
 function rootOf({ schema }: Pick<Projection, 'schema'>): PortableSchema {
   const { minProperties: _min, maxProperties: _max, required: _required, ...root } = schema
   return root
 }
 
-/** A type's property keeps its name; the reserved argument steps aside. */
+/** On a name clash, the type's property keeps its name and the reserved argument gets a prefix. */
 function freeNames(wanted: readonly Reserved[], { properties }: Projection): Map<Reserved, string> {
   const free = (name: string): string => (properties.has(name) ? free(`_${name}`) : name)
   return new Map(wanted.map((name) => [name, free(name)]))
@@ -123,8 +123,8 @@ function published(reserved: ReadonlyMap<Reserved, string>): Record<string, Port
 }
 
 /**
- * A merge-patch of what the schema describes: objects merge, so nothing in them is required or counted,
- * and a default would overwrite what is stored. Arrays are replaced whole and keep their rules.
+ * The schema of a merge patch: objects merge, so nothing in them is required or counted, and defaults would
+ * overwrite stored values. Arrays are replaced as a whole and keep their constraints.
  */
 function patchable(schema: PortableSchema): PortableSchema {
   const { required: _r, minProperties: _min, maxProperties: _max, default: _default, ...kept } = schema

@@ -1,10 +1,13 @@
-/** The one coercion: models send objects and arrays as JSON strings. */
+/** Decodes stringified JSON arguments: models often send objects and arrays as JSON strings. */
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/index.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
 
-/** `args` with every string decoded that stands where the published schema says object or array; the same where none does. */
+/**
+ * Decodes every string where the published schema expects an object or array. Returns `args` itself if there
+ * is none.
+ */
 export function decodeStringified(
   args: Record<string, unknown>,
   schema: PortableSchema,
@@ -44,7 +47,7 @@ function decodeString(text: string, { type }: PortableSchema): unknown {
   try {
     return parseJson(text)
   } catch (error) {
-    // Not JSON after all: the string stays, and validation says what was expected in its place.
+    // Not JSON: keep the string, so that validation reports the expected type.
     if (error instanceof DomainError) return text
     throw error
   }

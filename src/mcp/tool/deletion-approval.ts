@@ -5,7 +5,7 @@ import type { Caller } from '../protocol/provider.ts'
 
 const PlanGroup = graphql(`fragment PlanGroup on DeletionGroup { count of { type count } }`)
 
-/** What of a plan a tool answers. */
+/** The fields of a deletion plan that tools return. */
 export const ToolPlan = graphql(
   `fragment ToolPlan on DeletionPlan {
     what bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup }
@@ -17,16 +17,16 @@ export const ToolPlan = graphql(
 type Plan = Parameters<typeof planBody>[0]
 type PlanBody = ReturnType<typeof planBody>
 
-/** The body of a deletion: what was done, or the plan that waits for approval. */
+/** The body of a delete: its result, or the plan that awaits approval. */
 export const deletedOr = <T extends { plan: Plan | null }>({ plan, ...done }: T): object =>
   plan ? planBody(plan) : trim(done)
 
 const isPlan = (body: object): body is PlanBody => 'plan' in body && 'plan_token' in body
 
 /**
- * Runs a deletion that may ask first. A person behind the client is asked, where there is one; else the plan is the
- * answer, and its token in a second call approves of it. `run` is given the token that was approved of.
- * @throws CONFLICT when the person does not approve; what `elicit` throws
+ * Runs a delete with approval. If the client supports elicitation, asks the user. Otherwise returns the plan,
+ * and a second call with its token approves it. `run` gets the approved token.
+ * @throws CONFLICT if the user does not approve; what `elicit` throws
  */
 export async function withApproval(
   run: (planToken?: string) => Promise<object>,
@@ -37,7 +37,8 @@ export async function withApproval(
   const said = await caller.elicit(question(answer), choices(answer))
   if (said.outcome === 'unavailable') return answer
   if (said.outcome !== 'accepted') throw notApproved(said.outcome)
-  // The yes is the plan in words: said to another plan, by a call that had to be run again, it is none to this one.
+  // The answer repeats the summary of the plan. If the call ran again and the plan has changed, the answer
+  // does not count.
   if (said.content['choice'] !== answer.plan.what) throw notApproved('declined')
   return run(answer.plan_token)
 }

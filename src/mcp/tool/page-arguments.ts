@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
 
-/** Tools answer shorter pages than REST: what is read is paid for. */
+/** Default page size. Smaller than REST's, because output costs tokens. */
 export const PAGE = 20
 
 export const pageArguments = {
@@ -12,24 +12,24 @@ export const pageArguments = {
 
 type PageArguments = { limit: number; offset?: number | undefined; cursor?: string | undefined }
 
-/** The page as GraphQL's variables have it. */
+/** Converts page arguments to GraphQL variables. */
 export const pageOf = ({ limit, offset, cursor }: PageArguments) => ({
   limit,
   ...(offset !== undefined && { offset }),
   ...(cursor !== undefined && { cursor }),
 })
 
-/** The schema of a list answer: what holds of every one. Its `meta` goes unsaid, as lists of tools are paid for. */
+/** Output schema of every list. Leaves out `meta`, because tool lists cost tokens. */
 export const pageOutput = {
   type: 'object',
   properties: { data: { type: 'array', items: { type: 'object' } } },
 }
 
-/** The schema of a record answer. */
+/** Output schema of a record. */
 export const recordOutput = {
   type: 'object',
   properties: { data: { type: 'object' } },
 }
 
-/** The schema of any other answer about one thing. */
+/** Output schema of any other single object. */
 export const answerOutput = { type: 'object', properties: {} }

@@ -1,17 +1,17 @@
-/** Fields that a record is read with and no write sets; models send them back with the rest of the record. */
+/** Read-only record fields. Models send them back together with the rest of the record. */
 const READ_ONLY = ['created_at', 'updated_at', 'version', 'status', 'cancelled_at', 'valid'] as const
-/** Of a record without a pair these are null, which no write takes. */
+/** Null in records without an external id pair; writes do not accept null for them. */
 const PAIR = ['external_id', 'external_source'] as const
 
 type Args = Record<string, unknown>
 type Parted = { args: Args; stated?: Args }
 
-/** The arguments of a write without what the record says of itself; that is held to what is stored. */
+/** Splits read-only fields off the arguments of a write. The engine compares them with the stored record. */
 export function takeEchoes(args: Args): Parted {
   return part(args, (name) => isOneOf(READ_ONLY, name) || (isOneOf(PAIR, name) && args[name] === null))
 }
 
-/** The same of properties of data: those that the type does not have. */
+/** Splits read-only fields off flat arguments, except those that the type has as properties. */
 export function takeEchoesOfType(data: Args, has: (property: string) => boolean): Parted {
   const echoed = (name: string) => isOneOf(READ_ONLY, name) || isOneOf(PAIR, name) || name === 'record_type'
   return part(data, (name) => echoed(name) && !has(name))

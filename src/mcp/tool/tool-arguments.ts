@@ -3,7 +3,10 @@ import { check, inBody } from '../../contract/validate.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
 import { decodeStringified } from './decode-arguments.ts'
 
-/** The arguments of a call in the shape that was published for them. @throws VALIDATION_ERROR with every fault */
+/**
+ * Validates the arguments of a call against the shape of its tool.
+ * @throws VALIDATION_ERROR with every fault
+ */
 export function readArguments<In extends z.ZodObject>(
   args: Record<string, unknown>,
   shape: In,
@@ -12,7 +15,7 @@ export function readArguments<In extends z.ZodObject>(
   return check(shape, decodeStringified(withoutFiller(args, shape), published), inBody())
 }
 
-/** Clients that cannot call without arguments make one up. */
+/** Some clients cannot call a tool without arguments and send this placeholder. */
 const FILLER = 'random_string'
 
 function withoutFiller(args: Record<string, unknown>, shape: z.ZodObject): Record<string, unknown> {

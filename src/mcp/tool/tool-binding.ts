@@ -7,37 +7,39 @@ import { readArguments } from './tool-arguments.ts'
 import { type Asked, type Given, runTool, type Spec } from './tool-call.ts'
 import { definition, publish, type ToolDefinition } from './tool-definition.ts'
 
-/** What a tool of a base is bound to. */
+/** A binding: a tool of a base with preset, removed and restricted arguments. */
 export type Binding = {
   name: string
   title: string
   description: string
-  /** Arguments that are given. */
+  /** Preset arguments. */
   given: Readonly<Record<string, unknown>>
-  /** Arguments that it does not have. */
+  /** Removed arguments. */
   without?: readonly string[]
-  /** The values that an argument may have. */
+  /** Allowed values by argument. */
   only?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Where a tool of one base is called: by whom, at which address, and whether that has resources to link to. */
+/**
+ * Where a bound tool is called: base, address, caller, and whether the address serves resources to link to.
+ */
 export type Place = { base: string; at: string; context: Context; hasResources: boolean }
 
-/** A tool whose every argument that is not the caller's is given. */
+/** A tool with preset arguments. The caller supplies the rest. */
 export type BoundTool = {
   definition: ToolDefinition
   /** @throws DomainError with paths relative to the arguments */
   call(args: Record<string, unknown>, place: Place, caller: Caller): Promise<ToolResult>
 }
 
-/** A tool of an endpoint; it is called in a context that reaches no more than the tool may. */
+/** A tool of an endpoint. It runs in a context that is narrowed to what the tool may access. */
 export type EndpointTool = BoundTool & {
-  /** What it is of, for those who look at an endpoint; null for tools of no one type. */
+  /** The record type, for previews of an endpoint; null for tools that are not of one type. */
   recordType: string | null
   operation: string
 }
 
-/** A tool with some of its arguments given; the engine says what the token may not do. */
+/** Binds a tool to preset arguments. The engine enforces the permissions. */
 export function bound<In extends z.ZodObject>(spec: Spec<In>, as: Binding): BoundTool {
   const { name, title, description, given, without = [], only = {} } = as
   const gone = [...Object.keys(given), ...without].filter((key) => Object.hasOwn(spec.input.shape, key))

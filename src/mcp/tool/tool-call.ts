@@ -8,36 +8,39 @@ import { type ShowsRecords, success, type ToolResult } from '../protocol/result.
 import { withApproval } from './deletion-approval.ts'
 import type { Described } from './tool-definition.ts'
 
-/** What a tool is made of. */
+/** The specification of a generic tool. */
 export type Spec<In extends z.ZodObject> = Described & {
-  /** What a call must hold, where some take less than others. */
+  /** The required permission of a call, if it depends on the arguments. */
   permissionOf?: (args: Record<string, unknown>) => Permission
   input: In
-  /** Is the answer content of records, which a reader must not take for instructions? */
+  /** Whether the result contains record content and needs the prompt injection warning. */
   showsRecords?: ShowsRecords
-  /** Is it only at addresses that name it? */
+  /** Listed only at addresses that name the tool. */
   onlyNamed?: boolean
-  /** Has the server what the tool stands on? Always, when left out. */
+  /** Whether the server has the feature that the tool needs; always, by default. */
   available?: (context: Context) => boolean
-  /** Does it tolerate what a record says of itself, sent back with it? That comes as `stated`. */
+  /** Whether the tool accepts read-only record fields sent back with a write. `run` gets them as `stated`. */
   takesEchoes?: boolean
-  /** What it answers; a `Reading` where it takes `max_tokens`. */
+  /** Runs the tool. Returns a body, or a `Reading` if the tool takes `max_tokens`. */
   run: (args: Given<In>, context: Context, caller: Caller, where: CalledAt) => Promise<object>
 }
 
-/** What the address of a call has: resources to link to, a name on the network, and tools, where it has not all. */
+/**
+ * Properties of the called address: resources to link to, public URL, and the listed tools if they are
+ * restricted.
+ */
 type Where = {
   hasResources?: boolean
   publicUrl?: string | undefined
   tools?: readonly string[] | null
 }
-/** The same, and which it is. */
+/** `Where` together with the address itself. */
 type CalledAt = Where & { at: string }
 
-/** The arguments of a call as its tool takes them. */
+/** Validated arguments of a call. */
 export type Given<In extends z.ZodObject> = z.output<In> & { base_id: string; stated?: object }
 
-/** How a call is to be run, as its arguments say. */
+/** Write options among the arguments. */
 export type Asked = {
   idempotency_key?: string | undefined
   dry_run?: boolean | undefined
@@ -45,10 +48,10 @@ export type Asked = {
   max_tokens?: number | undefined
 }
 
-/** Where a call was made, of what tool, and with what arguments. */
+/** Identity of a call for idempotency: address, tool and arguments. */
 type Request = readonly [at: string, name: string, args: Record<string, unknown>]
 
-/** Runs a call; one that deletes many things once it is approved of. */
+/** Runs a tool call, with approval if it deletes many things. */
 export async function runTool<In extends z.ZodObject>(
   { showsRecords = false, run }: Spec<In>,
   given: Given<In>,
@@ -71,10 +74,13 @@ export async function runTool<In extends z.ZodObject>(
     : success(done, showsRecords)
 }
 
-/** Copied only when it is asked for: arguments may have thousands of members. */
+/** Copies the arguments lazily, because they can have thousands of members. */
 const withoutPlan = ({ plan_token: _, ...args }: Request[2]): object => args
 
-/** The context of one call: its writes carry the call's key and the plan it approves of, and are named after the call. */
+/**
+ * The write context of one call: idempotency key, approved plan, dry run, and the request that the key is
+ * bound to.
+ */
 export function asked(
   context: Context,
   [at, name, args]: Request,

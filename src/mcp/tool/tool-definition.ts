@@ -5,34 +5,34 @@ import type { Permission } from '../../graphql/context.ts'
 import { projectSchema } from '../schema-projection/project.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
 
-/** A tool as clients see it. All hints that mean something are written out: clients approve calls by them. */
+/** A tool as clients see it. All meaningful hints are explicit, because clients base approval on them. */
 export type ToolDefinition = {
   name: string
   description: string
   inputSchema: PortableSchema
   outputSchema: object
   annotations: {
-    /** Here and not beside the name: here clients of every protocol version look for it. */
+    /** The title is in the annotations, where clients of every protocol version look for it. */
     title: string
     readOnlyHint: boolean
-    /** Of a tool that writes, like the next. */
+    /** This and the next hint apply to tools that write. */
     destructiveHint?: boolean
     idempotentHint?: boolean
     openWorldHint: boolean
   }
 }
 
-/** What a definition is written from. */
+/** The parts of a definition. */
 export type Described = {
   title: string
   description: string
-  /** What the token must hold somewhere in the base for the tool to be listed. */
+  /** Permission that the token must hold somewhere in the base for the tool to be listed. */
   permission: Permission
   hints: { destructive?: boolean; idempotent?: boolean }
   output: object
 }
 
-/** The tool, with every hint that its permission leaves open. */
+/** Builds the definition of a tool. Hints that are not given follow from its permission. */
 export const definition = (
   name: string,
   { title, description, permission, hints, output }: Described,
@@ -53,7 +53,10 @@ export const definition = (
   },
 })
 
-/** That an object may hold anything is what an object without properties says anyhow; that a value may be any, its schema. */
+/**
+ * Removes redundant keywords from an open schema: `additionalProperties` without `properties`, and
+ * descriptions that say any value is allowed.
+ */
 function withoutOpen(schema: PortableSchema): PortableSchema {
   const { additionalProperties, properties, description } = schema
   if (description?.endsWith(ANY) && schema.type === undefined) {
@@ -73,15 +76,15 @@ function withoutOpen(schema: PortableSchema): PortableSchema {
 
 const ANY = 'Any JSON value.'
 
-/** The shape as every client takes it. */
+/** Converts a zod shape to the portable schema dialect. */
 export function publish(shape: z.ZodObject): PortableSchema {
   const whole = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any', override: sparing })
   return projectSchema(whole).schema
 }
 
 /**
- * Every list of tools is paid for: what zod says of all integers and objects, bounds no caller meets, and defaults, which
- * the answers tell, go unsaid.
+ * Removes noise from zod's JSON Schema to save tokens: default bounds of integers, open objects, bounds that
+ * no caller reaches, and defaults, which responses show.
  */
 function sparing({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = 0 } = jsonSchema

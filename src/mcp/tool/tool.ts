@@ -10,19 +10,19 @@ import { type Binding, type BoundTool, bound } from './tool-binding.ts'
 import { type Asked, type Given, runTool, type Spec } from './tool-call.ts'
 import { definition, publish, type ToolDefinition } from './tool-definition.ts'
 
-/** One row of the MCP contract that is not of one record type. */
+/** A generic tool: an MCP tool that is not specific to one record type. */
 export type Tool = {
   name: string
   permission: Permission
-  /** It is at addresses alone that name it: every list of tools is paid for. */
+  /** Listed only at addresses that name it, because tool lists cost tokens. */
   onlyNamed: boolean
-  /** A tool that the server has switched off is not listed; its call says so. */
+  /** Whether the server has the feature. A disabled tool is not listed, and a call explains why. */
   available(context: Context): boolean
-  /** As listed on `/mcp/{base}`, or, with `base_id` among its arguments, on `/mcp`. */
+  /** Definition as listed on `/mcp/{base}`, or with a `base_id` argument on `/mcp`. */
   define(withBase: boolean): ToolDefinition
   /** @throws DomainError with paths relative to the arguments */
   call(args: Record<string, unknown>, session: AddressSession, caller: Caller): Promise<ToolResult>
-  /** The tool of a base with some of its arguments given, under a name of its own. */
+  /** Binds the tool of a base to preset arguments, under its own name. */
   bind(as: Binding): BoundTool
 }
 
@@ -30,10 +30,10 @@ const baseId = { base_id: z.string() }
 
 const always = () => true
 
-/** A tool of a base. */
+/** Defines a tool of a base. */
 export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
   const inBase = publish(spec.input)
-  // Made once: zod compiles each new shape at its first use.
+  // Created once, because zod compiles each new shape at its first use.
   const withBaseId = z.strictObject({ ...baseId, ...spec.input.shape })
   const anywhere = publish(withBaseId)
   return {
@@ -55,7 +55,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
   }
 }
 
-/** A tool of the account, listed on `/mcp` only. */
+/** Defines an account tool, listed on `/mcp` only. */
 export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
   const input = publish(spec.input)
   return {
@@ -74,7 +74,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
   }
 }
 
-/** What the token may not do is said before what the arguments lack; the engine asks again. */
+/** Checks permissions before arguments, so that 403 precedes 400. The engine checks again. */
 function demandFirst(
   args: Record<string, unknown>,
   base: string | null,
@@ -88,13 +88,13 @@ function demandFirst(
   demandNeed(context, ofType ? { permission, base: at, recordType: record_type } : { sight: at })
 }
 
-/** The argument of every read: how long its answer may be, in tokens; 4,000 when left out. */
+/** Argument of all read tools: maximum tokens of the result; 4,000 by default. */
 export const reading = {
   max_tokens: z.int().min(LIMITS.answerTokensMin).max(LIMITS.answerTokensMax).optional(),
 }
 
-/** The arguments of every write; the server's instructions say what they are for. */
+/** Arguments of all write tools. The server instructions explain them. */
 export const writing = { idempotency_key: z.string().optional(), dry_run: z.boolean().optional() }
 
-/** The same of a tool that may delete many things, and then asks first. */
+/** Arguments of tools that can delete many things and ask for approval first. */
 export const deleting = { ...writing, plan_token: z.string().optional() }

@@ -2,7 +2,7 @@ import { nearest } from '../../contract/suggest.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 
-/** The refusal of a tool that is more than the token may. */
+/** FORBIDDEN for a tool that the grants do not allow. */
 export const beyondGrants = (name: string) =>
   new DomainError('FORBIDDEN', `The token may not use "${name.slice(0, 128)}".`, {
     details: [
@@ -10,7 +10,7 @@ export const beyondGrants = (name: string) =>
     ],
   })
 
-/** The refusal of a tool that there is not, with the nearest of those there are. */
+/** Error for an unknown tool, with the nearest known name as a hint. */
 export function unknownTool(name: string, known: readonly string[]): InvalidParams {
   const close = nearestTool(name, known)
   return new InvalidParams(
@@ -18,14 +18,13 @@ export function unknownTool(name: string, known: readonly string[]): InvalidPara
   )
 }
 
-/** First words of names that mean something themselves: none of them is another one misspelt. */
+/**
+ * Verbs with distinct meanings. A name that begins with one is never taken for a misspelling of another verb.
+ */
 const VERBS =
   /^(create|add|insert|get|read|fetch|find|search|list|query|count|aggregate|update|patch|set|upsert|put|delete|remove|cancel|link|unlink|related)$/
 
-/**
- * The tool that a name most likely means. Its first word says what is done, and a tool that does another thing is never
- * meant: who would delete must not be led to create.
- */
+/** Finds the nearest tool name, but only with the same verb: a hint must not turn a delete into a create. */
 function nearestTool(name: string, known: readonly string[]): string | undefined {
   const [word = '', ...rest] = name.split('_')
   const verbs = new Set(known.map(verbOf))

@@ -29,7 +29,7 @@ const putBase = compile(
 )
 
 const texts = BaseBody.pick({ name: true, description: true }).shape
-/** The engine knows each setting; a tool names them only. */
+/** The engine validates the settings; the tool only documents them. */
 const settings = z.record(z.string(), z.unknown()).optional().meta({
   description: 'schema_changes ("direct" or "preview_only"), history_days, trash_days.',
 })

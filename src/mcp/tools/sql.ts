@@ -17,7 +17,7 @@ const run = compile(
   ),
 )
 
-/** Rows a tool answers unless it is asked for others: what is read is paid for. */
+/** Default row limit, because output costs tokens. */
 const ROWS = 100
 
 export const sqlTools = [
@@ -37,7 +37,7 @@ export const sqlTools = [
     }),
     output: pageOutput,
     run: async ({ base_id, query, params, limit }, context) => {
-      // Either form may come as a JSON string, as arguments of one type do.
+      // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
       return new Reading((await run(asked, context)).sql, {

@@ -36,20 +36,20 @@ const Types = graphql(`query ToolTypes($base: String!, $limit: Int, $offset: Int
 }`)
 const readVersion = compile(Version)
 const readTypes = compile(Types)
-/** A record type as its tools need it. */
+/** The fields of a record type that its tools need. */
 export type RecordType = ResultOf<typeof Types>['recordTypes']['data'][number]
 
-/** A tool of one record type: `create_<type>` or `update_<type>`, or, of an endpoint, `upsert_<type>`. */
+/** A type tool: `create_<type>` or `update_<type>`, and `upsert_<type>` at endpoints. */
 export type TypedTool = {
   definition: ToolDefinition
   operation: 'create' | 'update' | 'upsert'
   recordType: string
   input: ToolInput
 }
-/** The tools of a base's types, compiled once for each version of them and each set of grants. */
+/** The type tools of a base, cached by types version and grants. */
 export type TypedTools = { all: ReadonlyMap<string, TypedTool>; listed: readonly ToolDefinition[] }
 
-/** Those of the named tools that are there, or all: all or none are listed, while they fit. */
+/** The named tools, or all. Lists all or none: none if they exceed the token limit. */
 export function listedOf({ all, listed }: TypedTools, names: readonly string[] | null) {
   return names
     ? fitting([...all.values()].filter(({ definition }) => names.includes(definition.name)))
@@ -57,7 +57,7 @@ export function listedOf({ all, listed }: TypedTools, names: readonly string[] |
 }
 
 function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
-  // One by one: all of them may be megabytes, and are seen to be too many early.
+  // Estimate one by one and stop early, because all definitions together can be megabytes.
   let left = LIMITS.typedToolTokens
   for (const { definition } of tools) {
     left -= estimateTokens(definition)
@@ -68,7 +68,7 @@ function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
 
 const cache = new LRUCache<string, TypedTools>({ max: 200 })
 
-/** The tools of the types the token may write. */
+/** The write tools of the types that the token may write. */
 export async function typedTools(base: string, context: Context): Promise<TypedTools> {
   const { typesVersion, createdAt } = (await readVersion({ base }, context)).base
   const grants = grantsName(context)
@@ -88,7 +88,7 @@ export async function typedTools(base: string, context: Context): Promise<TypedT
 const RECENT_MS = 1000
 const recent = new LRUCache<string, TypedTools>({ max: 200, ttl: RECENT_MS })
 
-/** The tool of that name. A set may be a second old: what the call says is checked against the type as it is. */
+/** Finds a type tool by name. The cache may be a second old; the call validates against the current type. */
 export async function typedTool(
   base: string,
   name: string,
@@ -122,7 +122,7 @@ async function toolsOf(type: RecordType): Promise<TypedTool[]> {
 const TITLES = { create: 'Create', update: 'Update', upsert: 'Upsert' } as const
 const INPUTS = { create: createInput, update: updateInput, upsert: upsertInput }
 
-/** What a tool of the type does. */
+/** The first sentence of a tool description. */
 export function wordsOf({ id }: RecordType, operation: TypedTool['operation']): string {
   if (operation === 'create') return `Create a record of type "${id}".`
   if (operation === 'update')
@@ -130,14 +130,14 @@ export function wordsOf({ id }: RecordType, operation: TypedTool['operation']): 
   return `Write a record of type "${id}" whole: the one of the id or external_id, else a new one.`
 }
 
-/** What its author says of the type, after a space. */
+/** The type's own description, with a leading space. */
 export const aboutType = ({ description }: RecordType): string =>
   description ? ` ${clean(description, 600)}` : ''
 
-/** What the type is called in titles. */
+/** The type's name in titles. */
 export const labelOf = ({ name, id }: RecordType): string => clean(name, 100) || id
 
-/** The tools of a type share its projection, which takes a while to make of a large schema. */
+/** Projection cache: the tools of a type share one projection, which is slow to compute for large schemas. */
 const projections = new WeakMap<RecordType, Projection>()
 
 async function projectionOf(type: RecordType): Promise<Projection> {
@@ -148,7 +148,10 @@ async function projectionOf(type: RecordType): Promise<Projection> {
   return made
 }
 
-/** A writing tool of the type with the properties `shown`, by the record's own names; null for all. */
+/**
+ * Builds a write tool of the type. `shown` restricts its properties, by their names in the record; null for
+ * all.
+ */
 export async function typedToolOf(
   type: RecordType,
   operation: TypedTool['operation'],
@@ -188,7 +191,10 @@ const Reserved = z.strictObject({
 
 const ReservedOfUpdate = Reserved.extend({ id: z.string() })
 
-/** Runs a tool of a type. @throws DomainError with paths relative to the arguments */
+/**
+ * Runs a type tool.
+ * @throws DomainError with paths relative to the arguments
+ */
 export async function callTyped(
   tool: TypedTool,
   { base, at, context }: Place,
@@ -225,11 +231,11 @@ export async function callTyped(
   }
 }
 
-/** In an open type whatever is not an argument is data. */
+/** In an open type, every unknown argument is record data. */
 const isClosed = ({ projection }: ToolInput) => !projection.open
 const isProperty = ({ projection }: ToolInput, name: string) => projection.properties.has(name)
 
-/** `/data/title` → `/title`, and reserved arguments, under the names that were published. */
+/** Maps error paths to the published argument names: `/data/title` → `/title`, and reserved arguments. */
 function relative(path: string, { reserved, projection }: ToolInput): string {
   if (path === '/data' || path.startsWith('/data/'))
     return publishPointer(path.slice('/data'.length), projection.names)

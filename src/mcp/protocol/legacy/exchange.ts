@@ -4,9 +4,9 @@ import type { Calls } from '../call-log.ts'
 import { Exchange } from '../exchange.ts'
 import type { Kept } from './sessions.ts'
 
-/** A POST of this era: in a session, or alone. */
+/** A POST of the legacy era, with a session or stateless. */
 export class LegacyExchange extends Exchange<JSONRPCMessage> {
-  /** Null for a POST that stands alone. */
+  /** The session; null for a stateless POST. */
   readonly kept: Kept | null
 
   constructor(
@@ -19,7 +19,7 @@ export class LegacyExchange extends Exchange<JSONRPCMessage> {
     super(session, calls, takesStream, requests)
     this.kept = kept
   }
-  /** Can the client be asked something while it waits? It answers in its session. */
+  /** Whether the server can send requests (elicitation) during this POST. Needs a session and a stream. */
   get canAsk(): boolean {
     return this.kept !== null && this.takesStream
   }

@@ -12,7 +12,7 @@ import { isOpening, isRequest, readMessages } from './messages.ts'
 import { openLegacyServer } from './server.ts'
 import { type Kept, Sessions } from './sessions.ts'
 
-/** Versions of the `initialize` era; a header that names another is refused. */
+/** Protocol versions of the `initialize` era. A header that names any other is rejected. */
 export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 
 type Post = (
@@ -22,7 +22,10 @@ type Post = (
   calls: Calls,
 ) => Promise<FastifyReply>
 type Serve = (request: FastifyRequest, reply: FastifyReply, session: AddressSession) => Promise<FastifyReply>
-/** The era over HTTP: POSTs with a session and without, the stream of a session, and its end. */
+/**
+ * HTTP transport of the legacy era: POST with and without a session, GET for the session stream, DELETE to
+ * end a session.
+ */
 export type Legacy = { post: Post; get: Serve; delete: Serve; close(): Promise<void>; endStreams(): void }
 
 export async function openLegacy(provider: Provider, onInternal: (cause: unknown) => void): Promise<Legacy> {
@@ -61,7 +64,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     if (exchange.outbox) return stream(reply, exchange.outbox)
     const [first] = exchange.answers
     if (!first) return reply.code(202).send()
-    // One server answers for all addresses; what is said of this one is put in its place.
+    // One SDK server serves all addresses, so replace the instructions with those of this address.
     if (opens && 'result' in first && session.instructions !== null)
       first.result['instructions'] = session.instructions
     if (opens && 'result' in first)
@@ -101,7 +104,7 @@ const VERSIONS = `MCP-Protocol-Version must be one of ${LEGACY_VERSIONS.join(', 
 const NO_SESSION = 'This request needs a session. POST initialize to open one.'
 const GONE = 'Unknown session. Send initialize again, without Mcp-Session-Id.'
 
-/** The session that the request names; null when it names none, undefined when there is none for it. */
+/** Looks up the session of the `Mcp-Session-Id` header: null without the header, undefined if unknown. */
 function keptOf(
   request: FastifyRequest,
   session: AddressSession,
@@ -112,7 +115,7 @@ function keptOf(
   return sessions.find(String(id), ownerOf(session), request.url)
 }
 
-/** Whose a session is: the token's, under whatever grants each request finds it with. */
+/** Owner of a session: the token. Each request still applies the token's current grants. */
 function ownerOf({ context }: AddressSession): string {
   const { tokenId, name } = context.scope.actor
   return tokenId ?? name

@@ -6,8 +6,9 @@ import { type Changed, InvalidParams, type Provider } from '../provider.ts'
 import type { Kept } from './sessions.ts'
 
 /**
- * Opens the stream of a session: what the server has to say unasked. A session has one; a client that comes again has
- * lost the one before. @throws RATE_LIMITED
+ * Opens the GET stream of a session for server-initiated messages. A session has one stream; a new one
+ * replaces the old one, whose connection is presumed lost.
+ * @throws RATE_LIMITED
  */
 export async function listen(
   provider: Provider,
@@ -20,10 +21,10 @@ export async function listen(
   for (const uri of kept.uris)
     try {
       await watch?.follow(uri)
-      // Nobody told of what happened while there was no stream.
+      // Notify about changes that may have been missed while no stream was open.
       outbox.send(notificationOf({ uri }))
     } catch (thrown) {
-      // What the token may no longer read, it no longer follows.
+      // Drop subscriptions that the token may no longer read.
       if (!(thrown instanceof InvalidParams || thrown instanceof DomainError)) onInternal(thrown)
       kept.uris.delete(uri)
     }
@@ -38,7 +39,7 @@ export async function listen(
   const over = () => {
     if (watch?.over.reason instanceof Error && watch.over.reason.name !== 'AbortError')
       onInternal(watch.over.reason)
-    // The grants may be others: whoever comes again looks for himself.
+    // The grants may have changed, so the client must list the tools again after it reconnects.
     outbox.send(notificationOf({ list: 'tools' }))
     outbox.end()
   }

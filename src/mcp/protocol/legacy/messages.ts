@@ -1,4 +1,4 @@
-/** What the messages of a body are. They are read once; from then on a look at their keys tells them apart. */
+/** Parses and classifies the JSON-RPC messages of a body. Later code tells them apart by their keys. */
 import {
   isInitializeRequest,
   type JSONRPCMessage,
@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
 
-/** The messages of a body, or why it is none. */
+/** Validates the messages of a body, or returns the reason for a refusal. */
 export function readMessages(body: unknown): { messages: JSONRPCMessage[]; isBatch: boolean } | string {
   const isBatch = Array.isArray(body)
   const raw: unknown[] = isBatch ? body : [body]
@@ -30,7 +30,7 @@ export const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest =>
 export const isNotification = (message: JSONRPCMessage): message is JSONRPCNotification =>
   'method' in message && !('id' in message)
 
-/** Is it an `initialize` that is well formed? */
+/** Whether the message is a valid `initialize` request. */
 export const isOpening = (message: JSONRPCMessage | undefined): boolean =>
   message !== undefined &&
   'method' in message &&

@@ -19,7 +19,7 @@ import type { LegacyExchange } from './exchange.ts'
 import { RpcError } from './rpc-error.ts'
 import type { Kept } from './sessions.ts'
 
-/** What a request is served with. */
+/** Everything that a request handler gets. */
 type Serving = {
   provider: Provider
   exchange: LegacyExchange
@@ -34,7 +34,7 @@ const method = <Request extends { params?: unknown }>(
   run: Run<Request['params']>,
 ): Method => ({ shape, run: run as Run<never> })
 
-/** The methods that the provider has something for. */
+/** Builds the method table of the legacy era from what the provider supports. */
 export function methodsOf({ tools, resources, prompts, complete, watch }: Provider): Map<string, Method> {
   const methods: Record<string, Method> = {
     'tools/list': method(ListToolsRequestSchema, (params, { exchange }) =>
@@ -86,7 +86,10 @@ export function methodsOf({ tools, resources, prompts, complete, watch }: Provid
   return new Map(Object.entries(methods))
 }
 
-/** The params of a request, if they are those of its method; else its fault. */
+/**
+ * Validates the params of a request against the shape of its method.
+ * @throws InvalidParams
+ */
 export function readParams(shape: Method['shape'], request: { method: string }): { params: unknown } {
   const parsed = shape.safeParse(request)
   if (parsed.success) return { params: parsed.data.params }

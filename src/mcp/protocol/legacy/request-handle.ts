@@ -19,7 +19,10 @@ import {
 import type { LegacyExchange } from './exchange.ts'
 import type { Mux, Run } from './shared-transport.ts'
 
-/** The ways to a client: what is said goes out as it is, what is asked is held until it is answered. */
+/**
+ * Outgoing channels: the shared transport sends notifications, the SDK server sends requests and awaits
+ * responses.
+ */
 type Ways = { mux: Mux; server: Server }
 
 const RESULTS = {
@@ -28,7 +31,10 @@ const RESULTS = {
   'roots/list': ListRootsResultSchema,
 }
 
-/** Who waits for a request of this era: it is told and asked over the stream that its POST is answered with. */
+/**
+ * Request handle of the legacy era: sends progress, logs and elicitations over the stream that answers the
+ * POST.
+ */
 export function callerOf(
   { params }: JSONRPCRequest,
   exchange: LegacyExchange,
@@ -68,7 +74,7 @@ const unanswered = (cause: unknown): never => {
   throw new Unanswered('The client did not answer.', { cause })
 }
 
-/** @throws MissingCapability where the client cannot answer, or is asked too much already */
+/** @throws MissingCapability if the client cannot answer, or has too many open questions */
 function demandQuestions(questions: Questions, exchange: LegacyExchange): void {
   const declared = exchange.canAsk ? (exchange.kept?.capabilities ?? {}) : {}
   demandCapabilities(questions, declared)

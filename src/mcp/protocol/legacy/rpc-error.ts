@@ -1,4 +1,4 @@
-/** A fault of a request that has a code of its own. */
+/** A request error with its own JSON-RPC code. */
 export class RpcError extends Error {
   readonly code: number
   constructor(code: number, message: string) {

@@ -15,15 +15,15 @@ import { callerOf } from './request-handle.ts'
 import { RpcError } from './rpc-error.ts'
 import { Mux, type Outcome, type Run } from './shared-transport.ts'
 
-/** The protocol's `initialize` era, 2024-11-05 to 2025-11-25: one server of the SDK for all clients. */
+/** MCP server of the `initialize` era, 2024-11-05 to 2025-11-25: one SDK server shared by all clients. */
 export type LegacyServer = {
-  /** Takes a message of a client; what comes of it is said to its exchange. */
+  /** Handles a message of a client. Responses go to its exchange. */
   take(message: JSONRPCMessage, exchange: LegacyExchange): void
-  /** Ends what still runs for somebody who has gone. */
+  /** Cancels running requests of a disconnected client. */
   abandon(exchange: LegacyExchange): void
-  /** No call waits for a client's answer any more. */
+  /** Ends all waits for client responses, during shutdown. */
   endQuestions(): void
-  /** Ends all that runs. */
+  /** Cancels everything that runs. */
   close(): Promise<void>
 }
 
@@ -49,8 +49,8 @@ export async function openLegacyServer(
       return { error: errorOf(thrown, exchange.session.context.scope.requestId, onInternal) }
     }
   }
-  // The SDK answers what opens and keeps a connection, and holds what clients are asked. It would read each of the other
-  // requests, and each of their results, two times more.
+  // The SDK handles `initialize`, `ping` and requests to clients. All other requests bypass it, because it
+  // would parse each request and each result two more times.
   const mux: Mux = new Mux((...request) => {
     const method = methods.get(request[0].method)
     return method && run(method, ...request)
@@ -69,7 +69,7 @@ export async function openLegacyServer(
   }
 }
 
-/** A resource that is not there has a code of its own in this era. */
+/** Maps errors to JSON-RPC. This era has a code of its own for unknown resources. */
 function errorOf(...[thrown, requestId, onInternal]: Parameters<typeof toProtocolFailure>) {
   if (thrown instanceof RpcError) return { code: thrown.code, message: thrown.message }
   const failure = toProtocolFailure(thrown, requestId, onInternal)
@@ -77,7 +77,7 @@ function errorOf(...[thrown, requestId, onInternal]: Parameters<typeof toProtoco
 }
 const NOT_FOUND = -32002
 
-/** The answer to an `initialize` whose params are none: the SDK, whose method it is, would call it a fault of ours. */
+/** Returns the error for an `initialize` with invalid params. The SDK would report an internal error. */
 function faultOfInitialize(message: JSONRPCMessage) {
   if (!('method' in message) || message.method !== 'initialize' || !('id' in message)) return undefined
   try {

@@ -4,28 +4,28 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { Outbox } from '../event-queue.ts'
 import type { Watch, Wire } from '../provider.ts'
 
-/** What is kept of a client between its requests. */
+/** State that the server keeps for a client between requests. */
 export type Kept = {
   readonly id: string
-  /** Whose it is, and where: nobody else finds it, and nowhere else. */
+  /** Owner and address. The session is found only by requests of the same owner at the same address. */
   readonly owner: string
   readonly address: string
   readonly capabilities: Wire
-  /** Its requests that run, by its ids, each with the number that it runs under. */
+  /** Running requests: client request id to internal number. */
   readonly running: Map<RequestId, number>
-  /** What it was asked and has not answered, by the ids it was given: the server's number, and that of the request. */
+  /** Open server requests: the id that the client got, to the internal number and the request that asked. */
   readonly questions: Map<RequestId, { number: number; of: RequestId }>
-  /** How much it was asked so far. */
+  /** Number of server requests sent so far. */
   asked: number
-  /** Resources it follows. */
+  /** Subscribed resource URIs. */
   readonly uris: Set<string>
   stream: { outbox: Outbox; watch: Watch | undefined } | undefined
   usedAt: number
 }
 
-/** The sessions of one process. The longest unused end first when there are too many, and all end when idle for long. */
+/** Session store of the process: an LRU with a maximum size and an idle timeout. */
 export class Sessions {
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #all = new Map<string, Kept>()
 
   open(owner: string, address: string, capabilities: Wire): Kept {
@@ -45,7 +45,7 @@ export class Sessions {
     this.#all.set(kept.id, kept)
     return kept
   }
-  /** The session of that id, if it is this owner's at this address and has not ended. */
+  /** Finds a session by id, if it belongs to this owner at this address and has not expired. */
   find(id: string, owner: string, address: string): Kept | undefined {
     const kept = this.#all.get(id)
     if (!kept || kept.owner !== owner || kept.address !== address) return undefined
@@ -59,7 +59,7 @@ export class Sessions {
     this.#all.delete(kept.id)
     kept.stream?.outbox.end()
   }
-  /** Ends the streams of all; the sessions themselves go with the process. */
+  /** Ends the streams of all sessions. The sessions themselves are in memory only. */
   close(): void {
     for (const { stream } of this.#all.values()) stream?.outbox.end()
   }

@@ -11,15 +11,16 @@ import type { LegacyExchange } from './exchange.ts'
 import { isNotification, isRequest } from './messages.ts'
 
 type Running = { exchange: LegacyExchange; id: RequestId; ended: AbortController }
-/** A request on its way: its number here, and what aborts when it was cancelled or its client has gone. */
+/** A running request: its internal number, and a signal that aborts on cancellation or disconnect. */
 export type Run = { number: RequestId; signal: AbortSignal }
 export type Outcome = { result: Result } | { error: JSONRPCErrorResponse['error'] }
-/** Runs a request of a method of ours; undefined leaves it to the SDK. */
+/** Runs a request; returns undefined to leave its method to the SDK. */
 type Serve = (request: JSONRPCRequest, exchange: LegacyExchange, run: Run) => Promise<Outcome> | undefined
 
 /**
- * The transport of all clients to one server. A request runs under a number of ours and is answered under its own, in
- * the exchange it came with; a client's answer is taken only for a question that its own session was asked.
+ * SDK transport shared by all clients of one server. It renumbers requests internally and restores the
+ * client's id in the response. A client response is accepted only for a question that its own session was
+ * asked.
  */
 export class Mux implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
@@ -40,7 +41,7 @@ export class Mux implements Transport {
     this.onclose?.()
   }
 
-  /** Takes a message of a client. */
+  /** Handles a message of a client. */
   take(message: JSONRPCMessage, exchange: LegacyExchange): void {
     if (isRequest(message)) this.#run(message, exchange)
     else if (!isNotification(message)) this.#answer(message, exchange)
@@ -55,12 +56,12 @@ export class Mux implements Transport {
     this.onmessage?.({ ...message, id: asked.number })
   }
 
-  /** Ends what still runs for somebody who has gone. */
+  /** Cancels running requests of a disconnected client. */
   abandon(exchange: LegacyExchange): void {
     for (const [number, running] of this.#running) if (running.exchange === exchange) this.#cancel(number)
   }
 
-  /** Takes every open question for unanswered, and each that is yet to come: no call waits for a person any more. */
+  /** Ends all waits for client responses, and those of later questions: shutdown does not wait for users. */
   endQuestions(): void {
     this.#asksNoMore = true
     for (const { exchange } of [...this.#running.values()])
@@ -139,7 +140,7 @@ export class Mux implements Transport {
     exchange.say({ ...message, id })
   }
 
-  /** A question that is no longer waited for. */
+  /** Cancels a question that is no longer awaited. */
   #withdraw(message: JSONRPCMessage & { method: string }, exchange: LegacyExchange): void {
     const { params } = message as { params?: { requestId?: RequestId } }
     for (const [id, question] of exchange.kept?.questions ?? [])

@@ -13,7 +13,7 @@ import { type Answer, openModernServer } from './server.ts'
 
 type Route = InboundModernRoute | InboundLadderRejection
 
-/** The era over HTTP: each POST carries all it needs. */
+/** HTTP transport of the stateless era: each POST is self-contained. */
 export type Modern = {
   post(
     request: FastifyRequest,
@@ -35,7 +35,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       listening.delete(outbox)
       gone.abort()
     }
-    // All may have been said already.
+    // The stream may have ended already.
     if (outbox.isOver) outbox.onEnd()
     openEnded(reply)
     reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache, no-transform')
@@ -72,7 +72,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       await ready
       if (exchange.outbox) return stream(reply, exchange.outbox, gone)
       const [answer] = exchange.answers as Answer[]
-      // Nobody reads it any more.
+      // The client has disconnected.
       if (!answer) return reply.code(CLIENT_GONE).send()
       reply.code('error' in answer ? statusOf(answer.error.code) : 200)
       return reply.type('application/json').send(JSON.stringify(answer))
@@ -83,7 +83,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
   }
 }
 
-/** The refusal names the request that it is of, if the body has one. */
+/** Sends a refusal with the id of the request, if the body has one. */
 function refuse(reply: FastifyReply, { status, code, message, data }: Fault, body: unknown): FastifyReply {
   const { method, id } = body as { method?: unknown; id?: unknown }
   const isOfRequest = typeof method === 'string' && (typeof id === 'string' || typeof id === 'number')

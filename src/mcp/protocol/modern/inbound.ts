@@ -8,25 +8,25 @@ import {
 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 
-/** Why a message is refused before its method is looked at, in the words of JSON-RPC. */
+/** A transport-level refusal of a message, as a JSON-RPC error. */
 export type Fault = { status: number; code: number; message: string; data?: unknown }
 
 export const MODERN_VERSIONS = ['2026-07-28']
 const HEADER_MISMATCH = -32020
-/** The methods whose params hold what the header Mcp-Name repeats. */
+/** Methods that require the Mcp-Name header, and the parameter that it repeats. */
 const NAMED: Readonly<Record<string, 'name' | 'uri'>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
 }
 
-/** Does the message claim, in itself, a version of this era? */
+/** Protocol version that the message itself declares in `_meta`, if any. */
 export const claimOf = (body: object): unknown => {
   const { params } = body as { params?: { _meta?: Record<string, unknown> | null } | null }
   return params?._meta?.[PROTOCOL_VERSION_META_KEY]
 }
 
-/** The era of a message, or its fault: the SDK's own test, which holds the message, its envelope and the headers together. */
+/** Classifies a request by era with the SDK, which compares message, envelope and headers. */
 export const classify = ({ headers, body }: FastifyRequest): InboundClassificationOutcome =>
   classifyInboundRequest({
     httpMethod: 'POST',
@@ -39,7 +39,7 @@ export const classify = ({ headers, body }: FastifyRequest): InboundClassificati
 const header = <Name extends string>(name: Name, value: unknown) =>
   (typeof value === 'string' ? { [name]: value } : {}) as { [key in Name]?: string }
 
-/** What the SDK's test leaves: the version is one of ours, and a request has every header that it needs. */
+/** Checks that the SDK leaves out: the version is supported, and all required headers are present. */
 export function faultOf({ headers }: FastifyRequest, route: InboundModernRoute): Fault | undefined {
   const { revision } = route.classification
   if (revision === undefined || !MODERN_VERSIONS.includes(revision)) {
@@ -77,7 +77,7 @@ const disagree = (header: string, body: string): Fault => ({
 const BASE64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The value of a header; what no header can hold comes as =?base64?…?=. Undefined when that is not well formed. */
+/** Decodes a header value; `=?base64?…?=` carries text that headers cannot. Undefined if malformed. */
 function decodeHeader(value: string): string | undefined {
   if (!(value.startsWith('=?base64?') && value.endsWith('?='))) return value
   const encoded = BASE64.exec(value)?.[1]
@@ -89,7 +89,7 @@ function decodeHeader(value: string): string | undefined {
   }
 }
 
-/** The status of an error: that of a call's own failure is in the body. */
+/** HTTP status of a JSON-RPC error. Tool failures are 200 with the error in the body. */
 export function statusOf(code: number): number {
   if (code === ProtocolErrorCode.MethodNotFound) return 404
   return code === ProtocolErrorCode.MissingRequiredClientCapability ? 400 : 200

@@ -4,23 +4,34 @@ import { sealText, unsealText } from '../../../graphql/context.ts'
 import { type AddressSession, exactAddressOf } from '../address-session.ts'
 import { type Answers, InputNeeded, InvalidParams, type Questions, type Wire } from '../provider.ts'
 
-/** What the client carries between the rounds of a call: what was asked, by digest, what was answered, and until when. */
+/**
+ * Sealed state that the client carries between the rounds of a call: digests of the questions, earlier
+ * answers, and expiry.
+ */
 type State = { asked: Record<string, string>; answers: Record<string, Wire>; until: number }
 
 /**
- * The rounds of one call. This era keeps nothing: a call that needs an answer ends with the question, and is sent again
- * with the answer and with what was known before, sealed for the token and bound to the call and its address.
+ * Multi-round elicitation (`input_required`). This era keeps no state: a call that needs input returns its
+ * questions and a `requestState`. The client repeats the call with the answers and that state, which is
+ * sealed for the token and bound to the call and its address.
  */
 export type Rounds = {
-  /** The answers, if all are there. @throws InputNeeded */
+  /**
+   * Returns the answers if all are there.
+   * @throws InputNeeded
+   */
   ask(questions: Questions): Answers
-  /** What the client has to send with its answers. */
+  /** The `requestState` that the client sends with its answers. */
   stateFor(questions: Questions): string
 }
 
 type Sent = { inputResponses?: unknown; requestState?: unknown }
 
-/** @param call what the call is: its method and all its arguments @throws InvalidParams for a state that is not of it */
+/**
+ * Opens the rounds of a call.
+ * @param call method and arguments of the call
+ * @throws InvalidParams if the state belongs to another call
+ */
 export function openRounds(
   session: AddressSession,
   call: unknown,
@@ -31,7 +42,7 @@ export function openRounds(
   const answers = { ...before, ...answersTo(asked, inputResponses) }
   return {
     ask(questions) {
-      // An answer counts for the very question it was given to.
+      // An answer is valid only for the exact question that it was given to.
       const open = Object.entries(questions).filter(
         ([name, question]) => answers[name] === undefined || asked[name] !== digest(question),
       )
@@ -61,12 +72,12 @@ function openState(session: AddressSession, boundTo: unknown, sealed: unknown): 
   return state
 }
 
-/** The answers to what was asked; whatever else was sent answers nothing. */
+/** Keeps the answers to questions that were asked and ignores the rest. */
 function answersTo(asked: State['asked'], sent: unknown): Record<string, Wire> {
   if (!isObject(sent)) return {}
   const answers = Object.keys(asked).flatMap((name) => {
     const answer = Object.hasOwn(sent, name) ? sent[name] : undefined
-    // Some clients send the result as a message, which is no answer: it is asked for again.
+    // Some clients send the whole JSON-RPC message instead of its result. Ask again.
     return isObject(answer) && !('method' in answer || 'result' in answer) ? [[name, answer] as const] : []
   })
   return Object.fromEntries(answers)

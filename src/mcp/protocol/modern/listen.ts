@@ -11,9 +11,9 @@ type Listen = { params?: { notifications?: { resourceSubscriptions?: unknown } }
 type Served = { provider: Provider; onInternal: (cause: unknown) => void }
 
 /**
- * Serves a `subscriptions/listen` by a handler of its own of the SDK, whose changes are those of this session. Of the
- * resources asked for it follows those that the token may read; the acknowledgement names them. Answers the stream, or
- * what is wrong with the request.
+ * Serves `subscriptions/listen` through an SDK handler that is fed by this session's changes. Subscribes to
+ * those of the requested resources that the token may read; the acknowledgement lists them. Returns the
+ * stream, or the fault of the request.
  * @throws RATE_LIMITED
  */
 export async function listen(
@@ -57,7 +57,7 @@ export async function listen(
   return outbox
 }
 
-/** The request as the SDK reads it: its body is parsed already, and a whole Request would have to be read again. */
+/** A web Request without a body: the body is parsed already, and the SDK gets it separately. */
 function webRequest({ url, headers }: FastifyRequest, signal: AbortSignal): Request {
   const read = new Headers()
   for (const name of READ) {
@@ -69,7 +69,7 @@ function webRequest({ url, headers }: FastifyRequest, signal: AbortSignal): Requ
 
 const READ = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method']
 
-/** The request with the resources that are followed. */
+/** Replaces the requested resources by those that are subscribed. */
 async function following(body: unknown, watch: Watch | undefined, onInternal: (cause: unknown) => void) {
   const { params } = body as Listen
   const asked = params?.notifications?.resourceSubscriptions

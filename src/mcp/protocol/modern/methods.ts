@@ -7,10 +7,10 @@ import { MODERN_VERSIONS } from './inbound.ts'
 import { openRounds } from './input-rounds.ts'
 import { callerOf } from './request-handle.ts'
 
-/** What a request is served with. */
+/** Everything that a request handler gets. */
 type Serving = {
   exchange: Exchange<object>
-  /** What the request says of its client and of itself. */
+  /** `_meta` of the request: client info and protocol version. */
   envelope: Wire
   signal: AbortSignal
   onInternal: (cause: unknown) => void
@@ -21,9 +21,12 @@ export type Method = {
   run(params: never, serving: Serving): Promise<object>
 }
 
-/** Lists depend on the token, and change with the types: a client asks again after a minute. */
+/**
+ * Cache hint for lists. They depend on the token and change with the types, so clients refetch after a
+ * minute.
+ */
 const CACHE = { ttlMs: 60_000, cacheScope: 'private' } as const
-/** What is read changes at any moment, and what is told of the server with the server. */
+/** No caching for reads and server info. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' } as const
 
 const method = <Request extends { params?: unknown }>(
@@ -33,7 +36,7 @@ const method = <Request extends { params?: unknown }>(
 
 const shapes = specTypeSchemas
 
-/** The methods that the provider has something for. */
+/** Builds the method table of the modern era from what the provider supports. */
 export function methodsOf(provider: Provider): Map<string, Method> {
   const { tools, resources, prompts, complete } = provider
   const methods: Record<string, Method> = {
@@ -101,7 +104,7 @@ export function methodsOf(provider: Provider): Map<string, Method> {
   return new Map(Object.entries(methods))
 }
 
-/** A call that may ask: it ends with its question, or runs with the answers that came along. */
+/** Runs a call that may elicit: it returns `input_required` with its questions, or its result. */
 async function inRounds(
   call: unknown,
   sent: object,
@@ -122,7 +125,7 @@ async function inRounds(
   }
 }
 
-/** @throws InvalidParams unless the request is one of its method */
+/** @throws InvalidParams if the request does not match the shape of its method */
 export function demandShape({ shape }: Method, request: { method: string }): void {
   const [issue] = shape['~standard'].validate(request).issues ?? []
   if (!issue) return

@@ -4,12 +4,12 @@ import type { Exchange } from '../exchange.ts'
 import type { Caller, Questions, Wire } from '../provider.ts'
 import type { Rounds } from './input-rounds.ts'
 
-/** Levels of severity, the least first. Source: RFC 5424, which the protocol takes them from. */
+/** Log levels by rising severity. Source: RFC 5424, as adopted by MCP. */
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
 /**
- * Who waits for a request of this era: it is told over the answer's own stream, and asked by an answer that is a question.
- * @param envelope what the request says of its client and of itself
+ * Request handle of the modern era: notifications go to the stream of the response, questions end the call.
+ * @param envelope `_meta` of the request
  */
 export function callerOf(
   envelope: Wire,

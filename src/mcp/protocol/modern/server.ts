@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts'
 import type { Provider, Wire } from '../provider.ts'
 import { demandShape, methodsOf } from './methods.ts'
 
-/** An answer to a request of the era that keeps nothing, from 2026-07-28. */
+/** A JSON-RPC response of the stateless era, from 2026-07-28. */
 export type Answer = { jsonrpc: '2.0'; id: string | number } & (
   | { result: object }
   | { error: { code: number; message: string; data?: object } }
@@ -15,7 +15,7 @@ export type ModernServer = (
   signal: AbortSignal,
 ) => Promise<Answer>
 
-/** One server for all clients: what a request is served with comes with it, and nothing of it stays. */
+/** Stateless server shared by all clients. All state of a request comes with the request. */
 export function openModernServer(provider: Provider, onInternal: (cause: unknown) => void): ModernServer {
   const methods = methodsOf(provider)
   const { about } = provider
@@ -25,7 +25,7 @@ export function openModernServer(provider: Provider, onInternal: (cause: unknown
       const method = methods.get(request.method)
       if (!method) return { jsonrpc: '2.0', id, error: NO_METHOD }
       demandShape(method, request)
-      // As it came, not as the shape copies it: nothing in it is changed by being checked.
+      // Use the original params, not zod's copy: validation must not change them.
       const params = request.params ?? {}
       const envelope = (params['_meta'] ?? {}) as Wire
       const result = await method.run(params as never, { exchange, envelope, signal, onInternal })
@@ -39,7 +39,7 @@ export function openModernServer(provider: Provider, onInternal: (cause: unknown
 
 const NO_METHOD = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' }
 
-/** Every result says whether it is the last of its call, and whose it is. */
+/** Adds the fields that every result has: `resultType` and server info. */
 export const resultOf = (result: { _meta?: object }, about: Provider['about']): object => ({
   resultType: 'complete',
   ...result,

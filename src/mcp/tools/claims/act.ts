@@ -5,7 +5,10 @@ import { type Body, Reading, type Row, recordUriIn } from '../../budget/read-res
 import { type Args, demandArguments } from './arguments.ts'
 import { claim, complete, heartbeat, release, wait } from './operations.ts'
 
-/** Does what the action says. @throws DomainError with paths relative to the arguments */
+/**
+ * Runs the action of the claims tool.
+ * @throws DomainError with paths relative to the arguments
+ */
 export async function act(
   { base_id: base, ...args }: Args & { base_id: string },
   context: Context,
@@ -46,7 +49,7 @@ export async function act(
   }
 }
 
-/** What was claimed is the caller's: every row is shown, and only what its record holds may be cut. */
+/** Claimed records are all returned, because the caller holds them. Only their data is truncated. */
 const dataOfClaimed = ({ data }: Body) =>
   (data as { record: Row }[]).map(({ record }, index) => ({
     value: record['data'],
@@ -56,7 +59,7 @@ const dataOfClaimed = ({ data }: Body) =>
     },
   }))
 
-/** What is wrong with the id is wrong with the argument that gave it. */
+/** Reports errors about `/id` at the argument `claim_id`. */
 const named = <T>(acting: Promise<T>): Promise<T> =>
   acting.catch((thrown: unknown) => {
     throw withPaths(thrown, (path) => (path === '/id' ? '/claim_id' : path))

@@ -10,7 +10,7 @@ export const input = z.strictObject({
   record_type: z.string().optional(),
   filter: z.record(z.string(), z.unknown()).optional(),
   sort: z.string().optional(),
-  // Bounds are the engine's to tell: here they would cost every client room.
+  // The engine checks bounds. Publishing them would cost tokens in every tool list.
   limit: z.int32().optional(),
   lease_seconds: z.int32().optional(),
   max_attempts: z.int32().optional(),
@@ -23,7 +23,7 @@ export type Args = z.output<typeof input>
 
 const ASKS = ['record_type', 'filter', 'sort', 'limit'] as const
 const WRITES = ['idempotency_key', 'dry_run'] as const
-/** What each action takes, what it cannot do without first. */
+/** Arguments of each action, the required one first. */
 const TAKES: Record<Action, readonly (keyof Args)[]> = {
   claim: [...ASKS, 'lease_seconds', 'max_attempts', 'max_tokens', ...WRITES],
   wait: [...ASKS, 'timeout', 'max_tokens'],
@@ -32,7 +32,11 @@ const TAKES: Record<Action, readonly (keyof Args)[]> = {
   complete: ['claim_id', ...WRITES],
 }
 
-/** Each action has arguments of its own. @returns the claim's id, for those that are about one @throws VALIDATION_ERROR */
+/**
+ * Checks that the arguments fit the action.
+ * @returns the claim id, for actions on one claim
+ * @throws VALIDATION_ERROR
+ */
 export function demandArguments(args: Args): string {
   const takes = TAKES[args.action]
   const [needed] = takes

@@ -16,7 +16,9 @@ const whole = tool('work', {
   run: act,
 })
 
-/** The part that reads. It says so, and names nothing that those who may only read would be refused. */
+/**
+ * The read-only variant of the tool, for tokens without write access: it documents only the `wait` action.
+ */
 const waiting = tool('work', {
   title: 'Work',
   description: 'Wait for a record that matches.',
@@ -32,8 +34,8 @@ const waiting = tool('work', {
   run: act,
 })
 
-/** A tool that is another one to those who may only read. */
+/** A tool with a read-only variant for tokens without write access. */
 export type TwoSided = Tool & { readonly reads?: Tool }
 
-// Called is the whole: another action is above the token's rights, and not an unknown one.
+// Calls always run the full tool, so that other actions fail with FORBIDDEN and not as unknown.
 export const workTools: readonly TwoSided[] = [{ ...whole, reads: { ...waiting, call: whole.call } }]

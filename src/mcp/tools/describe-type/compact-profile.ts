@@ -1,6 +1,6 @@
 import { graphql, type ResultOf } from '../../../graphql/document.ts'
 
-/** What of a profile a tool answers. */
+/** The fields of a profile that the tool returns. */
 export const ToolProfile = graphql(`fragment ToolProfile on RecordTypeProfile {
   count sampled
   fields { field types null_share: nullShare distinct top { value count } min max }
@@ -10,7 +10,7 @@ type Profile = ResultOf<typeof ToolProfile>
 type Shown = Omit<Profile, 'examples'> & Partial<Pick<Profile, 'examples'>>
 type Field = Profile['fields'][number]
 
-/** The profile as REST has it, without what says nothing, and with so many fields. */
+/** Compacts a REST profile: drops uninformative members and limits the number of fields. */
 export function sparing({ fields, omitted, ...profile }: Shown, most: number): object {
   const unshown = omitted + Math.max(0, fields.length - most)
   return {
@@ -20,7 +20,7 @@ export function sparing({ fields, omitted, ...profile }: Shown, most: number): o
   }
 }
 
-/** Values that each occur once tell no more than the range does; the range no more than all values. */
+/** Omits `top` if all its values occur once, and the range if `top` has all values. */
 function sparingField({ field, types, null_share, distinct, top, min, max }: Field): object {
   const repeats = top.some(({ count }) => count > 1)
   const showsTop = top.length > 0 && (repeats || distinct <= top.length)

@@ -44,10 +44,10 @@ const DescribeFully = graphql(
 const describeFully = compile(DescribeFully)
 
 type Asked = { base: string; recordType: string }
-/** The address that is asked at, and the tools that its options leave. */
+/** The called address and its tool restriction. */
 type Place = { at: string; tools: readonly string[] | null }
 
-/** Fields a model is shown unless it asks for all: what is read is paid for. */
+/** Fields in the result unless the model asks for all, because output costs tokens. */
 const FIELDS = 40
 
 const DETAILS = ['brief', 'standard', 'full'] as const
@@ -106,7 +106,7 @@ const BODIES: Record<
 type Relationship = Omit<Linked, 'cardinality' | 'data_schema'>
 type RelationshipType = ResultOf<typeof DescribeFully>['relationshipTypes']['data'][number]
 
-/** The relationship types that records of the type may be linked by, and each way that they may. */
+/** The relationship types that can link records of the type, in each direction. */
 function linksOf(relationships: unknown, all: readonly RelationshipType[]) {
   const types = new Map(all.map((type) => [type.id, type]))
   const links = (relationships as Relationship[]).flatMap((each): Linked[] => {

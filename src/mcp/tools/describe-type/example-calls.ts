@@ -12,10 +12,10 @@ const anyRecord = compile(
   ),
 )
 
-/** A call that can be sent as it is. */
+/** A complete example tool call. */
 type Call = { tool: string; arguments: Record<string, unknown> }
 
-/** A way that records of the type are linked, with what its relationship type says of it. */
+/** A link direction of the type, with properties of its relationship type. */
 export type Linked = {
   rel_type: string
   direction: 'outgoing' | 'incoming'
@@ -32,13 +32,15 @@ type Described = {
   data: unknown
   queries: readonly { query: unknown }[]
   links: readonly Linked[]
-  /** Do calls at the address name their base? */
+  /** Whether calls at the address need `base_id`. */
   namesBase: boolean
-  /** The tools that the options of the address leave; null for all of them. */
+  /** The address's tool restriction; null for all tools. */
   tools: readonly string[] | null
 }
 
-/** Calls of tools that work on the type as it is: one that writes where the token may, and those that find something. */
+/**
+ * Generates valid example calls for the type: one write, if the token may write, and queries with results.
+ */
 export async function readyCalls(described: Described, context: Context): Promise<Call[]> {
   const { base, recordType, queries, links, namesBase } = described
   const of = { ...(namesBase && { base_id: base }), record_type: recordType }
@@ -56,7 +58,7 @@ export async function readyCalls(described: Described, context: Context): Promis
   return calls.filter(isLeft)
 }
 
-/** As `expand` writes a step. */
+/** One step of an `expand` path. */
 const stepOf = ({ rel_type, direction }: Linked) => (direction === 'incoming' ? `~${rel_type}` : rel_type)
 
 async function writes(described: Described, of: object, context: Context): Promise<Call[]> {
@@ -65,7 +67,7 @@ async function writes(described: Described, of: object, context: Context): Promi
   const name = `create_${portableId}`
   const isLeft = !namesBase && (tools === null || tools.includes(name))
   const create = isLeft ? (await typedTools(base, context)).all.get(name) : undefined
-  // Arguments of other names than the properties' own would be another example.
+  // Published names that differ from the property names would make this a different example.
   const isPlain = create && !create.input.projection.names.renames
   const link = await newLink(base, links, context)
   const upsert = { ...of, data, ...(link && { relationships: [link] }) }
@@ -75,7 +77,7 @@ async function writes(described: Described, of: object, context: Context): Promi
   ]
 }
 
-/** A link that a new record can have, whatever others have: to a record there is. */
+/** A link that a new record can have without violating cardinality, to an existing record. */
 async function newLink(
   base: string,
   links: readonly Linked[],
@@ -97,7 +99,7 @@ async function newLink(
 
 const TRIES = 3
 
-/** May the record at the other end have more links of the type than it has? */
+/** Whether cardinality allows the other record one more link of this type. */
 const isFree = ({ direction, cardinality }: Linked) =>
   cardinality === 'many_to_many' || cardinality === (direction === 'outgoing' ? 'many_to_one' : 'one_to_many')
 

@@ -1,4 +1,4 @@
-/** A JSON Schema brought down to what its values are called and what kind they are. */
+/** Reduces a JSON Schema to an outline of names and types. */
 
 type Schema = Record<string, unknown>
 
@@ -7,13 +7,13 @@ const ONE = ['items', 'additionalProperties', 'unevaluatedProperties'] as const
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const
 const MAPS = ['properties', 'patternProperties', '$defs', 'definitions'] as const
 
-/** Names, types, formats, enums and what is required, where the schema says them; all else left out. */
+/** Keeps names, types, formats, enums and required properties, and drops all other keywords. */
 export function briefSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(briefSchema)
   if (!isObject(schema)) return schema
   const kept = [
     ...PLAIN.map((name) => [name, schema[name]]),
-    // An object is open anyhow.
+    // Objects are open by default.
     ...ONE.map((name) => [name, schema[name] === true ? undefined : briefSchema(schema[name])]),
     ...LISTS.map((name) => [name, briefSchema(schema[name])]),
     ...MAPS.map((name) => [name, eachOf(schema[name])]),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The arguments that tools of records share, and what they are to the schema. */
+/** Arguments shared by the record tools, and their mapping to GraphQL variables. */
 export const inType = { record_type: z.string() }
 export const one = { ...inType, id: z.string() }
 export const expected = {

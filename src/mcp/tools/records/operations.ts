@@ -1,9 +1,9 @@
-/** What tools ask of the schema about records. */
+/** GraphQL operations of the record tools. */
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
 import { ToolPlan } from '../../tool/deletion-approval.ts'
 
-/** What of a record a tool answers. */
+/** The record fields that tools return. */
 export const ToolRecord = graphql(`fragment ToolRecord on Record {
   id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
   external_source: externalSource version status cancelled_at: cancelledAt valid operation dry_run: dryRun
@@ -48,7 +48,7 @@ export const putByPair = compile(
     [ToolRecord],
   ),
 )
-/** Creates a record; also what `create_<type>` runs. */
+/** Creates a record; shared with `create_<type>`. */
 export const create = compile(
   graphql(
     `mutation ToolCreate($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String, $relationships: [RecordLink!]) {
@@ -57,7 +57,7 @@ export const create = compile(
     [ToolRecord],
   ),
 )
-/** Merges a patch; also what `update_<type>` runs. */
+/** Applies a merge patch; shared with `update_<type>`. */
 export const patch = compile(
   graphql(
     `mutation ToolPatch($base: String!, $recordType: String!, $id: String!, $merge: JSON, $externalId: String, $externalSource: String, $expectedVersions: [Int!], $claimId: String, $stated: JSON) {

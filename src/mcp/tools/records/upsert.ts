@@ -19,7 +19,7 @@ type Upsert = {
   stated?: object
 }
 
-/** Writes a record whole: the one that is named, or a new one; also what `upsert_<type>` runs. */
+/** Upserts a record by id, by external id, or as a new record; shared with `upsert_<type>`. */
 export async function upsertRecord(args: Upsert, context: Context): Promise<object> {
   const links = check(RecordLinks, args.relationships ?? [], inBody('/relationships')).map(linkOf)
   const content = {

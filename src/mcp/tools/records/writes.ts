@@ -26,7 +26,7 @@ export const writingTools = [
     description:
       'Write a record whole. id or external_id (its id elsewhere) names it; with neither one is created. relationships adds links: [{rel_type, record_type, id}].',
     permission: 'write',
-    // Not idempotent: without id and external_id each call makes a record.
+    // Not idempotent: without id and external_id, each call creates a record.
     hints: { destructive: true },
     showsRecords: true,
     input: z.strictObject({
@@ -34,7 +34,7 @@ export const writingTools = [
       id: z.string().optional(),
       data,
       ...pair,
-      // Their shape is said in a line: spelt out it would cost more than all else of the tool.
+      // Described in one line: the full schema would cost more tokens than the rest of the tool.
       relationships: z.array(data).optional(),
       ...expected,
       ...claim,

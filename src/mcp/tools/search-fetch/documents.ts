@@ -1,4 +1,4 @@
-/** Records as documents of clients that know no records: what names one, where it is cited, and what it holds. */
+/** Maps records to documents (id, title, url, text) for clients that only know `search` and `fetch`. */
 
 import { isRecordId, isTypeId } from '../../../contract/ids.ts'
 import { invalid } from '../../../foundation/errors.ts'
@@ -10,27 +10,30 @@ import { NOTICE } from '../../protocol/result.ts'
 import { titleOf } from '../../resources/record-title.ts'
 
 export type Named = { recordType: string; id: string }
-/** Where its record is: in which base, of a server of which name on the network. */
+/** Base and public URL, for the URLs of documents. */
 type Where = { base: string; publicUrl: string | undefined }
 
 type Held = { data: unknown } & Record<string, unknown>
 
 const encode = encodeURIComponent
 
-/** The document as a list of results has it. */
+/** The document as a search result. */
 export const resultOf = ({ recordType, id }: Named, data: object, where: Where) => ({
   id: `${encode(recordType)}/${encode(id)}`,
   title: titleOf(recordType, id, data),
   url: urlOf(where, recordType, id),
 })
 
-/** On REST, where the server has a public address, else as a resource. */
+/** REST URL if the server has a public address, else the resource URI. */
 const urlOf = ({ base, publicUrl }: Where, recordType: string, id: string): string =>
   publicUrl === undefined
     ? recordUri(base, recordType, id)
     : `${publicUrl}/v1/${encode(base)}/records/${encode(recordType)}/${encode(id)}`
 
-/** The whole document, no longer than a client can take: what had to be cut is named. The warning is the head of its text. */
+/**
+ * The whole document, truncated to `LIMITS.documentTokens`; the truncated paths are listed. The text begins
+ * with the prompt injection warning.
+ */
 export function documentOf(named: Named, record: Held, where: Where) {
   const { id: _, data, ...about } = record
   const truncated: string[] = []
@@ -44,7 +47,10 @@ export function documentOf(named: Named, record: Held, where: Where) {
   }
 }
 
-/** What the id of a document names. @throws VALIDATION_ERROR */
+/**
+ * Parses a document id.
+ * @throws VALIDATION_ERROR
+ */
 export function readDocumentId(named: string): Named {
   const [recordType, id, ...more] = named.split('/').map(decode)
   if (recordType && id && more.length === 0 && isTypeId(recordType) && isRecordId(id))

@@ -1,7 +1,7 @@
 /**
- * `search` and `fetch` in the shapes that OpenAI documents, for clients that know only these two: deep research, company
- * knowledge. Such a client parses the one text of an answer as JSON, so the warning before content of records has no place in
- * front: it stands beside the answer of a search, and in what `fetch` answers at the head of the document itself.
+ * The `search` and `fetch` tools as OpenAI documents them, for clients that know only these two (deep
+ * research, company knowledge). These clients parse the text of a result as JSON, so the prompt injection
+ * warning cannot precede it. `search` has it in `_meta`, `fetch` at the start of the document text.
  */
 import { z } from 'zod'
 import { trim } from '../../../contract/response-bodies.ts'
@@ -60,7 +60,7 @@ export const knowledgeTools = [
     },
     run: async ({ base_id, id }, context, _caller, { publicUrl }) => {
       const named = readDocumentId(id)
-      // Type and record are both of the one argument that there is.
+      // Type and record both come from the argument `id`.
       const { record } = await readRecord(
         { base: base_id, type: named.recordType, id: named.id },
         context,

@@ -22,14 +22,14 @@ const searchType = compile(
 )
 
 type Type = { id: string; jsonSchema: unknown }
-/** A record that was found, with what of its data may be its title. */
+/** A search hit, with the data that may hold its title. */
 type Found = { recordType: string; id: string; data: object; score: number }
-/** The best of all types that were searched, and how many types there are. */
+/** The best hits of all searched types, and the number of types. */
 export type FoundInTypes = { found: Found[]; searched: number; types: number }
 
 /**
- * The records of the base that answer to the words, whatever their type: those with all of them, or else those with the
- * most. Scores of all types are of one scale.
+ * Full-text search over all types of a base: records that match all words, or else those that match the most.
+ * Scores of different types are comparable.
  * @throws VALIDATION_ERROR for a query without a word
  */
 export async function searchTypes(
@@ -48,8 +48,8 @@ export async function searchTypes(
 const search = (value: string) => ({ field: 'data', op: 'search', value })
 
 /**
- * The filters for all words of a query, and for any of its longest; the latter where there are several. Words of up to three
- * letters are in every text, and tell nothing where longer ones do.
+ * Builds the filter for all words, and the fallback for any of the longest words if there are several. Words
+ * of up to three letters are common, so the fallback ignores them when there are longer ones.
  */
 function wordsOf(query: string): { all: object; any: object | null } {
   const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]+/gu))]
@@ -59,7 +59,7 @@ function wordsOf(query: string): { all: object; any: object | null } {
   return { all: search(query), any: words.length > 1 ? { or: longest.map(search) } : null }
 }
 
-/** A few types at a time: one search is not to take every connection there is. */
+/** Limits concurrency, so that one search does not use up the connection pool. */
 async function searchAll(
   base: string,
   types: readonly Type[],
@@ -87,7 +87,7 @@ async function searchOne(base: string, type: Type, filter: object, context: Cont
   return rows.map(({ id, data = {}, _search_score: score }) => ({ recordType: type.id, id, data, score }))
 }
 
-/** A type that was deleted since it was listed has no records. */
+/** A type that was deleted since the listing has no records. */
 function nothingIfGone(thrown: unknown): { records: { rows: unknown } } {
   if (thrown instanceof DomainError && thrown.code === 'NOT_FOUND') return { records: { rows: [] } }
   throw thrown
