@@ -32,8 +32,8 @@ type Completed = { values: string[]; total?: number; hasMore: boolean }
 const NOTHING: Completed = { values: [], hasMore: false }
 
 /**
- * What may stand for a variable of a template or an argument of a prompt, as far as it is typed. Nothing for what is not
- * known and for what the token may not read, in the same words.
+ * Completes a template variable or prompt argument by prefix. Unknown and forbidden names both give no
+ * values.
  */
 export async function complete(session: AddressSession, asked: CompletionOf): Promise<Completed> {
   const { ref } = asked
@@ -46,7 +46,7 @@ export async function complete(session: AddressSession, asked: CompletionOf): Pr
   }
 }
 
-/** The variables of both forms of a template are the same: on the address of a base the base is known. */
+/** Handles both forms of a template. At the address of a base, the base is known from the session. */
 async function ofTemplate(session: AddressSession, uri: string, asked: CompletionOf): Promise<Completed> {
   const { context } = session
   const { name, value } = asked.argument
@@ -65,7 +65,7 @@ async function ofTemplate(session: AddressSession, uri: string, asked: Completio
   return given['type'] === undefined ? NOTHING : ids(base, given['type'], value, context)
 }
 
-/** Values of an argument that has a list of them, or ids of the records that it may name. */
+/** Completes a prompt argument: from its enum, or with ids of the records it may name. */
 async function ofPrompt(
   session: AddressSession,
   name: string,
@@ -92,7 +92,10 @@ async function types(base: string, value: string, context: Context): Promise<Com
   return startingWith(value, sortedIds(data), hasMore)
 }
 
-/** The types that records can be read of, also those of which an endpoint shows a part: it does not show the type itself. */
+/**
+ * Types whose records are readable, including those that an endpoint shows only in part and does not list as
+ * resources.
+ */
 async function typesOfRecords(session: AddressSession, base: string, value: string): Promise<Completed> {
   const { context } = session
   if (!isAtEndpoint(session)) return types(base, value, context)
@@ -101,10 +104,10 @@ async function typesOfRecords(session: AddressSession, base: string, value: stri
   return startingWith(value, sortedIds(served), hasMore)
 }
 
-/** Above every sign that an id may have. */
+/** Sorts after every character of an id, as the upper bound of a prefix. */
 const ABOVE = '~'
 
-/** Found along the primary key: what is read is what is answered. */
+/** Prefix scan on the primary key: reads only the returned rows. */
 async function ids(base: string, type: string, value: string, context: Context): Promise<Completed> {
   const from = { field: 'id', op: 'gte', value }
   const to = { field: 'id', op: 'lt', value: `${value}${ABOVE}` }
@@ -115,7 +118,7 @@ async function ids(base: string, type: string, value: string, context: Context):
 
 const sortedIds = (data: readonly { id: string }[]): string[] => data.map(({ id }) => id).sort()
 
-/** Those that begin with the text, in capitals or not. */
+/** Case-insensitive prefix match. */
 function startingWith(text: string, values: readonly string[], areMore: boolean): Completed {
   const wanted = text.toLowerCase()
   const found = values.filter((each) => each.toLowerCase().startsWith(wanted))

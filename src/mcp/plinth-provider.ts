@@ -40,12 +40,12 @@ export const GENERIC: readonly TwoSided[] = [
   ...sqlTools,
   ...workTools,
 ]
-/** Tools of a base for clients that know no others, at addresses that name them. */
+/** Tools for clients that support no others. Listed only at addresses that name them. */
 export const NAMED_ONLY: readonly Tool[] = knowledgeTools
-/** Tools of the account, on `/mcp` only. */
+/** Account tools, on `/mcp` only. */
 export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration, ...definitionTools]
 
-/** What the protocol serves of Plinth. */
+/** The MCP provider for Plinth. */
 export const plinth: Provider = {
   about,
   instructions: INSTRUCTIONS,
@@ -74,11 +74,14 @@ const IN_BASE = byName([...GENERIC, ...NAMED_ONLY])
 const rowsAt = (base: string | null) => (base === null ? ANYWHERE : IN_BASE)
 
 const NAMES = { anywhere: [...ANYWHERE.keys()], inBase: [...IN_BASE.keys()] }
-/** The names of the tools that an address has whatever its types and its token. */
+/** Names of the tools that an address has independently of types and token. */
 export const genericNames = (base: string | null): readonly string[] =>
   base === null ? NAMES.anywhere : NAMES.inBase
 
-/** The tools of this address that the token may use, in one order. Grants and address decide, nothing else. */
+/**
+ * Lists the tools that the token may use at this address, in a stable order. Depends only on grants and
+ * address.
+ */
 export async function listTools(session: AddressSession): Promise<ToolDefinition[]> {
   if (isAtEndpoint(session)) return listEndpointTools(session)
   const { context, base, tools } = session
@@ -89,7 +92,10 @@ export async function listTools(session: AddressSession): Promise<ToolDefinition
   return base === null ? generic : [...generic, ...listedOf(await typedTools(base, context), tools)]
 }
 
-/** Calls a tool by name. A tool that is not listed for want of room is called all the same. @throws InvalidParams */
+/**
+ * Calls a tool by name. Type tools that exceed the list limit are callable too.
+ * @throws InvalidParams
+ */
 async function callTool(
   asking: AddressSession,
   name: string,
@@ -119,7 +125,7 @@ async function callTool(
   }
 }
 
-/** What is read for a request ends with it: when it is cancelled, or its client is gone. */
+/** Ends reads when the request is cancelled or the client disconnects. */
 const whileAsked = (session: AddressSession, { signal }: Caller): AddressSession => ({
   ...session,
   context: endingWith(session.context, signal),
@@ -127,14 +133,14 @@ const whileAsked = (session: AddressSession, { signal }: Caller): AddressSession
 
 const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)
 
-/** The tool as it is to the session: to one that may write nowhere, what of it reads. */
+/** The read-only variant of a tool, if the session may not write anywhere. */
 const sideOf = (row: TwoSided, { context, base }: AddressSession): Tool =>
   row.reads && !may(row, context, base) ? row.reads : row
 
-/** Do the options of the address leave a tool of the name? */
+/** Whether the `tools` option of the address allows the name. */
 const isNamed = (name: string, { tools }: AddressSession) => tools === null || tools.includes(name)
 
-/** Do they leave this one, whether or not the token may use it? */
+/** Whether the address lists the tool, independently of the token. */
 const isShown = (row: Tool, session: AddressSession) =>
   isNamed(row.name, session) &&
   (session.tools !== null || !row.onlyNamed) &&
@@ -144,7 +150,10 @@ const isShown = (row: Tool, session: AddressSession) =>
 const offered = (row: Tool, session: AddressSession) =>
   isShown(row, session) && may(row, session.context, session.base) && row.available(session.context)
 
-/** A name of a type's tool tells nothing of types outside the grants: it is forbidden whether or not the type exists. */
+/**
+ * FORBIDDEN or unknown tool. A type tool outside the grants is always FORBIDDEN, so that the error does not
+ * reveal whether the type exists.
+ */
 async function unknown(session: AddressSession, name: string): Promise<Error> {
   const { context, base, readonly } = session
   if (base !== null && !readonly && (await isOutsideGrants(session, base, name))) return beyondGrants(name)
@@ -153,7 +162,7 @@ async function unknown(session: AddressSession, name: string): Promise<Error> {
   return unknownTool(name, [...names, ...typed.filter((each) => isNamed(each, session))])
 }
 
-/** Is it a name of a type's tool that is none of the token's, rather than one that the address hides? */
+/** Whether the name is a type tool that the grants forbid, rather than one that the address hides. */
 async function isOutsideGrants({ whole }: AddressSession, base: string, name: string): Promise<boolean> {
   if (!/^(create|update)_./.test(name) || whole.scope.access.allows('write', base, '*')) return false
   return (await typedTool(base, name, whole)) === undefined

@@ -23,13 +23,16 @@ type Options = {
   publicUrl: string | undefined
   corsOrigins: readonly string[]
   charge: Charge
-  /** What `WWW-Authenticate` says of a refusal; undefined leaves it as it is. */
+  /** Value of `WWW-Authenticate` for a refusal; undefined sets none. */
   challenge?: (request: FastifyRequest, error: DomainError) => string | undefined
 }
 
 const ADDRESSES = ['/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id']
 
-/** `/mcp` (all bases the token sees), `/mcp/{base}` (its record types as tools) and its endpoints, in both eras. */
+/**
+ * Fastify plugin for `/mcp` (all bases of the token), `/mcp/{base}` (with type tools) and endpoints, in both
+ * protocol eras.
+ */
 export function mcp(caller: CallerHooks, options: Options, provider: Provider = plinth) {
   return async (app: FastifyInstance): Promise<void> => {
     const onInternal = (err: unknown) => app.log.error({ err }, 'a tool call failed')
@@ -71,16 +74,21 @@ export function mcp(caller: CallerHooks, options: Options, provider: Provider = 
   }
 }
 
-/** The SDK's own test decides; who names the older era, and claims nothing else in the message, needs no asking. */
+/**
+ * Selects the protocol era. The SDK classifies, except for requests that clearly belong to the legacy era.
+ */
 function routeOf(request: FastifyRequest): ReturnType<typeof classify> | { kind: 'legacy' } {
   const { body, headers } = request
-  // What is no message is refused by the era that most clients speak.
+  // Non-objects are rejected by the legacy era, which most clients speak.
   if (typeof body !== 'object' || body === null) return { kind: 'legacy' }
   const isNamed = LEGACY_VERSIONS.includes(String(headers['mcp-protocol-version']))
   return isNamed && claimOf(body) === undefined ? { kind: 'legacy' } : classify(request)
 }
 
-/** @throws VALIDATION_ERROR, NOT_FOUND or FORBIDDEN before anything is called */
+/**
+ * Opens the session of a request.
+ * @throws VALIDATION_ERROR, NOT_FOUND or FORBIDDEN before anything is called
+ */
 async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<AddressSession> {
   const { params, query, caller } = request
   const { base_id: base = null, endpoint_id: endpoint = null } = params as Record<string, string | undefined>
@@ -97,10 +105,10 @@ async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<A
   }
 }
 
-/** What the engine calls the parts of an address. */
+/** Maps engine paths to parts of the address. */
 const PATHS: Readonly<Record<string, string>> = { '/base_id': 'path/base_id', '/id': 'path/endpoint_id' }
 
-/** Failures before a tool runs: JSON-RPC errors that carry the REST error, with its status. */
+/** Sends failures before a tool runs as JSON-RPC errors that carry the REST error and its status. */
 function sendProtocolError(challenge: Options['challenge']) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const error = refusal(thrown, request, reply)

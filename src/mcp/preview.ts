@@ -8,8 +8,8 @@ import { openSession } from './protocol/address-session.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
 
 /**
- * What `tools/list` would answer this caller at the base's address with these options, and what it costs to read.
- * @throws VALIDATION_ERROR for an option the address would refuse; NOT_FOUND without the base
+ * Previews `tools/list` for a caller, address and options, with its token cost.
+ * @throws VALIDATION_ERROR for an option that the address rejects; NOT_FOUND without the base
  */
 export async function previewTools(caller: Context, base: string, query: Readonly<Record<string, string>>) {
   const { endpoint, ...rest } = query
@@ -22,7 +22,10 @@ export async function previewTools(caller: Context, base: string, query: Readonl
   return { data: tools.map(shown), meta: { tokens: estimateTokens(tools) } }
 }
 
-/** An endpoint's tools as clients see them, and what each is of. @throws FORBIDDEN without a grant on the base; NOT_FOUND */
+/**
+ * Resolves the tools of an endpoint as clients see them, with their record types.
+ * @throws FORBIDDEN without a grant on the base; NOT_FOUND
+ */
 export async function resolveTools(caller: Context, base: string, endpoint: string) {
   const tools = [...(await endpointTools(base, endpoint, caller, true)).values()]
   return {

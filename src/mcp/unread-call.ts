@@ -9,8 +9,8 @@ import type { Provider } from './protocol/provider.ts'
 import { failure } from './protocol/result.ts'
 
 /**
- * The answer to a `tools/call` whose body the JSON pre-pass refused (NUL, `__proto__`, depth, numbers): a result of the tool,
- * under the id of the call, as for any other fault of its arguments. Undefined for everything else.
+ * Answers a `tools/call` whose body fails the JSON pre-pass (NUL, `__proto__`, depth, numbers) with an error
+ * result under the id of the call, like other invalid arguments. Undefined for other requests.
  */
 export function answerUnreadCall(
   thrown: unknown,
@@ -36,7 +36,7 @@ export function answerUnreadCall(
 
 type Call = { id: string | number; method: string }
 
-/** The one call in a body that is well-formed JSON all the same; a large body is not read twice. */
+/** Extracts the call from a body that is well-formed JSON nevertheless. Large bodies are not parsed again. */
 function callIn(body: Buffer): Call | undefined {
   if (body.length > LIMITS.smallBodyBytes) return undefined
   try {

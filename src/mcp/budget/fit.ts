@@ -6,8 +6,8 @@ import { sizeOf } from './truncate-json.ts'
 import { cutTo } from './truncate-rows.ts'
 
 /**
- * What was read, in a text of at most `tokens`. Rows that have no room are left out from the end, and the list goes on
- * behind the last one kept; what is too long for any page is cut, named in `truncated` and linked to.
+ * Fits a result to at most `tokens`. Drops rows from the end and adjusts the cursor. Truncates values that
+ * are too long for any page, lists their paths in `truncated`, and links to the full record.
  */
 export function fitted(reading: Reading, tokens: number, showsRecords: ShowsRecords): ToolResult {
   const body = plain(reading.body)
@@ -16,7 +16,8 @@ export function fitted(reading: Reading, tokens: number, showsRecords: ShowsReco
   let over = excess(whole, room)
   if (over <= 0) return whole
   const kept = sizeOf(Array.isArray(body.data) ? body.data : body)
-  // What is said of the cuts takes room as well, and how much is known when it is said.
+  // The truncation notes take space too, and their size is known only after the cut. Retry until everything
+  // fits.
   let left = kept - over - SAID_BYTES
   for (let tries = 0; ; tries++) {
     const cut = cutTo(new Reading(body, reading.nature), Math.max(left, 0), tokens)

@@ -4,19 +4,19 @@ import type { Part } from './truncate-json.ts'
 export type Row = Record<string, unknown>
 export type Body = { data?: unknown; meta?: Row }
 
-/** What the budget must know of an answer to cut it well. */
+/** Properties of a result that determine how it is cut. */
 export type Nature = {
-  /** Of a list that goes by cursor: its `cursors`. */
+  /** Cursors of a list with cursor pagination. */
   cursors?: unknown
-  /** How to get the rows that are left out. */
+  /** Hint on how to get the omitted rows. */
   onward?: string
-  /** The URI of the whole of a row, or of the one thing that the answer is. */
+  /** URI of the full row, or of the single object. */
   uriOf?: (row: Row) => string | undefined
-  /** The only parts that may be cut, of an answer whose rows the caller has to have. */
+  /** The only parts that may be truncated, for results whose rows must all be returned. */
   cuttable?: (body: Body) => readonly (Part & { put(value: unknown): void })[]
 }
 
-/** What a tool has read: a list, whose `data` are rows, or one thing. */
+/** The result of a read tool: a list with its rows in `data`, or a single object. */
 export class Reading {
   readonly body: Body
   readonly nature: Nature
@@ -25,24 +25,24 @@ export class Reading {
     this.body = body
     this.nature = nature
   }
-  /** The same where there is nothing that a link could lead to. */
+  /** A copy without links, for addresses without resources. */
   unlinked(): Reading {
     const { uriOf: _, ...nature } = this.nature
     return new Reading(this.body, nature)
   }
 }
 
-/** Lists that go on as their `meta` says. */
+/** Lists with cursor or offset pagination. */
 export const BY_CURSOR = { onward: 'Go on with cursor = meta.next_cursor.' }
 export const BY_OFFSET = { onward: 'Go on with offset = meta.next_offset.' }
 
-/** The URI of a record of the base; none where the row does not show which it is. */
+/** URI of a record; undefined if the row does not identify it. */
 export const recordUriIn =
   (base: string) =>
   ({ record_type, id }: Row) =>
     typeof record_type === 'string' && typeof id === 'string' ? recordUri(base, record_type, id) : undefined
 
-/** The URI of a record type of the base. */
+/** URI of a record type. */
 export const typeUriIn =
   (base: string) =>
   ({ id }: Row) =>

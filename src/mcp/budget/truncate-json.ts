@@ -1,33 +1,33 @@
-/** JSON made smaller until it has room, by cutting what is longest first. Sizes are bytes of JSON text. */
+/** Truncates JSON to a size in bytes of JSON text, longest values first. */
 import { pointer } from '../../json/index.ts'
 
-/** Strings up to this size are never cut: they are what things are called, and half an id is none. */
+/** Strings up to this size are never cut, because names and ids are useless in part. */
 const NAME_BYTES = 130
 
-/** Where something was cut, as JSON Pointers: a string that goes on, or an array or object that holds more. */
+/** Collects the JSON Pointers of truncated strings, arrays and objects. */
 export type Cuts = { push(path: string): void }
 
-/** What is to be made smaller, and where it stands. */
+/** A value to truncate, and its JSON Pointer. */
 export type Part = { value: unknown; path: string }
 
-/** The size of a value as JSON text. */
+/** Size of a value as JSON text. */
 export function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? '')
 }
 
-/** The value in at most `room` bytes, if its numbers and names leave it that. */
+/** Truncates a value to at most `room` bytes, unless numbers and short strings alone exceed it. */
 export function shrink(part: Part, room: number, cuts: Cuts): unknown {
   return new Shrinking(cuts).shrink(part, room)
 }
 
-/** The values in at most `room` bytes together: short ones stay whole, the others share what is left. */
+/** Truncates several values to `room` bytes together. Short ones stay whole, the others share the rest. */
 export function shrinkTogether(parts: readonly Part[], room: number, cuts: Cuts): unknown[] {
   return new Shrinking(cuts).together(parts, room)
 }
 
 class Shrinking {
   readonly #cuts: Cuts
-  /** Each size is asked for again at every level above. */
+  /** Size cache: every level above asks for each size again. */
   readonly #sizes = new Map<unknown, number>()
 
   constructor(cuts: Cuts) {
@@ -53,14 +53,14 @@ class Shrinking {
     return parts.map((part, i) => this.shrink(part, shares[i] ?? 0))
   }
 
-  /** Whole where it has room; else what cannot be less. */
+  /** Keeps the value if it fits; otherwise returns its minimal form. */
   #asLittle({ value, path }: Part, room: number): unknown {
     if (this.#size(value) <= room || this.#least(value) === this.#size(value)) return value
     this.#cuts.push(path)
     return typeof value === 'string' ? '' : Array.isArray(value) ? [] : {}
   }
 
-  /** The first items, as many as have room; the first at any rate, smaller if it must be. */
+  /** Keeps as many leading items as fit; always the first, truncated if necessary. */
   #array(items: readonly unknown[], path: string, room: number): unknown[] {
     const kept: unknown[] = []
     let left = room - '[]'.length
@@ -76,7 +76,7 @@ class Shrinking {
     return kept
   }
 
-  /** All members where each can be made small enough; else the first ones. */
+  /** Keeps all members if each can be truncated enough; otherwise the first ones. */
   #object(object: Record<string, unknown>, path: string, room: number): object {
     const members: [string, unknown][] = []
     let left = room - '{}'.length
@@ -97,7 +97,10 @@ class Shrinking {
     return Object.fromEntries(members.map(([name], i) => [name, values[i]]))
   }
 
-  /** What each value may take of the room: what it cannot do without, and of the rest no more than it asks for. */
+  /**
+   * Distributes the available bytes: each value gets its minimum, and a share of the rest up to its full
+   * size.
+   */
   #share(values: readonly unknown[], room: number): number[] {
     const asks = values.map((value, index) => {
       const least = this.#least(value)
@@ -113,7 +116,7 @@ class Shrinking {
     return shares
   }
 
-  /** The size that a value can be brought to. */
+  /** Minimum size of a value. */
   #least(value: unknown): number {
     const size = this.#size(value)
     const canBeCut =
@@ -139,9 +142,9 @@ class Shrinking {
   }
 }
 
-/** The longest start of the text that has room, never half a character. */
+/** Longest prefix of the text that fits, without splitting a surrogate pair. */
 function cutText(text: string, room: number): string {
-  // A code unit takes a byte at least.
+  // Binary search; each code unit takes at least one byte.
   let [fits, over] = [0, Math.min(text.length, room) + 1]
   while (over - fits > 1) {
     const middle = (fits + over) >> 1

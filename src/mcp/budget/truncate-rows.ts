@@ -4,16 +4,16 @@ import type { Content } from '../protocol/result.ts'
 import type { Body, Nature, Reading, Row } from './read-result.ts'
 import { shrink, shrinkTogether, sizeOf } from './truncate-json.ts'
 
-/** An answer that was cut, and where what it shows in part stands whole. */
+/** A truncated result, and links to the full versions of what it truncates. */
 type Cut = { body: object; links: Content[] }
 
-/** The answer with its rows, or its one thing, in about `room` bytes; `tokens` is what was asked for. */
+/** Truncates a result to about `room` bytes. `tokens` is the requested limit, for the hint. */
 export function cutTo(reading: Reading, room: number, tokens: number): Cut {
   if (reading.nature.cuttable) return cutParts(reading, room, tokens)
   return Array.isArray(reading.body.data) ? cutRows(reading, room, tokens) : cutOne(reading, room, tokens)
 }
 
-/** One thing: its longest parts are cut. */
+/** Truncates the longest parts of a single object. */
 function cutOne({ body, nature }: Reading, room: number, tokens: number): Cut {
   const truncated: string[] = []
   const rest = shrink({ value: body, path: '' }, room, truncated) as object
@@ -21,7 +21,7 @@ function cutOne({ body, nature }: Reading, room: number, tokens: number): Cut {
   return { body: { ...rest, truncated: listed(truncated), hint: hintOf(truncated, tokens, links) }, links }
 }
 
-/** Rows from the start, as many as have room; one that no page has room for is cut to let others stand beside it. */
+/** Keeps as many leading rows as fit. Truncates a row that exceeds a page, to leave space for others. */
 function cutRows({ body, nature }: Reading, room: number, tokens: number): Cut {
   const rows = body.data as Row[]
   const truncated: string[] = []
@@ -46,10 +46,10 @@ function cutRows({ body, nature }: Reading, room: number, tokens: number): Cut {
   }
 }
 
-/** Rows beside each other that are each too long for a page. */
+/** Minimum number of rows on a page of overlong rows. */
 const ROWS_OF_LONG = 4
 
-/** Every row, with those parts cut that may be. */
+/** Keeps every row and truncates only the parts that may be cut. */
 function cutParts({ body, nature }: Reading, room: number, tokens: number): Cut {
   const copy = structuredClone(body)
   const parts = nature.cuttable?.(copy) ?? []
@@ -94,10 +94,10 @@ function metaOf(
   }
 }
 
-/** The paths that are named; how many more there are, the hint says. */
+/** Caps the listed paths. The hint has the number of the others. */
 const listed = (paths: readonly string[]) => paths.slice(0, LIMITS.truncatedPaths)
 
-/** Says how to get what was cut; nothing where nothing was. */
+/** Hint on how to get the truncated values; empty if there are none. */
 function hintOf(truncated: readonly string[], tokens: number, links: readonly Content[]): string {
   if (truncated.length === 0) return ''
   const more = truncated.length - LIMITS.truncatedPaths
@@ -105,7 +105,7 @@ function hintOf(truncated: readonly string[], tokens: number, links: readonly Co
   return `What truncated names${more > 0 ? ` and ${more} more` : ''} was cut to max_tokens ${tokens}: send a larger one${orRead}.`
 }
 
-/** Where the rows stand whole, as links that a client can read. */
+/** Resource links to the full rows. */
 function linksTo(rows: readonly Row[], { uriOf }: Nature): Content[] {
   return rows.slice(0, LIMITS.truncatedPaths).flatMap((row) => {
     const uri = uriOf?.(row)

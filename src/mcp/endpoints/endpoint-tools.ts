@@ -40,8 +40,8 @@ export type EndpointTools = ReadonlyMap<string, EndpointTool>
 const cache = new LRUCache<string, EndpointTools>({ max: 200 })
 
 /**
- * The tools that an endpoint offers to the token, in its author's order; `whole`, those it offers to any. Compiled once for
- * each version of all they stand on.
+ * Resolves the tools of an endpoint that the token may use, in the author's order; with `whole`, all tools.
+ * Cached by the versions of everything that the tools depend on.
  */
 export async function endpointTools(
   base: string,
@@ -80,7 +80,7 @@ const named = (tools: readonly Tool[], name: string): Tool => {
   return found
 }
 
-/** The tools of all types, by the operation that they are of one. */
+/** The generic tool behind each operation of a type. */
 const GENERIC = {
   get: { tool: named(recordTools, 'get_record'), title: 'Get', words: 'Read one record' },
   list: { tool: named(recordTools, 'query_records'), title: 'List', words: 'List records' },
@@ -98,7 +98,7 @@ const GENERIC = {
 } as const
 type GenericOperation = keyof typeof GENERIC
 
-/** What a query is written in, where a tool takes one: its own words have no room for it. */
+/** Query syntax for descriptions: the schemas of these tools do not explain it. */
 const QUERIES: Partial<Record<GenericOperation, string>> = {
   list: ' filter: {"field":"data.status","op":"eq","value":"open"}, or {"and":[…]}, {"or":[…]}, {"not":{…}}. sort: "-data.amount,id". fields: ["data.name"].',
   aggregate:
@@ -126,13 +126,16 @@ async function typeTool(tool: ServedTool, type: RecordType): Promise<EndpointToo
     title: `${title} ${labelOf(type)}`,
     description: describe(tool, type, `${words} of type "${type.id}".`, QUERIES[of] ?? ''),
     given: { record_type: recordType },
-    // Others than of the records as they are, and of claims, which no tool of an endpoint makes.
+    // Endpoints serve only current records, and have no tool to create claims.
     without: ['expand', 'as_of', 'claim_id'],
   })
   return { ...bound, recordType, operation }
 }
 
-/** What the author says of it, after what it does unless that is all there is to say. */
+/**
+ * Description of a tool: generated text, then the author's. The author's text alone if it describes the tool
+ * itself.
+ */
 function describe(
   { description, isDescribed }: ServedTool,
   type: RecordType,

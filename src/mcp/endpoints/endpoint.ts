@@ -20,17 +20,23 @@ const findTool = compile(
   }`),
 )
 
-/** A session at an endpoint's address. Its `context` reaches no more than the endpoint's resources show. */
+/** A session at an endpoint. Its `context` is narrowed to what the endpoint's resources show. */
 export type AtEndpoint = AddressSession & {
   base: string
   endpoint: string
-  /** The caller with all that the options leave; each tool is called in a context of its own. */
+  /**
+   * The caller with the rights that the options leave. Each tool narrows this context to its own
+   * restrictions.
+   */
   asking: Context
 }
 export const isAtEndpoint = (session: AddressSession): session is AtEndpoint =>
   session.base !== null && session.endpoint !== null && 'asking' in session
 
-/** The session of a caller at the address of an endpoint. @throws NOT_FOUND when there is none, or it is switched off */
+/**
+ * Opens the session of a caller at an endpoint.
+ * @throws NOT_FOUND if it does not exist or is disabled
+ */
 export async function openEndpoint(
   whole: Context,
   base: string,
@@ -47,11 +53,11 @@ export async function openEndpoint(
   }
 }
 
-/** An address that names a tool by a name that it had before names it still. */
+/** Resolves tool name aliases in the options of the address. */
 const presentNames = (names: readonly string[], at: { base: string; id: string }, whole: Context) =>
   Promise.all(names.map(async (name) => (await findTool({ ...at, name }, whole)).servedEndpoint.tool ?? name))
 
-/** The tools of an endpoint that the token may use and the options leave. */
+/** Lists the tools of an endpoint that the token may use and the options allow. */
 export async function listEndpointTools(session: AtEndpoint): Promise<ToolDefinition[]> {
   const { base, endpoint, asking } = session
   const tools = [...(await endpointTools(base, endpoint, asking)).values()].map(
@@ -64,8 +70,9 @@ const isLeft = ({ name, annotations }: ToolDefinition, { tools, readonly }: Addr
   (tools === null || tools.includes(name)) && (!readonly || annotations.readOnlyHint)
 
 /**
- * Calls a tool of an endpoint by its name or one that it had before. It runs in a context that reaches what the tool may
- * see and write, and nothing else. @throws InvalidParams, DomainError
+ * Calls a tool of an endpoint by its name or an alias. The call runs in a context narrowed to what the tool
+ * may read and write.
+ * @throws InvalidParams, DomainError
  */
 export async function callEndpointTool(
   session: AtEndpoint,
@@ -85,7 +92,10 @@ export async function callEndpointTool(
 
 const OF_A_TYPE = /^(create|get|list|update|upsert|delete|cancel|aggregate|link|unlink|related)_./
 
-/** A name of a type's tool tells nothing of types outside the grants: it is forbidden whether or not the type exists. */
+/**
+ * FORBIDDEN or unknown tool. A type tool outside the grants is always FORBIDDEN, so that the error does not
+ * reveal whether the type exists.
+ */
 async function unknown(session: AtEndpoint, name: string): Promise<Error> {
   const { base, endpoint, whole } = session
   const { tool, withholds } = (await findTool({ base, id: endpoint, name }, whole)).servedEndpoint

@@ -13,7 +13,9 @@ type ServedLink = {
   targets: readonly string[]
 }
 
-/** A tool of one relationship type: an end that can be of one type only is not asked for. */
+/**
+ * Builds a tool for one relationship type. An end with a single possible record type takes no type argument.
+ */
 export function linkTool({ name, relType, operation, sources, targets }: ServedLink): EndpointTool {
   const ends =
     operation === 'related'
@@ -45,7 +47,7 @@ const WORDS: Readonly<Record<string, string>> = {
   related: 'The records that one is linked with',
 }
 
-/** Where a type is not asked for, nothing else says what the id is of. */
+/** Names the record type of an id whose type is fixed, because no argument shows it. */
 const endsIn = (sources: readonly string[], targets: readonly string[]): string =>
   Object.entries({ source_id: sources, target_id: targets })
     .map(([end, ids]) => (ids.length === 1 ? ` ${end} is of a record of type "${ids[0]}".` : ''))
@@ -53,7 +55,9 @@ const endsIn = (sources: readonly string[], targets: readonly string[]): string 
 
 type Batch = { records: Record<string, string[]>; relationships: Record<string, string[]> }
 
-/** The batch of an endpoint: no operation that it does not offer one at a time. */
+/**
+ * Builds the batch tool of an endpoint, limited to the operations that the endpoint offers as single tools.
+ */
 export function batchTool(served: unknown): EndpointTool {
   const offered = served as Batch
   const [generic] = batchTools
@@ -78,13 +82,17 @@ export function batchTool(served: unknown): EndpointTool {
   }
 }
 
-/** @throws FORBIDDEN; what has no form is left to the batch to say */
+/**
+ * Checks one batch operation against the offered ones. Malformed operations are left to the batch validation.
+ * @throws FORBIDDEN
+ */
 function demandOffered(raw: unknown, i: number, { records, relationships }: Batch): void {
   const { type, record_type, rel_type, relationships: links } = Object(raw) as Record<string, unknown>
   if (typeof type !== 'string') return
   const known = typeof rel_type === 'string' ? relationships : records
   const allowed = own(known, typeof rel_type === 'string' ? rel_type : record_type)
-  // A link is deleted by its id, which says nothing of its type: where none is named, every type must allow it.
+  // A link is deleted by id, which does not show its type. So without `rel_type`, every type must allow the
+  // delete.
   const anyLink = type === 'delete_relationship' && rel_type === undefined
   if (anyLink || !allowed.includes(type)) throw notOffered(`/operations/${i}/type`, type, allowed)
   for (const link of Array.isArray(links) ? links : [])
@@ -112,7 +120,7 @@ const notOffered = (path: string, received: string, allowed: readonly string[]) 
     ],
   })
 
-/** SQL over the types that nothing bounds. */
+/** The SQL tool of an endpoint, over the types without restrictions. */
 export const sqlTool = {
   available: (context: Parameters<NonNullable<(typeof sqlTools)[number]>['available']>[0]) =>
     sqlTools[0]?.available(context) ?? false,

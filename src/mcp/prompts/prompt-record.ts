@@ -7,13 +7,13 @@ const Argument = z.object({
   name: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'It is 1 to 64 letters, digits, "_", "." and "-".'),
   description: z.string().nullish(),
   required: z.boolean().nullish(),
-  /** Its value is the id of a record of this type. */
+  /** The argument takes the id of a record of this type. */
   record_type: z.string().nullish(),
   enum: z.array(z.string()).nullish(),
 })
 export type PromptArgument = z.output<typeof Argument>
 
-/** The data of a record that is a prompt. What else it holds is its owner's. */
+/** Shape of the data of a prompt record. Other members are allowed and ignored. */
 const Prompt = z.object({
   name: z.string().trim().min(1).max(128),
   description: z.string().nullish(),
@@ -25,7 +25,7 @@ const Prompt = z.object({
   template: z.string().max(LIMITS.promptBytes),
 })
 
-/** A prompt as its record has it. */
+/** A validated prompt. */
 export type Prompt = {
   id: string
   name: string
@@ -34,7 +34,7 @@ export type Prompt = {
   template: string
 }
 
-/** The prompt that a record of type `prompt` is, or, in a sentence, why it is none. */
+/** Reads a record of type `prompt`. Returns the prompt, or a sentence that says why it is invalid. */
 export function readPrompt({
   id,
   data,
@@ -55,8 +55,8 @@ export function readPrompt({
 const PLACE = /\{\{\s*([A-Za-z0-9_.-]{1,64})\s*\}\}/g
 
 /**
- * The template with a value in each place that names an argument, nothing where none is given. Values are data: what they
- * hold is not filled again. Places that name no argument stay. Undefined when it would be longer than `LIMITS.promptBytes`.
+ * Fills a template. Placeholders of missing arguments become empty; unknown placeholders stay. Values are not
+ * expanded again. Undefined if the result exceeds `LIMITS.promptBytes`.
  */
 export function fillTemplate(
   { template, arguments: known }: Prompt,

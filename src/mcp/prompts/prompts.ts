@@ -12,7 +12,7 @@ import { isOutOfSight } from '../resources/resources.ts'
 import { clean, listed } from '../schema-projection/descriptions.ts'
 import { fillTemplate, type Prompt, type PromptArgument, readPrompt } from './prompt-record.ts'
 
-/** The record type whose records are prompts. */
+/** Records of this type are prompts. */
 export const PROMPT_TYPE = 'prompt'
 
 const ACTIVE = { field: 'status', op: 'eq', value: 'active' }
@@ -25,10 +25,10 @@ const listRecords = compile(
 )
 type Row = { id: string; data: unknown }
 type Faulty = { id: string; fault: string }
-/** The prompts of a base under the names they are published by, and the records that are none. */
+/** The prompts of a base by published name, and the invalid prompt records. */
 type PromptsOfBase = { known: ReadonlyMap<string, Prompt>; faulty: readonly (Faulty & { name: unknown })[] }
 
-/** The prompts of the address. On `/mcp` the name of each begins with its base: `crm/greet`. */
+/** Lists the prompts of the address. On `/mcp`, names have the base as prefix: `crm/greet`. */
 export async function listPrompts(session: AddressSession, cursor?: string) {
   if (session.base !== null && cursor !== undefined) throw foreignCursor()
   const { items, nextCursor } = await acrossBases(
@@ -49,7 +49,10 @@ export async function listPrompts(session: AddressSession, cursor?: string) {
   return { prompts: items, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
-/** A prompt with its arguments filled in, as one message of the user. @throws InvalidParams naming the argument at fault */
+/**
+ * Returns a prompt with its arguments filled in, as one user message.
+ * @throws InvalidParams that names the argument at fault
+ */
 export async function getPrompt(
   session: AddressSession,
   name: string,
@@ -66,7 +69,7 @@ export async function getPrompt(
   }
 }
 
-/** The prompt of that name; undefined where there is none for the token. */
+/** Finds a prompt by name; undefined if it does not exist or the token cannot read it. */
 export async function findPrompt(
   session: AddressSession,
   name: string,
@@ -93,7 +96,7 @@ async function demandPrompt(
   throw new InvalidParams(`There is no prompt "${shown}" here.${hint} prompts/list names those there are.`)
 }
 
-/** A name of `/mcp` is that of the base, a slash and the prompt's own. */
+/** Published name of a prompt: on `/mcp` with its base as prefix. */
 const publicName = (session: AddressSession, base: string, own: string): string =>
   session.base === null ? `${base}/${own}` : own
 
@@ -104,8 +107,8 @@ function ownName({ base }: AddressSession, name: string): readonly [base: string
 }
 
 /**
- * The active prompts of a base, the oldest first. Of two that share a name the newer is published with its id behind it,
- * so that a prompt in use keeps its name.
+ * Loads the active prompts of a base, oldest first. On a name clash the newer prompt gets its id as a suffix,
+ * so that existing names are stable.
  */
 async function promptsOf(base: string, context: Context): Promise<PromptsOfBase> {
   const known = new Map<string, Prompt>()
@@ -118,7 +121,7 @@ async function promptsOf(base: string, context: Context): Promise<PromptsOfBase>
   return { known, faulty }
 }
 
-/** None without the type, and none where the token may not read it. */
+/** The prompt records; none if the type does not exist or the token cannot read it. */
 async function rowsOf(base: string, context: Context): Promise<Row[]> {
   try {
     const asked = { base, type: PROMPT_TYPE, filter: ACTIVE, limit: LIMITS.promptsOfBase }
@@ -148,7 +151,7 @@ const published = (name: string, prompt: Prompt, base: string) => ({
   }),
 })
 
-/** Its own words, and what they may leave out: which values it takes. */
+/** Description of an argument: the author's text, and the allowed values. */
 function aboutArgument({ description, record_type, enum: values }: PromptArgument): string {
   return [
     clean(description ?? '', 600),
@@ -159,7 +162,10 @@ function aboutArgument({ description, record_type, enum: values }: PromptArgumen
     .join(' ')
 }
 
-/** @throws InvalidParams */
+/**
+ * Checks the arguments of a prompt.
+ * @throws InvalidParams
+ */
 function checkArguments(name: string, prompt: Prompt, args: Readonly<Record<string, string>>): void {
   const names = prompt.arguments.map((argument) => argument.name)
   const shown = name.slice(0, 128)
@@ -175,7 +181,7 @@ function checkArguments(name: string, prompt: Prompt, args: Readonly<Record<stri
     if (value === undefined && argument.required)
       throw new InvalidParams(`The prompt "${shown}" needs the argument "${argument.name}".`)
     const values = argument.enum ?? []
-    // A form sends what was left empty as an empty text.
+    // Forms send an empty string for an empty field.
     const isLeftOut = value === undefined || (value === '' && !argument.required)
     if (!isLeftOut && values.length > 0 && !values.includes(value))
       throw new InvalidParams(`"${argument.name}" is one of ${listed(values)}.`)

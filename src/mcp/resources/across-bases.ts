@@ -11,15 +11,15 @@ const NextBase = graphql(
 const nextBase = compile(NextBase)
 type Bases = ResultOf<typeof NextBase>['bases']
 
-/** A page of what the bases of an address hold; `nextCursor` where there may be more. */
+/** A page of items across bases; `nextCursor` if there may be more. */
 export type Found<T> = { items: T[]; nextCursor: string | undefined }
 type Ask<T> = (base: string, limit: number, cursor: string | null) => Promise<Found<T>>
-/** Where a page begins: the cursor of the base in the list of bases, and one within the base. */
+/** Start of a page: the cursor in the list of bases, and the cursor within the base. */
 type Start = readonly [ofBase: string | null, inBase: string | null]
 
 /**
- * At most about `limit` items of the address's base, or on `/mcp` of one base after the other, newest first. A page that
- * has looked into many bases ends there, however little it has found.
+ * Pages through the base of the address, or on `/mcp` through all bases, newest first. `limit` is
+ * approximate. A page also ends after `LIMITS.basesWalked` bases, however few items it has.
  */
 export async function acrossBases<T>(
   { base, context }: AddressSession,
@@ -28,7 +28,7 @@ export async function acrossBases<T>(
   ask: Ask<T>,
 ): Promise<Found<T>> {
   if (base !== null) {
-    // An endpoint may show no type whole, and then has nothing to list.
+    // An endpoint that shows no type as a whole has nothing to list.
     if (!mayAnywhere(context, 'read', base)) return { items: [], nextCursor: undefined }
     return ask(base, limit, cursor ?? null)
   }
@@ -47,7 +47,7 @@ export async function acrossBases<T>(
   return { items, nextCursor: at === null ? undefined : sealStart(at) }
 }
 
-/** Both parts are sealed by who made them, and bound to the token's grants: this only holds them together. */
+/** Encodes both cursors as one. Each is sealed and bound to the grants by its own list. */
 const sealStart = (start: Start): string => Buffer.from(JSON.stringify(start)).toString('base64url')
 
 /** @throws InvalidParams */
@@ -67,6 +67,6 @@ function parts(text: string): unknown[] {
   }
 }
 
-/** The refusal of a cursor that no page of the list gave out. */
+/** The error for a cursor that this list did not issue. */
 export const foreignCursor = () =>
   new InvalidParams('The cursor is not one of this list. Start again without a cursor.')

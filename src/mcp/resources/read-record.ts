@@ -2,7 +2,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ToolRecord } from '../tools/records/record-tools.ts'
 
-/** A record with all that tools show of it, by its address. */
+/** Reads one record with all fields that tools show. */
 export const readRecord = compile(
   graphql(
     `query ReadRecord($base: String!, $type: String!, $id: String!) {

@@ -21,7 +21,10 @@ const list = compile(
 
 type Records = Extract<ResourceName, { kind: 'records' }>
 
-/** A page of the records that match. It is as long as its bytes allow; `meta.next` is the URI of the next. */
+/**
+ * Reads a page of the records that match, as long as its byte limit allows. `meta.next` is the URI of the
+ * next page.
+ */
 export async function readRecordsResource(name: Records, context: Context): Promise<object> {
   const { base, type } = name
   const query = listQueryOf(name)
@@ -34,7 +37,7 @@ export async function readRecordsResource(name: Records, context: Context): Prom
   const page = (await list({ ...asked, limit: LIMITS.resourceRecords }, context)).records
   const rows = valuesOf(page.rows)
   const fitting = howManyFit(rows)
-  // Asked again for fewer, the list says itself where it goes on.
+  // Query again with the smaller limit, so that the list returns the right cursor.
   const shown = fitting < rows.length ? (await list({ ...asked, limit: fitting }, context)).records : page
   const body = rowsBody({ ...shown, rows: valuesOf(shown.rows) })
   if (shown.nextCursor === null) return body
@@ -42,7 +45,7 @@ export async function readRecordsResource(name: Records, context: Context): Prom
   return { ...body, meta: { ...body.meta, next } }
 }
 
-/** Never none: a record that is larger than a page is a page. */
+/** Number of rows within the byte limit, at least 1. */
 function howManyFit(rows: readonly object[]): number {
   let bytes = 0
   const last = rows.findIndex((row) => {
@@ -54,7 +57,10 @@ function howManyFit(rows: readonly object[]): number {
 
 const PARAMETERS = ['filter', 'cursor']
 
-/** The parameters of the URI. @throws InvalidParams for one that lists do not take */
+/**
+ * Parses the URI parameters of a list.
+ * @throws InvalidParams for an unknown one
+ */
 export function listQueryOf({ query }: Records): ListQuery {
   const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))
   if (unknown !== undefined) {
@@ -67,6 +73,9 @@ export function listQueryOf({ query }: Records): ListQuery {
   return { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) }
 }
 
-/** The filter as JSON. @throws VALIDATION_ERROR where it is none */
+/**
+ * Parses the filter.
+ * @throws VALIDATION_ERROR if it is not JSON
+ */
 export const filterOf = ({ filter }: ListQuery): unknown =>
   filter === undefined ? undefined : parseJson(filter, '/filter', 'compared')

@@ -1,12 +1,12 @@
 import { clean } from '../schema-projection/descriptions.ts'
 
-/** Properties that name a record, the most telling first. */
+/** Properties that usually name a record, best first. */
 const NAMES = ['title', 'name', 'label', 'subject', 'headline', 'summary']
 const TITLE_CHARS = 200
-/** Texts that a type without any of them shows instead. */
+/** Number of text properties to fall back to. */
 const TEXTS = 3
 
-/** The fields of a type's records that may hold their titles; every one is one that a list can show. */
+/** The fields that may hold the title of a record. A list query accepts all of them. */
 export function titleFields(jsonSchema: unknown): string[] {
   const schema = (jsonSchema ?? {}) as Readonly<Record<string, unknown>>
   const properties = Object.entries(
@@ -21,14 +21,14 @@ export function titleFields(jsonSchema: unknown): string[] {
   return [...shown].map((name) => `data[${JSON.stringify(name)}]`)
 }
 
-/** May its records have what it does not name? Where that is not said plainly, no. */
+/** Whether records can have undeclared properties; false if the schema does not state it plainly. */
 const isOpen = (schema: Readonly<Record<string, unknown>>): boolean =>
   schema['additionalProperties'] !== false &&
   !['unevaluatedProperties', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'propertyNames'].some((word) =>
     Object.hasOwn(schema, word),
   )
 
-/** What a record is called, in one line: what names it, else its first text, else its type and id. */
+/** Derives a one-line title: a naming property, else the first text, else type and id. */
 export function titleOf(recordType: string, id: string, data: object): string {
   const values = data as Readonly<Record<string, unknown>>
   for (const value of [...NAMES.map((name) => values[name]), ...Object.values(values)]) {

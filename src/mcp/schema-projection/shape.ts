@@ -47,7 +47,7 @@ export type Shape = {
   /** Shape of array items; undefined allows anything. */
   items: Shape | undefined
   object: ObjectShape
-  /** As the schema has it, to be cleaned where it is shown. */
+  /** The original description; cleaned when published. */
   description: string | undefined
   /** Sentences about what the published schema cannot express. */
   notes: readonly string[]

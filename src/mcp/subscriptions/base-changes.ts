@@ -20,19 +20,26 @@ const match = compile(
 )
 type Entry = ResultOf<typeof Entries>['changes']
 
-/** What is followed. A list has its filter as JSON; null for all records of the type. */
+/** A subscribed resource. A list has its filter as JSON; null for all records of the type. */
 export type Followed = Exclude<ResourceName, { kind: 'records' }> | FollowedList
 type FollowedList = { kind: 'records'; base: string; type: string; filter: unknown }
-/** `over` is called when nothing more will be told, though nobody ended it: the token, the base or the server went. */
+/**
+ * A subscriber. `over` is called if the subscription ends by itself: the token, the base or the server is
+ * gone.
+ */
 type Follower = { tell: () => void; over: () => void }
-/** Answers how to end it; undefined when the base is watched no longer. */
+/** Adds a subscriber and returns its unsubscribe function; undefined if the log is not read any more. */
 type Watched = { add(what: Followed, follower: Follower): (() => void) | undefined }
 
-/** By server, token, grants and base: all who follow resources with the same rights share one reading of the log. */
+/**
+ * Shared readers by server, token, grants and base: subscribers with equal rights share one read of the
+ * change log.
+ */
 const ofServers = new WeakMap<object, Map<string, Promise<Watched>>>()
 
 /**
- * Tells of each change that may concern the resource, once for all that happen in one go, until what it answers is called.
+ * Subscribes to changes of a resource, read from the change log of its base. Changes in one event loop turn
+ * are reported once. Returns the unsubscribe function.
  * @throws RATE_LIMITED, FORBIDDEN, NOT_FOUND
  */
 export async function followResource(
@@ -93,7 +100,7 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
     lists.set(key, list)
     return list
   }
-  // A log that fails ends like one that is over: who follows again is told why.
+  // A failed log ends like a closed one. A client that subscribes again gets the error.
   void read().then(end, end)
   return {
     add(what, follower) {
@@ -107,7 +114,7 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
       return () => {
         off()
         end()
-        // Whoever comes now opens the log anew.
+        // The last subscriber is gone: stop reading. The next one opens the log again.
         if (!followers.delete(follower) || followers.size > 0) return
         isOver = true
         onEnd()
@@ -122,7 +129,7 @@ function topicOf(what: Followed): string {
   return what.kind === 'type' ? `type ${what.type}` : `records ${what.type}`
 }
 
-/** A type's resource also shows its links. */
+/** Topics of a log entry. The resource of a type also shows its links. */
 function topicsOf({ kind, recordType, id }: Entry): string[] {
   if (kind === 'record') return [`record ${recordType} ${id}`, `records ${recordType}`]
   return kind === 'record_type' ? [`type ${id}`] : []

@@ -1,6 +1,6 @@
-/** Those who listen, each to one topic. */
+/** Event emitter with topics. */
 export type Listeners<T> = {
-  /** Answers how to end it. */
+  /** Adds a listener and returns its unsubscribe function. */
   on(topic: string, listener: (told: T) => void): () => void
   tell(topic: string, what: T): void
 }
@@ -22,7 +22,7 @@ export function openListeners<T>(): Listeners<T> {
   }
 }
 
-/** Tells once of all that is said in one go, and nothing after `end`. */
+/** Coalesces calls in one event loop turn into one notification. Nothing is sent after `end`. */
 export function inOneGo(tell: () => void): { say(): void; end(): void } {
   let isDue = false
   let isOver = false

@@ -18,13 +18,14 @@ const findType = compile(
 )
 
 /**
- * Tells that the lists are others each time a type that the token may read, or a prompt, has changed, and of resources
- * that are followed. On `/mcp` the lists of tools do not depend on types: of lists it tells nothing. @throws RATE_LIMITED
+ * Sends `list_changed` when a readable type or a prompt changes, and `resources/updated` for subscribed
+ * resources. On `/mcp` the lists do not depend on types, so only resources are reported.
+ * @throws RATE_LIMITED
  */
 export async function watch(session: AddressSession, tell: (changed: Changed) => void): Promise<Watch> {
   const over = new AbortController()
   const end = () => over.abort()
-  // An endpoint's tools may be of types that its resources do not show.
+  // An endpoint can have tools of types that its resources do not show.
   const asking = isAtEndpoint(session) ? session.asking : session.context
   const types = await followTypes({ base: session.base, endpoint: session.endpoint }, asking)
   const resources = openFollows(session, (uri) => tell({ uri }), end)
@@ -45,12 +46,15 @@ export async function watch(session: AddressSession, tell: (changed: Changed) =>
     void types.return?.()
   }
   over.signal.addEventListener('abort', close, { once: true })
-  // Its reason is what went wrong, if anything did.
+  // If an error ended the loop, it is the abort reason.
   pass().then(end, (thrown: unknown) => over.abort(thrown))
   return { over: over.signal, follow: resources.follow, unfollow: resources.unfollow, close }
 }
 
-/** Follows the prompts of the session's base from when there is a type of them: without, the log is not read for them. */
+/**
+ * Watches the prompts of a base once the `prompt` type exists. Until then the change log is not read for
+ * them.
+ */
 function followPrompts({ base, context }: AddressSession, tell: () => void, over: () => void) {
   let leave: (() => void) | undefined
   let isClosed = false

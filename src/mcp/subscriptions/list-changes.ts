@@ -1,17 +1,17 @@
 import { LIMITS } from '../../foundation/limits.ts'
 
-/** Those who follow one filtered list, held against the entries of the log that may be about it. */
+/** Subscribers of one filtered list. Log entries about its type are matched against the filter. */
 export type WatchedList = {
-  /** Tells of the list from now on; answers how to end it. */
+  /** Adds a subscriber and returns its unsubscribe function. */
   add(tell: () => void): () => void
-  /** An entry about a record of the list's type. */
+  /** Queues a log entry about a record of the list's type. */
   note(seq: number): void
 }
 
 /**
- * Entries are held against the filter together, one look at a time with a pause between, so that a flood of writes costs
- * few queries. What `matches` cannot say, since it fails or there are too many entries, counts as a change: whoever reads
- * the list again sees what is true.
+ * Debounces log entries and matches them against the filter in one query, with a pause between queries, so
+ * that a burst of writes costs few queries. If the match fails or there are too many entries, assumes a
+ * change: subscribers read the list again and see the true state.
  */
 export function watchedList(
   matches: (seqs: readonly number[]) => Promise<boolean>,
@@ -35,7 +35,7 @@ export function watchedList(
   const begin = () => {
     if (isLooking || followers.size === 0) return
     isLooking = true
-    // Entries that were read together are noted in one go: they are looked at together too.
+    // Entries of the same read are noted in the same turn, so they are matched together.
     setImmediate(() => void look())
   }
   return {

@@ -23,7 +23,8 @@ const findRecords = compile(
     }`,
   ),
 )
-// What is within bounds is read here and there, but its changes are told to nobody: asked of no entry, it says so.
+// Checks read access to the log. Types under a row policy are readable, but their changes are not reported;
+// called without entries, this operation reports that.
 const findLog = compile(
   graphql(
     `query FollowLog($base: String!, $type: String!, $filter: JSON!) {
@@ -33,22 +34,25 @@ const findLog = compile(
 )
 const ANY = { field: 'id', op: 'is_not_null' }
 
-/** The resources that one session follows. */
+/** The resource subscriptions of one session. */
 export type Follows = {
-  /** @throws ResourceNotFound, InvalidParams as reading it would; RATE_LIMITED beyond the bounds */
+  /**
+   * Subscribes.
+   * @throws ResourceNotFound, InvalidParams like a read; RATE_LIMITED above the limits
+   */
   follow(uri: string): Promise<void>
   unfollow(uri: string): void
-  /** Ends them all. */
+  /** Ends all subscriptions. */
   close(): void
 }
 
 /**
- * Follows resources by the change log of their bases: `tell` is called with the URI, as it was given, when a change may
- * concern it. A filtered list is told of when a record of the change matched before it or matches after it. `over` is
- * called when the token, its grants, a base or the server went, and nothing more will be told.
+ * Opens the subscriptions of a session. Calls `tell` with the subscribed URI when a change may affect it. A
+ * filtered list is affected if a changed record matched before or matches after the change. Calls `over` when
+ * the token, its grants, a base or the server is gone and notifications end.
  */
 export function openFollows(session: AddressSession, tell: (uri: string) => void, over: () => void): Follows {
-  /** How to end each; undefined while it begins. */
+  /** Unsubscribe functions by URI; undefined while a subscription starts. */
   const followed = new Map<string, (() => void) | undefined>()
   return {
     async follow(uri) {
@@ -75,12 +79,15 @@ export function openFollows(session: AddressSession, tell: (uri: string) => void
   }
 }
 
-/** May the session follow it? @throws ResourceNotFound, InvalidParams as reading it would */
+/**
+ * Checks that the session may subscribe.
+ * @throws ResourceNotFound, InvalidParams like a read
+ */
 export async function demandFollow(session: AddressSession, uri: string): Promise<void> {
   await readFollowed(session, uri)
 }
 
-/** What the URI names, which is there and may be read. A page of a list is followed with the whole list. */
+/** Parses the URI and reads the resource to check access. A page of a list subscribes to the whole list. */
 async function readFollowed(session: AddressSession, uri: string): Promise<Followed> {
   const name = demandResource(session, uri)
   try {
