@@ -6,7 +6,7 @@ import { unsupportedMedia } from './errors.ts'
 
 const JSON_TYPES = ['application/json', 'application/merge-patch+json', 'application/json-patch+json']
 
-/** Every JSON body goes through the one pre-pass; an empty one is no body. */
+/** Parses JSON bodies with the pre-pass of `json/`. An empty body counts as no body. */
 export function acceptJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
@@ -27,7 +27,10 @@ export function acceptJson(app: FastifyInstance): void {
   })
 }
 
-/** @throws VALIDATION_ERROR when the bytes are not JSON in UTF-8, as they stand */
+/**
+ * Checks media type and charset.
+ * @throws VALIDATION_ERROR unless the body is uncompressed JSON in UTF-8
+ */
 function demandReadable({ headers, routeOptions }: FastifyRequest): void {
   const accepts = routeOptions.config.accepts ?? ['application/json']
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
@@ -58,13 +61,13 @@ const notUtf8 = (charset: string): DomainError =>
     allowed: ['utf-8'],
   })
 
-/** How large bodies may be, by what they are for. A larger one is refused before it is read. */
+/** Body limits by kind of route. Larger bodies are rejected before they are read. */
 export type BodySizes = {
-  /** What asks or configures. */
+  /** Queries and configuration. */
   small: number
-  /** A record or a link, with room for the white space and the escapes that are not stored. */
+  /** One record or link, with room for white space and escapes that are not stored. */
   record: number
-  /** Many of them. */
+  /** Batches and imports. */
   bulk: number
 }
 
@@ -82,15 +85,15 @@ export const bodySizes = ({
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The media types a route takes; JSON when left out. */
+    /** Accepted media types; JSON by default. */
     accepts?: readonly string[]
-    /** Nothing of its body is stored. */
+    /** The body is a query, so nothing in it is stored. */
     onlyAsks?: boolean
-    /** Its bodies are calls, which are answered even when they cannot be read: `refusedBody` is set then. */
+    /** JSON-RPC routes: a malformed body gets a JSON-RPC response. `refusedBody` holds it. */
     answersCalls?: boolean
   }
   interface FastifyRequest {
-    /** The body that the pre-pass refused. */
+    /** The body that the pre-pass rejected. */
     refusedBody: Buffer | undefined
   }
 }

@@ -6,8 +6,8 @@ import type { RateLimiter } from './rate-limit.ts'
 import type { Unsent } from './unsent.ts'
 
 /**
- * Opens the context of a raw token; undefined when it is unknown or expired.
- * @throws UNAUTHORIZED, FORBIDDEN where there is more to say of it
+ * Authenticates a raw token and opens its request context; undefined if the token is unknown or expired.
+ * @throws UNAUTHORIZED, FORBIDDEN if there is a more specific reason
  */
 export type Door = (
   token: string,
@@ -19,7 +19,7 @@ export type Door = (
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
 
-/** The raw token of an Authorization header; one that is too long is none. */
+/** The bearer token of an Authorization header. Ignores tokens above the maximum length. */
 export function bearerOf(
   authorization: string | undefined,
   longest: number = LIMITS.tokenChars,
@@ -28,15 +28,16 @@ export function bearerOf(
   return token !== undefined && token.length <= longest ? token : undefined
 }
 
-/** What every protected route runs: `onRequest` before anything else, `preHandler` when the body is read. */
+/** Hooks of protected routes: `onRequest` runs first, `preHandler` after the body is read. */
 export type CallerHooks = {
   onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void>
   preHandler(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
 }
 
 /**
- * Makes the hooks of protected routes: the token is checked first, then the rate, and the token again when the body is
- * read, as that may take as long as a client likes. @throws UNAUTHORIZED, RATE_LIMITED
+ * Creates the hooks of protected routes. They check the token, then the rate limit, and the token again after
+ * the body, because a client can take long to send it.
+ * @throws UNAUTHORIZED, RATE_LIMITED
  */
 export function callerHooks(
   door: Door,
@@ -81,7 +82,7 @@ const isRefused = (thrown: unknown): thrown is DomainError =>
 
 const signals = new WeakMap<FastifyReply, AbortSignal>()
 
-/** Aborts when the connection closes before the answer is out. One for all that a request asks. */
+/** A signal that aborts when the client disconnects before the response is sent. One per request. */
 function closedSignal(reply: FastifyReply): AbortSignal {
   const known = signals.get(reply)
   if (known) return known
@@ -110,7 +111,7 @@ const unauthorized = () =>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, with what rights; set by `callerHooks`. */
+    /** The authenticated caller and its access; set by `callerHooks`. */
     caller: Context
   }
 }

@@ -3,16 +3,18 @@ import negotiator from '@fastify/accept-negotiator'
 import compress from '@fastify/compress'
 import type { FastifyInstance } from 'fastify'
 
-/** Gzip first: at these sizes brotli takes as long for as little, and megabytes of memory for each answer. */
+/**
+ * Prefer gzip: at these sizes brotli is no faster, saves little, and needs megabytes of memory per response.
+ */
 const ENCODINGS = ['gzip' as const, 'br' as const]
-/** Shorter answers fit a packet or two as they are. */
+/** Minimum size: shorter responses fit in one or two packets. */
 const LEAST_BYTES = 1024
-/** Up to this size an answer is compressed at once; longer ones in the thread pool. */
+/** Responses up to this size are compressed synchronously, longer ones in the thread pool. */
 const AT_ONCE_BYTES = 8 * 1024
-/** Event streams are not among them: each event leaves at once. */
+/** Excludes event streams, whose events must be sent at once. */
 const TYPES = /^(application\/json|text\/plain)\b/
 
-/** Compresses answers for clients that accept it. Routes that are added later have it. */
+/** Registers response compression for routes that are added later. */
 export async function compressAnswers(app: FastifyInstance): Promise<void> {
   await app.register(compress, {
     globalDecompression: false,
@@ -25,7 +27,7 @@ export async function compressAnswers(app: FastifyInstance): Promise<void> {
       params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 },
     },
   })
-  // To know the length of a compressed answer it would have to be made: HEAD leaves it out (RFC 9110, section 9.3.2).
+  // The compressed length is unknown without the body, so HEAD omits it (RFC 9110, section 9.3.2).
   app.addHook('onRoute', (route) => {
     if (route.method !== 'HEAD') return
     const known = route.onSend === undefined ? [] : [route.onSend].flat()

@@ -3,7 +3,9 @@ import type { Logger } from 'pino'
 
 const LOG_EVERY_MS = 60_000
 
-/** Closes each connection above `most` before anything is read from it. The log says so once a minute. */
+/**
+ * Connection limit: closes each connection above `most` before reading from it. Logs at most once a minute.
+ */
 export function limitConnections(app: FastifyInstance, most: number, log: Logger): void {
   app.server.maxConnections = most
   let dropped = 0

@@ -7,7 +7,7 @@ const HEADERS =
 const EXPOSED =
   'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, WWW-Authenticate, Mcp-Session-Id'
 
-/** Lets pages of the listed origins call the API; without a list there is no CORS at all. */
+/** CORS for the listed origins. Without a list no CORS headers are sent. */
 export function cors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   app.addHook('onRequest', async (request, reply) => {

@@ -12,7 +12,7 @@ import {
 import { lingerOn } from './lingering-close.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 
-/** What the framework refuses on its own, in our words. */
+/** Maps Fastify's own errors to domain errors. */
 const FRAMEWORK: Record<string, (request: FastifyRequest) => DomainError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions: { bodyLimit } }) =>
     invalid({
@@ -45,7 +45,7 @@ export const unsupportedMedia = (allowed: readonly string[]): DomainError =>
     allowed,
   })
 
-/** Translates anything thrown on the way of a request. */
+/** Maps any thrown value to a domain error. */
 function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
   if (thrown instanceof DomainError) return thrown
   const { code = '', statusCode = 500 } = thrown as Partial<FastifyError>
@@ -57,7 +57,7 @@ function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
   return toDomainError(thrown)
 }
 
-/** The 404 of a route that does not exist. The query is left out: it may hold what belongs in no log. */
+/** NOT_FOUND for an unknown route. Omits the query, because it may contain secrets. */
 export function notFound({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
   const [path = ''] = url.split('?', 1)
   // HEAD has the headers of GET, its length among them.
@@ -75,8 +75,8 @@ export function notFound({ method, url }: Pick<FastifyRequest, 'method' | 'url'>
 const ROUTE_CHARS = 128
 
 /**
- * The failure to answer with: what is ours is logged with its cause, `Retry-After` is set where waiting helps, and
- * `WWW-Authenticate` where a token does.
+ * Prepares an error response: logs internal errors with their cause, sets `Retry-After` if a retry helps, and
+ * `WWW-Authenticate` if a token is needed.
  */
 export function refusal(thrown: unknown, request: FastifyRequest, reply: FastifyReply): DomainError {
   const error = asDomainError(thrown, request)
@@ -87,12 +87,12 @@ export function refusal(thrown: unknown, request: FastifyRequest, reply: Fastify
   return error
 }
 
-/** Answers with the one error shape. */
+/** Sends the error body. */
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = refusal(thrown, request, reply)
   if ((thrown as { replayed?: unknown } | null)?.replayed === true)
     reply.header('idempotency-replayed', 'true')
-  // Written by hand, so that no route's own serializer is asked.
+  // Serialized by hand, so that the serializer of the route does not run.
   reply
     .code(FAILURES[error.code].status)
     .header('content-type', 'application/json; charset=utf-8')
@@ -119,7 +119,7 @@ const SOCKET_FAULTS: Readonly<Record<string, Detail>> = {
   },
 }
 
-/** What cannot even be parsed as HTTP is answered on the socket itself. */
+/** Answers unparsable HTTP on the raw socket. */
 export function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const requestId = newRequestId()
@@ -129,7 +129,7 @@ export function refuseSocket(error: Error & { code?: string }, socket: Socket): 
   )
 }
 
-/** Node would answer an unknown `Expect` with 417, which is none of our codes. */
+/** Node answers an unknown `Expect` with 417 and no error body. Send our error body instead. */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
   const requestId = requestIdOf(request)
   const refused = invalid({

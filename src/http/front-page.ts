@@ -1,4 +1,4 @@
-/** `GET /`: what runs here and where to go, as a page for browsers and as JSON for programs; and the guides. */
+/** `GET /`: landing page with the surfaces and guides, as HTML for browsers and JSON for programs. */
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from './errors.ts'
@@ -13,7 +13,7 @@ const HTML = 'text/html; charset=utf-8'
 const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** Every surface of the server, in the order of the page. */
+/** The surfaces of the server, in page order. */
 const SURFACES = [
   {
     name: 'graphql',
@@ -37,7 +37,7 @@ const SURFACES = [
   { name: 'health', path: '/readyz', title: 'Health', about: '/healthz, /readyz and /metrics.' },
 ] as const
 
-/** Serves `/` and `/guides`; neither needs a token. `address` is where clients reach the server, when that is known. */
+/** Serves `/` and `/guides`, without a token. `address` is the public URL, if known. */
 export function frontPage(visit: Hook, address: string | undefined) {
   return async (app: FastifyInstance): Promise<void> => {
     const page = new SharedDocument(() => ({ type: HTML, body: front(address ?? '') }))

@@ -1,4 +1,4 @@
-/** The guides: the Markdown files of `docs/`, rendered once each and served as pages under `/guides`. */
+/** Serves the Markdown files of `docs/` as HTML under `/guides`. Each is rendered once. */
 import { readFile } from 'node:fs/promises'
 import { Marked, type Tokens } from 'marked'
 import { htmlPage } from './html-page.ts'
@@ -6,7 +6,7 @@ import { htmlPage } from './html-page.ts'
 export type Guide = { readonly name: string; readonly title: string; readonly about: string }
 export type GuideGroup = { readonly role: string; readonly guides: readonly Guide[] }
 
-/** Every guide, by the role of its reader. `docs/README.md` is the same list for readers of the repository. */
+/** The guides by role of the reader. Keep in sync with `docs/README.md`. */
 export const GUIDE_GROUPS: readonly GuideGroup[] = [
   {
     role: 'Build an agent',
@@ -55,7 +55,7 @@ export const GUIDES: readonly Guide[] = GUIDE_GROUPS.flatMap(({ guides }) => gui
 
 const DOCS = new URL('../../docs/', import.meta.url)
 
-/** The guide as an HTML page. */
+/** Renders a guide as an HTML page. */
 export async function guidePage({ name, title }: Guide): Promise<string> {
   const text = await readFile(new URL(`${name}.md`, DOCS), 'utf8')
   const content = await markdown.parse(text)
@@ -86,7 +86,7 @@ const markdown = new Marked({
   },
 })
 
-/** Where a link of a Markdown file leads on this server; undefined for files that it does not serve. */
+/** Maps a link of a Markdown file to a URL of this server; undefined for files that it does not serve. */
 function targetOf(href: string): string | undefined {
   if (/^https?:/.test(href)) return encodeURI(href)
   if (href.endsWith('schema/openapi.json')) return '/openapi.json'
@@ -95,7 +95,7 @@ function targetOf(href: string): string | undefined {
   return names.has(name) ? `/guides/${name}${anchor}` : undefined
 }
 
-/** The id of a heading, as GitHub makes it. */
+/** Heading id, by GitHub's rules. */
 const anchorOf = (html: string): string =>
   html
     .replace(/<[^>]*>/g, '')

@@ -15,7 +15,7 @@ type Load = { running: number; waiting: number; refused: number }
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
-/** Set by proxies: the client behind one may be anywhere. */
+/** Headers that proxies set. With one of them, the client may be remote. */
 const FORWARDING = [
   'forwarded',
   'x-forwarded-for',
@@ -26,15 +26,18 @@ const FORWARDING = [
 ]
 
 /**
- * Does somebody on this machine ask, by a name of this machine? A page of another site that renames its own address to ours
- * (DNS rebinding) sends its own name.
+ * Whether the request comes from this machine and uses a local host name. The host check prevents DNS
+ * rebinding by pages of other sites.
  */
 const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
   LOOPBACK.has(ip) &&
   LOCAL_HOST.test(headers.host ?? '') &&
   FORWARDING.every((name) => headers[name] === undefined)
 
-/** `/healthz`: the process. `/readyz`: database reachable, migrated and written, not draining. `/metrics`: Prometheus text. */
+/**
+ * `/healthz`: liveness. `/readyz`: database reachable, migrated and writable, and not draining. `/metrics`:
+ * Prometheus format.
+ */
 export function health(app: FastifyInstance, { readiness, load, sqlIsolation, draining, door }: Deps): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
@@ -46,7 +49,7 @@ export function health(app: FastifyInstance, { readiness, load, sqlIsolation, dr
     return reply.code(503).send({ status: 'unready', database })
   })
 
-  // A connection that stays open after its answer would hold up the end of the process.
+  // Close keep-alive connections while draining, because they would delay shutdown.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (draining()) reply.header('connection', 'close')
     done()
@@ -72,7 +75,7 @@ export function health(app: FastifyInstance, { readiness, load, sqlIsolation, dr
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     const name = `${request.method} ${route} ${reply.statusCode}`
-    // Looked up once: finding a series by its labels costs more than the observation.
+    // Cache the series: a look-up by labels costs more than the observation.
     const observed = series.get(name) ?? seconds.labels(request.method, route, String(reply.statusCode))
     series.set(name, observed)
     observed.observe(reply.elapsedTime / 1000)
@@ -85,7 +88,7 @@ export function health(app: FastifyInstance, { readiness, load, sqlIsolation, dr
   })
 }
 
-/** How the connections to the database are used, read when somebody asks for metrics. */
+/** Gauges of the connection pool, read at scrape time. */
 function countConnections(registry: Registry, load: () => Load): void {
   const gauge = (name: string, help: string, value: (now: Load) => number) =>
     new Gauge({

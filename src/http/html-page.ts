@@ -1,4 +1,4 @@
-/** The frame of the plain HTML pages that this server makes itself: no script, no request to another host. */
+/** Template of the server's HTML pages: no scripts, no requests to other hosts. */
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --line: #d1d9e0; --link: #0550ae; --code: #f6f8fa }
@@ -19,7 +19,7 @@ code { padding: .1em .3em; overflow-wrap: anywhere } pre { padding: .8rem 1rem; 
 .table { overflow-x: auto } table { border-collapse: collapse } th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top }
 `
 
-/** A page with its title; `body` is HTML. */
+/** Renders a page; `body` is HTML. */
 export const htmlPage = (title: string, body: string): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

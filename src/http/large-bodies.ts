@@ -1,7 +1,7 @@
 /**
- * Admission of large bodies. A body of JSON takes several times its bytes while it is read, checked and written, so the large
- * ones that are under way share a room. Who finds none waits before the body is read: the connection's own backpressure holds
- * the bytes back.
+ * Admission control of large bodies. Reading, validating and writing a JSON body takes several times its size
+ * in memory, so all large bodies in flight share a memory budget. If none is left, the request waits before
+ * its body is read, and TCP backpressure stops the client.
  */
 import type { FastifyInstance } from 'fastify'
 import { busy } from '../foundation/errors.ts'
@@ -10,11 +10,13 @@ import { memoryOfMachine } from '../foundation/machine.ts'
 
 type Waiting = { readonly token: string; readonly bytes: number; readonly go: () => void }
 
-/** A share of the machine, within bounds; one body of the largest size always fits. */
+/**
+ * The memory budget: a share of the machine's memory, within limits. One body of maximum size always fits.
+ */
 export const roomFor = (bodyBytes: number, machine: number = memoryOfMachine()): number =>
   Math.max(bodyBytes, Math.min(LIMITS.largeBodiesBytes, Math.floor(machine / 64)))
 
-/** The bytes of large bodies that are under way. One token takes half of the room, or one body. */
+/** Bytes of large bodies in flight. One token may use half of the budget, or one body. */
 export class BodyRoom {
   #taken = 0
   readonly #ofToken = new Map<string, number>()
@@ -25,7 +27,10 @@ export class BodyRoom {
     this.#room = room
   }
 
-  /** Calls `go` when there is room. What it answers gives the room back, or ends the wait, once. */
+  /**
+   * Calls `go` when there is room. The returned function releases the room, or cancels the wait; it is
+   * idempotent.
+   */
   take(token: string, bytes: number, go: () => void): () => void {
     const one = { token, bytes, go }
     let isOver = false
@@ -58,7 +63,10 @@ export class BodyRoom {
   }
 }
 
-/** Holds the large bodies of all routes to one room, before they are read. @throws RATE_LIMITED after a wait in vain */
+/**
+ * Applies the budget to the bodies of all routes.
+ * @throws RATE_LIMITED after a timeout
+ */
 export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void {
   const room = new BodyRoom(roomFor(bodyBytes))
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -84,7 +92,7 @@ export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void 
   })
 }
 
-/** What the client says that it sends; of a body in chunks the most that the route takes. */
+/** Declared body size; for chunked bodies the limit of the route. */
 function announced(headers: Record<string, unknown>, most: number): number {
   if (headers['transfer-encoding'] !== undefined) return most
   return Math.min(most, Number(headers['content-length'] ?? 0))

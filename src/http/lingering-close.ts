@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LIMITS } from '../foundation/limits.ts'
 
 /**
- * Lingering close: where an answer ends a connection whose body is still being sent, the rest of the body is read and
- * discarded first, within bounds. Closed at once, the connection is reset, and the client sees that instead of the answer.
+ * Lingering close: when a response ends a connection while the client still sends the body, reads and
+ * discards the rest, within limits. Otherwise a TCP reset could reach the client before the response.
  */
 export function lingerOn({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
   const { socket } = request
   if (request.complete || socket.destroyed) return
-  // What Node calls at the end of such an answer. Ending our side alone tells the client that there is no more to read.
+  // Node calls this after such a response. Half-close the connection: the client sees the end of the
+  // response.
   socket.destroySoon = () => void socket.end()
   let left = LIMITS.lingerBytes
   const late = setTimeout(() => socket.destroy(), LIMITS.lingerMs)

@@ -1,20 +1,20 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-/** Runs in the worker: answers with what the module's `make` makes. */
+/** Worker source: posts the result of the module's `make`. */
 const MAKE = `
   const { parentPort, workerData } = require('node:worker_threads')
   import(workerData).then(({ make }) => make()).then((made) => parentPort.postMessage(made))
 `
 
 /**
- * What `make` of a module answers, run in a thread of its own. For modules of megabytes that are needed once: neither
- * their loading holds up the event loop, nor does their code stay in memory.
+ * Runs `make` of a module in a worker thread. For large modules that are needed once: loading them does not
+ * block the event loop, and their code is freed afterwards.
  * @param from `import.meta.url` of the caller
  * @param path the module, relative to the caller and without its extension
  */
 export function madeApart<T>(from: string, path: string): Promise<T> {
-  // Beside sources there are sources, beside compiled code compiled code.
+  // `.ts` next to sources, `.js` next to compiled code.
   const module = new URL(`${path}${extname(from)}`, from)
   const worker = new Worker(MAKE, { eval: true, workerData: module.href })
   return new Promise<T>((resolve, reject) => {

@@ -6,12 +6,15 @@ import { LIMITS } from '../foundation/limits.ts'
 const MINUTE_MS = 60_000
 const MAX_KEYS = 50_000
 
-/** A token bucket for each key: `burst` at once, refilled at `perMinute`. Kept as the time at which it is full again. */
+/**
+ * Token bucket for each key: `burst` at once, refilled at `perMinute`. Stored as the time when the bucket is
+ * full.
+ */
 export function buckets(perMinute: number, burst: number) {
   const fullAt = new LRUCache<string, number>({ max: MAX_KEYS })
   const interval = MINUTE_MS / perMinute
   return {
-    /** Takes `count`, all or none; negative `left` means that there was none. */
+    /** Takes `count` tokens, all or none. A negative `left` means that there were too few. */
     take(key: string, now: number, count = 1) {
       const full = Math.max(fullAt.get(key) ?? 0, now) + interval * count
       const left = Math.floor(burst - (full - now) / interval + 1e-9)
@@ -24,18 +27,24 @@ export function buckets(perMinute: number, burst: number) {
 
 export type RateLimiter = {
   /**
-   * Counts a request of a token, or what a request holds of them, and says so in the answer's headers. One that holds more
-   * than the burst counts as the burst.
+   * Counts one or more requests of a token and sets the rate limit headers. A count above the burst counts as
+   * the burst.
    * @throws RATE_LIMITED
    */
   take(tokenId: string, reply: FastifyReply, count?: number): void
-  /** Counts a failed authentication of an address. @throws RATE_LIMITED */
+  /**
+   * Counts a failed authentication of an address.
+   * @throws RATE_LIMITED
+   */
   fail(address: string): void
-  /** Counts a request that needs no token. @throws RATE_LIMITED */
+  /**
+   * Counts a request without a token.
+   * @throws RATE_LIMITED
+   */
   visit(address: string): void
 }
 
-/** Limits of this process; 0 requests a minute means none. */
+/** Rate limiter of this process. 0 requests a minute disables it. */
 export function rateLimiter(perMinute: number): RateLimiter {
   const burst = Math.min(LIMITS.requestBurst, perMinute)
   const requests = perMinute > 0 ? buckets(perMinute, burst) : null
@@ -78,7 +87,10 @@ function tooMany(waitMs: number): DomainError {
   })
 }
 
-/** Counts what a request holds beside the first of it, which was counted when it came. @throws RATE_LIMITED */
+/**
+ * Counts the further operations of a request; the first was counted on arrival.
+ * @throws RATE_LIMITED
+ */
 export type Charge = (request: FastifyRequest, reply: FastifyReply, parts: number) => void
 
 export const chargeOf =

@@ -2,21 +2,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { readTrace, type Trace } from './trace-context.ts'
 
-/** What a surface says of a request beside what all say: of one message of it, where it may hold several. */
+/** Additional log fields of a request, or of one message of it. */
 export type Said = { trace?: Trace | undefined } & Record<string, unknown>
 
-/** Writes a line for each request; more than one where the request was several messages. */
+/** Access log: one line per request, or per message of a multi-message request. */
 export function logRequests(app: FastifyInstance, log: Logger): void {
   app.decorateRequest('about')
   app.addHook('onRequest', (request, reply, done) => {
-    // And not when it is answered: of a client that has gone the call may have done its work.
+    // On close, not on response: a call of a disconnected client may have had effects too.
     if (log.isLevelEnabled('info')) reply.raw.once('close', () => write(request, reply))
     done()
   })
 }
 
 function write(request: FastifyRequest, reply: FastifyReply): void {
-  // The route's pattern, not its address: a query may hold what belongs in no log.
+  // Log the route pattern and not the URL, because a query may contain secrets.
   const { method, routeOptions, caller } = request
   const status = reply.raw.headersSent ? reply.statusCode : CLIENT_GONE
   const line = {
@@ -31,7 +31,7 @@ function write(request: FastifyRequest, reply: FastifyReply): void {
     request.log.info({ ...line, ...trace, ...said }, 'request')
 }
 
-/** No answer was begun. Proxies call it so; no client ever sees it. */
+/** Status for requests whose client disconnected before the response, as proxies log it. Never sent. */
 export const CLIENT_GONE = 499
 
 const traceOf = ({ headers }: FastifyRequest): Trace | undefined =>
@@ -39,7 +39,9 @@ const traceOf = ({ headers }: FastifyRequest): Trace | undefined =>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its surface says of it once it is answered; not asked where nothing is logged. At least one. */
+    /**
+     * Returns the surface's log fields, one per message and at least one. Called only if the line is logged.
+     */
     about: ((status: number) => readonly Said[]) | undefined
   }
 }

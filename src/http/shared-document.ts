@@ -9,7 +9,7 @@ import { addVary } from './vary.ts'
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 const ENCODINGS = ['br', 'gzip', 'identity']
-/** High enough for a small answer; a higher one takes seconds of a thread for a script of megabytes. */
+/** Enough for small responses. Higher levels take seconds for megabytes of script. */
 const BROTLI_QUALITY = 5
 const SLICE_BYTES = 128 * 1024
 
@@ -17,8 +17,8 @@ type Made = { type: string; body: string | Uint8Array }
 type Document = { type: string; body: Buffer; etag: string; encoded: Map<string, Promise<Buffer>> }
 
 /**
- * A document that is the same for everybody: made at its first request, compressed once for each encoding (in the thread
- * pool) and sent to all clients from the same bytes, however many read it at once.
+ * A static document, shared by all clients: created at the first request, compressed once per encoding in the
+ * thread pool, and sent from the same buffer.
  */
 export class SharedDocument {
   readonly #make: () => Made | Promise<Made>
@@ -32,7 +32,7 @@ export class SharedDocument {
     this.#document ??= this.#open()
     const document = await this.#document
     addVary(reply, 'Accept-Encoding')
-    // The address does not change with the content, so a client asks each time, and is told that it has it.
+    // The URL is not versioned, so clients revalidate by ETag on each request.
     reply.header('etag', document.etag).header('cache-control', 'no-cache')
     if (isFresh(request.headers['if-none-match'], document.etag)) return reply.code(304).send()
     const encoding = negotiator.negotiate(request.headers['accept-encoding'] ?? 'identity', ENCODINGS)
@@ -45,7 +45,7 @@ export class SharedDocument {
     const { type, body: made } = await this.#make()
     const body = typeof made === 'string' ? Buffer.from(made) : view(made)
     const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22)
-    // Weak: the encodings share it.
+    // A weak ETag, because all encodings share it.
     return { type, body, etag: `W/"${hash}"`, encoded: new Map() }
   }
 }
@@ -53,7 +53,7 @@ export class SharedDocument {
 const view = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** Sends bytes slice by slice: one write of megabytes would hold up the event loop while the kernel copies them. */
+/** Sends a buffer in slices: one write of megabytes would block the event loop while the kernel copies it. */
 function sendSlices(reply: FastifyReply, bytes: Buffer): FastifyReply {
   if (bytes.length <= SLICE_BYTES) return reply.send(bytes)
   let sent = 0

@@ -1,6 +1,6 @@
 /**
- * Flight recorder: logs every pass of the event loop that takes longer than `LIMITS.turnMs`, with the requests that were open
- * in it. Nothing else was served meanwhile, so one such line explains slow answers of other requests.
+ * Event loop monitor: logs every pass longer than `LIMITS.turnMs` with the requests that were open in it. No
+ * other request was served meanwhile, so the line explains their latency.
  */
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -8,20 +8,20 @@ import type { Logger } from 'pino'
 import { LIMITS } from '../foundation/limits.ts'
 
 const TICK_MS = 20
-/** Requests that one line names: the latest, since work begins soon after its request arrives. */
+/** Number of requests that a line names: the latest, since work begins soon after arrival. */
 const NAMED = 5
 
-/** Of the thread that serves requests; an older Node knows only that of the whole process. */
+/** CPU time of the main thread; older Node versions only have that of the process. */
 const cpuUsage = process.threadCpuUsage ?? process.cpuUsage
 
 type Suspect = { request: FastifyRequest; since: number }
 
-/** Ticks only while requests are open: an idle server does not wake up for it. */
+/** Starts the monitor. Its timer runs only while requests are open, so an idle server does not wake up. */
 export function logSlowTurns(app: FastifyInstance, log: Logger): void {
-  // Places that are used again, not a set: the table of a set that grew would keep ended requests alive for the old generation.
+  // Reuse array slots. The table of a Set would retain ended requests in the old generation.
   const open: (Suspect | undefined)[] = []
   const free: number[] = []
-  // A request may end in the very turn that it made slow.
+  // A request may end in the pass that it made slow.
   let ended: Suspect[] = []
   let timer: NodeJS.Timeout | undefined
   let last = { at: 0, cpu: cpuUsage() }
@@ -61,7 +61,7 @@ export function logSlowTurns(app: FastifyInstance, log: Logger): void {
       const suspects = [...open, ...ended].filter(
         (each) => each !== undefined && each.since < now,
       ) as Suspect[]
-      // Node reports the collections of a turn in the phase after the timers.
+      // Node reports garbage collections after the timers phase.
       setImmediate(write, ms, (user + system) / 1000, suspects)
     } else gcMs = 0
     ended = []
@@ -79,7 +79,7 @@ export function logSlowTurns(app: FastifyInstance, log: Logger): void {
     reply.raw.once('close', () => {
       open[place] = undefined
       free.push(place)
-      // Only what ends in a turn that is slow already: a list of all of them would outlive each young collection.
+      // Keep only requests that end in a slow pass. A list of all would survive young-generation collections.
       if (performance.now() - last.at - TICK_MS > LIMITS.turnMs) ended.push({ request, since })
     })
     if (!timer) {

@@ -2,32 +2,38 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { LIMITS } from '../foundation/limits.ts'
 
-/** One event; its bytes may be shared with other streams. */
+/** The bytes of one Server-Sent Event; may be shared by several streams. */
 export type ServerEvent = Buffer
 
-/** The bytes of an event. Source: WHATWG HTML, "Server-sent events". JSON text has no line ends, so data is one line. */
+/**
+ * Serializes an event. Source: WHATWG HTML, "Server-sent events". JSON has no raw line breaks, so `data` is
+ * one line.
+ */
 export const serverEvent = (name: string, id: number, data: object): ServerEvent =>
   Buffer.from(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 
-/** A message without a place in an order that a reader could go on from. */
+/** An event without an id, for streams that cannot be resumed. */
 export const serverMessage = (data: object): ServerEvent =>
   Buffer.from(`event: message\ndata: ${JSON.stringify(data)}\n\n`)
 
-/** A client that is cut off comes back after a second, and has a place to go on from before the first event; without a number there is none. */
+/**
+ * Start of a stream: reconnect delay, and the id to resume from before the first event. Without an id the
+ * stream cannot be resumed.
+ */
 const opening = (id: number | null) => Buffer.from(id === null ? ': open\n\n' : `retry: 1000\nid: ${id}\n\n`)
 const HEARTBEAT = Buffer.from(': alive\n\n')
 
-/** Readies the connection for an answer without end. */
+/** Prepares the connection for an endless response. */
 export function openEnded(reply: FastifyReply): void {
-  // Nothing comes for as long as nothing happens: no time-out of requests is meant.
+  // Disable the socket timeout: a stream may be idle.
   reply.request.raw.socket.setTimeout(0)
-  // A connection that lived on after its stream would hold up the end of the process.
+  // Do not reuse the connection: keep-alive would delay shutdown.
   reply.header('connection', 'close').header('x-accel-buffering', 'no')
 }
 
 /**
- * The body of an event stream. It takes the next event when the client has taken the last ones, so a slow client is
- * behind and costs no memory; one that takes nothing for long is disconnected, and may go on from its last event.
+ * The body of an event stream, with backpressure: it takes the next event only after the client has read the
+ * last. A slow client lags and costs no memory. A stalled one is disconnected and can resume.
  */
 export function eventStream(
   startsAfter: number | null,

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** What the client has taken so far, and when that last changed. */
+/** Bytes that the client has taken, and the time of the last change. */
 type Progress = { taken: string; since: number }
 
 const LOOKS = 6
 
 /**
- * Disconnects clients that take nothing of what is sent to them for `stallMs`, whatever the answer: they would hold its
- * bytes in memory. A slow client that takes a little now and then stays.
+ * Disconnects clients that read nothing for `stallMs`, because their responses stay in memory. Slow clients
+ * that still make progress are kept.
  */
 export function cutStalledReaders(app: FastifyInstance, stallMs: number): void {
   const open = new Set<Socket>()
@@ -34,7 +34,7 @@ export function cutStalledReaders(app: FastifyInstance, stallMs: number): void {
   app.addHook('onClose', async () => clearInterval(timer))
 }
 
-/** Changes whenever the kernel takes bytes: writes that are through, and what is left of the one under way. */
+/** Progress marker: changes whenever the kernel accepts bytes of a write. */
 function takenOf(socket: Socket): string {
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   return `${socket.bytesWritten - socket.writableLength} ${_handle?.writeQueueSize ?? 0}`

@@ -1,17 +1,17 @@
-/** Where a request stands in a trace. Source: W3C Trace Context, the headers traceparent and tracestate. */
+/** W3C Trace Context of a request, from the headers traceparent and tracestate. */
 export type Trace = { trace_id: string; parent_span_id: string; trace_state?: string }
 
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
 const ZEROS = /^0+$/
 const KEY = /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})$/
-/** Printable, without comma and equals sign, and with no space at its end. */
+/** Printable ASCII without comma and equals sign, not ending in a space. */
 const VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
 const STATE_CHARS = 512
 const STATE_MEMBERS = 32
 
 /**
- * The trace that is named; undefined for what is not well formed, as the specification has it: the request is served all the
- * same. Of a later version what this one knows is read.
+ * Parses the trace context. Malformed headers are ignored, as the specification requires. Unknown versions
+ * are parsed as far as version 00 goes.
  */
 export function readTrace(parent: unknown, state: unknown): Trace | undefined {
   if (typeof parent !== 'string') return undefined

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../foundation/errors.ts'
 
-/** Answers below this size are not counted. */
+/** Smaller responses are not counted. */
 const COUNTED_BYTES = 64 * 1024
 
 type Held = { readonly tokenId: string; bytes: number }
 
 /**
- * The bytes of answers that are being read or wait for their clients, by token and in all. An answer is counted from its
- * first megabyte of rows until its connection has taken it or is closed.
+ * Backpressure for responses: counts the bytes that are read for a response or wait for the client, by token
+ * and in total. A response counts from its first megabyte of rows until it is sent or its connection closes.
  */
 export class Unsent {
   readonly #ofToken = new Map<string, number>()
@@ -21,12 +21,18 @@ export class Unsent {
     this.#most = most
   }
 
-  /** @throws RATE_LIMITED when the token has as many unsent bytes as it may: nothing more is begun for it. */
+  /**
+   * Admits a request.
+   * @throws RATE_LIMITED if the token has reached its limit of unsent bytes
+   */
   admit(tokenId: string): void {
     if (this.#inAll > 0 && (this.#ofToken.get(tokenId) ?? 0) >= this.#most.ofToken) throw unread()
   }
 
-  /** Counts bytes that were read for an answer. @throws RATE_LIMITED when they are too many, with those of other answers */
+  /**
+   * Counts bytes read for a response.
+   * @throws RATE_LIMITED above the limit of the token or of the process
+   */
   read(tokenId: string, { raw }: FastifyReply, bytes: number): void {
     const { ofToken, inAll } = this.#most
     if ((this.#ofToken.get(tokenId) ?? 0) + bytes > ofToken) throw unread()
@@ -34,7 +40,7 @@ export class Unsent {
     this.#add(this.#open(raw, tokenId), bytes)
   }
 
-  /** Counts an answer as it is sent, in place of what was read for it. */
+  /** Counts the serialized response, replacing the bytes read for it. */
   sends(tokenId: string, { raw }: FastifyReply, bytes: number): void {
     const known = this.#held.get(raw)
     if (!known && bytes < COUNTED_BYTES) return
@@ -63,7 +69,7 @@ export class Unsent {
   }
 }
 
-/** Counts every answer to a token as it is sent. */
+/** Counts every response to a token when it is sent. */
 export function countAnswers(app: FastifyInstance, unsent: Unsent): void {
   app.addHook('onSend', (request: FastifyRequest, reply, payload, done) => {
     const bytes = sizeOf(payload)
@@ -73,7 +79,7 @@ export function countAnswers(app: FastifyInstance, unsent: Unsent): void {
   })
 }
 
-/** Of what is sent whole; a stream waits for its reader by itself. */
+/** Size of a buffered payload. Streams apply their own backpressure. */
 function sizeOf(payload: unknown): number | undefined {
   if (typeof payload === 'string')
     return payload.length < COUNTED_BYTES / 4 ? payload.length : Buffer.byteLength(payload)

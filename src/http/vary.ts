@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Adds a request header to those that the answer depends on. */
+/** Adds a header name to `Vary`. */
 export function addVary(reply: FastifyReply, field: string): void {
   const known = reply.getHeader('vary')
   if (known === undefined) reply.header('vary', field)
