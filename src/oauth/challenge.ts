@@ -4,17 +4,23 @@ import { isBaseId, isTypeId } from '../contract/ids.ts'
 import type { DomainError } from '../foundation/errors.ts'
 import { notFound } from '../http/errors.ts'
 
-/** What `WWW-Authenticate` says of a refusal on `/mcp`; undefined where it has nothing to say. */
+/** Returns the `WWW-Authenticate` value of a refusal on `/mcp`; undefined if it has none. */
 export type Challenge = (request: FastifyRequest, error: DomainError) => string | undefined
 type Names = { base_id?: string; endpoint_id?: string }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-/** Without an issuer there is nothing to be found out: a client that looked for one would look in vain. */
+/**
+ * The challenge without an issuer. It has no metadata link, because there is no authorization server to
+ * discover.
+ */
 export const plainChallenge: Challenge = (_request, { code }) =>
   code === 'UNAUTHORIZED' ? 'Bearer realm="plinth", error="invalid_token"' : undefined
 
-/** RFC 6750, section 3, and RFC 9728, section 5.1: what is wrong, and where to read whom to ask for a token. */
+/**
+ * The challenge with an issuer (RFC 6750, section 3, and RFC 9728, section 5.1): the error, and the metadata
+ * URL for discovery.
+ */
 export function issuerChallenge({ scopes }: OAuth, publicUrl: string | undefined): Challenge {
   return (request, error) => {
     const fault = faultOf(request, error)
@@ -29,7 +35,10 @@ export function issuerChallenge({ scopes }: OAuth, publicUrl: string | undefined
   }
 }
 
-/** A request without a token has made no mistake yet; a token of ours gains nothing by asking the issuer. */
+/**
+ * A request without a token gets no error code. A Plinth token gets no challenge, because the issuer cannot
+ * widen its grants.
+ */
 function faultOf({ headers, caller }: FastifyRequest, { code, message, details }: DomainError) {
   const isAboutToken = details[0]?.path.startsWith('header/Authorization') ?? false
   if (code === 'UNAUTHORIZED')
@@ -41,10 +50,10 @@ function faultOf({ headers, caller }: FastifyRequest, { code, message, details }
   return undefined
 }
 
-/** RFC 6750 allows no quotes and no backslash in it. */
+/** RFC 6750 forbids quotes and backslashes in these values. */
 const quotable = (text: string) => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '')
 
-/** Serves the metadata of the protected resource (RFC 9728) for every address of `/mcp`. */
+/** Serves the protected resource metadata (RFC 9728) of every `/mcp` address. */
 export function protectedResource(app: FastifyInstance, oauth: OAuth, publicUrl: string | undefined): void {
   for (const suffix of ['', '/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id'])
     app.get(`${WELL_KNOWN}${suffix}`, async (request) => {
@@ -60,13 +69,13 @@ export function protectedResource(app: FastifyInstance, oauth: OAuth, publicUrl:
     })
 }
 
-/** The address that parameters name, whether or not anything is there; undefined for what can be no address. */
+/** The address of the path parameters, whether or not it exists; undefined for invalid ids. */
 function pathOf({ base_id: base, endpoint_id: endpoint }: Names): string | undefined {
   if (base === undefined) return '/mcp'
   if (!isBaseId(base) || (endpoint !== undefined && !isTypeId(endpoint))) return undefined
   return endpoint === undefined ? `/mcp/${base}` : `/mcp/${base}/e/${endpoint}`
 }
 
-/** Where clients find this server; the Host has been looked at before. */
+/** Public origin of this server. The Host header is validated before. */
 const originOf = ({ headers }: FastifyRequest, publicUrl: string | undefined) =>
   publicUrl ?? `http://${headers.host ?? 'localhost'}`

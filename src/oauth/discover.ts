@@ -2,9 +2,9 @@ import type { JSONWebKeySet } from 'jose'
 import { LIMITS } from '../foundation/limits.ts'
 
 /**
- * The keys of an issuer, found by its metadata. Nothing but the issuer's own origin is ever asked, redirects are not
- * followed, and time and size are bounded.
- * @throws an Error that says what is wrong with the answers
+ * Loads the keys of an issuer through its metadata. Requests only the issuer's own origin, follows no
+ * redirects, and limits time and size (SSRF protection).
+ * @throws an Error that describes the invalid response
  */
 export async function discoverKeys(issuer: string): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(LIMITS.issuerTimeoutMs)
@@ -31,7 +31,7 @@ async function findKeys(issuer: string, signal: AbortSignal): Promise<string> {
   throw new Error(`The issuer's metadata cannot be read: ${faults.join('; ')}`)
 }
 
-/** Where an issuer may keep its metadata: RFC 8414, section 3.1; OpenID Connect Discovery 1.0, section 4. */
+/** Metadata URLs of an issuer: RFC 8414, section 3.1; OpenID Connect Discovery 1.0, section 4. */
 function metadataOf(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')

@@ -3,14 +3,14 @@ import { check } from '../contract/validate.ts'
 import { DomainError } from '../foundation/errors.ts'
 import { parseJson, pointer } from '../json/index.ts'
 
-/** The claim that says what a token of the issuer may do here. */
+/** The JWT claim with the grants. */
 const CLAIM = 'plinth_grants'
 const WHERE = 'header/Authorization'
 const Grants = TokenBody.shape.grants
 
 /**
- * The grants that a token carries, as a list or as the text of one, in the form that POST /v1/tokens takes.
- * @throws FORBIDDEN without the claim, or with every fault of its form
+ * Parses the grants claim: a list, or a JSON text of one, as in POST /v1/tokens.
+ * @throws FORBIDDEN if the claim is missing or invalid, with every fault
  */
 export function grantsOf(claims: Record<string, unknown>) {
   const claim = claims[CLAIM]

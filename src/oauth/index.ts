@@ -12,16 +12,16 @@ import { openIssuer } from './issuer.ts'
 const MAX_KNOWN = 1000
 
 type Hook = (request: FastifyRequest) => Promise<void>
-/** How `/mcp` takes its callers in. */
+/** Authentication of `/mcp`. */
 export type Entrance = {
   door: Door
   tokenChars: number
   challenge: Challenge
-  /** Serves what a client reads to find the issuer. */
+  /** Serves the metadata for issuer discovery. */
   metadata(addressCheck: Hook): (app: FastifyInstance) => Promise<void>
 }
 
-/** Our own tokens, and where an issuer is set its tokens beside them. */
+/** Creates the authenticator for Plinth tokens and, if an issuer is configured, for its tokens. */
 export function openEntrance({ oauth, publicUrl }: Config, engine: Engine, door: Door): Entrance {
   if (!oauth)
     return {
@@ -31,7 +31,7 @@ export function openEntrance({ oauth, publicUrl }: Config, engine: Engine, door:
       metadata: () => async () => {},
     }
   const issuer = openIssuer(oauth)
-  // To check a token costs as much as to serve a request: what was found out is good for a while.
+  // Cache validated tokens: a signature check costs as much as a request.
   const known = new LRUCache<string, Session>({ max: MAX_KNOWN, ttl: LIMITS.issuedTokenCacheMs })
   const sessionOf = async (token: string): Promise<Session | undefined> => {
     const name = createHash('sha256').update(token).digest('base64')

@@ -7,21 +7,25 @@ import { discoverKeys } from './discover.ts'
 import { grantsOf } from './grants.ts'
 import { keyRing } from './keys.ts'
 
-/** Signatures that only the issuer can make: never one by a shared secret, never none. */
+/** Asymmetric signature algorithms only: no shared secrets and no `none`. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
-/** Access tokens: RFC 9068, or of an issuer that says no more than that it is a JWT, or nothing. */
+/** Accepted `typ` headers: RFC 9068 access tokens, and plain JWTs of less specific issuers. */
 const TYPES = ['at+jwt', 'application/at+jwt', 'jwt']
-/** The last second of the year 9999; a time beyond is none. */
+/** End of the year 9999. Later times are invalid. */
 const LAST_SECOND = 253_402_300_799
 
-/** The issuer whose tokens are taken beside our own. */
+/** The trusted OAuth issuer. */
 export type Issuer = {
-  /** Does the token say that it is the issuer's? Whether it is, `principal` finds out. */
+  /** Whether the token's `iss` names this issuer. Not verified; `principal` verifies. */
   isNamedBy(token: string): boolean
-  /** @throws UNAUTHORIZED, FORBIDDEN without grants, INTERNAL_ERROR while the issuer cannot be asked for its keys */
+  /**
+   * Verifies a token.
+   * @throws UNAUTHORIZED, FORBIDDEN without grants, INTERNAL_ERROR while the keys of the issuer cannot be
+   * loaded
+   */
   principal(token: string): Promise<Principal>
 }
 
@@ -75,13 +79,13 @@ function principalOf(issuer: string, claims: JWTPayload, { typ }: JWTHeaderParam
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
-/** Who the change log tells of: the subject, and the client it acts through. */
+/** Display name for the change log: the subject, and the client if it differs. */
 function nameOf(subject: string, client: string | undefined): string {
   const name = client === undefined || client === subject ? subject : `${subject} (${client})`
   return [...name.replace(UNSEEN, '').toWellFormed()].slice(0, LIMITS.nameChars / 2).join('') || 'unnamed'
 }
 
-/** Why a token is not taken. What its claims say is told only of a token that the issuer did sign. */
+/** Reason for a refusal. Mentions claims only if the signature is valid. */
 function reasonOf(error: errors.JOSEError, audience: string): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired.'
   if (error instanceof errors.JWTClaimValidationFailed) {

@@ -7,10 +7,10 @@ type Clock = () => number
 type Held = { keyOf: LocalJWKSet; at: number }
 
 /**
- * The keys an issuer signs with. A key that is not known is looked for again, so a rotation needs no restart; how often
- * the issuer is asked is bounded, whatever tokens are shown. While it cannot be asked, the keys that are known serve on.
- * @param now milliseconds that never go back
- * @throws INTERNAL_ERROR with a time to wait while there is no key to decide by
+ * Key cache of an issuer. An unknown key id triggers a reload, so key rotation needs no restart. Reloads are
+ * rate-limited, whatever tokens arrive. If the issuer is unreachable, known keys stay valid for a while.
+ * @param now a monotonic clock in milliseconds
+ * @throws INTERNAL_ERROR with a retry time if no key is available
  */
 export function keyRing(
   load: () => Promise<JSONWebKeySet>,
@@ -29,7 +29,7 @@ export function keyRing(
       failure = error
     }
   }
-  /** Loads the keys, together with all who want them now; undefined, or how long to wait until that may be. */
+  /** Reloads the keys, shared by concurrent callers. Returns the wait time if the rate limit forbids it. */
   const refresh = async (): Promise<number | undefined> => {
     if (!pending) {
       const { left, waitMs } = budget.take('', now())
@@ -51,7 +51,7 @@ export function keyRing(
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
       waitMs = await refresh()
-      // The key may be a new one: as long as that cannot be known, the token is not said to be false.
+      // The key may be new. Until a reload succeeds, report a server error instead of an invalid token.
       if (failure !== undefined) throw unreachable(failure, waitMs)
       if (waitMs !== undefined) throw error
       return held.keyOf(header, token)
