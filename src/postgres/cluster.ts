@@ -1,15 +1,15 @@
-/** The embedded PostgreSQL: one server for each data directory, whichever processes use it. */
+/** The embedded PostgreSQL cluster: one server per data directory, shared by the processes that use it. */
 import { boundLog } from './launch.ts'
 import { preparePlace } from './place.ts'
 import { joinOrStart } from './start.ts'
 import { stopServer } from './stop.ts'
 
-/** `adopted` when the server was already there: an orphan of a killed process, or another process' own. */
+/** `adopted` means that the server was running already, started by a killed or by another process. */
 export type Cluster = {
   url: string
   stop(): Promise<void>
   adopted: boolean
-  /** Keeps the log of the running server to its size. */
+  /** Rotates the log of the running server. */
   boundLog(): void
 }
 
@@ -19,8 +19,8 @@ export type ClusterLog = {
 }
 
 /**
- * Opens the cluster in `<dataDir>/postgres`, making and starting it when needed. Several processes may open
- * one at a time: `claimOwnership` tells which of them serves it, and only that one should call `stop`.
+ * Opens the cluster in `<dataDir>/postgres`: creates and starts it if necessary. Several processes may do so
+ * at the same time. `claimOwnership` determines which of them serves it, and only that one may call `stop`.
  */
 export async function openCluster(options: { dataDir: string; log: ClusterLog }): Promise<Cluster> {
   const { dataDir, log } = options

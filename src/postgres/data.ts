@@ -1,4 +1,7 @@
-/** Makes the data directory of a new cluster, whole or not at all. */
+/**
+ * Initializes the data directory of a new cluster atomically: in a draft directory that is renamed when
+ * complete.
+ */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
@@ -14,10 +17,10 @@ const run = promisify(execFile)
 const MAJOR_VERSION = '18'
 const DRAFT = /^postgres\.draft-(\d+)-/
 
-// Strings order by code point, the same on every machine and in every release of its C library.
+// Sort strings by code point, independent of the machine and its C library.
 const LOCALE = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
-/** Only an empty place gets new data: what is there is never overwritten. */
+/** Initializes only an empty location. Never overwrites data. */
 export async function ensureData(place: Place, binaries: Binaries, identity: Identity): Promise<void> {
   if (await hasData(place)) return
   await removeAbandonedDrafts(place)
@@ -27,7 +30,7 @@ export async function ensureData(place: Place, binaries: Binaries, identity: Ide
     await rename(draft, place.pgdata)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
-    // Another process was faster: its data is as good as ours.
+    // Another process was faster. Use its data.
     if (await hasData(place)) return
     throw error
   }
@@ -50,14 +53,14 @@ async function hasData({ pgdata }: Place): Promise<boolean> {
   )
 }
 
-/** initdb syncs what it wrote (about 0.1 s): the rename must not be durable before the files are. */
+/** Runs initdb, which syncs its files (about 0.1 s): the files must be durable before the rename. */
 async function initialize(
   draft: string,
   place: Place,
   { initdb }: Binaries,
   identity: Identity,
 ): Promise<void> {
-  // On a unix socket the directory's mode is the lock; on Windows there is only TCP, and a password.
+  // On a unix socket, the directory mode controls access. Windows only has TCP, so it needs a password.
   const secret = await passwordFile(place.dataDir)
   const access = secret
     ? ['--auth=scram-sha-256', `--pwfile=${secret}`]
@@ -70,16 +73,16 @@ async function initialize(
   })
 }
 
-/** A kill in the middle of initdb leaves its draft behind, and nothing else. */
+/** Removes drafts of killed processes. */
 async function removeAbandonedDrafts({ dataDir }: Place): Promise<void> {
   for (const name of await readdir(dataDir)) {
     const pid = DRAFT.exec(name)?.[1]
     if (pid === undefined) continue
     const { mtimeMs } = await stat(join(dataDir, name))
-    // In a container the killed process may well have had our pid.
+    // In a container the killed process may have had our pid.
     const isOlder = Number(pid) === process.pid && mtimeMs < performance.timeOrigin
     if (isAlive(Number(pid)) && !isOlder) continue
-    // An orphaned initdb may still be writing: then a later start removes the rest.
+    // An orphaned initdb may still write. A later start removes the rest.
     await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
   }
 }
@@ -93,7 +96,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open a directory, and has no need to.
+  // Windows cannot open a directory, and does not need to.
   if (process.platform === 'win32') return
   await using directory = await open(path, 'r')
   await directory.sync()

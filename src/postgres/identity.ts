@@ -1,4 +1,4 @@
-/** As whom the server runs: PostgreSQL refuses to be root. */
+/** Chooses the OS user that runs the server, because PostgreSQL refuses to run as root. */
 import { execFile } from 'node:child_process'
 import { chown, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -7,19 +7,19 @@ import { dataOwner, type Place } from './place.ts'
 const run = promisify(execFile)
 const NOBODY = 65534
 
-/** What to put before a command; `owner` is whose the files must be, when they are not ours. */
+/** Command prefix that switches the user; `owner` is the required owner of the files, if it is not us. */
 export type Identity = { prefix: string[]; owner?: { uid: number; gid: number } }
 
-/** Ordinary users run the server as themselves; root by whichever way this machine allows. */
+/** Ordinary users run the server as themselves. Root uses the first method that works on this machine. */
 export async function chooseIdentity(place: Place, postgres: string): Promise<Identity> {
   if (process.geteuid?.() !== 0) return { prefix: [] }
   const { uid, gid } = await dataOwner(place)
 
-  // In a namespace root looks like nobody, yet reaches all that root owns, and its files stay root's.
+  // In a user namespace root appears as nobody, but can access root's files, which stay root's.
   const namespace = { prefix: ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`] }
   if (uid === 0 && (await works(namespace, place, postgres))) return namespace
 
-  // Data of an ordinary user stays theirs, so that they can start the server again without root.
+  // Data of an ordinary user keeps its owner, so that the user can start the server without root.
   const owner = uid === 0 ? { uid: NOBODY, gid: NOBODY } : { uid, gid }
   const other = { prefix: switchUser(owner), owner }
   if (await works(other, place, postgres)) return other
@@ -30,7 +30,7 @@ export async function chooseIdentity(place: Place, postgres: string): Promise<Id
   )
 }
 
-/** Gives the server's user the files it must own or write. */
+/** Changes the owner of the files that the server must own or write. */
 export async function handOver({ owner }: Identity, place: Place): Promise<void> {
   if (!owner) return
   await chown(place.run, owner.uid, owner.gid)
@@ -39,7 +39,7 @@ export async function handOver({ owner }: Identity, place: Place): Promise<void>
   await run('chown', ['-R', `${owner.uid}:${owner.gid}`, place.pgdata])
 }
 
-/** The one capability kept lets it pass directories of mode 700 on the way to its files. */
+/** Keeps one capability, to traverse directories of mode 700 on the way to the files. */
 function switchUser({ uid, gid }: { uid: number; gid: number }): string[] {
   const caps = '-all,+dac_override'
   const user = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups']
@@ -47,7 +47,7 @@ function switchUser({ uid, gid }: { uid: number; gid: number }): string[] {
   return ['setpriv', '--securebits', '+no_setuid_fixup', ...user, ...kept]
 }
 
-/** Tried rather than deduced: it must reach both the data and the program. */
+/** Tests that the identity can access the data and run the program. */
 async function works({ prefix }: Identity, place: Place, postgres: string): Promise<boolean> {
   const [command = '', ...rest] = prefix
   const script = 'test -w "$1" && exec "$2" --version'

@@ -1,4 +1,4 @@
-/** Starts the server's process, so that it outlives ours and its reasons can be read. */
+/** Launches the server as a detached process that outlives this one, with its output in a log file. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import {
   closeSync,
@@ -24,18 +24,19 @@ const LOG_BYTES = 4 * 1024 * 1024
 
 export type Launch = {
   pid: number | undefined
-  /** undefined while it runs; then what it wrote to the log. */
+  /** The log output if the process failed; undefined while it runs. */
   failure(): string | undefined
 }
 
-/** Ends at once with a failure when another server holds the data directory. */
+/** Starts the server. Fails at once if another server holds the data directory. */
 export async function launch(place: Place, binaries: Binaries, identity: Identity): Promise<Launch> {
   const log = openLog(place.logFile)
   try {
     const logStart = fstatSync(log).size
     await handOver(identity, place)
     const { command, args } = WINDOWS ? await viaPgCtl(place, binaries) : directly(place, binaries, identity)
-    // A group of its own keeps Ctrl-C from the server until we have drained; without our pipes it outlives us.
+    // A separate process group shields the server from Ctrl-C during draining. Without pipes to this process,
+    // it outlives it.
     const stdio: StdioOptions = ['ignore', log, log]
     const options = { detached: true, stdio, env: serverEnvironment(), cwd: '/', windowsHide: true }
     return watch(spawn(command, args, options), () => readFileSync(place.logFile).subarray(logStart))
@@ -52,7 +53,7 @@ function watch(child: ChildProcess, readLog: () => Buffer): Launch {
   child.unref()
   const failure = () => {
     if (spawnError) return spawnError.message
-    // pg_ctl is done once it has started the server.
+    // pg_ctl exits after it has started the server.
     const isRunning = WINDOWS && child.exitCode === 0
     if (isRunning || (child.exitCode === null && child.signalCode === null)) return undefined
     return readLog().toString('utf8')
@@ -64,7 +65,7 @@ function directly(place: Place, { postgres }: Binaries, { prefix }: Identity): C
   const settings = settingArguments({
     listen_addresses: '',
     port: String(SOCKET_PORT),
-    // A list of names, so one name is quoted whatever it holds.
+    // The setting is a list of names, so quote the path.
     unix_socket_directories: `"${place.run.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
   })
@@ -79,21 +80,21 @@ function directly(place: Place, { postgres }: Binaries, { prefix }: Identity): C
   return { command, args }
 }
 
-/** postgres.exe refuses to run as an administrator, which pg_ctl knows to undo. */
+/** Starts through pg_ctl, which drops administrator rights that postgres.exe refuses to run with. */
 async function viaPgCtl(place: Place, { pgCtl }: Binaries): Promise<Command> {
   const settings = settingArguments({ listen_addresses: '127.0.0.1', port: String(await freePort()) })
   const args = ['start', '-W', '-D', place.pgdata, '-l', place.logFile, '-o', settings.join(' ')]
   return { command: pgCtl, args }
 }
 
-/** The log and its predecessor are all that is kept. */
+/** Opens the log and rotates it. One previous log is kept. */
 function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size > LOG_BYTES) renameSync(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
 }
 
-/** The same while the server runs: it goes on appending to the file that it has open. */
+/** Rotates by copy and truncate, because the running server appends to its open file. */
 export function boundLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size <= LOG_BYTES) return

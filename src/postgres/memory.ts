@@ -1,23 +1,23 @@
-/** How much memory of its own each process of the server may take. */
+/** Memory limit of each server process. */
 import { existsSync } from 'node:fs'
 import { memoryOfMachine } from '../foundation/machine.ts'
 
 const MEBIBYTE = 1024 * 1024
-/** Room for the largest batch, for the sorts and the builds of indexes that the settings allow, and twice as much. */
+/** Enough for the largest batch and for sorts and index builds under these settings, times two. */
 const LEAST = 192 * MEBIBYTE
-/** With all shared buffers, which a process maps too, 512 MiB. */
+/** The virtual size with all shared buffers is then 512 MiB. */
 const MOST = 384 * MEBIBYTE
 const SHELL = '/bin/sh'
 
-/** A quarter of the machine, or of the container, within bounds. */
+/** A quarter of the memory of the machine or container, within limits. */
 export function memoryOfProcess(machine: number = memoryOfMachine()): number {
   return Math.min(MOST, Math.max(LEAST, Math.floor(machine / 4)))
 }
 
 /**
- * Goes before the command of the server. Its processes inherit the limit: a statement that wants more gets the error
- * "out of memory", and its process and all others live on. Without a limit the kernel would end one of them, and the server
- * would then restart all of them. Only Linux counts what `malloc` takes under this limit.
+ * Command prefix that sets the memory limit with `ulimit`; child processes inherit it. A statement that
+ * exceeds it fails with "out of memory". Without the limit, the kernel's OOM killer would end a process and
+ * the server would restart all of them. Linux only: elsewhere the limit does not cover `malloc`.
  */
 export function memoryPrefix(): string[] {
   if (process.platform !== 'linux' || !existsSync(SHELL)) return []

@@ -1,8 +1,11 @@
-/** One process at a time serves a database; a session lock says which, and dies with its process. */
+/**
+ * Single-owner lock: a session-level advisory lock ensures that one process at a time serves a database. It
+ * ends with its connection.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-/** The key of the advisory lock: "plinth" in ASCII. Nothing else may use it. */
+/** Key of the advisory lock: "plinth" in ASCII. Reserved for this purpose. */
 const OWNERSHIP_LOCK = String(0x706c696e7468)
 
 const PATIENCE_MS = 2_000
@@ -11,8 +14,8 @@ const RETRY_MS = 50
 export type Ownership = { release(): Promise<void> }
 
 /**
- * Null when another live process serves this database. A process that was just killed may hold the lock for a
- * moment still, so we ask again for two seconds. `onLost` runs when the connection that holds it breaks.
+ * Acquires the lock. Returns null if another live process holds it. Retries for two seconds, because a killed
+ * process may hold it a moment longer. `onLost` runs if the connection breaks.
  */
 export async function claimOwnership(
   url: string,

@@ -1,4 +1,4 @@
-/** postmaster.pid: a hint where a server may run, never the proof that one does. */
+/** Parses postmaster.pid. It is only a hint that a server runs. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,11 +6,11 @@ export type PidFile = {
   pid: number
   port: number
   socketDirectory: string
-  /** Pid, directory and start time: one run of one server. */
+  /** Pid, directory and start time: identifies one run of a server. */
   run: string
 }
 
-/** The pid file of a data directory, if it has a complete one. */
+/** Reads the pid file of a data directory, if it is complete. */
 export function readPidFile(pgdata: string): PidFile | undefined {
   try {
     return parsePidFile(readFileSync(join(pgdata, 'postmaster.pid'), 'utf8'))
@@ -19,7 +19,7 @@ export function readPidFile(pgdata: string): PidFile | undefined {
   }
 }
 
-/** The lines are pid, directory, start time, port, socket directory, then things of no use here. */
+/** Lines: pid, directory, start time, port, socket directory; the rest is not needed. */
 export function parsePidFile(text: string): PidFile | undefined {
   const [pid, directory, started, port, socketDirectory] = text.split('\n')
   if (!pid || !directory || !started || !port || socketDirectory === undefined) return undefined

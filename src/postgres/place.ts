@@ -1,4 +1,4 @@
-/** The paths of one embedded server, and how to reach it. */
+/** Paths and addresses of one embedded server. */
 import { createHash } from 'node:crypto'
 import { access, chmod, constants, lstat, mkdir, realpath, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,11 +10,11 @@ import { readPassword } from './windows.ts'
 export type Place = { dataDir: string; pgdata: string; run: string; logFile: string }
 type Address = { host: string; port: number }
 
-/** What a socket's address may hold, without its closing zero. */
+/** Maximum length of a socket path, without the terminating zero. */
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 const WINDOWS = process.platform === 'win32'
 
-/** Makes the directories a server needs; the data itself comes later. */
+/** Creates the directories of a server. The data directory is initialized later. */
 export async function preparePlace(dataDir: string): Promise<Place> {
   const real = await makeDirectory(dataDir)
   const pgdata = join(real, 'postgres')
@@ -37,7 +37,7 @@ async function makeDirectory(path: string): Promise<string> {
   }
 }
 
-/** Where a server of this place may listen, whoever started it: perhaps under another TMPDIR than ours. */
+/** Possible addresses of the running server. Another process may have started it under a different TMPDIR. */
 export function addresses(place: Place): Address[] {
   const running = readPidFile(place.pgdata)
   if (WINDOWS) return running ? [{ host: '127.0.0.1', port: running.port }] : []
@@ -46,7 +46,7 @@ export function addresses(place: Place): Address[] {
   return [ours, { host: running.socketDirectory, port: running.port }]
 }
 
-/** Every part is spelled out, as `pg` would fill a missing one from the environment. */
+/** Connection URL with every part explicit, because `pg` fills missing parts from the environment. */
 export function addressUrl(place: Place, { host, port }: Address, database = DATABASE): string {
   if (!host.startsWith('/')) {
     return `postgres://${SUPERUSER}:${readPassword(place.dataDir)}@${host}:${port}/${database}?sslmode=disable`
@@ -55,7 +55,7 @@ export function addressUrl(place: Place, { host, port }: Address, database = DAT
   return `postgres://${SUPERUSER}@localhost:${port}/${database}?${socket}`
 }
 
-/** The directory that says who owns this data: the cluster's once there is one. */
+/** The owner of the data: that of the cluster if it exists, else of its parent directory. */
 export async function dataOwner(
   place: Pick<Place, 'dataDir' | 'pgdata'>,
 ): Promise<{ uid: number; gid: number }> {
@@ -66,7 +66,8 @@ async function prepareSocketDirectory(dataDir: string, pgdata: string): Promise<
   const inside = join(dataDir, 'run')
   if (fits(inside)) {
     await mkdir(inside, { recursive: true, mode: 0o700 })
-    // Any mode a restore or a volume driver gave it; fails only where the directory is not ours.
+    // Fix the mode, which a restore or a volume driver may have changed. Fails only if the directory belongs
+    // to another user.
     await chmod(inside, 0o700)
     return inside
   }
@@ -85,7 +86,10 @@ function fits(directory: string): boolean {
   return Buffer.byteLength(join(directory, `.s.PGSQL.${SOCKET_PORT}`)) <= SOCKET_PATH_BYTES
 }
 
-/** Whoever may write this directory could stand in for the server, and anyone may create it first. */
+/**
+ * Checks owner and mode: another user who can write here, or who created it first, could impersonate the
+ * server.
+ */
 async function checkPrivate(directory: string, ownerUid: number): Promise<void> {
   const found = await lstat(directory)
   const ours = found.uid === process.geteuid?.() || found.uid === ownerUid

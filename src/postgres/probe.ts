@@ -1,10 +1,10 @@
-/** Is a server there? Asked by connecting, since only an answer proves it. */
+/** Checks by connecting whether a server runs. */
 import pg from 'pg'
 import { parsePidFile, readPidFile } from './pid-file.ts'
 import { addresses, addressUrl, type Place } from './place.ts'
 import { DATABASE } from './settings.ts'
 
-/** `busy` is a server that starts, recovers or stops. */
+/** `busy`: the server starts, recovers or stops. */
 export type Answer =
   | { state: 'ready'; url: string; pid: number; run: string }
   | { state: 'busy' }
@@ -17,7 +17,7 @@ const WHOSE_IS_IT = `SELECT pg_read_file('postmaster.pid', true) AS pid_file,
   bool_or(has_database_privilege('public', oid, 'CONNECT')) AS is_open
   FROM pg_database WHERE datname IN ('postgres', 'template1')`
 
-/** Asks at every address a server of this place may have, and makes our database when it is missing. */
+/** Probes all possible addresses of the server. Creates the database if it is missing. */
 export async function probe(place: Place): Promise<Answer> {
   for (const address of addresses(place)) {
     const answer = await ask(place, addressUrl(place, address, 'postgres'))
@@ -27,10 +27,10 @@ export async function probe(place: Place): Promise<Answer> {
   return { state: 'absent' }
 }
 
-/** One statement, on the maintenance database. */
+/** Runs one statement on the maintenance database. */
 export async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // Without a listener a connection that breaks would bring the process down; the statement fails anyway.
+  // Without a listener, a broken connection would crash the process. The statement fails anyway.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -64,7 +64,10 @@ async function ask(place: Place, url: string): Promise<Answer> {
   }
 }
 
-/** Class 57 is a server that starts or stops, 53 one out of means; `pg` gives no code to a cut connection. */
+/**
+ * Whether an error is temporary. Class 57: starting or stopping; 53: out of resources. `pg` sets no code for
+ * a closed connection.
+ */
 function isPassing(error: unknown): boolean {
   const { code, message } = error as { code?: string; message: string }
   if (code === undefined) return /terminated|timeout/i.test(message)
@@ -73,12 +76,12 @@ function isPassing(error: unknown): boolean {
 
 async function createDatabase(url: string): Promise<void> {
   await query(url, `CREATE DATABASE ${DATABASE}`).catch((error: { code?: string }) => {
-    // Another process that opens the same cluster was faster.
+    // Another process that opens the same cluster created it first.
     if (error.code !== '42P04' && error.code !== '23505') throw error
   })
 }
 
-/** Another process that opens the same cluster does the same. */
+/** Ignores errors from concurrent opens of the same cluster. */
 function ignoreRace(error: { code?: string }): void {
   if (error.code !== 'XX000' && error.code !== '40001') throw error
 }

@@ -1,11 +1,11 @@
-/** Which live processes of PostgreSQL work in a data directory. */
+/** Finds the live PostgreSQL processes of a data directory. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readPidFile } from './pid-file.ts'
 
 /**
- * A pid file alone is no proof: its number may by now be another program's. Server processes make the data
- * directory their working directory, before they write the file.
+ * Checks the working directory of each process, because a pid file may name a reused pid. Server processes
+ * change to the data directory before they write the file.
  */
 export function serverProcesses(pgdata: string): number[] {
   if (process.platform === 'linux') return numbersIn('/proc').filter((pid) => worksIn(pid, pgdata))
@@ -19,7 +19,7 @@ function numbersIn(directory: string): number[] {
 
 function worksIn(pid: number, pgdata: string): boolean {
   try {
-    // A shell or an editor in that directory is no server.
+    // Ignore shells and editors in that directory.
     if (!readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')) return false
     return (
       workingDirectory(pid) === pgdata ||
@@ -30,7 +30,10 @@ function worksIn(pid: number, pgdata: string): boolean {
   }
 }
 
-/** Unreadable for a process of another user when we lack CAP_SYS_PTRACE, as root in a container may. */
+/**
+ * Working directory of a process; undefined without permission, for example as root in a container without
+ * CAP_SYS_PTRACE.
+ */
 function workingDirectory(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`)

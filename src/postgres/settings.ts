@@ -1,8 +1,11 @@
-/** The embedded server's settings: on its command line, so that they follow the program and not the data. */
+/**
+ * Settings of the embedded server. Passed on the command line, so that they follow the program version and
+ * not the data directory.
+ */
 
 export const SUPERUSER = 'plinth'
 export const DATABASE = 'plinth'
-/** Names the socket file; the port of nothing on the network. */
+/** Part of the name of the socket file. Not a network port. */
 export const SOCKET_PORT = 5432
 
 const SETTINGS = {
@@ -10,32 +13,32 @@ const SETTINGS = {
   shared_buffers: '128MB',
   fsync: 'on',
   synchronous_commit: 'on',
-  // One machine, no replicas: the least that still survives a crash.
+  // Single machine without replicas: the minimum for crash recovery.
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_logical_replication_workers: '0',
-  // Compiling a plan costs more than the short statements it would speed up.
+  // JIT compilation costs more than it saves on short statements.
   jit: 'off',
-  // Data just written are vacuumed soon, so that index-only scans need not visit the table.
+  // Vacuum soon after writes, so that index-only scans can skip the heap.
   autovacuum_naptime: '15s',
   timezone: 'UTC',
   log_timezone: 'UTC',
   standard_conforming_strings: 'on',
-  // A statement whose client has gone stops within half a second.
+  // Cancels statements of disconnected clients within half a second.
   client_connection_check_interval: '500ms',
-  // Errors, statements and details may hold users' data: they stay out of the log. Errors reach whoever ran the statement.
+  // Keep user data out of the log: errors and their details go to the client only.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
 } as const
 
-/** `-c name=value` for each setting. */
+/** Formats the settings as `-c name=value` arguments. */
 export function settingArguments(listening: Record<string, string>): string[] {
   return Object.entries({ ...SETTINGS, ...listening }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** Our environment without what would steer PostgreSQL behind our back. */
+/** The environment without variables that configure PostgreSQL. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name))
   return { ...Object.fromEntries(kept), LC_ALL: 'C' }

@@ -1,4 +1,4 @@
-/** Joins the server of a place, or starts it: whichever of several processes is first. */
+/** Joins a running server, or starts one. Safe with several processes at once. */
 import { readFileSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,12 +14,12 @@ import { SOCKET_PORT } from './settings.ts'
 const START_TIMEOUT_MS = 60_000
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 200
-/** What a server says that met another one, or what a dead one left. */
+/** Log messages of a server that found another one, or the lock files of a dead one. */
 const HELD_BY_ANOTHER = /lock file ".*" already exists|is still in use|lock file ".*" is empty/
 
 export type Started = { server: Extract<Answer, { state: 'ready' }>; adopted: boolean }
 
-/** Asks again and again until a server answers, and launches one when nobody holds the data. */
+/** Probes until a server answers. Launches one if no process holds the data directory. */
 export async function joinOrStart(place: Place): Promise<Started> {
   const deadline = Date.now() + START_TIMEOUT_MS
   let launched: Launch | undefined
@@ -36,7 +36,7 @@ async function tryLaunch(place: Place, last: Launch | undefined): Promise<Launch
   const failure = last?.failure()
   if (failure !== undefined && !HELD_BY_ANOTHER.test(failure)) throw failedError(place, failure)
   if (failure !== undefined) removeStaleLocks(place)
-  // Another process' server before it listens, or the last of one whose postmaster was killed.
+  // Another process' server that does not listen yet, or child processes of a killed postmaster.
   if (serverProcesses(place.pgdata).length > 0) return undefined
   const binaries = findBinaries()
   const identity = await chooseIdentity(place, binaries.postgres)
@@ -45,17 +45,18 @@ async function tryLaunch(place: Place, last: Launch | undefined): Promise<Launch
 }
 
 /**
- * PostgreSQL trusts a lock file whose pid is alive, yet after a crash or in a new container that pid may be
- * any program's. Nobody answered; a file that was there before we found no server at work is a dead one's.
+ * Removes stale lock files. PostgreSQL trusts a lock file if its pid is alive, but after a crash or in a new
+ * container another program may have that pid. No server answered and no server process exists, so a file
+ * that was there before is stale.
  */
 function removeStaleLocks(place: Place): void {
-  // Windows asks such a process itself, and so is not fooled.
+  // On Windows PostgreSQL verifies the process itself.
   if (process.platform === 'win32') return
   const files = [join(place.pgdata, 'postmaster.pid'), join(place.run, `.s.PGSQL.${SOCKET_PORT}.lock`)]
   const before = files.map(readIfThere)
   if (serverProcesses(place.pgdata).length > 0) return
   files.forEach((file, i) => {
-    // Another process may have done the same and started its server meanwhile: that lock is alive.
+    // Another process may have started its server in the meantime. Do not remove its lock.
     if (before[i] !== undefined && readIfThere(file) === before[i]) unlinkSync(file)
   })
 }
@@ -72,7 +73,10 @@ function isRunning(launched: Launch | undefined): boolean {
   return launched !== undefined && launched.failure() === undefined
 }
 
-/** pg_ctl, which launches on Windows, has another pid than the server. */
+/**
+ * Whether we launched the server with this pid. On Windows the launched process is pg_ctl, with a pid of its
+ * own.
+ */
 function isOurs(launched: Launch | undefined, pid: number): boolean {
   return process.platform === 'win32' ? launched !== undefined : launched?.pid === pid
 }
@@ -83,7 +87,10 @@ function failedError({ logFile }: Place, output: string): Error {
   return new Error(`PostgreSQL did not start: ${reason}. See ${logFile}`)
 }
 
-/** A server that recovers is left alone: killed each time, a long recovery would never end. */
+/**
+ * Error for a start that takes too long. The server keeps running: killing it would restart a long recovery
+ * each time.
+ */
 function timeoutError({ logFile }: Place): Error {
   const seconds = START_TIMEOUT_MS / 1_000
   return new Error(

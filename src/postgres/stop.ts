@@ -1,4 +1,4 @@
-/** Stops the server, also one that another process started. */
+/** Stops the server, even if another process started it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
 import { readPidFile } from './pid-file.ts'
@@ -7,7 +7,10 @@ import { probe, query } from './probe.ts'
 import { serverProcesses } from './processes.ts'
 import { stopByPgCtl } from './windows.ts'
 
-/** Fast (sessions are cut, data is flushed), then immediate (recovers at the next start), then by force. */
+/**
+ * Shutdown modes in order: fast (disconnects sessions, flushes data), immediate (crash recovery at the next
+ * start), SIGKILL.
+ */
 const STEPS = [
   { signal: 'SIGINT', waitMs: 20_000 },
   { signal: 'SIGQUIT', waitMs: 10_000 },
@@ -18,7 +21,7 @@ const POLL_MS = 10
 
 type Server = { pid: number; run: string }
 
-/** `server` is the one meant: another that was started later in its place is not ours to stop. */
+/** Stops `server` only. A server that replaced it in the meantime keeps running. */
 export async function stopServer(place: Place, server: Server): Promise<void> {
   if (process.platform === 'win32') {
     if (isServing(place, server)) await stopByPgCtl(findBinaries().pgCtl, place.pgdata)
@@ -35,7 +38,7 @@ async function signalServer(place: Place, signal: NodeJS.Signals): Promise<void>
   const pid = readPidFile(place.pgdata)?.pid
   if (pid === undefined) return
   if (serverProcesses(place.pgdata).includes(pid) && sendSignal(pid, signal)) return
-  // Another user's, or in another pid namespace: the server itself can still signal its postmaster.
+  // The process belongs to another user or pid namespace. Let the server signal its own postmaster.
   const answer = await probe(place)
   if (answer.state !== 'ready' || answer.pid !== pid) return
   await query(answer.url, `COPY (SELECT) TO PROGRAM 'kill -s ${signal.slice(3)} ${pid}'`).catch(() => {})
@@ -56,7 +59,7 @@ async function isGoneWithin(waitMs: number, place: Place, server: Server): Promi
   return false
 }
 
-/** A postmaster removes its file when all is done; a killed one leaves it, and its children for a moment. */
+/** A postmaster removes its pid file last. A killed one leaves it, and its children live on for a moment. */
 async function isGone(place: Place, server: Server): Promise<boolean> {
   const alive = serverProcesses(place.pgdata)
   if (!isServing(place, server)) return !alive.includes(server.pid)

@@ -1,4 +1,4 @@
-/** Owns the embedded PostgreSQL of a data directory for as long as this process serves it. */
+/** Supervises the embedded PostgreSQL while this process serves its data directory. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, type ClusterLog, openCluster } from './cluster.ts'
 import { claimOwnership, type Ownership } from './ownership.ts'
@@ -6,12 +6,12 @@ import { claimOwnership, type Ownership } from './ownership.ts'
 export type Supervised = { url: string; close(): Promise<void> }
 
 const RETRY_MS = 1000
-/** A process that runs out of memory writes some kilobytes. */
+/** Interval of log rotation. A server process that runs out of memory writes some kilobytes. */
 const LOG_CHECK_MS = 60_000
 
 /**
- * Opens the cluster and claims it; when it dies under us, starts it again. Its address stays the same, so connection
- * pools find it by themselves. Null when another live process serves the directory.
+ * Opens the cluster and acquires the ownership lock. Restarts the server if it dies; its address stays the
+ * same, so connection pools reconnect. Returns null if another live process serves the directory.
  */
 export async function supervise(options: { dataDir: string; log: ClusterLog }): Promise<Supervised | null> {
   const { log } = options
@@ -55,7 +55,7 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
   const shortening = setInterval(keepLogShort, LOG_CHECK_MS).unref()
   return {
     url: held.cluster.url,
-    // PostgreSQL stops last, after everyone who talks to it.
+    // PostgreSQL stops last, after its clients.
     close: async () => {
       closing = true
       clearInterval(shortening)

@@ -1,4 +1,4 @@
-/** What Windows does otherwise: TCP and a password for want of unix sockets, pg_ctl for want of signals. */
+/** Windows specifics: TCP with a password instead of unix sockets, pg_ctl instead of signals. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The file that holds the server's password, made on first use; undefined where no password is needed. */
+/** Path of the password file, created on first use; undefined on other platforms. */
 export async function passwordFile(dataDir: string): Promise<string | undefined> {
   if (process.platform !== 'win32') return undefined
   const path = join(dataDir, 'postgres.password')
@@ -24,7 +24,7 @@ export function readPassword(dataDir: string): string {
   return readFileSync(join(dataDir, 'postgres.password'), 'utf8')
 }
 
-/** A port of 127.0.0.1 nobody listens on at this moment. */
+/** Finds a free port on 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((done, failed) => server.once('error', failed).listen(0, '127.0.0.1', done))
@@ -34,7 +34,7 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Stops the server of a data directory by pg_ctl, which waits until it is gone. */
+/** Stops a server with pg_ctl and waits until it has exited. */
 export async function stopByPgCtl(pgCtl: string, pgdata: string): Promise<void> {
   const stop = (mode: string) => run(pgCtl, ['stop', '-D', pgdata, '-w', '-t', '20', '-m', mode])
   await stop('fast').catch(() => stop('immediate'))
