@@ -1,3 +1,4 @@
+/** GraphQL query for aggregations. */
 import { type AggregatePage, aggregateRecords } from '../engine/analytics/aggregate/aggregate-records.ts'
 import { builder } from './builder.ts'
 import { pageArgs, pageFields } from './page.ts'
@@ -17,7 +18,7 @@ export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage'
   },
 })
 
-/** The arguments of every aggregate. */
+/** Arguments of every aggregation. */
 export const aggregateArgs = () => {
   const { cursor: _, ...window } = pageArgs()
   return {

@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of bases. */
 import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'

@@ -1,3 +1,4 @@
+/** GraphQL mutation for batches: many operations in one transaction. */
 import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/batch/run-batch.ts'
 import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'

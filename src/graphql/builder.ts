@@ -1,7 +1,7 @@
 import SchemaBuilder from '@pothos/core'
 import type { Context } from './context.ts'
 
-/** The one builder; each noun adds its types and fields to it. Nothing is nullable unless it says so. */
+/** The shared Pothos schema builder. Each noun adds its types and fields. Fields are non-null by default. */
 export const builder = new SchemaBuilder<{
   Context: Context
   DefaultFieldNullability: false

@@ -1,7 +1,7 @@
 import * as changes from '../engine/changes/index.ts'
 import { builder } from './builder.ts'
 
-/** Who made a change. */
+/** The author of a change. */
 export const Actor = builder.objectRef<changes.Change['actor']>('Actor').implement({
   description: 'Who made a change, and through what.',
   fields: (t) => ({

@@ -1,3 +1,4 @@
+/** GraphQL operations of claims: leases on records for exclusive work. */
 import * as claims from '../engine/claims/index.ts'
 import { builder } from './builder.ts'
 import { mutation } from './mutation.ts'

@@ -2,7 +2,7 @@ import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef } from './deletion-plan.ts'
 
-/** What a write did. */
+/** The effect of a write. */
 export const Operation = builder.enumType('WriteOperation', {
   values: ['created', 'updated', 'unchanged'] as const,
 })
@@ -18,21 +18,21 @@ export const Deleted = builder.objectRef<DeletedShape>('Deleted').implement({
   }),
 })
 
-/** What is answered for a deletion that only a plan was made of. */
+/** The result of a delete that only returned its plan. */
 export const notYetDeleted = (plan: DeletionPlan, { id }: { id: string }): DeletedShape => ({
   id,
   deleted: false,
   plan,
 })
 
-/** The conditions a write of what exists may carry; see `engine/write/preconditions.ts`. */
+/** Precondition arguments of a write to an existing resource. */
 export const versionArgs = () =>
   builder.args((t) => ({
     expectedVersions: t.intList({ description: 'Write only when the current version is one of these.' }),
     mustExist: t.boolean({ description: 'Write only what exists.' }),
   }))
 
-/** The conditions an upsert may carry. */
+/** Precondition arguments of an upsert. */
 export const expectationArgs = () => ({
   ...versionArgs(),
   ...builder.args((t) => ({ mustBeAbsent: t.boolean({ description: 'Create only.' }) })),

@@ -16,27 +16,30 @@ import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from 
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-/** The type, queries and mutations of a kind of configuration, named after it: `Toolset`, `toolsets`, `putToolset`. */
+/**
+ * Generates the GraphQL type, queries and mutations of a configuration kind, named after it: `Toolset`,
+ * `toolsets`, `putToolset`.
+ */
 
 type Types = typeof builder.$inferSchemaTypes
 type Outputs<F extends object> = PothosSchemaTypes.ObjectFieldBuilder<Types, View<F>>
 type Inputs = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>
 
 type Spec<F extends object, A extends InputFieldMap> = {
-  /** What the type is. */
+  /** Description of the type. */
   description: string
-  /** How each field is shown. */
+  /** Output fields. */
   fields: (t: Outputs<F>) => Record<keyof F, FieldMap[string]> & FieldMap
-  /** How each field is sent. */
+  /** Input fields. */
   inputs: (t: Inputs) => Record<keyof F, InputFieldMap[string]>
-  /** What the operations do. */
+  /** Descriptions of the operations. */
   list: string
   put: string
   patch?: string
   remove: string
-  /** How a write may be held to what exists. */
+  /** Preconditions of a write. */
   writes?: { args: A; options: (args: InputShapeFromFields<A>) => Omit<PutOptions, 'expected'> }
-  /** Others go with it: its deletion may be confirmed, or ask first. */
+  /** The delete cascades, so it takes a confirmation or an approved plan. */
   confirms?: true
 }
 
@@ -45,7 +48,7 @@ export function configuration<F extends object, R extends Stored, A extends Inpu
   kind: Kind<F, R>,
   spec: Spec<F, A>,
 ): void {
-  // Pothos resolves no field of a type that is not known yet: what was checked above is built without its names.
+  // Pothos cannot resolve the fields of a generic type. The types were checked above, so build without them.
   define(name, kind as Kind, spec as unknown as Spec<object, InputFieldMap>)
 }
 

@@ -20,27 +20,32 @@ import { LIMITS } from '../foundation/limits.ts'
 export type { Permission } from '../engine/access/access.ts'
 export type { Hold } from '../engine/database/answer-budget.ts'
 
-/** Is it known at once that the caller still has the rights that the context was opened with? */
+/** Whether the caller is known to still have the rights that the context was opened with, without a query. */
 export const stands = ({ scope }: Context): boolean => isStanding(scope)
 
-/** What one request carries into every resolver. */
+/** The request context that every resolver gets. */
 export type Context = {
   readonly scope: Scope
-  /** How the surface wants its writes run; GraphQL arguments of the same names come first. */
+  /** Write options of the surface. GraphQL arguments of the same names take precedence. */
   readonly write: RequestWrite
 }
 type RequestWrite = {
   idempotencyKey: string | null
   dryRun: boolean
-  /** The request as the surface saw it; null leaves it to the mutation and its arguments. */
+  /**
+   * Identity of the request for idempotency, as the surface saw it; null derives it from mutation and
+   * arguments.
+   */
   request: (() => unknown) | null
-  /** Ask before many things are deleted, and the token of the plan that was approved; null runs what is sent. */
+  /**
+   * Deletion approval: null runs deletes at once; a null token asks for a plan; otherwise the approved token.
+   */
   plan: { token: string | null } | null
-  /** Set when the answer is that of an earlier request under the same key. */
+  /** Set when the response is replayed for a repeated Idempotency-Key. */
   replayed: boolean
 }
 
-/** Opens the context of one request of an authenticated token. */
+/** Opens the request context of an authenticated token. */
 export const openContext = (
   engine: Engine,
   session: Session,
@@ -53,7 +58,10 @@ export const openContext = (
   write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
 })
 
-/** The same caller with fewer rights, for a way in that leaves out some: all that follows knows only these. */
+/**
+ * Narrows the access of a context, for addresses that expose less. All later checks see only the narrowed
+ * access.
+ */
 export function narrowed(context: Context, narrowing: Narrowing): Context {
   if (narrowing.types === null && narrowing.permission === null) return context
   const access = narrowAccess(context.scope.access, narrowing)
@@ -61,15 +69,16 @@ export function narrowed(context: Context, narrowing: Narrowing): Context {
 }
 
 /**
- * The context narrowed to some types of one base, each within the bounds of its tool: nothing else of the token's grants is
- * in reach. Once a context. @throws VALIDATION_ERROR for a filter or fields that are not well formed
+ * Applies row policies: narrows the context to some types of one base, each with the restrictions of its
+ * tool. Only once per context.
+ * @throws VALIDATION_ERROR for a malformed filter or field list
  */
 export const narrowedToBounds = (context: Context, base: string, types: readonly LensInput[]): Context => ({
   ...context,
   scope: withLens(context.scope, base, types),
 })
 
-/** The context of a tool of an endpoint, or of its resources: no more of the base than these reach. */
+/** Narrows a context to a tool of an endpoint, or to its resources. */
 export const throughEndpoint = async (
   context: Context,
   base: string,
@@ -78,7 +87,10 @@ export const throughEndpoint = async (
 ): Promise<Context> =>
   narrowedToBounds(context, base, await endpointReach(context.scope, base, endpoint, what))
 
-/** What a request needs before its shape is looked at: a permission on a type or on any of a base, sight of a base, or nothing. */
+/**
+ * A permission check that precedes validation: a permission on a type or anywhere in a base, visibility of a
+ * base, or none.
+ */
 export type Need =
   | { permission: Permission; base: string; recordType: string }
   | { permission: Permission; anyOf: string }
@@ -86,13 +98,13 @@ export type Need =
   | { admin: true }
   | null
 
-/** @throws FORBIDDEN without sight of the base; NOT_FOUND when it is not there */
+/** @throws FORBIDDEN if the base is not visible; NOT_FOUND if it does not exist */
 export const demandBase = ({ scope }: Context, base: string): Promise<void> => demandKnownBase(scope, base)
 
-/** What the context reaches at all, bounded or whole. */
+/** The effective access, with and without row policies. */
 const reachOf = ({ scope }: Context): Access => scope.lens?.access ?? scope.access
 
-/** Asks the engine's own predicate early, so that 403 comes before 400; the engine asks it again. */
+/** Checks a permission early, so that 403 precedes 400. The engine checks again. */
 export function demandNeed(context: Context, need: Need): void {
   if (!need) return
   const access = reachOf(context)
@@ -105,22 +117,22 @@ export function demandNeed(context: Context, need: Need): void {
   } else demand(access, need.permission, need.base, need.recordType)
 }
 
-/** May the token read records of the type, whole or within the bounds of an address? */
+/** Whether the token can read records of the type, with or without a row policy. */
 export const mayRead = (context: Context, base: string, recordType: string): boolean =>
   reachOf(context).allows('read', base, recordType)
 
-/** May the token write records of the type? */
+/** Whether the token can write records of the type. */
 export const mayWrite = (context: Context, base: string, recordType: string): boolean =>
   reachOf(context).allows('write', base, recordType)
 
-/** Has the token the permission on anything in the base, or, without one, on anything at all? */
+/** Whether the token has the permission anywhere in the base, or in any base if `base` is null. */
 export function mayAnywhere(context: Context, permission: Permission, base: string | null): boolean {
   const access = reachOf(context)
   const found = base === null ? access.bases(permission) : access.types(permission, base)
   return found === '*' || found.size > 0
 }
 
-/** Can any record of the base be read in the context, of types that are whole or bounded? */
+/** Whether the context can read any record type of the base, with or without a row policy. */
 export const reaches = ({ scope }: Context, base: string): boolean => {
   const types = (scope.lens?.access ?? scope.access).types('read', base)
   return types === '*' || types.size > 0
@@ -128,7 +140,7 @@ export const reaches = ({ scope }: Context, base: string): boolean => {
 
 const namesOfGrants = new WeakMap<Access['grants'], string>()
 
-/** A name for what the token may do: tokens of equal grants share one. */
+/** Cache key for a set of grants. Tokens with equal grants share it. */
 export function grantsName({ scope }: Context): string {
   const { grants } = scope.access
   const name = namesOfGrants.get(grants) ?? digest(grants)
@@ -136,23 +148,25 @@ export function grantsName({ scope }: Context): string {
   return name
 }
 
-/** The context whose waits end when the signal aborts. */
+/** Links the context to an abort signal that ends its waits. */
 export const endingWith = (context: Context, signal: AbortSignal): Context => ({
   ...context,
   scope: { ...context.scope, closed: () => signal },
 })
 
-/** The same caller for what goes on when the request is over: its connection closes, and that ends nothing. */
+/** A context for work that continues after the request: a client disconnect does not cancel it. */
 export function outliving(context: Context): Context {
   const { closed: _, ...scope } = context.scope
   const answer = new AnswerBudget(LIMITS.mcpPageBytes, Number.POSITIVE_INFINITY)
   return { ...context, scope: { ...scope, answer } }
 }
 
-/** Seals a text that the one who asks carries for us: it opens for the same token only, with what it is bound to. */
+/**
+ * Seals a text that the client carries. Only the same token can open it, and only with the same `boundTo`.
+ */
 export const sealText = ({ scope }: Context, boundTo: unknown, text: string): string =>
   seal(scope.keys.cursor, ['carried', scope.actor, boundTo], text)
 
-/** The text that `sealText` sealed; undefined for any other. */
+/** Opens a text sealed by `sealText`; undefined if the token or `boundTo` differ, or the text is forged. */
 export const unsealText = ({ scope }: Context, boundTo: unknown, sealed: string): string | undefined =>
   unseal(scope.keys.cursor, ['carried', scope.actor, boundTo], sealed)

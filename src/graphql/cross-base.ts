@@ -1,3 +1,4 @@
+/** GraphQL query over records of several bases. */
 import { aggregateAcrossBases, listAcrossBases } from '../engine/analytics/cross-base/index.ts'
 import { AggregatePageRef, aggregateArgs } from './aggregates.ts'
 import { builder } from './builder.ts'
@@ -19,7 +20,7 @@ const CrossBasePage = builder
     },
   })
 
-/** Which records of which bases. */
+/** Arguments that select bases and records. */
 const basesArgs = () =>
   builder.args((t) => ({
     account: t.string({ defaultValue: 'default', required: true }),

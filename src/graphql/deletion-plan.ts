@@ -1,3 +1,4 @@
+/** GraphQL type of deletion plans. */
 import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 

@@ -1,7 +1,7 @@
 import { initGraphQLTada } from 'gql.tada'
 import type { introspection } from '../../schema/graphql-env.d.ts'
 
-/** Writes an operation against the internal schema; its variables and result are typed from it. */
+/** Typed tagged template for operations against the internal schema (gql.tada). */
 export const graphql = initGraphQLTada<{
   introspection: introspection
   disableMasking: true

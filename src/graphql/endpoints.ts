@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of endpoints. */
 import * as endpoints from '../engine/configuration/endpoints/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'

@@ -4,12 +4,15 @@ import type { Context } from './context.ts'
 import type { TadaDocumentNode } from './document.ts'
 import { lazily } from './jit.ts'
 
-/** An operation as a function of its variables. @throws DomainError */
+/**
+ * A compiled operation.
+ * @throws DomainError
+ */
 export type Operation<Result, Variables> = (variables: Variables, context: Context) => Promise<Result>
 
 /**
- * Turns a static operation into a function. It is validated here, at boot, so that a stale one stops the process
- * instead of failing a request; the code for it is made at its first use.
+ * Compiles a static operation to a function. Validation runs at startup, so that an outdated operation fails
+ * the boot and not a request. The executor is compiled at the first call.
  */
 export function compile<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
@@ -23,13 +26,16 @@ export function compile<Result, Variables>(
   }
 }
 
-/** A subscription as a function of its variables: what it brings, as it comes. @throws DomainError before the first */
+/**
+ * A compiled subscription.
+ * @throws DomainError before the first result
+ */
 export type Subscription<Result, Variables> = (
   variables: Variables,
   context: Context,
 ) => Promise<AsyncIterableIterator<Result>>
 
-/** Turns a static subscription into a function; see `compile`. */
+/** Compiles a static subscription to a function; see `compile`. */
 export function compileSubscription<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
 ): Subscription<Result, Variables> {
@@ -61,10 +67,13 @@ const dataOf = <Result>(results: Results<Result>): AsyncIterableIterator<Result>
   },
 })
 
-/** The engine's own errors pass through untouched; a fault of the variables is the caller's; anything else is ours. */
+/**
+ * Unwraps a GraphQL error: domain errors pass through, invalid variables become VALIDATION_ERROR, others
+ * INTERNAL_ERROR.
+ */
 export function unwrap(error: GraphQLError): DomainError {
   const { originalError } = error
-  // Faults of variables come wrapped in each other, each with more words than the one inside.
+  // Errors about variables are nested, and each level adds to the message.
   const inner = originalError instanceof GraphQLError ? originalError.originalError : originalError
   if (inner) return toDomainError(inner)
   return new DomainError('VALIDATION_ERROR', error.message, {

@@ -1,3 +1,4 @@
+/** GraphQL queries for earlier versions, and the mutation that reverts a change. */
 import { listVersions, type RecordVersion, revertChange } from '../engine/history/index.ts'
 import { builder } from './builder.ts'
 import { Actor, Change } from './changes.ts'

@@ -3,12 +3,12 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { schema } from './schema.ts'
 
 /**
- * The mutations as a query type. One mutation alone has no order to keep, and what the compiled code keeps of the order of
- * several holds all that a request made past its end: it is copied to the old generation before it is let go.
+ * The mutation type as a query type. A single mutation needs no serial execution, and the compiled code for
+ * serial execution retains a request's data until a major garbage collection.
  */
 const mutations = new GraphQLSchema({ query: schema.getMutationType() ?? null })
 
-/** Holds a static operation to the schema, and compiles it when it is first used: most are not used at all. */
+/** Validates a static operation now, and compiles it at its first use, because most are never used. */
 export function lazily(document: DocumentNode): () => CompiledQuery {
   const [fault] = validate(schema, document)
   if (fault) throw fault

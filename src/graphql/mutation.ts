@@ -13,11 +13,14 @@ type MutationSpec<F extends InputFieldMap, T extends object> = {
   type: ObjectRef<Types, T & { dryRun?: boolean }>
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
-  /** What is answered in place of a deletion of many things that asks first. */
+  /** The result if the delete returns a plan instead. */
   planned?: (plan: DeletionPlan, args: Args<F>) => T
 }
 
-/** Adds a mutation. Every one takes `idempotencyKey` and `dryRun` and goes through the engine's one way to write. */
+/**
+ * Registers a mutation with `idempotencyKey` and `dryRun`. All mutations run through the engine's write
+ * pipeline.
+ */
 export function mutation<F extends InputFieldMap, T extends object>(
   name: string,
   { description, type, args, resolve, planned }: MutationSpec<F, T>,
@@ -42,7 +45,7 @@ export function mutation<F extends InputFieldMap, T extends object>(
           }),
         }),
       },
-      // Pothos cannot see that the two arguments added here leave those of the noun as they are.
+      // Pothos cannot infer that the added arguments leave those of the noun unchanged.
       resolve: ((_root: unknown, all: WriteArgs & Args<F>, context: Context) =>
         run(
           name,
@@ -93,5 +96,5 @@ function run<T extends object>(
   )
 }
 
-/** The request that a plan is made for is the one that is sent again with its token. */
+/** Identity of the request without plan arguments, so that the approving call matches the planning call. */
 const requestOf = ({ askFirst: _, planToken: __, ...args }: WriteArgs) => args

@@ -1,7 +1,7 @@
 import type { Page } from '../engine/core/page.ts'
 import { builder } from './builder.ts'
 
-/** The arguments every list takes. */
+/** Pagination arguments of every list. */
 export const pageArgs = () =>
   builder.args((t) => ({
     limit: t.int({ description: 'Items a page, 1 to 1000. 50 when left out.' }),
@@ -12,7 +12,7 @@ export const pageArgs = () =>
 
 type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, T>
 
-/** What every page says of itself. */
+/** Pagination fields of every page. */
 export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) => ({
   hasMore: t.boolean({
     description: 'True when more matching items lie beyond this page.',
@@ -44,7 +44,7 @@ export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) 
   }),
 })
 
-/** The page type of a noun: its items and what is known of the rest. */
+/** Defines the page type of a noun. */
 export function pageType<T>(name: string, item: { $inferType: T }) {
   return builder.objectRef<Page<T>>(name).implement({
     fields: (t) => ({

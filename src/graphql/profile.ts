@@ -1,3 +1,4 @@
+/** GraphQL query for statistics about the records of a type. */
 import * as profiles from '../engine/analytics/profile/index.ts'
 import { builder } from './builder.ts'
 

@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of record types. */
 import { followTypes, type TypeChange } from '../engine/changes/follow-types.ts'
 import * as recordTypes from '../engine/configuration/record-types/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'

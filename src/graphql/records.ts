@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of records. */
 import * as records from '../engine/records/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'

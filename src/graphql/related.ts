@@ -1,3 +1,4 @@
+/** GraphQL query for records that are reachable through relationships (graph traversal). */
 import { DIRECTIONS, type Related, type RelatedPage, relatedRecords } from '../engine/related/index.ts'
 import { builder } from './builder.ts'
 import { pageArgs, pageFields } from './page.ts'

@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of relationship types. */
 import { CARDINALITIES, ON_DELETE } from '../contract/shapes.ts'
 import { RELATIONSHIP_TYPE } from '../engine/configuration/relationship-types/index.ts'
 import { builder } from './builder.ts'

@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of relationships. */
 import * as relationships from '../engine/relationships/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'

@@ -2,7 +2,7 @@ import { GraphQLError, Kind, type ValueNode } from 'graphql'
 import { checkJson, parseJson, wasParsed } from '../json/index.ts'
 import { builder } from './builder.ts'
 
-/** A literal of a query document as JSON; its numbers are held to the same rule as those of a body. */
+/** Converts a JSON literal of a query. Its numbers must survive a round trip, like those of a body. */
 function literal(node: ValueNode, variables: Record<string, unknown> | null | undefined): unknown {
   switch (node.kind) {
     case Kind.STRING:
@@ -29,7 +29,7 @@ function literal(node: ValueNode, variables: Record<string, unknown> | null | un
 builder.scalarType('JSON', {
   description: 'Any JSON value. Numbers that a double cannot hold exactly are refused.',
   serialize: (value) => value,
-  // What came as text has been through the pre-pass, by the rule of its use.
+  // JSON from a body passed the pre-pass already, under the rule of its use.
   parseValue: (value) => {
     if (!wasParsed(value)) checkJson(value, '', 'compared')
     return value

@@ -1,5 +1,5 @@
 import { lexicographicSortSchema, printSchema } from 'graphql'
 import { schema } from './schema.ts'
 
-/** The internal schema as text, in one order whatever the order of registration. */
+/** Prints the internal schema in SDL, sorted. */
 export const printedSchema = (): string => `${printSchema(lexicographicSortSchema(schema))}\n`

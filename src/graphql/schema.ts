@@ -1,3 +1,4 @@
+/** Assembles the internal GraphQL schema. Each import registers the types of a noun. */
 import './scalars.ts'
 import './bases.ts'
 import './record-types.ts'

@@ -1,3 +1,4 @@
+/** GraphQL query that runs a read-only SQL statement. */
 import { runSql, type SqlResult } from '../engine/sql/run-sql.ts'
 import { builder } from './builder.ts'
 

@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of API tokens. */
 import * as tokens from '../engine/configuration/tokens/index.ts'
 import { builder } from './builder.ts'
 import { Deleted } from './common.ts'

@@ -1,3 +1,4 @@
+/** GraphQL type, queries and mutations of toolsets. */
 import { TOOLSET } from '../engine/configuration/endpoints/index.ts'
 import { configuration } from './configuration.ts'
 

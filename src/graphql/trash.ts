@@ -1,3 +1,4 @@
+/** GraphQL query that lists deleted records. */
 import { listTrash, type TrashedRecord } from '../engine/history/index.ts'
 import { builder } from './builder.ts'
 import { Actor } from './changes.ts'

@@ -10,7 +10,7 @@ const WELCOME = `# Put a token into the headers below,
 }
 `
 
-/** The GraphiQL page, all of it: no script or font of it comes from elsewhere. Run by `madeApart`. */
+/** Renders the GraphiQL page, with all scripts and fonts inline. `madeApart` runs it in a worker. */
 export const make = (): Buffer => Buffer.from(page())
 
 const page = (): string =>
@@ -20,6 +20,6 @@ const page = (): string =>
     defaultQuery: WELCOME,
     headers: JSON.stringify({ authorization: 'Bearer plt_your_token' }, null, 2),
     defaultEditorToolsVisibility: 'headers',
-    // A token belongs in no browser's storage.
+    // Do not keep tokens in browser storage.
     shouldPersistHeaders: false,
   } as Parameters<typeof renderGraphiQL>[0])

@@ -19,10 +19,10 @@ type Options = {
 }
 const EVENT_STREAM = 'text/event-stream'
 
-/** `/graphql`: POST with a token, and a page with GraphiQL for a browser, whose every byte comes from here. */
+/** Serves `/graphql`: POST with a token, and the GraphiQL page for browsers. */
 export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlCost }: Options) {
   return async (app: FastifyInstance): Promise<void> => {
-    // Large, and most servers never need it: it is loaded at the first request.
+    // Load GraphiQL at the first request: it is large, and most servers never serve it.
     const page = new SharedDocument(async () => ({
       type: 'text/html; charset=utf-8',
       body: await madeApart<Uint8Array>(import.meta.url, './graphiql'),
@@ -53,7 +53,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
           message: 'The address takes no parameters: send query, variables and operationName in the body.',
         })
       demandSmall((request.body as { query?: unknown } | null | undefined)?.query)
-      // Two forms of answer, whatever else yoga has; subscriptions have none but the stream.
+      // Restrict content negotiation to JSON and event streams. Subscriptions support only streams.
       const streams = request.headers.accept?.includes(EVENT_STREAM) ?? false
       request.raw.headers.accept = streams ? EVENT_STREAM : 'application/json'
       yoga ??= import('./yoga.ts').then(({ openYoga }) => openYoga(graphqlCost))

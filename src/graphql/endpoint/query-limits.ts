@@ -16,8 +16,8 @@ const INTROSPECTION_COST = 200
 type Variables = Readonly<Record<string, unknown>>
 
 /**
- * What of a valid document is too much, before any of it runs: depth, aliases, and cost. An object costs 1, a scalar a
- * hundredth, and all that stands under a list as often as its page may have items.
+ * Query cost analysis before execution: depth, aliases and cost. An object costs 1, a scalar 0.01, each
+ * multiplied by the page sizes of the enclosing lists.
  */
 export function overLimits(
   schema: GraphQLSchema,
@@ -40,7 +40,7 @@ export function overLimits(
   })
 }
 
-/** How many fields the operation asks at its root, those in fragments included. The document is valid. */
+/** Counts the root fields of an operation, including those in fragments. The document must be valid. */
 export function rootFields(document: DocumentNode, operationName: string | null | undefined): number {
   const fragments = fragmentsOf(document)
   const count = ({ selections }: SelectionSetNode): number =>
@@ -77,7 +77,7 @@ function measure(
   const walk = (set: SelectionSetNode, depth: number, weight: number): void => {
     found.depth = Math.max(found.depth, depth)
     for (const selection of set.selections) {
-      // What is over a limit already need not be measured to its end.
+      // Stop as soon as a limit is exceeded.
       if (depth > LIMITS.graphqlDepth || found.cost > maxCost || found.aliases > LIMITS.graphqlAliases) return
       if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet, depth, weight)
       else if (selection.kind === Kind.FIELD) visit(selection, depth, weight)
@@ -85,14 +85,14 @@ function measure(
     }
   }
   const spread = (name: string, depth: number, weight: number): void => {
-    // Not free: fragments that hold nothing but each other twice would be walked without end.
+    // Fragment spreads have a cost, because nested empty fragments grow exponentially.
     found.cost += weight / 100
     const fragment = fragments.get(name)
     if (fragment) walk(fragment, depth, weight)
   }
   const visit = (field: FieldNode, depth: number, weight: number): void => {
     if (field.alias) found.aliases++
-    // What the schema says of itself is deep, and bounded by a rule of its own.
+    // Introspection is deep. A separate rule limits it.
     if (INTROSPECTION.has(field.name.value)) {
       found.cost += INTROSPECTION_COST
       return
@@ -106,7 +106,7 @@ function measure(
   return found
 }
 
-/** The fields that answer a page. */
+/** Root fields that return pages. */
 function listFields(schema: GraphQLSchema): Set<string> {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {})
   return new Set(
@@ -116,7 +116,7 @@ function listFields(schema: GraphQLSchema): Set<string> {
   )
 }
 
-/** Items a page may have, as the query or its variable says. */
+/** Page size of a field, from its argument or variable. */
 function pageOf(field: FieldNode, variables: Variables): number {
   const limit = field.arguments?.find((argument) => argument.name.value === 'limit')?.value
   const asked = limit && valueFromASTUntyped(limit, variables)

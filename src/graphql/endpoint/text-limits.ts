@@ -2,11 +2,11 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
 /**
- * Bounds a GraphQL text before it is parsed: the parser reads it whole, and calls itself for each bracket that opens.
+ * Limits the size and nesting of a GraphQL text before parsing, because the parser is recursive.
  * @throws VALIDATION_ERROR
  */
 export function demandSmall(text: unknown): void {
-  // What is no text is for the parser of requests to refuse.
+  // Non-strings are rejected later, by the request parser.
   if (typeof text !== 'string') return
   if (Buffer.byteLength(text) > LIMITS.graphqlTextBytes)
     throw invalid({
@@ -24,7 +24,7 @@ export function demandSmall(text: unknown): void {
     })
 }
 
-/** Strings and comments, whose brackets open nothing, and brackets. */
+/** Matches brackets, and skips strings and comments. */
 const TOKEN = /"""(?:\\"""|[\s\S])*?(?:"""|$)|"(?:\\.|[^"\\\r\n])*"?|#[^\r\n]*|[[{(]|[\]})]/g
 
 function nesting(text: string): number {

@@ -17,14 +17,17 @@ import { unwrap } from '../execute.ts'
 import { schema } from '../schema.ts'
 import { overLimits, rootFields } from './query-limits.ts'
 
-/** What yoga is given beside its own `request`, whose name it would take. */
+/** Server context for yoga, which reserves the name `request`. */
 type Served = {
   served: FastifyRequest
-  /** Counts the root fields of the request. @throws RATE_LIMITED */
+  /**
+   * Rate-limits the root fields of the request.
+   * @throws RATE_LIMITED
+   */
   charge: (fields: number) => void
 }
 
-/** GraphQL over HTTP for people and programs of their own; the surfaces run their operations without it. */
+/** GraphQL over HTTP for external clients. The surfaces execute their operations directly. */
 export const openYoga = (maxCost: number) =>
   createYoga<Served, Context>({
     schema,
@@ -40,14 +43,14 @@ export const openYoga = (maxCost: number) =>
     maskedErrors: false,
   })
 
-/** The parser's token limit, and the limits of depth, aliases and cost. */
+/** Yoga plugin with the limits on tokens, depth, aliases and cost. */
 function limits(maxCost: number): Plugin {
-  // Not a rule of validation: those are cached by document, and the cost depends on the variables.
+  // Not a validation rule: yoga caches those by document, and the cost depends on variables.
   const faultsOf = ({ schema, document, variableValues }: Asked) =>
     overLimits(schema, document, variableValues ?? {}, maxCost)
   return {
     onParse: ({ setParseFn }) => {
-      // Options set on the hook's own parameters would not reach the parser.
+      // Options set on the hook's own parameters do not reach the parser.
       setParseFn((source: string | Source, options?: ParseOptions) =>
         parse(source, { ...options, maxTokens: LIMITS.graphqlTokens }),
       )
@@ -67,7 +70,7 @@ function limits(maxCost: number): Plugin {
     },
   }
 }
-/** Each root field is a request of its own to the rate limit. */
+/** Rate limit: each root field counts as one request. */
 function refusedCharge({ document, operationName }: Asked, { charge }: Served): GraphQLError[] {
   try {
     charge(rootFields(document, operationName))
@@ -84,7 +87,7 @@ type Asked = {
   variableValues?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** Yoga masks what resolvers throw and nothing else, so every error is given its form here, at the end. */
+/** Yoga masks only resolver errors, so format all errors here, at the end. */
 const masking: Plugin<object, Served> = {
   onResultProcess: async ({ result, setResult, serverContext: { served } }) => {
     const mask = ({ errors, ...rest }: ExecutionResult) =>
@@ -94,7 +97,7 @@ const masking: Plugin<object, Served> = {
   },
 }
 
-/** The result with its data as text, made in turns: yoga would write all of it in one. */
+/** Serializes `data` in steps that yield to the event loop. Yoga would serialize it in one. */
 async function written(result: ExecutionResult, served: FastifyRequest): Promise<ExecutionResult> {
   const { data } = result
   if (!data) return result
@@ -117,14 +120,17 @@ const tooLarge = (): GraphQLError => {
   return new GraphQLError(error.message, { originalError: error })
 }
 
-/** Our errors as they are, with their code; the caller's as VALIDATION_ERROR; all else opaque, and in the log. */
+/**
+ * Maps errors: domain errors keep their code, request errors become VALIDATION_ERROR, others are logged and
+ * become opaque.
+ */
 function masked(thrown: GraphQLError, { id, log }: FastifyRequest): GraphQLError {
   const error = unwrap(thrown)
   if (error.code === 'INTERNAL_ERROR')
     log.error({ err: error.cause ?? thrown.originalError }, 'a request failed')
   const { message, ...extensions } = errorBody(error, id).error
   const details = extensions.details.map((detail) => ({ ...detail, path: argument(detail.path) }))
-  // Without a path nothing has been executed: the request as a whole is refused.
+  // Without a path nothing was executed, so the HTTP status is that of the error.
   const http = thrown.path === undefined && { http: { status: FAILURES[error.code].status } }
   return new GraphQLError(message, {
     ...(thrown.nodes && { nodes: thrown.nodes }),
@@ -135,6 +141,9 @@ function masked(thrown: GraphQLError, { id, log }: FastifyRequest): GraphQLError
   })
 }
 
-/** `/external_id` → `/externalId`: the arguments are in camel case here, what is in them is not. */
+/**
+ * Converts argument names in paths to camelCase: `/external_id` → `/externalId`. Deeper segments are user
+ * data.
+ */
 const argument = (path: string) =>
   path.replace(/^\/[a-z_]+/, (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
