@@ -1,3 +1,4 @@
+/** Composition root of the engine: opens and closes the services that a scope has. */
 import { LIMITS } from '../foundation/limits.ts'
 import { compileAccess } from './access/access.ts'
 import { actorOf, type Principal, type Session, vouchedSession } from './access/session.ts'

@@ -1,3 +1,4 @@
+/** Authorization: compiles the grants of a token into one predicate that every read and write asks. */
 import { productionOf } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
 

@@ -1,3 +1,4 @@
+/** Authentication: finds the session of a token by its hash. */
 import { compileAccess, type Grant } from '../access/access.ts'
 import type { Session } from '../access/session.ts'
 import type { Scope } from '../core/scope.ts'

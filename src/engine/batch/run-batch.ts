@@ -1,3 +1,4 @@
+/** Batch: many operations in one transaction, ordered by their conflicts and written as sets. */
 import { demandSight } from '../access/access.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { rightsOf } from '../row-policy/apply.ts'

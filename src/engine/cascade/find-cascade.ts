@@ -1,3 +1,4 @@
+/** ON DELETE CASCADE of links: finds and locks the records that a deletion takes along. */
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'

@@ -1,3 +1,4 @@
+/** Low watermark of the change log: up to which entry all transactions have ended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, statement } from '../database/client.ts'
 

@@ -1,3 +1,4 @@
+/** Change stream of a base (server-sent events are made of it). */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Change } from '../change-log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../change-log/read.ts'

@@ -1,3 +1,4 @@
+/** Leases: refuses a write to a record that another worker has claimed. */
 import { DomainError } from '../../foundation/errors.ts'
 import { demand, demandSight } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'

@@ -1,3 +1,4 @@
+/** Compiled configuration: what reads and writes need to know of a type, with its schema compiled. */
 import type { CompiledSchema } from '../json-schema/index.ts'
 import type { CompiledIndex } from './compiled-index.ts'
 

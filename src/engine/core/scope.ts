@@ -1,3 +1,4 @@
+/** Request scope: who asks, with which rights, on which connection and services. */
 import type { Access } from '../access/access.ts'
 import type { Actor, Session } from '../access/session.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'

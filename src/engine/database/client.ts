@@ -1,3 +1,4 @@
+/** The database interface: ORM for configuration, named statements for the hot paths, transactions. */
 import { LRUCache } from 'lru-cache'
 import type { Prisma } from '../prisma/client.ts'
 import type { CappedRows, RowCap } from './capped-query.ts'

@@ -1,3 +1,4 @@
+/** Compiles a checked filter into SQL with bound values. */
 import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../compiled-types/field-path.ts'
 import type { BoundFilter } from './bind.ts'

@@ -1,3 +1,4 @@
+/** Reverts one change of a record or a relationship. */
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { demandSight } from '../access/access.ts'
 import { setCause } from '../change-log/columns.ts'

@@ -1,3 +1,4 @@
+/** Index entries of records, written inside the statement that writes the record. */
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { type Statement, statement, timed } from '../database/client.ts'
 import { textEntries, textEntriesGone } from '../search/entries.ts'

@@ -1,3 +1,4 @@
+/** Background jobs: a graphile-worker runner in the same PostgreSQL. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Runner, TaskList } from 'graphile-worker'
 import pg from 'pg'

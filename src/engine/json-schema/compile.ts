@@ -1,3 +1,4 @@
+/** JSON Schema validation in bounded time: compiles a schema once and checks values against it. */
 import { nearest } from '../../contract/suggest.ts'
 import { capped, type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'

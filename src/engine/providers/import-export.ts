@@ -1,3 +1,4 @@
+/** Converts between record types and tool definitions of LLM providers. */
 import { isDeepStrictEqual } from 'node:util'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'

@@ -1,3 +1,4 @@
+/** Query planner: chooses the declared index that serves a filter and a sort. */
 import type { Column } from '../../contract/record-columns.ts'
 import { type BoundFilter, type BoundSort, restOf } from '../filter/bind.ts'
 import type { Condition, Filter } from '../filter/parse.ts'

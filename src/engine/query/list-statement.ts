@@ -1,3 +1,4 @@
+/** Query planner: the statement of one page of records (keyset pagination). */
 import type { Position } from '../core/cursor.ts'
 import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'

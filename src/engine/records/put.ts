@@ -1,3 +1,4 @@
+/** Upsert of one record by id or external pair. */
 import { invalid } from '../../foundation/errors.ts'
 import { underClaim } from '../claims/claim-guard.ts'
 import { demandType } from '../configuration/record-types/index.ts'

@@ -1,3 +1,4 @@
+/** Graph traversal as one recursive statement. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { BoundFilter, BoundSort } from '../filter/bind.ts'
 import { compileFilter } from '../filter/compile.ts'

@@ -1,3 +1,4 @@
+/** Writes many relationships in a few statements: find, decide, store. */
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'

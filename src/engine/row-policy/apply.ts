@@ -1,3 +1,4 @@
+/** Row-level security: the rows and fields of a type that a narrowed scope reaches. */
 import { DomainError } from '../../foundation/errors.ts'
 import { type Access, demand, type Permission } from '../access/access.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'

@@ -1,3 +1,4 @@
+/** Full-text search as SQL: matches words and ranks records. */
 import { roughPatterns, textPatterns, wordPatterns } from './words.ts'
 
 type Search = {

@@ -1,3 +1,4 @@
+/** Runs one read-only SQL query of a user. */
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { demandSight } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'

@@ -1,3 +1,4 @@
+/** Runs every mutation: idempotency, dry run, deletion plans, and a second check of rights. */
 import { digest, digestInTurns } from '../../contract/canonical-hash.ts'
 import {
   type Detail,

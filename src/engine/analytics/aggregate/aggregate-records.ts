@@ -1,3 +1,4 @@
+/** Aggregation: GROUP BY, functions and HAVING over the records of a type. */
 import { demandType } from '../../configuration/record-types/index.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'

@@ -1,3 +1,4 @@
+/** Federated list: one page of records over several bases. */
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, type Scope } from '../../core/scope.ts'
 import { shaped } from '../../database/client.ts'

@@ -1,3 +1,4 @@
+/** Data profile of a type: sampled values, counts and example queries. */
 import { LRUCache } from 'lru-cache'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { demand } from '../../access/access.ts'

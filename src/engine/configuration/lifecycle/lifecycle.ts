@@ -1,3 +1,4 @@
+/** Put, patch and delete of configuration, once for every kind. */
 import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '../../../foundation/errors.ts'
 import { appendChange } from '../../core/append-change.ts'

@@ -1,3 +1,4 @@
+/** SQL sandbox: parses a query, checks it against an allow-list, resolves its names and rewrites it. */
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { readParameters } from './parameters/parameters.ts'
 import type { Catalog } from './relations/catalog.ts'
