@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Context } from '../graphql/context.ts'
 import { queryShape } from './query.ts'
-import { type Route, readParts } from './route.ts'
+import { readParts } from './request-parts.ts'
+import type { Route } from './route.ts'
 import { baseId } from './shapes.ts'
 
 /** What another surface tells of its tools; the server puts the two together, which know nothing of each other. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import type { Reply } from './route.ts'
+import type { Reply } from './reply.ts'
 import { baseId, recordId, typeId } from './shapes.ts'
 
 /** What of a record is answered. */

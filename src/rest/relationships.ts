@@ -3,7 +3,8 @@ import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './query.ts'
-import { type Reply, route } from './route.ts'
+import type { Reply } from './reply.ts'
+import { route } from './route.ts'
 import { baseId, Deleted, expectedVersion, recordId, relTypeId, time, typeId } from './shapes.ts'
 
 /** A relationship as it is answered. */

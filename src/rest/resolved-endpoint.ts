@@ -5,7 +5,8 @@ import { compile } from '../graphql/execute.ts'
 import { Endpoint, EndpointFields } from './endpoints.ts'
 import { SeenTool } from './mcp-tools.ts'
 import { queryShape } from './query.ts'
-import { type Route, readParts } from './route.ts'
+import { readParts } from './request-parts.ts'
+import type { Route } from './route.ts'
 import { baseId, endpointId, onBase } from './shapes.ts'
 
 /** What another surface tells of an endpoint's tools; the server puts the two together. */

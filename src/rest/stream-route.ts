@@ -7,8 +7,10 @@ import type { TadaDocumentNode } from '../graphql/document.ts'
 import { compile, compileSubscription } from '../graphql/execute.ts'
 import { eventStream, openEnded, type ServerEvent, serverEvent } from '../http/sse.ts'
 import { spellings } from './aliases.ts'
+import { placed } from './error-place.ts'
 import { queryShape } from './query.ts'
-import { type Loose, type Parts, placed, type Route, readParts } from './route.ts'
+import { type Parts, readParts } from './request-parts.ts'
+import type { Loose, Route } from './route.ts'
 
 type Filters = z.ZodObject<{ after: z.ZodType<number | undefined> }>
 type Item = { seq: number }

@@ -1,0 +1,77 @@
+/** Reads a request by the shapes of its route: path parameters, query, body, preconditions. */
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { isIdempotencyKey } from '../contract/ids.ts'
+import { check, inBody, inPart, type Place } from '../contract/validate.ts'
+import { invalid } from '../foundation/errors.ts'
+import { type Conditions, readConditions } from './conditions.ts'
+import { readQuery } from './query.ts'
+
+type Shape = z.ZodType
+export const JSON_TYPE = 'application/json'
+
+export type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
+
+/** Reads and validates the parts of a request. @throws VALIDATION_ERROR */
+export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
+  spec: {
+    params?: P
+    query?: Q
+    body?: B
+    bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
+    versioned?: boolean
+  },
+  queryOf: z.ZodObject,
+  request: FastifyRequest,
+  writes: boolean,
+): Parts<z.output<P>, z.output<Q>, z.output<B>> {
+  refuseNul(request.params, inPart('path'))
+  refuseNul(request.query, inPart('query'))
+  const params = spec.params ? check(spec.params, request.params, inPart('path')) : request.params
+  const query = readQuery(queryOf, request.query as Record<string, unknown>)
+  const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
+  const shape = spec.bodyOf?.(mediaType) ?? spec.body
+  const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
+  demandSameId(params, body)
+  const conditions = readConditions(request, spec.versioned === true && writes, body)
+  return { params, query, body, mediaType, conditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
+}
+
+/** PostgreSQL cannot store NUL in text; a percent-escape can send it. */
+function refuseNul(values: unknown, place: Place): void {
+  const named = Object.entries(values as object).find(([, value]) => String(value).includes('\0'))
+  if (!named) return
+  throw invalid({ path: place([named[0]]), code: 'invalid_text', message: 'Text holds no NUL (%00).' })
+}
+
+function refuseBody(body: unknown): undefined {
+  if (body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0))
+    return undefined
+  throw invalid({ path: '', code: 'unexpected_body', message: 'This request must not have a body.' })
+}
+
+/** The body may repeat the id of the path, but not differ from it. */
+function demandSameId(params: unknown, body: unknown): void {
+  const { id } = params as { id?: unknown }
+  const { id: sent = id } = (body ?? {}) as { id?: unknown }
+  if (id === undefined || sent === id) return
+  throw invalid({
+    path: '/id',
+    code: 'disagrees',
+    message: 'The id in the body differs from the id in the path. Leave it out, or send the same id.',
+    expected: id,
+    received: sent,
+  })
+}
+
+/** The Idempotency-Key of a request, or null. @throws VALIDATION_ERROR */
+export function readKey(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key === 'string' && isIdempotencyKey(key)) return key
+  throw invalid({
+    path: 'header/Idempotency-Key',
+    code: 'invalid_key',
+    message: 'An Idempotency-Key must have 1 to 255 visible ASCII characters.',
+  })
+}
