@@ -83,6 +83,9 @@ const ENGINE_ROOMS = [
   '[^/]+\\.ts$',
 ]
 
+/** The rooms of `src/rest/`, from the lowest. */
+const REST_ROOMS = ['route/', 'records/', '[^/]+\\.ts$']
+
 /** A rule for each room, nothing of the rooms that come after it; and one for files in no room. */
 const order = (folder, rooms) => [
   ...rooms.slice(0, -1).map((room, at) => ({
@@ -157,6 +160,7 @@ module.exports = {
     ...order('src', ROOMS),
     ...order('src/engine', ENGINE_ROOMS),
     ...order('src/mcp', MCP_ROOMS),
+    ...order('src/rest', REST_ROOMS),
     {
       name: 'postgres-stands-alone',
       severity: 'error',

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { Aggregations, GroupBy } from '../contract/aggregate-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
-import { pageBody, sortBody } from './query.ts'
-import { route } from './route.ts'
-import { baseId, typeId } from './shapes.ts'
+import { listOf } from './route/page.ts'
+import { pageBody, sortBody } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, typeId } from './route/shapes.ts'
 
 const condition = (description: string) => z.record(z.string(), z.unknown()).optional().meta({ description })
 /** What an aggregate is asked by. */

@@ -3,10 +3,10 @@ import { isBaseId } from '../contract/ids.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { BaseBody, BaseSettings } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf, without } from './page.ts'
-import { pageQuery } from './query.ts'
-import { route } from './route.ts'
-import { baseId, Deleted, expectedVersion, time } from './shapes.ts'
+import { listOf, without } from './route/page.ts'
+import { pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, Deleted, expectedVersion, time } from './route/shapes.ts'
 
 const Base = z
   .object({

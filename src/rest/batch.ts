@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { OPERATION_SHAPES } from '../contract/batch-shapes.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { Record } from './record-shapes.ts'
-import { route } from './route.ts'
-import { baseId } from './shapes.ts'
+import { Record } from './records/shapes.ts'
+import { route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
 
 const Operation = z.discriminatedUnion('type', [
   OPERATION_SHAPES.upsert_record,

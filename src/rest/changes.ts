@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { Actor } from './history.ts'
-import { pageQuery } from './query.ts'
-import { route } from './route.ts'
-import { baseId, time } from './shapes.ts'
-import { streamRoute } from './stream-route.ts'
+import { pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, time } from './route/shapes.ts'
+import { streamRoute } from './route/stream-route.ts'
 
 /** An entry of the change log as it is answered. */
 export const Change = z

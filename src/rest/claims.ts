@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { claimedBody, pageBody, trim } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
-import { pageOf, pageQuery, sortBody } from './query.ts'
-import { Record } from './record-shapes.ts'
-import { route } from './route.ts'
-import { baseId, time, typeId } from './shapes.ts'
+import { Record } from './records/shapes.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery, sortBody } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, time, typeId } from './route/shapes.ts'
 
 const Claim = z
   .object({

@@ -5,10 +5,10 @@ import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { AggregateBody, Group } from './aggregates.ts'
-import { listOf } from './page.ts'
-import { FoundRecord } from './record-shapes.ts'
-import { route } from './route.ts'
-import { typeId } from './shapes.ts'
+import { FoundRecord } from './records/shapes.ts'
+import { listOf } from './route/page.ts'
+import { route } from './route/route.ts'
+import { typeId } from './route/shapes.ts'
 
 const Body = AggregateBody.extend({
   bases: z

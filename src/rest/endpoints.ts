@@ -1,6 +1,6 @@
 import { EndpointBody } from '../contract/endpoint-shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { answerOf, crud } from './crud.ts'
+import { answerOf, crud } from './route/crud.ts'
 
 /** An endpoint as it is answered. */
 export const Endpoint = answerOf('Endpoint', EndpointBody)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { pageBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
-import { pageOf, pageQuery } from './query.ts'
-import { route } from './route.ts'
-import { baseId, recordId, time, typeId } from './shapes.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, recordId, time, typeId } from './route/shapes.ts'
 
 export const Actor = z
   .object({

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Context } from '../graphql/context.ts'
-import { queryShape } from './query.ts'
-import { readParts } from './request-parts.ts'
-import type { Route } from './route.ts'
-import { baseId } from './shapes.ts'
+import { queryShape } from './route/query.ts'
+import { readParts } from './route/request-parts.ts'
+import type { Route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
 
 /** What another surface tells of its tools; the server puts the two together, which know nothing of each other. */
 type PreviewTools = (

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { FAILURES } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/turns.ts'
-import { spellings } from './aliases.ts'
 import { ROUTES, STREAMS } from './plugin.ts'
-import { writeQuery } from './query.ts'
-import type { Route } from './route.ts'
+import { spellings } from './route/aliases.ts'
+import { writeQuery } from './route/query.ts'
+import type { Route } from './route/route.ts'
 
 type Json = Record<string, unknown>
 

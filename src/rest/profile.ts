@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
-import { route } from './route.ts'
-import { baseId, typeId } from './shapes.ts'
+import { route } from './route/route.ts'
+import { baseId, typeId } from './route/shapes.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean()])
 

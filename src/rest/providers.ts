@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { Record } from './record-shapes.ts'
-import { route } from './route.ts'
-import { baseId, typeId } from './shapes.ts'
+import { Record } from './records/shapes.ts'
+import { route } from './route/route.ts'
+import { baseId, typeId } from './route/shapes.ts'
 
 const params = z.strictObject({
   base_id: baseId(),

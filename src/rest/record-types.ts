@@ -3,10 +3,10 @@ import { pageBody, trim } from '../contract/response-bodies.ts'
 import { RecordTypePut } from '../contract/shapes.ts'
 import { invalid } from '../foundation/errors.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf, without } from './page.ts'
-import { flag, pageOf, pageQuery } from './query.ts'
-import { route } from './route.ts'
-import { baseId, Deleted, time, typeId } from './shapes.ts'
+import { listOf, without } from './route/page.ts'
+import { flag, pageOf, pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, Deleted, time, typeId } from './route/shapes.ts'
 
 const JsonObject = z.record(z.string(), z.unknown())
 

@@ -3,12 +3,12 @@ import { splitNames } from '../contract/field-list.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
-import { json, names, pageQuery, readFilter, readJson, whole } from './query.ts'
-import { FoundRecord } from './record-shapes.ts'
+import { FoundRecord } from './records/shapes.ts'
 import { Relationship } from './relationships.ts'
-import { route } from './route.ts'
-import { baseId, recordId, relTypeId, typeId } from './shapes.ts'
+import { listOf } from './route/page.ts'
+import { json, names, pageQuery, readFilter, readJson, whole } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, recordId, relTypeId, typeId } from './route/shapes.ts'
 
 const Related = z
   .object({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { CARDINALITIES, ON_DELETE, RelationshipTypeBody, RelationshipTypePut } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { crud } from './crud.ts'
-import { time } from './shapes.ts'
+import { crud } from './route/crud.ts'
+import { time } from './route/shapes.ts'
 
 const RelationshipType = z
   .object({

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
-import { json, pageOf, pageQuery, readFilter, readJson } from './query.ts'
-import type { Reply } from './reply.ts'
-import { route } from './route.ts'
-import { baseId, Deleted, expectedVersion, recordId, relTypeId, time, typeId } from './shapes.ts'
+import { listOf } from './route/page.ts'
+import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
+import type { Reply } from './route/reply.ts'
+import { route } from './route/route.ts'
+import { baseId, Deleted, expectedVersion, recordId, relTypeId, time, typeId } from './route/shapes.ts'
 
 /** A relationship as it is answered. */
 export const Relationship = z

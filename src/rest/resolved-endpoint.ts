@@ -4,10 +4,10 @@ import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
 import { Endpoint, EndpointFields } from './endpoints.ts'
 import { SeenTool } from './mcp-tools.ts'
-import { queryShape } from './query.ts'
-import { readParts } from './request-parts.ts'
-import type { Route } from './route.ts'
-import { baseId, endpointId, onBase } from './shapes.ts'
+import { queryShape } from './route/query.ts'
+import { readParts } from './route/request-parts.ts'
+import type { Route } from './route/route.ts'
+import { baseId, endpointId, onBase } from './route/shapes.ts'
 
 /** What another surface tells of an endpoint's tools; the server puts the two together. */
 type ResolveTools = (caller: Context, base: string, endpoint: string) => Promise<object>

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Change, ChangeFields } from './changes.ts'
-import { flag } from './query.ts'
-import { route } from './route.ts'
-import { baseId } from './shapes.ts'
+import { flag } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
 
 const Reverting = Change.extend({ dry_run: z.literal(true).optional() }).meta({ id: 'Reverting' })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
-import { route } from './route.ts'
-import { baseId } from './shapes.ts'
+import { route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
 
 const Body = z.strictObject({
   query: z.string().meta({

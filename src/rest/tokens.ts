@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { Grant, TokenBody } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
-import { pageOf, pageQuery } from './query.ts'
-import { route } from './route.ts'
-import { Deleted, time } from './shapes.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { Deleted, time } from './route/shapes.ts'
 
 const Token = z
   .object({

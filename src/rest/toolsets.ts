@@ -1,6 +1,6 @@
 import { ToolsetBody } from '../contract/endpoint-shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { answerOf, crud } from './crud.ts'
+import { answerOf, crud } from './route/crud.ts'
 
 const ToolsetFields = graphql(`fragment ToolsetFields on Toolset {
   id name description tools version created_at: createdAt updated_at: updatedAt

@@ -3,11 +3,11 @@ import { splitNames } from '../contract/field-list.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
-import { json, names, pageQuery, readFilter, readJson, whole } from './query.ts'
-import { FoundRecord } from './record-shapes.ts'
-import { route } from './route.ts'
-import { baseId, typeId } from './shapes.ts'
+import { FoundRecord } from './records/shapes.ts'
+import { listOf } from './route/page.ts'
+import { json, names, pageQuery, readFilter, readJson, whole } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, typeId } from './route/shapes.ts'
 
 export const wait = [
   route('GET /:base_id/wait/:record_type', {

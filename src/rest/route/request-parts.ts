@@ -1,10 +1,10 @@
 /** Reads a request by the shapes of its route: path parameters, query, body, preconditions. */
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { isIdempotencyKey } from '../contract/ids.ts'
-import { check, inBody, inPart, type Place } from '../contract/validate.ts'
-import { invalid } from '../foundation/errors.ts'
-import { type Conditions, readConditions } from './conditions.ts'
+import { isIdempotencyKey } from '../../contract/ids.ts'
+import { check, inBody, inPart, type Place } from '../../contract/validate.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { type Conditions, readConditions } from './preconditions.ts'
 import { readQuery } from './query.ts'
 
 type Shape = z.ZodType

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { invalid } from '../foundation/errors.ts'
+import { invalid } from '../../foundation/errors.ts'
 
 /** What a conditional request asks of the current version, as the mutations take it. */
 export type Conditions = { expectedVersions: number[] | null; mustExist: boolean; mustBeAbsent: boolean }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { trim } from '../contract/response-bodies.ts'
-import { invalid } from '../foundation/errors.ts'
-import { graphql } from '../graphql/document.ts'
-import { claimId, needs, one, RecordFields, target } from './record-parts.ts'
-import { Record } from './record-shapes.ts'
-import { route } from './route.ts'
-import { expectedVersion } from './shapes.ts'
+import { trim } from '../../contract/response-bodies.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { graphql } from '../../graphql/document.ts'
+import { route } from '../route/route.ts'
+import { expectedVersion } from '../route/shapes.ts'
+import { claimId, needs, one, RecordFields, target } from './fragments.ts'
+import { Record } from './shapes.ts'
 
 const MergeBody = z.strictObject({
   id: z.string().optional(),

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { linkOf } from '../contract/response-bodies.ts'
-import { RecordLinks } from '../contract/shapes.ts'
-import { graphql } from '../graphql/document.ts'
-import { claimId, inType, needs, one, RecordFields, target, written } from './record-parts.ts'
-import { Record } from './record-shapes.ts'
-import { route } from './route.ts'
-import { expectedVersion, recordId } from './shapes.ts'
+import { linkOf } from '../../contract/response-bodies.ts'
+import { RecordLinks } from '../../contract/shapes.ts'
+import { graphql } from '../../graphql/document.ts'
+import { route } from '../route/route.ts'
+import { expectedVersion, recordId } from '../route/shapes.ts'
+import { claimId, inType, needs, one, RecordFields, target, written } from './fragments.ts'
+import { Record } from './shapes.ts'
 
 const external = {
   external_id: z

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { trim } from '../contract/response-bodies.ts'
-import { graphql } from '../graphql/document.ts'
-import { claimId, needs, one, RecordFields, target } from './record-parts.ts'
-import { Record } from './record-shapes.ts'
-import { route } from './route.ts'
-import { Deleted, expectedVersion } from './shapes.ts'
+import { trim } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { route } from '../route/route.ts'
+import { Deleted, expectedVersion } from '../route/shapes.ts'
+import { claimId, needs, one, RecordFields, target } from './fragments.ts'
+import { Record } from './shapes.ts'
 
 const ActBody = z.strictObject({ expected_version: expectedVersion, claim_id: claimId }).optional()
 

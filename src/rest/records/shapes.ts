@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { time } from './shapes.ts'
+import { time } from '../route/shapes.ts'
 
 /** What a record is linked with; there with `expand`. */
 const expansion = {

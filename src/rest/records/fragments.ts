@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { trim } from '../contract/response-bodies.ts'
-import { graphql } from '../graphql/document.ts'
-import type { Reply } from './reply.ts'
-import { baseId, recordId, typeId } from './shapes.ts'
+import { trim } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import type { Reply } from '../route/reply.ts'
+import { baseId, recordId, typeId } from '../route/shapes.ts'
 
 /** What of a record is answered. */
 export const RecordFields = graphql(`fragment RecordFields on Record {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { check, inPart } from '../contract/validate.ts'
-import { adviseQuery, correctFilter } from '../dialects/index.ts'
-import { DomainError, invalid } from '../foundation/errors.ts'
-import { LIMITS } from '../foundation/limits.ts'
-import { parseJson, type Use } from '../json/index.ts'
+import { check, inPart } from '../../contract/validate.ts'
+import { adviseQuery, correctFilter } from '../../dialects/index.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { parseJson, type Use } from '../../json/index.ts'
 
 /** A whole number in a URL. `schema` is how the printed contract shows it. */
 export const whole = (min: number, max: number, standard: number | undefined, description: string) =>

@@ -1,7 +1,7 @@
 /** Maps the paths of a failure from GraphQL arguments to the part of the HTTP request that carried them. */
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { DomainError, withPaths } from '../foundation/errors.ts'
+import { DomainError, withPaths } from '../../foundation/errors.ts'
 
 /** The failure with each detail at its place in the request: `/field`, `query/name`, `path/name`, `header/Name`. */
 export function placed(thrown: unknown, request: FastifyRequest, spec: Placing, replayed: boolean): unknown {

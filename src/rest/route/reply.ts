@@ -1,7 +1,7 @@
 /** Sends the success of a route: status, ETag, Location, 304 for a client that has it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { textOfList } from '../json/rows.ts'
-import { etagOf, matches } from './conditions.ts'
+import { textOfList } from '../../json/rows.ts'
+import { etagOf, matches } from './preconditions.ts'
 
 export type Reply = { status?: number; body: object; location?: string }
 

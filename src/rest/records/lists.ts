@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { splitNames } from '../contract/field-list.ts'
-import { rowsBody } from '../contract/response-bodies.ts'
-import { graphql } from '../graphql/document.ts'
-import { listOf } from './page.ts'
+import { splitNames } from '../../contract/field-list.ts'
+import { rowsBody } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { listOf } from '../route/page.ts'
 import {
   asOf,
   asOfBody,
@@ -14,10 +14,10 @@ import {
   readFilter,
   readJson,
   sortBody,
-} from './query.ts'
-import { FoundRecord } from './record-shapes.ts'
-import { route } from './route.ts'
-import { baseId, typeId } from './shapes.ts'
+} from '../route/query.ts'
+import { route } from '../route/route.ts'
+import { baseId, typeId } from '../route/shapes.ts'
+import { FoundRecord } from './shapes.ts'
 
 const ListRecords = graphql(
   `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],

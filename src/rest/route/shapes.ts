@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ID_RULES, isBaseId, isRecordId, isTypeId } from '../contract/ids.ts'
+import { ID_RULES, isBaseId, isRecordId, isTypeId } from '../../contract/ids.ts'
 
-export { expectedVersion } from '../contract/shapes.ts'
+export { expectedVersion } from '../../contract/shapes.ts'
 
 /** A time as the API writes it. */
 export const time = z
