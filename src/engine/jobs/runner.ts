@@ -5,9 +5,10 @@ import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Db } from '../database/client.ts'
 import { boundHolding } from '../database/deadline.ts'
-import { resumeBuilds } from './index-jobs.ts'
-import { watchStatistics } from './statistics.ts'
-import { TASKS } from './tasks.ts'
+import type { JobName, Jobs } from '../database/enqueue-job.ts'
+import { purgeHistories, purgeHistory } from '../history/purge.ts'
+import { buildIndex, dropIndexEntries, resumeBuilds } from './index-jobs.ts'
+import { renewStatistics, watchStatistics } from './statistics.ts'
 
 type Log = { warn(fields: object, message: string): void }
 /** The runner of jobs in this process; others may run beside it on the same database. */
@@ -113,3 +114,15 @@ const tasks = (db: Db, signal: AbortSignal): TaskList =>
       (payload: unknown) => (task as AnyTask)(db, payload, signal),
     ]),
   )
+
+/** Does a job. It may be done more than once; told to stop it throws, and the job is done again later. */
+type Task<Name extends JobName> = (db: Db, payload: Jobs[Name], signal: AbortSignal) => Promise<void>
+
+/** What does each kind of job. */
+const TASKS: { [Name in JobName]: Task<Name> } = {
+  build_index: buildIndex,
+  drop_index_entries: dropIndexEntries,
+  purge_history: purgeHistory,
+  purge_histories: purgeHistories,
+  renew_statistics: renewStatistics,
+}

@@ -5,13 +5,13 @@ import { demandFewLinks } from '../cascade/limit-links.ts'
 import { standingInTheWay } from '../cascade/restrict.ts'
 import { tellOfRecords } from '../cascade/summarize.ts'
 import { demandType } from '../configuration/record-types/read.ts'
-import { authorship } from '../core/scope.ts'
+import { authorship, type Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
+import { areWithin } from '../query/policy-read.ts'
 import { recordNotFound } from '../record-store/record.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { demandWithin, lensOn } from '../row-policy/apply.ts'
 import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { demandReach } from './cascade-policy.ts'
 
 type DeleteTarget = { recordType: string; id: string; expected: Expectation }
 /** A record that was deleted; `version` is the one of its last entry in the log. */
@@ -90,3 +90,31 @@ function refuse(faults: readonly (DomainError | undefined)[]): void {
   if (first)
     throw new DomainError(first.code, first.message, { details: placed.flatMap(({ details }) => details) })
 }
+
+/** Where a scope is narrowed, holds a deletion to what it reaches. @throws FORBIDDEN when links would take other records along */
+async function demandReach(scope: Scope, baseId: string, going: readonly Going[]): Promise<void> {
+  if (!scope.lens) return
+  for (const [recordType, records] of Map.groupBy(going, (each) => each.recordType)) {
+    if (scope.access.allows('write', baseId, recordType)) continue
+    const lens = lensOn(scope, baseId, recordType)
+    if (!lens || !scope.lens.access.allows('write', baseId, recordType)) throw takesOthers()
+    const type = await demandType(scope, baseId, recordType)
+    const ids = records.map(({ id }) => id)
+    if (!(await areWithin(scope, lens, type, ids))) throw takesOthers()
+  }
+}
+
+const takesOthers = () =>
+  new DomainError(
+    'FORBIDDEN',
+    'The deletion would cascade to records that this endpoint has no access to. Nothing was deleted.',
+    {
+      details: [
+        {
+          path: '/id',
+          code: 'out_of_bounds',
+          message: 'Delete it at an address with access to these records too.',
+        },
+      ],
+    },
+  )

@@ -14,8 +14,8 @@ import { LostAnswer, outcomeUnknown } from '../database/errors.ts'
 import { Allowance } from '../json-schema/index.ts'
 import type { DeletionPlan } from './deletion-plan.ts'
 import type { Taken } from './deletion-summary.ts'
-import { openPlanning, outdated, Planned, type Planning, UNASKED } from './demand-plan.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
+import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
 import { demandUsed, recordRights, type UsedRight } from './used-rights.ts'
 
 /** How a write is to be run; the same for every write there is. */
