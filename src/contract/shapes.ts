@@ -147,6 +147,14 @@ export const RecordTypePut = RecordTypeTexts.extend({
   expected_version: expectedVersion,
 })
 
+/** The body of a record type. */
+export const RecordTypeBody = RecordTypePut.omit({
+  id: true,
+  sources: true,
+  migration: true,
+  expected_version: true,
+})
+
 /** A relationship that is written together with a record. */
 export const RecordLink = z
   .strictObject({

@@ -1,12 +1,10 @@
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
-import { RecordTypePut } from '../contract/shapes.ts'
+import { RecordTypeBody, RecordTypePut } from '../contract/shapes.ts'
 import { invalid } from '../foundation/errors.ts'
 import { graphql } from '../graphql/document.ts'
-import { listOf, without } from './route/page.ts'
-import { flag, pageOf, pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
-import { baseId, Deleted, time, typeId } from './route/shapes.ts'
+import { crud } from './route/crud.ts'
+import { flag } from './route/query.ts'
+import { time } from './route/shapes.ts'
 
 const JsonObject = z.record(z.string(), z.unknown())
 
@@ -47,8 +45,6 @@ const RecordTypeFields = graphql(`fragment RecordTypeFields on RecordType {
   created_at: createdAt updated_at: updatedAt
 }`)
 
-type Body = z.output<typeof RecordTypePut>
-const params = z.strictObject({ base_id: baseId(), id: typeId })
 const changeQuery = z.strictObject({
   on_invalid: z
     .enum(['allow'])
@@ -57,7 +53,6 @@ const changeQuery = z.strictObject({
   migrate: flag('Repair the records that exist with the steps in `migration`.'),
 })
 type ChangeQuery = z.output<typeof changeQuery>
-const need = ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_id, recordType: id }) as const
 
 function onInvalid({ on_invalid, migrate }: ChangeQuery) {
   if (migrate && on_invalid)
@@ -69,138 +64,61 @@ function onInvalid({ on_invalid, migrate }: ChangeQuery) {
   return migrate ? ('migrate' as const) : (on_invalid ?? ('refuse' as const))
 }
 
-/** Only what is given: to a PATCH, null is a value. */
-const input = ({
-  json_schema,
-  id: _id,
-  sources: _sources,
-  migration: _migration,
-  expected_version: _version,
-  ...texts
-}: Body) => ({
-  ...texts,
-  ...(json_schema !== undefined && { jsonSchema: json_schema }),
+/** The rows of record types. */
+export const recordTypes = crud('/:base_id/record-types', {
+  tag: 'Record types',
+  label: 'A record type',
+  body: RecordTypeBody,
+  sent: RecordTypePut,
+  answers: RecordType,
+  needs: {
+    list: ({ base_id = '' }) => ({ sight: base_id }),
+    read: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
+    write: ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_id, recordType: id }),
+  },
+  writes: {
+    query: changeQuery,
+    variables: (query, { migration }) => ({ onInvalid: onInvalid(query), migration }),
+  },
+  list: graphql(
+    `query ListRecordTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      page: recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        data { ...RecordTypeFields } hasMore truncated limit offset total nextCursor
+      }
+    }`,
+    [RecordTypeFields],
+  ),
+  get: graphql(
+    `query GetRecordType($base: String!, $id: String!) {
+      found: recordType(base: $base, id: $id) { ...RecordTypeFields }
+    }`,
+    [RecordTypeFields],
+  ),
+  put: graphql(
+    `mutation PutRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
+      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+      written: putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
+        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+        ...RecordTypeFields operation dry_run: dryRun
+      }
+    }`,
+    [RecordTypeFields],
+  ),
+  patch: graphql(
+    `mutation PatchRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
+      $expectedVersions: [Int!], $mustExist: Boolean) {
+      written: patchRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
+        expectedVersions: $expectedVersions, mustExist: $mustExist) {
+        ...RecordTypeFields dry_run: dryRun
+      }
+    }`,
+    [RecordTypeFields],
+  ),
+  remove:
+    graphql(`mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
+    gone: deleteRecordType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) {
+      id deleted dry_run: dryRun
+    }
+  }`),
+  confirm: "The type's id; needed when it has records.",
 })
-
-export const recordTypes = [
-  route('GET /:base_id/record-types', {
-    tag: 'Record types',
-    summary: 'List record types',
-    need: ({ base_id = '' }) => ({ sight: base_id }),
-    params: params.pick({ base_id: true }),
-    query: pageQuery,
-    operation: graphql(
-      `query ListRecordTypes($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-          data { ...RecordTypeFields } hasMore truncated limit offset total nextCursor
-        }
-      }`,
-      [RecordTypeFields],
-    ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      ...pageOf(query),
-    }),
-    reply: ({ recordTypes }) => ({ body: pageBody(recordTypes) }),
-    answers: listOf(RecordType),
-  }),
-  route('PUT /:base_id/record-types/:id', {
-    tag: 'Record types',
-    summary: 'Create a record type or replace it',
-    need,
-    params,
-    query: changeQuery,
-    body: RecordTypePut,
-    versioned: true,
-    operation: graphql(
-      `mutation PutRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
-        $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-        putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
-          expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-          ...RecordTypeFields operation dry_run: dryRun
-        }
-      }`,
-      [RecordTypeFields],
-    ),
-    variables: ({ params, query, body, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      input: input(body),
-      onInvalid: onInvalid(query),
-      migration: body.migration,
-      ...conditions,
-    }),
-    reply: ({ putRecordType }, { params }) => ({
-      status: putRecordType.operation === 'created' ? 201 : 200,
-      location: `/v1/${params.base_id}/record-types/${putRecordType.id}`,
-      body: trim(without(putRecordType, 'operation')),
-    }),
-    statuses: [200, 201],
-    answers: RecordType,
-  }),
-  route('GET /:base_id/record-types/:id', {
-    tag: 'Record types',
-    summary: 'Get a record type',
-    need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
-    params,
-    operation: graphql(
-      `query GetRecordType($base: String!, $id: String!) { recordType(base: $base, id: $id) { ...RecordTypeFields } }`,
-      [RecordTypeFields],
-    ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ recordType }) => ({ body: recordType }),
-    answers: RecordType,
-  }),
-  route('PATCH /:base_id/record-types/:id', {
-    tag: 'Record types',
-    summary: 'Change the named fields of a record type',
-    need,
-    params,
-    query: changeQuery,
-    body: RecordTypePut,
-    versioned: true,
-    operation: graphql(
-      `mutation PatchRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
-        $expectedVersions: [Int!], $mustExist: Boolean) {
-        patchRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
-          expectedVersions: $expectedVersions, mustExist: $mustExist) {
-          ...RecordTypeFields dry_run: dryRun
-        }
-      }`,
-      [RecordTypeFields],
-    ),
-    variables: ({ params, query, body, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      input: input(body),
-      onInvalid: onInvalid(query),
-      migration: body.migration,
-      expectedVersions: conditions.expectedVersions,
-      mustExist: conditions.mustExist,
-    }),
-    reply: ({ patchRecordType }) => ({ body: trim(patchRecordType) }),
-    answers: RecordType,
-  }),
-  route('DELETE /:base_id/record-types/:id', {
-    tag: 'Record types',
-    summary: 'Delete a record type',
-    need,
-    params,
-    query: z.strictObject({
-      confirm: z.string().optional().meta({ description: "The type's id; needed when it has records." }),
-    }),
-    versioned: true,
-    operation:
-      graphql(`mutation DeleteRecordType($base: String!, $id: String!, $confirm: String, $expectedVersions: [Int!]) {
-      deleteRecordType(base: $base, id: $id, confirm: $confirm, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
-    }`),
-    variables: ({ params, query, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      confirm: query.confirm,
-      expectedVersions: conditions.expectedVersions,
-    }),
-    reply: ({ deleteRecordType }) => ({ body: trim(deleteRecordType) }),
-    answers: Deleted,
-  }),
-]

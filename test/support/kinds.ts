@@ -5,6 +5,27 @@ export type KindSample = { noun: string; body: Body; defaults: Body }
 
 /** By their names in the change log. Bodies name the record type `note`, the relationship type `about` and the toolset `shared`. */
 export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
+  record_type: {
+    noun: 'record-types',
+    body: {
+      name: 'Deal',
+      description: 'What is being sold.',
+      icon: 'coin',
+      color: 'green',
+      json_schema: { type: 'object', properties: { stage: { type: 'string' } } },
+      timezone: 'Europe/Zurich',
+      display: { title: 'stage' },
+    },
+    defaults: {
+      description: null,
+      icon: null,
+      color: null,
+      json_schema: {},
+      indexes: [],
+      timezone: 'UTC',
+      display: {},
+    },
+  },
   relationship_type: {
     noun: 'relationship-types',
     body: {

@@ -1,17 +1,5 @@
-import type { Noun } from '../command/command.ts'
-import {
-  confirm,
-  createOnly,
-  description,
-  ifMatch,
-  json,
-  name,
-  type Option,
-  paging,
-  query,
-  text,
-  writing,
-} from '../command/options.ts'
+import { configuration } from '../command/configuration.ts'
+import { description, json, name, type Option, query, text } from '../command/options.ts'
 
 const fields: readonly Option[] = [
   name,
@@ -35,25 +23,13 @@ const change: readonly Option[] = [
   json('--migration <json>', 'migration', 'the steps of the repair'),
 ]
 
-export const recordType: Noun = {
-  name: 'record-type',
+export const recordType = configuration('/:base_id/record-types', {
   summary: 'Record types: the kinds of records in a base, and their schemas',
+  label: 'a record type',
   columns: ['id', 'name', 'version', 'updated_at', 'description'],
-  rows: [
-    {
-      name: 'list',
-      summary: 'List record types',
-      method: 'GET',
-      path: '/:base_id/record-types',
-      options: paging,
-    },
-    {
-      name: 'get',
-      summary: 'Show a record type',
-      method: 'GET',
-      path: '/:base_id/record-types/:id',
-      options: [],
-    },
+  fields: [...fields, ...change],
+  confirms: true,
+  more: [
     {
       name: 'profile',
       summary: 'Show what the records of a type look like',
@@ -61,19 +37,5 @@ export const recordType: Noun = {
       path: '/:base_id/record-types/:id/profile',
       options: [],
     },
-    {
-      name: 'put',
-      summary: 'Create a record type or replace it',
-      method: 'PUT',
-      path: '/:base_id/record-types/:id',
-      options: [...fields, ...change, ifMatch, createOnly, ...writing],
-    },
-    {
-      name: 'delete',
-      summary: 'Delete a record type',
-      method: 'DELETE',
-      path: '/:base_id/record-types/:id',
-      options: [confirm, ifMatch, ...writing],
-    },
   ],
-}
+})

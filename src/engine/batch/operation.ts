@@ -1,4 +1,3 @@
-import type { RecordTypeInput } from '../configuration/record-types/input.ts'
 import type { OnInvalid } from '../configuration/record-types/migration.ts'
 import type { Pair, PairInput } from '../record-store/record.ts'
 import type { RecordLink } from '../records/index.ts'
@@ -70,7 +69,7 @@ export type DataOperation = RecordOperation | LinkOperation
 export type ConfigurationOperation = Common & { readonly id: string; readonly expected: Expectation } & (
     | {
         readonly type: 'upsert_record_type'
-        readonly input: RecordTypeInput
+        readonly input: object
         readonly migration: unknown
         readonly onInvalid: OnInvalid
       }

@@ -1,6 +1,6 @@
 import { withPaths } from '../../foundation/errors.ts'
 import { put, remove } from '../configuration/lifecycle/index.ts'
-import { deleteRecordType, demandType, putRecordType } from '../configuration/record-types/index.ts'
+import { demandType, RECORD_TYPE } from '../configuration/record-types/index.ts'
 import { demandRelationshipType, RELATIONSHIP_TYPE } from '../configuration/relationship-types/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ofOperation } from './failures.ts'
@@ -29,7 +29,7 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
   switch (operation.type) {
     case 'upsert_record_type': {
       const { input, migration, onInvalid } = operation
-      return doneBy(await putRecordType(scope, baseId, id, input, { expected, migration, onInvalid }))
+      return doneBy(await put(RECORD_TYPE, scope, baseId, id, input, { expected, migration, onInvalid }))
     }
     case 'upsert_relationship_type': {
       const { input, onInvalid } = operation
@@ -37,7 +37,7 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
     }
     case 'delete_record_type': {
       const { version } = await demandType(scope, baseId, id)
-      await deleteRecordType(scope, baseId, id, operation.confirm, expected)
+      await remove(RECORD_TYPE, scope, baseId, id, { confirm: operation.confirm, expected })
       return { operation: 'deleted', version: version + 1 }
     }
     case 'delete_relationship_type': {

@@ -4,7 +4,7 @@ export {
   type IndexField,
 } from '../compiled-types/compiled-index.ts'
 export { type ResolvedIndex, readIndexes } from './declaration.ts'
-export { declaredIndex, resolvedIndex, type ShownIndex, shownIndex } from './declared.ts'
+export { declaredIndex, resolvedIndex, shownIndex } from './declared.ts'
 export {
   entriesGone,
   entriesOf,

@@ -4,13 +4,8 @@ import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { demand, demandSight } from '../access/access.ts'
-import {
-  getRecordType,
-  listRecordTypes,
-  patchRecordType,
-  putRecordType,
-  type RecordType,
-} from '../configuration/record-types/index.ts'
+import { get, list, patch, put } from '../configuration/lifecycle/index.ts'
+import { RECORD_TYPE, type RecordType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { canRunPattern, isKnownFormat } from '../json-schema/index.ts'
@@ -24,7 +19,7 @@ import type { Json } from './input.ts'
 import { provider } from './registry.ts'
 
 const CHECKS = { isKnownFormat, canRunPattern }
-const PLAIN = { expected: NO_EXPECTATION, onInvalid: 'refuse', migration: null } as const
+const PLAIN = { expected: NO_EXPECTATION }
 
 export type Imported = {
   data: { record_type: string; operation: string; warnings: string[] }[]
@@ -79,7 +74,7 @@ async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition
     ...(tool.title && { name: tool.title }),
   }
   try {
-    return await (held ? patchRecordType : putRecordType)(scope, baseId, tool.name, said, PLAIN)
+    return await (held ? patch : put)(RECORD_TYPE, scope, baseId, tool.name, said, PLAIN)
   } catch (thrown) {
     throw moved(thrown, {
       '/json_schema': tool.schemaAt,
@@ -110,10 +105,10 @@ export async function exportRecordTypes(
     if (left < 0 && written.length > 0) throw tooLarge()
     written.push({ ...tool, id: type.id })
   }
-  if (named) for (const id of named) await add(await getRecordType(scope, baseId, id))
+  if (named) for (const id of named) await add(await get(RECORD_TYPE, scope, baseId, id))
   else
     for (let more = true; more; ) {
-      const page = await listRecordTypes(scope, baseId, { limit: PAGE, offset: written.length })
+      const page = await list(RECORD_TYPE, scope, baseId, { limit: PAGE, offset: written.length })
       for (const type of page.data) await add(type)
       more = page.hasMore
     }

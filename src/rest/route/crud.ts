@@ -34,7 +34,7 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   /** What is deleted, where there is more to say than the label does. */
   removes?: string
   /** What a write may say beside its body, and the variables that it becomes. */
-  writes?: { query: Q; variables: (query: z.output<Q>, body: object) => object }
+  writes?: { query: Q; variables: (query: z.output<Q>, body: { readonly migration?: unknown }) => object }
   /** That it holds what goes with it, where its deletion is to be confirmed by its id. */
   confirm?: string
   /** What the token must hold; a grant on the base as a whole when left out. */

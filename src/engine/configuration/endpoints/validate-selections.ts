@@ -6,14 +6,14 @@ import { holdsSearch } from '../../filter/compile.ts'
 import { demandField, type FieldContext } from '../../filter/operand.ts'
 import { parseFilter } from '../../filter/parse.ts'
 
-import { RECORD_TYPE } from '../record-types/record-type.ts'
+import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 
 /** The record types of a base, as selections of tools are held to them. */
 export type Types = ReadonlyMap<string, FieldContext>
 
 /** The record types that selections of tools name. */
 export const typesNamed = (selections: readonly EndpointTool[]) =>
-  selections.map(({ record_type: id }, i) => ({ kind: RECORD_TYPE, id, at: `/tools/${i}/record_type` }))
+  selections.map(({ record_type: id }, i) => ({ kind: RECORD_TYPE_NAMES, id, at: `/tools/${i}/record_type` }))
 
 /** What is wrong with the bounds of selections of tools, where their types are there. */
 export function selectionFaults(selections: readonly EndpointTool[], types: Types): Detail[] {

@@ -52,6 +52,7 @@ export const stateOf = <F extends object, R extends Stored>(kind: Kind<F, R>, ro
   baseId: row.baseId,
   id: row.id,
   ...fieldsOf(kind, row),
+  ...kind.logged?.(row),
   version: row.version,
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),

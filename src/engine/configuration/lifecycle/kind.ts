@@ -31,7 +31,9 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   normalize?(fields: F): F
   /** The fields of a row, where they are not its columns. */
   fields?(row: R): F
-  /** What is shown of a row beyond its fields, or in place of them. */
+  /** What the log keeps of a row beyond its fields, and surfaces show. */
+  logged?(row: R): object
+  /** What is shown of a row and is no part of what was put. */
   shown?(row: R): object
   /** What the fields name of other kinds: 400 where it is not there. */
   references?(fields: F): readonly Reference[]
@@ -54,7 +56,7 @@ export type Stored = {
 }
 
 /** The rows of a kind; a model of the ORM is one as it is. */
-type Table<R> = {
+export type Table<R> = {
   findMany(query: Query): PromiseLike<R[]>
   count(query: { where: object }): PromiseLike<number>
   create(query: { data: never }): PromiseLike<R>

@@ -1,53 +1,11 @@
 import type { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { demand, demandSight } from '../../access/access.ts'
-import { readNewest } from '../../core/created-at-page.ts'
+import { demandSight } from '../../access/access.ts'
 import { findType, reloadType } from '../../core/load-type.ts'
-import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
-import type { Prisma } from '../../prisma/client.ts'
-import { rightsOf } from '../../row-policy/apply.ts'
-import { baseNotFound, demandBase } from '../bases/index.ts'
-import { type RecordType, toRecordType, typeNotFound, WITH_INDEXES } from './record-type.ts'
-
-/** The record types of the base that the token may read, newest first. */
-export async function listRecordTypes(
-  scope: Scope,
-  baseId: string,
-  args: PageArgs,
-): Promise<Page<RecordType>> {
-  // Types within bounds keep a base in sight, though their definitions are not shown.
-  demandSight(rightsOf(scope), baseId)
-  const page = readNewest(scope, `record types of ${baseId}`, args)
-  const types = scope.access.types('read', baseId)
-  const where: Prisma.RecordTypeWhereInput = { baseId, ...(types !== '*' && { id: { in: [...types] } }) }
-  const [rows, total] = await Promise.all([
-    page.rows(({ before, take, skip }) =>
-      scope.db.orm.recordType.findMany({
-        where: { ...where, AND: before },
-        include: WITH_INDEXES,
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take,
-        skip,
-      }),
-    ),
-    page.includeTotal ? scope.db.orm.recordType.count({ where }) : null,
-  ])
-  if (rows.length === 0) await demandBase(scope, baseId)
-  return page.of(rows.map(toRecordType), total)
-}
-
-/** @throws FORBIDDEN outside the grants, NOT_FOUND when base or type is absent. */
-export async function getRecordType(scope: Scope, baseId: string, id: string): Promise<RecordType> {
-  demand(scope.access, 'read', baseId, id)
-  const row = await scope.db.orm.recordType.findUnique({
-    where: { baseId_id: { baseId, id } },
-    include: WITH_INDEXES,
-  })
-  if (!row) throw await typeOrBaseNotFound(scope, baseId, id)
-  return toRecordType(row)
-}
+import { baseNotFound } from '../bases/index.ts'
+import { typeNotFound } from './not-found.ts'
 
 const TYPES_VERSION = statement('types_version', 'SELECT types_version FROM plinth.base WHERE id = $1')
 
@@ -65,7 +23,7 @@ const TYPE_IDS = statement(
 )
 
 /** The 404 for a type that was not found: of its base, when that is what is missing; else with the type it may mean. */
-async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
+export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
   const [base] = await scope.db.query(TYPES_VERSION, [baseId])
   if (!base) return baseNotFound(baseId)
   const types = await scope.db.query<{ id: string }>(TYPE_IDS, [baseId])

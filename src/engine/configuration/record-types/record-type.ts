@@ -1,71 +1,97 @@
-import { unknownName } from '../../../contract/suggest.ts'
-import { DomainError } from '../../../foundation/errors.ts'
-import { type ShownIndex, shownIndex } from '../../indexes/index.ts'
-import type { RecordTypeIndex as IndexRow, RecordType as PlainRow } from '../../prisma/client.ts'
-import type { Named } from '../lifecycle/kind.ts'
+import { randomInt } from 'node:crypto'
+import { RecordTypeBody } from '../../../contract/shapes.ts'
+import { demand, demandSight } from '../../access/access.ts'
+import { type Db, statement } from '../../database/client.ts'
+import { declaredIndex, shownIndex } from '../../indexes/index.ts'
+import { rightsOf } from '../../row-policy/apply.ts'
+import type { Kind, View } from '../lifecycle/kind.ts'
+import { deleteRecordsOf } from './delete-records.ts'
+import { type Fields, normalized, resolvedIndexes } from './fields.ts'
+import { readMigration } from './migration.ts'
+import { RECORD_TYPE_NAMES } from './not-found.ts'
+import { choosePortableId } from './portable-id.ts'
+import { typeOrBaseNotFound } from './read.ts'
+import { recordTypeTable, type TypeRow } from './table.ts'
+import { validateRecords } from './validate-records.ts'
 
-/** A record type as it is stored, with its indexes in the order they were declared. */
-export type TypeRow = PlainRow & { indexes: IndexRow[] }
+export type RecordType = View<Fields>
 
-/** What the ORM is to read with a type. */
-export const WITH_INDEXES = { indexes: { orderBy: { position: 'asc' } } } as const
+const BUMP_TYPES = statement(
+  'bump_types',
+  'UPDATE plinth.base SET types_version = types_version + 1 WHERE id = $1',
+)
 
-/** Record types, as what names one of them knows them. */
-export const RECORD_TYPE: Named = {
-  name: 'record_type',
-  label: 'a record type',
-  codes: { notFound: 'record_type_not_found', unknown: 'unknown_record_type' },
-}
-
-/** A record type as every surface shows it. */
-export type RecordType = {
-  baseId: string
-  id: string
-  /** The id as it stands in tool names; given at creation, unique in the base. */
-  portableId: string
-  name: string
-  description: string | null
-  icon: string | null
-  color: string | null
-  jsonSchema: object
-  indexes: ShownIndex[]
-  timezone: string
-  display: object
-  version: number
-  createdAt: string
-  updatedAt: string
-  operation?: 'created' | 'updated' | 'unchanged'
-}
-
-export const toRecordType = (row: TypeRow): RecordType => ({
-  baseId: row.baseId,
-  id: row.id,
-  portableId: row.portableId,
-  name: row.name,
-  description: row.description,
-  icon: row.icon,
-  color: row.color,
-  jsonSchema: row.jsonSchema as object,
-  indexes: row.indexes.map(shownIndex),
-  timezone: row.timezone,
-  display: row.display as object,
-  version: row.version,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-})
-
-/** @param known ids of the types that the token may read, for the nearest of them */
-export function typeNotFound(id: string, known: readonly string[] = []): DomainError {
-  const about = known.length > 0 ? unknownName(id, known) : {}
-  const meant = 'hint' in about ? ` Did you mean "${about.hint}"?` : ''
-  return new DomainError('NOT_FOUND', `There is no record type "${id}".${meant}`, {
-    details: [
-      {
-        path: '/record_type',
-        code: 'record_type_not_found',
-        message: 'List the record types of the base, or PUT this one first.',
-        ...about,
+/** Record types: the kinds of records. */
+export const RECORD_TYPE: Kind<Fields, TypeRow> = {
+  ...RECORD_TYPE_NAMES,
+  body: RecordTypeBody,
+  defaults: (id) => ({
+    name: id,
+    description: null,
+    icon: null,
+    color: null,
+    jsonSchema: {},
+    indexes: [],
+    timezone: 'UTC',
+    display: {},
+  }),
+  table: recordTypeTable,
+  topic: (baseId, id) => `type:${baseId}/${id}`,
+  rights: {
+    list: (scope, baseId) => {
+      // Types within bounds keep a base in sight, though their definitions are not shown.
+      demandSight(rightsOf(scope), baseId)
+      const types = scope.access.types('read', baseId)
+      return types === '*' ? {} : { id: { in: [...types] } }
+    },
+    read: (scope, baseId, id) => demand(scope.access, 'read', baseId, id),
+    manage: (scope, baseId, id) => demand(scope.access, 'manage', baseId, id),
+  },
+  normalize: normalized,
+  fields: (row) => ({
+    name: row.name,
+    description: row.description,
+    icon: row.icon,
+    color: row.color,
+    jsonSchema: row.jsonSchema as object,
+    indexes: row.indexes.map(declaredIndex),
+    timezone: row.timezone,
+    display: row.display as object,
+  }),
+  logged: ({ portableId }) => ({ portableId }),
+  // How far an index is built is no part of what was declared.
+  shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),
+  check: async ({ scope }, { baseId, id, held, next, input, options }) => {
+    const { onInvalid = 'refuse', migration } = options
+    const repair = { onInvalid, steps: readMigration({ onInvalid, migration }) }
+    const indexes = resolvedIndexes(next)
+    // Declared once more, an index that failed is tried once more.
+    const isRetried =
+      'indexes' in input && input.indexes !== undefined && (held?.indexes.some(hasFailed) ?? false)
+    return {
+      existing: async () => {
+        if (held)
+          await validateRecords(scope, held, { jsonSchema: next.jsonSchema, indexes, isRetried }, repair)
       },
-    ],
-  })
+      isForced: isRetried,
+      columns: async () =>
+        held
+          ? { indexes, revision: { increment: 1 } }
+          : { indexes, revision: firstRevision(), portableId: await portableIdOf(scope.db, baseId, id) },
+    }
+  },
+  beforeDelete: deleteRecordsOf,
+  written: async ({ db }, { baseId }) => void (await db.query(BUMP_TYPES, [baseId])),
+  missing: typeOrBaseNotFound,
 }
+
+const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'
+
+/** None that a former type of the same id had: who validated data against that one must not find it unchanged. */
+const firstRevision = () => randomInt(2 ** 30)
+
+const portableIdOf = ({ orm }: Db, baseId: string, id: string): Promise<string> =>
+  choosePortableId(
+    id,
+    async (portableId) => (await orm.recordType.count({ where: { baseId, portableId } })) > 0,
+  )

@@ -3,7 +3,7 @@ import { type Access, demandSight } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
-import { RECORD_TYPE } from '../record-types/record-type.ts'
+import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 import { deleteLinksOf } from './delete-links.ts'
 import { type Fields, fieldFaults } from './input.ts'
 import { holdLinks } from './validate-existing.ts'
@@ -50,7 +50,7 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
 
 const recordTypes = (ids: readonly string[], at: string) =>
   ids.flatMap((id, i) =>
-    id === '*' ? [] : [{ kind: RECORD_TYPE, id, at: `${at}/${i}`, instead: 'name "*" for any' }],
+    id === '*' ? [] : [{ kind: RECORD_TYPE_NAMES, id, at: `${at}/${i}`, instead: 'name "*" for any' }],
   )
 
 /** The types with a readable record type at either end: what `shownTo` shows. */

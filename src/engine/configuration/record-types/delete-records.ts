@@ -1,0 +1,44 @@
+import { clearLinksOfType } from '../../cascade/clear-links-of-type.ts'
+import { RECORD_LOG_COLUMNS } from '../../change-log/columns.ts'
+import { authorship } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import { dropIndexes } from '../../indexes/index.ts'
+import { takeNamed } from '../../write/deletion-summary.ts'
+import { confirmFirst } from '../../write/preconditions.ts'
+import type { WriteScope } from '../../write/write.ts'
+import type { DeleteOptions } from '../lifecycle/kind.ts'
+import { lockType } from './lock.ts'
+import type { TypeRow } from './table.ts'
+
+const HOLDS_RECORDS = statement(
+  'type_holds_records',
+  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 LIMIT 1',
+)
+// Each record's deletion is told before the type's.
+const DELETE_RECORDS = statement(
+  'delete_type_records',
+  `WITH gone AS (DELETE FROM plinth.record WHERE base_id = $1 AND record_type = $2 RETURNING *)
+   INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+   SELECT base_id, 'record', record_type, id, 'delete', version + 1, data, external_source, external_id,
+     cancelled_at, created_at, $3, $4, $5, $6 FROM gone`,
+)
+
+/**
+ * Deletes the records of the type, each with its entry, what the types of their links say, and their indexes; there are
+ * some only where `confirm` is its id. @throws CONFLICT when a link from a record of another type restricts it
+ */
+export async function deleteRecordsOf(
+  scope: WriteScope,
+  held: TypeRow,
+  { confirm, told }: DeleteOptions,
+): Promise<void> {
+  const { db, taken } = scope
+  const { baseId, id } = held
+  await lockType(db, baseId, id)
+  if (!scope.planning && confirm !== id && (await db.query(HOLDS_RECORDS, [baseId, id])).length > 0)
+    throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
+  if (taken) takeNamed(taken, 'recordTypes', held)
+  await clearLinksOfType(scope, baseId, id, told)
+  await dropIndexes(db, baseId, id)
+  await db.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
+}

@@ -1,0 +1,26 @@
+import { unknownName } from '../../../contract/suggest.ts'
+import { DomainError } from '../../../foundation/errors.ts'
+import type { Named } from '../lifecycle/kind.ts'
+
+/** Record types, as what names one of them knows them. */
+export const RECORD_TYPE_NAMES = {
+  name: 'record_type',
+  label: 'a record type',
+  codes: { notFound: 'record_type_not_found', unknown: 'unknown_record_type' },
+} as const satisfies Named
+
+/** @param known ids of the types that the token may read, for the nearest of them */
+export function typeNotFound(id: string, known: readonly string[] = []): DomainError {
+  const about = known.length > 0 ? unknownName(id, known) : {}
+  const meant = 'hint' in about ? ` Did you mean "${about.hint}"?` : ''
+  return new DomainError('NOT_FOUND', `There is no record type "${id}".${meant}`, {
+    details: [
+      {
+        path: '/record_type',
+        code: 'record_type_not_found',
+        message: 'List the record types of the base, or PUT this one first.',
+        ...about,
+      },
+    ],
+  })
+}

@@ -1,0 +1,25 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ResolvedIndex, resolvedIndex, syncIndexes } from '../../indexes/index.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { lockType } from './lock.ts'
+import type { TypeRow } from './table.ts'
+import { type Repair, reconcile } from './validate-existing.ts'
+
+type Next = { jsonSchema: object; indexes: ResolvedIndex[]; isRetried: boolean }
+
+/** Holds what exists, records and their entries, to what the type will be, with no write between them and its change. */
+export async function validateRecords(
+  scope: WriteScope,
+  held: TypeRow,
+  next: Next,
+  repair: Repair,
+): Promise<void> {
+  const { baseId, id } = held
+  const { jsonSchema, indexes, isRetried } = next
+  const isReindexed = isRetried || !isDeepStrictEqual(indexes, held.indexes.map(resolvedIndex))
+  const isReshaped = repair.steps.length > 0 || !isDeepStrictEqual(jsonSchema, held.jsonSchema)
+  if (isReindexed || isReshaped) await lockType(scope.db, baseId, id)
+  // First, so that no index that goes refuses a repair.
+  if (isReindexed) await syncIndexes(scope.db, held, held.indexes, indexes)
+  if (isReshaped) await reconcile(scope, baseId, id, jsonSchema, repair)
+}
