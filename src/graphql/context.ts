@@ -9,7 +9,7 @@ import {
 } from '../engine/access/access.ts'
 import { demandKnownBase } from '../engine/configuration/bases/index.ts'
 import { endpointReach } from '../engine/configuration/endpoints/index.ts'
-import { isStanding } from '../engine/configuration/tokens/index.ts'
+import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import type { LensInput } from '../engine/core/policy.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
 import { AnswerBudget, type Hold } from '../engine/database/answer-budget.ts'
@@ -21,7 +21,7 @@ export type { Permission } from '../engine/access/access.ts'
 export type { Hold } from '../engine/database/answer-budget.ts'
 
 /** Whether the caller is known to still have the rights that the context was opened with, without a query. */
-export const stands = ({ scope }: Context): boolean => isStanding(scope)
+export const stands = ({ scope }: Context): boolean => areRightsCurrent(scope)
 
 /** The request context that every resolver gets. */
 export type Context = {

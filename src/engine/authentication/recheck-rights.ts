@@ -9,7 +9,7 @@ import { findSession } from './authenticate.ts'
 type Asking = Pick<Scope, 'db' | 'caches' | 'session'>
 
 /** Is it known without asking the database that the caller still has the rights that the request began with? */
-export function isStanding({ caches, session }: Pick<Scope, 'caches' | 'session'>): boolean {
+export function areRightsCurrent({ caches, session }: Pick<Scope, 'caches' | 'session'>): boolean {
   if (!session) return true
   if (isOver(session)) return false
   if (session.key === null) return true
@@ -20,9 +20,9 @@ export function isStanding({ caches, session }: Pick<Scope, 'caches' | 'session'
  * Holds a request that took its time to the rights that its token has now.
  * @throws UNAUTHORIZED when the token was revoked or has expired since; FORBIDDEN when it has other grants
  */
-export async function demandStanding(scope: Asking): Promise<void> {
+export async function recheckRights(scope: Asking): Promise<void> {
   const { session } = scope
-  if (!session || isStanding(scope)) return
+  if (!session || areRightsCurrent(scope)) return
   const now = session.key === null ? undefined : await findSession(scope, Buffer.from(session.key, 'hex'))
   if (!now || isOver(now)) throw ended()
   if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()

@@ -7,7 +7,7 @@ import { dataText, type RecordRow } from '../record-store/record.ts'
 import { outOfBounds, wholeContent } from '../records/policy-write.ts'
 import { lensOn } from '../row-policy/apply.ts'
 import { showData, withDefaults } from '../row-policy/project-data.ts'
-import { mask } from '../row-policy/redact-errors.ts'
+import { redact } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import { refuse } from './failures.ts'
 import type { Held } from './locked-records.ts'
@@ -52,7 +52,7 @@ export function faultsWithin(
   data: unknown,
 ): DomainError | undefined {
   const faults = faultsOf(scope, type, data)
-  return faults && lens?.shown ? mask(faults, lens.shown) : faults
+  return faults && lens?.shown ? redact(faults, lens.shown) : faults
 }
 
 /** What was written, as it is shown. @throws FORBIDDEN for what lies out of its bounds now */

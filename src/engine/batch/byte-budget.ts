@@ -6,12 +6,12 @@ import type { Decided } from './resolve-operation.ts'
  * The bytes that a batch has for the records it writes or answers. A patch of some bytes writes and answers a whole record,
  * so neither the log nor the answer is bounded by the size of the request.
  */
-export type Room = { left: number; readonly most: number }
+export type ByteBudget = { left: number; readonly most: number }
 
-export const openRoom = (most: number): Room => ({ left: most, most })
+export const openByteBudget = (most: number): ByteBudget => ({ left: most, most })
 
 /** Takes the room of what was decided, before any of it is written. @throws VALIDATION_ERROR at the operation that has none */
-export function takeRoom(room: Room, decided: readonly Decided[]): void {
+export function reserveBytes(room: ByteBudget, decided: readonly Decided[]): void {
   for (const { operation, decision } of decided) {
     if (decision.kind === 'delete') continue
     room.left -= 'write' in decision ? Buffer.byteLength(decision.write.text) : (decision.row.bytes ?? 0)

@@ -13,7 +13,7 @@ import { type Types, validateRecords } from './prepare.ts'
  * Locks whatever the operations may touch, type by type and record by record in one order, so that batches queue up
  * behind each other instead of in a circle. A type that has changed since the data was validated is validated again.
  */
-export async function holdAll(
+export async function lockAll(
   scope: WriteScope,
   baseId: string,
   operations: readonly RecordOperation[],

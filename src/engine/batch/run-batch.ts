@@ -2,9 +2,9 @@
 import { demandSight } from '../access/access.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { rightsOf } from '../row-policy/apply.ts'
-import { planned } from '../write/run-planned.ts'
+import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
-import { demandRoom, openRoom } from './byte-budget.ts'
+import { demandRoom, openByteBudget } from './byte-budget.ts'
 import { type Failure, refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
 import { hasOwnLinks } from './nested-links.ts'
@@ -47,10 +47,10 @@ export async function runBatch(
   if (done) return { data: done }
   const run = async (within: WriteScope) => {
     const outcomes = new Map<number, Outcome>()
-    await runData(within, baseId, data, types, outcomes, openRoom(scope.limits.batchBytes))
+    await runData(within, baseId, data, types, outcomes, openByteBudget(scope.limits.batchBytes))
     return inOrder(outcomes)
   }
-  return planned(scope, run, 'statements')
+  return runPlanned(scope, run, 'statements')
 }
 
 /** Refuses shapes first, with the faults that are known beside them; then types that are missing, then faults alone. */
@@ -72,14 +72,14 @@ function runMixed(
   operations: readonly Operation[],
   failures: readonly Failure[],
 ): Promise<{ data: Outcome[] }> {
-  return planned(scope, async (whole) => {
+  return runPlanned(scope, async (whole) => {
     // Nothing of what the transaction changes is in memory.
     const caches = { ...scope.caches, live: () => false }
     const within: WriteScope = { ...whole, caches }
     await lockConfiguration(within, baseId)
     settle(await prepare(within, baseId, settledBefore(operations)), failures)
     const outcomes = new Map<number, Outcome>()
-    const room = openRoom(scope.limits.batchBytes)
+    const room = openByteBudget(scope.limits.batchBytes)
     for (const part of partsOf(operations)) {
       if (!Array.isArray(part)) outcomes.set(part.index, await runConfiguration(within, baseId, part))
       else {

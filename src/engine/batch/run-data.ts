@@ -5,11 +5,11 @@ import { relationshipTypesOf } from '../configuration/relationship-types/index.t
 import { lensOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 import { boundedOutcomes } from './apply-policy.ts'
-import { type Room, takeRoom } from './byte-budget.ts'
+import { type ByteBudget, reserveBytes } from './byte-budget.ts'
 import { samesOf, touchesOf } from './conflict-keys.ts'
 import { removeRecords } from './delete-records.ts'
 import { collect, type Failure, firstOf, refuse } from './failures.ts'
-import { demandKnown, holdAll } from './lock-all.ts'
+import { demandKnown, lockAll } from './lock-all.ts'
 import type { Held } from './locked-records.ts'
 import { hasOwnLinks, writeOwnLinks } from './nested-links.ts'
 import { type DataOperation, type Id, isOfRecord, type RecordOperation } from './operation.ts'
@@ -29,7 +29,7 @@ type Run = {
   idOf: (id: Id) => string
   /** What cannot be done, of all waves. */
   failures: Failure[]
-  room: Room
+  room: ByteBudget
 }
 
 /** Runs operations that fit their types, wave by wave, in the caller's transaction; adds what they did to `outcomes`. */
@@ -39,9 +39,9 @@ export async function runData(
   operations: readonly DataOperation[],
   types: Types,
   outcomes: Map<number, Outcome>,
-  room: Room,
+  room: ByteBudget,
 ): Promise<void> {
-  const held = await holdAll(scope, baseId, operations.filter(isOfRecord), types)
+  const held = await lockAll(scope, baseId, operations.filter(isOfRecord), types)
   const idOf = (id: Id) => (typeof id === 'string' ? id : demandKnown(outcomes.get(id.ref)).id)
   const hasLinks = (await relationshipTypesOf(scope, baseId)).size > 0
   const failures: Failure[] = []
@@ -61,7 +61,7 @@ export async function runData(
 async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcome[]> {
   const { scope, baseId, types, held, idOf, failures } = run
   const before = await decideAll(run, wave.filter(isOfRecord))
-  takeRoom(run.room, before)
+  reserveBytes(run.room, before)
   const decided = before.filter(({ operation }) => operation.index < firstOf(failures))
   const operations = wave.filter(({ index }) => index < firstOf(failures))
   const outcomes: Outcome[] = []

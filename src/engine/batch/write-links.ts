@@ -9,7 +9,7 @@ import {
   writeLinks,
 } from '../relationships/index.ts'
 import { demandWithin } from '../row-policy/apply.ts'
-import { takeLink } from '../write/deletion-summary.ts'
+import { addLink } from '../write/deletion-summary.ts'
 import { checkVersion, type Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { collect, type Failure } from './failures.ts'
@@ -72,7 +72,7 @@ export async function removeLinks(
     return held ? [{ index, type, id, held }] : []
   })
   const { taken } = scope
-  if (taken) for (const { held } of due) takeLink(taken, held)
+  if (taken) for (const { held } of due) addLink(taken, held)
   const gone = await deleteLinks(
     scope,
     baseId,

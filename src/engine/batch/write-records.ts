@@ -4,7 +4,7 @@ import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { guardUnique, hasUnique, variantFor, type WriteStatement } from '../indexes/index.ts'
 import { lensOn } from '../row-policy/apply.ts'
-import { masked } from '../row-policy/redact-errors.ts'
+import { redacted } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import { columnsOf, inParts } from './columns.ts'
 import { ofOperation } from './failures.ts'
@@ -55,7 +55,7 @@ async function writeKinds(
   const run = async (how: WriteStatement, values: readonly unknown[]) => {
     const all = [type.baseId, type.id, ...values, ...authorship(scope)]
     const written = await ofOperation(first, () =>
-      masked(lens, () => guardUnique(type, () => scope.db.query<WrittenRow>(variantFor(how, type), all))),
+      redacted(lens, () => guardUnique(type, () => scope.db.query<WrittenRow>(variantFor(how, type), all))),
     )
     for (const row of written) rows.set(row.id, row)
   }

@@ -1,11 +1,11 @@
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
-import { takeOut, unlinkType } from './delete-rows.ts'
-import { holdGoingWithType } from './find-cascade.ts'
-import { demandFewLinks } from './limit-links.ts'
+import { deleteRows, unlinkType } from './delete-rows.ts'
+import { lockCascadeOfType } from './find-cascade.ts'
+import { limitLinks } from './limit-links.ts'
 import { demandTypeUnrestricted } from './restrict.ts'
-import { tellOfType } from './summarize.ts'
+import { summarizeType } from './summarize.ts'
 
 // Who makes a link holds its type: until the transaction ends no link of the base is made.
 const HOLD_LINKS = statement(
@@ -27,15 +27,15 @@ export async function clearLinksOfType(
   const { db: tx, access } = scope
   const hasLinks = (await tx.query(HOLD_LINKS, [baseId])).length > 0
   if (!hasLinks) {
-    await tellOfType(scope, baseId, recordType, [])
+    await summarizeType(scope, baseId, recordType, [])
     return told()
   }
-  const along = await holdGoingWithType(tx, baseId, recordType)
-  await demandFewLinks(tx, along)
+  const along = await lockCascadeOfType(tx, baseId, recordType)
+  await limitLinks(tx, along)
   await demandTypeUnrestricted(tx, { access, baseId }, recordType, along)
-  await tellOfType(scope, baseId, recordType, along)
+  await summarizeType(scope, baseId, recordType, along)
   told()
   const each = new Map(along.map(({ rowNo }) => [rowNo, rowNo]))
-  if (along.length > 0) await takeOut(tx, baseId, along, each, authorship(scope))
+  if (along.length > 0) await deleteRows(tx, baseId, along, each, authorship(scope))
   await unlinkType(tx, baseId, recordType, authorship(scope))
 }

@@ -2,7 +2,7 @@ import { CAUSE, RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
 import { type Db, statement } from '../database/client.ts'
 import { entriesGone } from '../indexes/index.ts'
 import { logLinks } from '../record-store/relationship-statements.ts'
-import type { Going } from './find-cascade.ts'
+import type { CascadedRecord } from './find-cascade.ts'
 
 type Author = readonly unknown[]
 /** The seq of the entry of the root that each record goes with, by the record's number. */
@@ -54,10 +54,10 @@ const TAKE_OUT = statement(
 )
 
 /** Deletes records that are held, their links first, and tells of each: the roots, what goes along, then the links. */
-export async function takeOut(
+export async function deleteRows(
   tx: Db,
   baseId: string,
-  going: readonly Going[],
+  going: readonly CascadedRecord[],
   rootOf: ReadonlyMap<string, string>,
   author: Author,
 ): Promise<void> {
@@ -74,8 +74,8 @@ export async function takeOut(
 /** Appends the entries of records that go. Answers their seqs by the records' numbers. */
 async function logGone(
   tx: Db,
-  records: readonly Going[],
-  cause: (record: Going) => string | null,
+  records: readonly CascadedRecord[],
+  cause: (record: CascadedRecord) => string | null,
   author: Author,
 ): Promise<ReadonlyMap<string, string>> {
   if (records.length === 0) return new Map()

@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
 
 /** A record that goes, held until the transaction ends. */
-export type Going = { rowNo: string; recordType: string; id: string; version: number }
+export type CascadedRecord = { rowNo: string; recordType: string; id: string; version: number }
 
 const CASCADING = `ARRAY(SELECT t.id FROM plinth.relationship_type t WHERE t.base_id = $1 AND t.on_delete = 'cascade')`
 
@@ -59,13 +59,17 @@ const HOLD_RECORDS = statement(
  * The records that go when those of `roots` go, by the rules of their links, all of them held. A root that is no more is
  * left out. @throws CONFLICT when more would go along than `LIMITS.cascadeRecords`
  */
-export const holdGoing = (tx: Db, baseId: string, roots: readonly string[]): Promise<Going[]> => {
+export const lockCascade = (tx: Db, baseId: string, roots: readonly string[]): Promise<CascadedRecord[]> => {
   const most = roots.length + LIMITS.cascadeRecords
   return hold(tx, baseId, most, () => tx.query<Seen>(GOING, [baseId, roots, most + 1]))
 }
 
 /** The records of other types that go when all of a type go, held. The caller keeps links from being made. @throws CONFLICT */
-export async function holdGoingWithType(tx: Db, baseId: string, recordType: string): Promise<Going[]> {
+export async function lockCascadeOfType(
+  tx: Db,
+  baseId: string,
+  recordType: string,
+): Promise<CascadedRecord[]> {
   const most = LIMITS.cascadeRecords
   const next = await tx.query<Pick<Seen, 'row_no'>>(ALONG_WITH_TYPE, [baseId, recordType, most + 1])
   const values = [baseId, next.map((row) => row.row_no), most + 1, recordType]
@@ -74,8 +78,13 @@ export async function holdGoingWithType(tx: Db, baseId: string, recordType: stri
 
 type Seen = { row_no: string; record_type: string }
 
-async function hold(tx: Db, baseId: string, most: number, look: () => Promise<Seen[]>): Promise<Going[]> {
-  const held = new Map<string, Going>()
+async function hold(
+  tx: Db,
+  baseId: string,
+  most: number,
+  look: () => Promise<Seen[]>,
+): Promise<CascadedRecord[]> {
+  const held = new Map<string, CascadedRecord>()
   // Links may come until their ends are held: it is done when all that a look finds was held before.
   for (;;) {
     const seen = await look()
@@ -83,7 +92,7 @@ async function hold(tx: Db, baseId: string, most: number, look: () => Promise<Se
     const loose = seen.filter((row) => !held.has(row.row_no))
     if (loose.length === 0) return seen.flatMap((row) => held.get(row.row_no) ?? [])
     await tx.query(HOLD_TYPES, [baseId, [...new Set(loose.map((row) => row.record_type))]])
-    for (const row of await tx.query<Going>(HOLD_RECORDS, [loose.map((row) => row.row_no)]))
+    for (const row of await tx.query<CascadedRecord>(HOLD_RECORDS, [loose.map((row) => row.row_no)]))
       held.set(row.rowNo, row)
   }
 }
@@ -93,7 +102,7 @@ export async function rootsOf(
   tx: Db,
   baseId: string,
   roots: readonly string[],
-  going: readonly Going[],
+  going: readonly CascadedRecord[],
 ): Promise<ReadonlyMap<string, string>> {
   const [only] = roots
   if (only !== undefined && roots.length === 1) return new Map(going.map(({ rowNo }) => [rowNo, only]))

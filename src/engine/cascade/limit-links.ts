@@ -1,7 +1,7 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
-import type { Going } from './find-cascade.ts'
+import type { CascadedRecord } from './find-cascade.ts'
 
 // Read as far as says whether there are too many: a link between two that go is met from both its ends.
 const COUNT = statement(
@@ -14,7 +14,7 @@ const COUNT = statement(
 )
 
 /** Holds a deletion to the links that one transaction takes out in its time. Of records that are held. @throws CONFLICT */
-export async function demandFewLinks(tx: Db, going: readonly Going[]): Promise<void> {
+export async function limitLinks(tx: Db, going: readonly CascadedRecord[]): Promise<void> {
   const [counted] = await tx.query<{ links: number }>(COUNT, [going.map(({ rowNo }) => rowNo)])
   if ((counted?.links ?? 0) <= LIMITS.deletedLinks) return
   throw new DomainError('CONFLICT', `The deletion would delete more than ${LIMITS.deletedLinks} links.`, {

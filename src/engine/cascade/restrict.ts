@@ -1,7 +1,7 @@
 import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { type Access, namedTypes } from '../access/access.ts'
 import { type Db, statement } from '../database/client.ts'
-import type { Going } from './find-cascade.ts'
+import type { CascadedRecord } from './find-cascade.ts'
 
 /** What stands in the way: links the token may see, some of them, and whether there are others. */
 type Standing = { seen: number; unseen: boolean; samples: object[] }
@@ -51,7 +51,7 @@ type Asking = { access: Access; baseId: string }
  * The refusals, by root, of links whose type restricts the deletion of their target.
  * `rootOf` names, for each record that goes, the root it goes with.
  */
-export async function standingInTheWay(
+export async function findRestricting(
   tx: Db,
   { access, baseId }: Asking,
   rootOf: ReadonlyMap<string, string>,
@@ -70,7 +70,7 @@ export async function demandTypeUnrestricted(
   tx: Db,
   { access, baseId }: Asking,
   recordType: string,
-  along: readonly Going[],
+  along: readonly CascadedRecord[],
 ): Promise<void> {
   const values = [baseId, namedTypes(access, 'read', baseId), recordType, along.map(({ rowNo }) => rowNo)]
   const [standing] = await tx.query<Standing>(STANDING_AT_TYPE, values)

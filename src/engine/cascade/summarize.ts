@@ -1,8 +1,8 @@
 import { namedTypes } from '../access/access.ts'
 import { statement } from '../database/client.ts'
-import { type Counted, takeCounts, takeRecords } from '../write/deletion-summary.ts'
+import { addCounts, addRecords, type Counted } from '../write/deletion-summary.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { Going } from './find-cascade.ts'
+import type { CascadedRecord } from './find-cascade.ts'
 import { seenBy } from './restrict.ts'
 
 const COUNT_LINKS = statement(
@@ -28,32 +28,32 @@ const COUNT_RECORDS = statement(
 )
 
 /** Tells the plan, where there is one, of records that go and of their links, before they do. */
-export async function tellOfRecords(
+export async function summarizeRecords(
   scope: WriteScope,
   baseId: string,
-  going: readonly Going[],
+  going: readonly CascadedRecord[],
 ): Promise<void> {
   const { taken, access, db } = scope
   if (!taken) return
-  takeRecords(taken, seenOf(scope, baseId, going))
+  addRecords(taken, seenOf(scope, baseId, going))
   const values = [baseId, going.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId)]
-  takeCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, values))
+  addCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, values))
 }
 
 /** The same of all records of a type, and those of other types that go `along`. */
-export async function tellOfType(
+export async function summarizeType(
   scope: WriteScope,
   baseId: string,
   recordType: string,
-  along: readonly Going[],
+  along: readonly CascadedRecord[],
 ): Promise<void> {
   const { taken, access, db } = scope
   if (!taken) return
-  takeCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
-  takeRecords(taken, seenOf(scope, baseId, along))
+  addCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
+  addRecords(taken, seenOf(scope, baseId, along))
   const values = [baseId, along.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId), recordType]
-  takeCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))
+  addCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))
 }
 
-const seenOf = ({ access }: WriteScope, baseId: string, going: readonly Going[]) =>
+const seenOf = ({ access }: WriteScope, baseId: string, going: readonly CascadedRecord[]) =>
   going.filter(({ recordType }) => access.allows('read', baseId, recordType))

@@ -8,15 +8,15 @@ import type { Closed, Db, Statement } from './client.ts'
 import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './connection-shares.ts'
 import { boundHolding } from './deadline.ts'
 import { retryRaces, translated, unreachable } from './errors.ts'
-import { askAny, askCapped, type StatementPlace } from './query.ts'
-import { openStops, type Stops, Watch } from './query-cancellation.ts'
+import { runCappedOnPool, runOnPool, type StatementPlace } from './query.ts'
+import { DisconnectWatch, openQueryCanceller, type QueryCanceller } from './query-cancellation.ts'
 import { type Found, openReadiness } from './readiness.ts'
 import { inTransaction, runStatements } from './transactions.ts'
 
 /** The database as the server itself uses it. */
 export type Database = Db & {
   readonly connectionString: string
-  readonly stops: Stops
+  readonly stops: QueryCanceller
   /** The database as a token uses it: with its share of the connections. */
   of(tokenId: string): Db
   /** Another part of the connections for work of the server. */
@@ -67,7 +67,7 @@ export function openDatabase(
   const client = plain.$extends({
     query: { $allOperations: ({ args, query }) => translated(() => query(args)) },
   }) as unknown as PrismaClient
-  const stops = openStops(connectionString)
+  const stops = openQueryCanceller(connectionString)
   const shares = openShares(connections, waitMs, whyLate(stops))
   const part = (isOwn: boolean) =>
     new View({ pool, timeoutMs, part: shares.part(isOwn), isOwn, client, stops })
@@ -113,7 +113,9 @@ class View implements Db {
   }
   query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
     const inner = this.#inner
-    return translated(() => askAny<Row>(inner, statement, values, closed && new Watch(closed, inner.stops)))
+    return translated(() =>
+      runOnPool<Row>(inner, statement, values, closed && new DisconnectWatch(closed, inner.stops)),
+    )
   }
   queryCapped<Row>(
     statement: Statement,
@@ -122,8 +124,8 @@ class View implements Db {
     closed?: Closed,
   ): Promise<CappedRows<Row>> {
     const inner = this.#inner
-    const watch = closed && new Watch(closed, inner.stops)
-    return translated(() => askCapped<Row>(inner, statement, values, cap, watch))
+    const watch = closed && new DisconnectWatch(closed, inner.stops)
+    return translated(() => runCappedOnPool<Row>(inner, statement, values, cap, watch))
   }
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     const { client, timeoutMs } = this.#inner
@@ -148,7 +150,7 @@ class View implements Db {
 }
 
 /** Says whether the database is busy or away. All who wait in vain at once are told by one look. */
-function whyLate(stops: Stops): () => Promise<Error> {
+function whyLate(stops: QueryCanceller): () => Promise<Error> {
   let looking: Promise<Error | undefined> | undefined
   const look = () =>
     stops.ping().then(

@@ -5,7 +5,7 @@ import { boundHolding, SILENT } from './deadline.ts'
 import { abandoned } from './errors.ts'
 
 /** Stops what other connections run, over a connection of its own: it never waits for one that is to be stopped. */
-export type Stops = {
+export type QueryCanceller = {
   /** Asks the database to cancel what the client runs. When it resolves, what the client runs next is safe from it. */
   cancel(client: pg.ClientBase): Promise<void>
   /** Asks it to end the client's connection. */
@@ -34,7 +34,7 @@ const PROBE = `SELECT CASE current_setting('transaction_read_only') WHEN 'on' TH
 const TERMINATE = `SELECT pg_terminate_backend(pid) ${OF}`
 
 /** Connects when it is first wanted. */
-export function openStops(connectionString: string): Stops {
+export function openQueryCanceller(connectionString: string): QueryCanceller {
   const pool = new pg.Pool({
     connectionString,
     max: 1,
@@ -87,14 +87,14 @@ type Known = pg.ClientBase & {
  * Watches for the caller of a read to go, from when the read lasts: most are over before anybody has listened for it. What
  * runs then is cancelled, and what waits for a connection is not begun.
  */
-export class Watch {
-  readonly #stops: Stops
+export class DisconnectWatch {
+  readonly #stops: QueryCanceller
   readonly #timer: NodeJS.Timeout
   #closed: AbortSignal | undefined
   #client: pg.PoolClient | undefined
   #told: Promise<void> | undefined
 
-  constructor(closed: () => AbortSignal, stops: Stops) {
+  constructor(closed: () => AbortSignal, stops: QueryCanceller) {
     this.#stops = stops
     this.#timer = setTimeout(() => this.#listen(closed()), LIMITS.watchAfterMs)
   }

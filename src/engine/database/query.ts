@@ -3,11 +3,11 @@ import { type CappedRows, type RowCap, runCapped } from './capped-query.ts'
 import type { Statement } from './client.ts'
 import { type Part, WEIGHTS } from './connection-shares.ts'
 import { abandoned, askedTooMuch } from './errors.ts'
-import type { Stops, Watch } from './query-cancellation.ts'
+import type { DisconnectWatch, QueryCanceller } from './query-cancellation.ts'
 import { TIMES_AND_JSON_AS_TEXT, TIMES_AS_TEXT } from './type-parsers.ts'
 
 /** Past the ORM, on the same connections: a third of its cost for a statement. */
-export async function ask<Row>(
+export async function runStatement<Row>(
   client: pg.PoolClient,
   statement: Statement,
   values: readonly unknown[],
@@ -45,27 +45,27 @@ export type StatementPlace = {
   readonly pool: pg.Pool
   readonly timeoutMs: number
   readonly part: Part
-  readonly stops: Stops
+  readonly stops: QueryCanceller
   /** The server's own work: none of it is as long as what requests ask for. */
   readonly isOwn: boolean
 }
 
 /** The same on a connection of the pool's choice. One that `watch` watches is cancelled when its caller goes. */
-export const askAny = <Row>(
+export const runOnPool = <Row>(
   place: StatementPlace,
   statement: Statement,
   values: readonly unknown[],
-  watch?: Watch,
+  watch?: DisconnectWatch,
 ): Promise<Row[]> =>
-  onAny(place, statement, watch, (client) => ask<Row>(client, statement, values, place.timeoutMs))
+  onAny(place, statement, watch, (client) => runStatement<Row>(client, statement, values, place.timeoutMs))
 
 /** The same for a page: the rows that `cap` leaves room for. */
-export const askCapped = <Row>(
+export const runCappedOnPool = <Row>(
   place: StatementPlace,
   statement: Statement,
   values: readonly unknown[],
   cap: RowCap,
-  watch?: Watch,
+  watch?: DisconnectWatch,
 ): Promise<CappedRows<Row>> =>
   onAny(place, statement, watch, async (client) => {
     const cancel = () => place.stops.cancel(client)
@@ -79,7 +79,7 @@ export const askCapped = <Row>(
 async function onAny<T>(
   { pool, part, isOwn }: StatementPlace,
   { asked }: Statement,
-  watch: Watch | undefined,
+  watch: DisconnectWatch | undefined,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const weight = asked && !isOwn ? WEIGHTS.long : WEIGHTS.short

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Readiness, readinessAfter } from './errors.ts'
-import type { Stops } from './query-cancellation.ts'
+import type { QueryCanceller } from './query-cancellation.ts'
 
 /** What was found of the database, and by which error. */
 export type Found = { readonly database: Readiness; readonly cause?: unknown }
 
 /** Looks at what the database can do. All who ask at once share a look, and it writes once in some seconds. */
-export function openReadiness({ ping, probe }: Pick<Stops, 'ping' | 'probe'>): () => Promise<Found> {
+export function openReadiness({ ping, probe }: Pick<QueryCanceller, 'ping' | 'probe'>): () => Promise<Found> {
   let looking: Promise<Found> | undefined
   let written: Found | undefined
   let writtenAt = Number.NEGATIVE_INFINITY

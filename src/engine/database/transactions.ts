@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Prisma } from '../prisma/client.ts'
 import type { Db } from './client.ts'
-import { ask, run, type StatementPlace } from './query.ts'
+import { run, runStatement, type StatementPlace } from './query.ts'
 
 /** Runs work in a transaction of statements alone. */
 export async function runStatements<T>(
@@ -32,8 +32,8 @@ function ofStatements(client: pg.PoolClient, timeoutMs: number): Db {
     get orm(): never {
       throw new Error('This transaction is one of statements alone')
     },
-    query: (statement, values) => ask(client, statement, values, timeoutMs),
-    queryCapped: async (statement, values) => whole(await ask(client, statement, values, timeoutMs)),
+    query: (statement, values) => runStatement(client, statement, values, timeoutMs),
+    queryCapped: async (statement, values) => whole(await runStatement(client, statement, values, timeoutMs)),
     transaction: (work) => work(db),
     statements: (work) => work(db),
     retry: (work) => work(),

@@ -9,7 +9,7 @@ import { statement } from '../database/client.ts'
 import { tooManyWriters, violatedConstraint } from '../database/errors.ts'
 import { guardUnique, variantFor, writeStatement } from '../indexes/index.ts'
 import { deleteRecord } from '../records/delete.ts'
-import { bringBack } from '../records/undelete.ts'
+import { undelete } from '../records/undelete.ts'
 import { pairTaken } from '../records/upsert.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -82,7 +82,7 @@ export async function revertRecord(
   const isAway = !before || (before.is_gone && operation !== 'delete')
   if (isAway) return held && void (await deleteRecord(scope, target, NO_EXPECTATION))
   if (held) return setBack(scope, type, target, before, held.data)
-  if (!(await bringBack(scope, type, target, NO_EXPECTATION, before.version))) throw tooManyWriters()
+  if (!(await undelete(scope, type, target, NO_EXPECTATION, before.version))) throw tooManyWriters()
 }
 
 async function setBack(

@@ -1,9 +1,9 @@
 import { DomainError, withPaths } from '../../foundation/errors.ts'
-import { takeOut } from '../cascade/delete-rows.ts'
-import { type Going, holdGoing, rootsOf } from '../cascade/find-cascade.ts'
-import { demandFewLinks } from '../cascade/limit-links.ts'
-import { standingInTheWay } from '../cascade/restrict.ts'
-import { tellOfRecords } from '../cascade/summarize.ts'
+import { deleteRows } from '../cascade/delete-rows.ts'
+import { type CascadedRecord, lockCascade, rootsOf } from '../cascade/find-cascade.ts'
+import { limitLinks } from '../cascade/limit-links.ts'
+import { findRestricting } from '../cascade/restrict.ts'
+import { summarizeRecords } from '../cascade/summarize.ts'
 import { demandType } from '../configuration/record-types/read.ts'
 import { authorship, type Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
@@ -43,17 +43,17 @@ export async function deleteRecords(
   return scope.db.transaction(async (tx) => {
     const rows = await findRows(tx, baseId, targets)
     const roots = rows.filter((row) => row !== undefined)
-    const going = new Map((await holdGoing(tx, baseId, roots)).map((each) => [each.rowNo, each]))
+    const going = new Map((await lockCascade(tx, baseId, roots)).map((each) => [each.rowNo, each]))
     const found = rows.map((row) => (row === undefined ? undefined : going.get(row)))
     refuse(targets.map((target, index) => faultOf(target, found[index])))
-    await demandFewLinks(tx, [...going.values()])
-    await demandReach({ ...scope, db: tx }, baseId, [...going.values()])
+    await limitLinks(tx, [...going.values()])
+    await refuseOutsidePolicy({ ...scope, db: tx }, baseId, [...going.values()])
     const rootOf = await rootsOf(tx, baseId, roots, [...going.values()])
-    const standing = await standingInTheWay(tx, { access: scope.access, baseId }, rootOf)
+    const standing = await findRestricting(tx, { access: scope.access, baseId }, rootOf)
     refuse(roots.map((root) => standing.get(root)))
     const ordered = [...new Set([...roots.flatMap((root) => going.get(root) ?? []), ...going.values()])]
-    await tellOfRecords({ ...scope, db: tx }, baseId, ordered)
-    await takeOut(tx, baseId, ordered, rootOf, authorship(scope))
+    await summarizeRecords({ ...scope, db: tx }, baseId, ordered)
+    await deleteRows(tx, baseId, ordered, rootOf, authorship(scope))
     return ordered.map(({ recordType, id, version }) => ({ recordType, id, version: version + 1 }))
   })
 }
@@ -74,7 +74,7 @@ async function findRows(
   return rows
 }
 
-function faultOf({ recordType, id, expected }: DeleteTarget, held: Going | undefined) {
+function faultOf({ recordType, id, expected }: DeleteTarget, held: CascadedRecord | undefined) {
   if (!held) return recordNotFound(recordType, id)
   const { versions } = expected
   return versions && !versions.includes(held.version) ? versionMismatch(held.version, versions) : undefined
@@ -92,7 +92,11 @@ function refuse(faults: readonly (DomainError | undefined)[]): void {
 }
 
 /** Where a scope is narrowed, holds a deletion to what it reaches. @throws FORBIDDEN when links would take other records along */
-async function demandReach(scope: Scope, baseId: string, going: readonly Going[]): Promise<void> {
+async function refuseOutsidePolicy(
+  scope: Scope,
+  baseId: string,
+  going: readonly CascadedRecord[],
+): Promise<void> {
   if (!scope.lens) return
   for (const [recordType, records] of Map.groupBy(going, (each) => each.recordType)) {
     if (scope.access.allows('write', baseId, recordType)) continue

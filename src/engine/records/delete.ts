@@ -7,7 +7,7 @@ import { LEAVING, type WriteStatement, writeStatement } from '../indexes/index.t
 import { RECORD_COLUMNS, recordNotFound } from '../record-store/record.ts'
 import { demandWithin } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
-import { planned } from '../write/run-planned.ts'
+import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
 import { HOLD_TYPE, once, type RecordKey, run, STALE } from './cancel.ts'
 import { deleteRecords } from './cascade-delete.ts'
@@ -67,7 +67,7 @@ export async function deleteRecord(
 
 async function deleteLinked(scope: WriteScope, [baseId, recordType, id]: RecordKey, expected: Expectation) {
   try {
-    await planned(scope, (within) => deleteRecords(within, baseId, [{ recordType, id, expected }]))
+    await runPlanned(scope, (within) => deleteRecords(within, baseId, [{ recordType, id, expected }]))
   } catch (thrown) {
     throw thrown instanceof DomainError ? withPaths(thrown, (path) => path.replace(/^\/0/, '')) : thrown
   }

@@ -19,7 +19,7 @@ const LOCK_MEANT = statement(
  * Locks the record that a PUT means: the one that the pair belongs to, else the one with the id. Where these are two, the
  * other comes second.
  */
-export async function lockMeant(
+export async function lockTarget(
   db: Db,
   [baseId, recordType]: readonly [string, string],
   { id, pair }: { id: string; pair: Pair | null },

@@ -20,7 +20,7 @@ import type { WriteScope } from '../write/write.ts'
 import { operated, readOperations } from './json-patch.ts'
 import { mergePatch } from './merge-patch.ts'
 import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'
-import { demandStated } from './read-only-fields.ts'
+import { compareReadOnly } from './read-only-fields.ts'
 import { upsert } from './upsert.ts'
 
 /** A merge-patch (RFC 7396) of data and pair, or operations (RFC 6902) on `/data`, `/external_id`, `/external_source`. */
@@ -44,7 +44,7 @@ export async function patchRecord(
     if (!row || !(await isWithin(within, lens, type, id))) throw recordNotFound(recordType, id)
     if (expected.versions && !expected.versions.includes(row.version))
       throw versionMismatch(row.version, expected.versions)
-    if (expected.stated) demandStated(recordType, row, expected.stated)
+    if (expected.stated) compareReadOnly(recordType, row, expected.stated)
     const { recordBytes } = scope.limits
     const seen = seenRow(lens, row)
     const content =

@@ -7,9 +7,9 @@ import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../re
 import { demandShown, withDefaults } from '../row-policy/project-data.ts'
 import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { lockMeant } from './lock-target.ts'
+import { lockTarget } from './lock-target.ts'
 import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
-import { demandStated } from './read-only-fields.ts'
+import { compareReadOnly } from './read-only-fields.ts'
 import { pairTaken, type RecordWrite, upsert } from './upsert.ts'
 
 /** How often a write may find that what it meant to make was made meanwhile. */
@@ -43,7 +43,7 @@ export async function putBounded(
 /** The record that is meant, held. @throws CONFLICT when pair and id are those of two records, or none was to be there */
 async function holdTarget(scope: WriteScope, type: CompiledType, target: RecordWrite) {
   const { id, pair, expected } = target
-  const [row, other] = await lockMeant(scope.db, [type.baseId, type.id], target)
+  const [row, other] = await lockTarget(scope.db, [type.baseId, type.id], target)
   if (row?.by_pair && (other || expected.absent)) throw pairTaken(pair)
   if (row && expected.absent) throw alreadyExists(`record "${id}"`)
   return row
@@ -61,7 +61,7 @@ async function replaced(
     throw isConditional ? recordNotFound(type.id, id) : notReached(type.id)
   if (expected.versions && !expected.versions.includes(row.version))
     throw versionMismatch(row.version, expected.versions)
-  if (expected.stated) demandStated(type.id, row, expected.stated)
+  if (expected.stated) compareReadOnly(type.id, row, expected.stated)
   const content = wholeContent(lens, row, { pair, data, text }, scope.limits.recordBytes)
   const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
   const whole = { id: row.id, ...content, expected: held }
@@ -77,7 +77,7 @@ async function made(
 ): Promise<RecordItem | undefined> {
   const { expected, id } = target
   if (expected.exists || expected.versions) throw recordNotFound(type.id, id)
-  if (expected.stated) demandStated(type.id, undefined, expected.stated)
+  if (expected.stated) compareReadOnly(type.id, undefined, expected.stated)
   const data = withDefaults(lens, target.data)
   const text = dataText(data, scope.limits.recordBytes)
   const whole = { ...target, data, text, expected: { ...NO_EXPECTATION, absent: true } }

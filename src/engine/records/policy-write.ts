@@ -7,7 +7,7 @@ import { LOCK } from '../record-store/read-statements.ts'
 import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
 import { lensOn } from '../row-policy/apply.ts'
 import { demandShown, keepHidden, showData } from '../row-policy/project-data.ts'
-import { masked } from '../row-policy/redact-errors.ts'
+import { redacted } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { RecordWrite } from './upsert.ts'
 
@@ -49,7 +49,7 @@ export async function boundedWrite(
   write: () => Promise<RecordItem>,
 ): Promise<RecordItem> {
   if (!lens) return write()
-  const record = await masked(lens, write)
+  const record = await redacted(lens, write)
   if (!(await areWithin(scope, lens, type, [record.id]))) throw outOfBounds()
   return { ...record, data: showData(lens, record.data) }
 }

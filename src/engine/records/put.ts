@@ -9,7 +9,7 @@ import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/prec
 import type { WriteScope } from '../write/write.ts'
 import { type RecordLink, withLinks } from './links.ts'
 import { putBounded } from './policy-put.ts'
-import { lockAsStated } from './read-only-fields.ts'
+import { lockAndCompare } from './read-only-fields.ts'
 import { type RecordWrite, upsert } from './upsert.ts'
 
 export type PutInput = PairInput & {
@@ -92,7 +92,7 @@ function upsertStated(scope: WriteScope, baseId: string, recordType: string, tar
   return scope.db.transaction(async (tx) => {
     const within = { ...scope, db: tx }
     await demandType(within, baseId, recordType)
-    const version = await lockAsStated(within, [baseId, recordType], target, stated)
+    const version = await lockAndCompare(within, [baseId, recordType], target, stated)
     if (versions && !versions.includes(version)) throw versionMismatch(version, versions)
     const expected = { ...NO_EXPECTATION, versions: [version], exists: true }
     return upsert(within, baseId, recordType, { ...target, expected })

@@ -7,7 +7,7 @@ import type { Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type RecordKey, uncancel } from './cancel.ts'
 import { onBounded } from './policy-write.ts'
-import { bringBack } from './undelete.ts'
+import { undelete } from './undelete.ts'
 
 const MAX_TRIES = 50
 
@@ -33,8 +33,7 @@ async function restore(scope: WriteScope, target: RecordKey, expected: Expectati
   let type = await demandType(scope, baseId, recordType)
   return scope.db.retry(async () => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const row =
-        (await uncancel(scope, target, expected)) ?? (await bringBack(scope, type, target, expected))
+      const row = (await uncancel(scope, target, expected)) ?? (await undelete(scope, type, target, expected))
       if (row) return toRecord(recordType, row)
       type = await refreshType(scope, baseId, recordType)
     }

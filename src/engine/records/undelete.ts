@@ -65,7 +65,7 @@ type Row = RecordRow & { kind: 'restored' | 'pair_taken' | 'retry' }
  * does not keep it away: it is then flagged as not valid. Undefined when another writer, or another schema, came between.
  * @throws NOT_FOUND when nothing of it is kept; CONFLICT for a taken pair or value, or an expectation that fails
  */
-export async function bringBack(
+export async function undelete(
   scope: WriteScope,
   type: CompiledType,
   target: RecordKey,

@@ -3,16 +3,16 @@ import { pointer } from '../../json/index.ts'
 import type { TypeLens } from '../core/policy.ts'
 
 /** Runs a write; what it refuses tells of the properties that are shown, and of the others only that they are at fault. */
-export async function masked<T>(lens: TypeLens | undefined, write: () => Promise<T>): Promise<T> {
+export async function redacted<T>(lens: TypeLens | undefined, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (thrown) {
-    throw lens?.shown && thrown instanceof DomainError ? mask(thrown, lens.shown) : thrown
+    throw lens?.shown && thrown instanceof DomainError ? redact(thrown, lens.shown) : thrown
   }
 }
 
 /** The refusal without what it says of hidden properties. */
-export function mask(error: DomainError, shown: readonly string[]): DomainError {
+export function redact(error: DomainError, shown: readonly string[]): DomainError {
   // The count of all would tell of hidden ones.
   const listed = withoutCount(error.details)
   const open = listed.filter((detail) => isOpen(detail, shown))

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Counted, Taken } from './deletion-summary.ts'
+import type { Counted, DeletionSummary } from './deletion-summary.ts'
 
 /** So many in all; by name, the most first, as far as `LIMITS.planNames`. */
 type Group = { readonly count: number; readonly of: readonly Counted[] }
@@ -20,7 +20,7 @@ export type DeletionPlan = {
 }
 
 /** The plan in words and numbers. */
-export function planOf(taken: Taken, token: string, expiresAt: Date): DeletionPlan {
+export function planOf(taken: DeletionSummary, token: string, expiresAt: Date): DeletionPlan {
   const groups = {
     bases: named(taken.bases),
     recordTypes: named(taken.recordTypes),

@@ -3,7 +3,7 @@ import { digest } from '../../contract/canonical-hash.ts'
 export type Counted = { readonly type: string; readonly count: number }
 
 /** What a deletion takes, told as it goes: of what the token may read, and of nothing else. */
-export type Taken = {
+export type DeletionSummary = {
   readonly bases: string[]
   readonly recordTypes: string[]
   readonly relationshipTypes: string[]
@@ -22,7 +22,7 @@ type Versioned = { readonly id: string; readonly version: number }
 
 const SAMPLES = 10
 
-export const openTaken = (): Taken => ({
+export const openSummary = (): DeletionSummary => ({
   bases: [],
   recordTypes: [],
   relationshipTypes: [],
@@ -34,8 +34,8 @@ export const openTaken = (): Taken => ({
 })
 
 /** Tells of a base or a type that goes. */
-export function takeNamed(
-  taken: Taken,
+export function addNamed(
+  taken: DeletionSummary,
   kind: 'bases' | 'recordTypes' | 'relationshipTypes',
   { id, version }: Versioned,
 ): void {
@@ -44,7 +44,10 @@ export function takeNamed(
 }
 
 /** Tells of records that go, one by one. */
-export function takeRecords(taken: Taken, records: readonly (Versioned & { recordType: string })[]): void {
+export function addRecords(
+  taken: DeletionSummary,
+  records: readonly (Versioned & { recordType: string })[],
+): void {
   for (const { recordType, id, version } of records) {
     addTo(taken.records, recordType, 1)
     if (taken.samples.length < SAMPLES) taken.samples.push(`${recordType}/${id}`)
@@ -53,23 +56,36 @@ export function takeRecords(taken: Taken, records: readonly (Versioned & { recor
 }
 
 /** Tells of records or links that go in numbers. */
-export function takeCounts(taken: Taken, kind: 'records' | 'links', counts: readonly Counted[]): void {
+export function addCounts(
+  taken: DeletionSummary,
+  kind: 'records' | 'links',
+  counts: readonly Counted[],
+): void {
   for (const { type, count } of counts) addTo(taken[kind], type, count)
 }
 
 /** Tells of a link that goes for itself. */
-export function takeLink(taken: Taken, { rel_type, id, version }: Versioned & { rel_type: string }): void {
+export function addLink(
+  taken: DeletionSummary,
+  { rel_type, id, version }: Versioned & { rel_type: string },
+): void {
   addTo(taken.links, rel_type, 1)
   taken.namedLinks++
   taken.versions.push(`link ${id} ${version}`)
 }
 
 /** Is it more than one thing, or one that holds others? */
-export const isMany = ({ bases, recordTypes, relationshipTypes, records, namedLinks }: Taken): boolean =>
+export const isMany = ({
+  bases,
+  recordTypes,
+  relationshipTypes,
+  records,
+  namedLinks,
+}: DeletionSummary): boolean =>
   bases.length + recordTypes.length + relationshipTypes.length > 0 || sum(records) + namedLinks > 1
 
 /** Names what is taken: another name when it would be something else. */
-export const stateOf = ({ records, links, versions }: Taken): string =>
+export const stateOf = ({ records, links, versions }: DeletionSummary): string =>
   digest([[...records].sort(byName), [...links].sort(byName), [...versions].sort()])
 
 const byName = ([a]: [string, number], [b]: [string, number]) => (a < b ? -1 : 1)

@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import { seal, unseal } from '../core/sealed-token.ts'
 import { type DeletionPlan, planOf } from './deletion-plan.ts'
-import { isMany, stateOf, type Taken } from './deletion-summary.ts'
+import { type DeletionSummary, isMany, stateOf } from './deletion-summary.ts'
 
 /** What a token of a plan says: until when, and, as short names, whose it is, of which request, and of what state. */
 type Approval = {
@@ -61,7 +61,7 @@ export type Planning = {
   /** Was a plan approved? Then what it says must hold, also where none would have been asked for. */
   readonly isApproved: boolean
   /** Stops a deletion of many things that nobody has approved of. Called before the transaction ends. @throws Planned */
-  demand(taken: Taken): void
+  demand(taken: DeletionSummary): void
 }
 
 /** Of a dry run, which takes nothing that would have to be approved of. */

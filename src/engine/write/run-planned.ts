@@ -1,5 +1,5 @@
 import type { Db } from '../database/client.ts'
-import { openTaken } from './deletion-summary.ts'
+import { openSummary } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { WriteScope } from './write.ts'
  * tells `taken` of its scope what goes; `told` is for what knows that before it begins, and need not do it in vain.
  * A part of a larger deletion leaves the demand to the whole.
  */
-export function planned<T>(
+export function runPlanned<T>(
   scope: WriteScope,
   work: (within: WriteScope, told: () => void) => Promise<T>,
   begin: keyof Pick<Db, 'transaction' | 'statements'> = 'transaction',
@@ -16,7 +16,7 @@ export function planned<T>(
     const { planning, taken: ofWhole } = scope
     if (!planning || ofWhole) return work({ ...scope, db: tx }, () => {})
     // Anew each time that the transaction is run.
-    const taken = openTaken()
+    const taken = openSummary()
     const told = () => planning.demand(taken)
     const done = await work({ ...scope, db: tx, taken }, told)
     told()

@@ -1,5 +1,5 @@
 import { statement } from '../database/client.ts'
-import { type Counted, takeCounts, takeNamed } from './deletion-summary.ts'
+import { addCounts, addNamed, type Counted } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 
 // As configuration changes lock them. From here on nobody writes what is counted.
@@ -36,16 +36,16 @@ const NAME_TYPES = statement(
 type Named = { kind: 'recordTypes' | 'relationshipTypes'; id: string; version: number }
 
 /** Tells the plan, where there is one, of bases that go and of what they hold, and holds it: of those that may be read whole. */
-export async function tellOfBases(
+export async function summarizeBases(
   { taken, access, db }: WriteScope,
   bases: readonly { id: string; version: number }[],
 ): Promise<void> {
   if (!taken) return
   const seen = bases.filter(({ id }) => access.allows('read', id, '*'))
-  for (const base of seen) takeNamed(taken, 'bases', base)
+  for (const base of seen) addNamed(taken, 'bases', base)
   const ids = [seen.map(({ id }) => id)]
   for (const hold of [HOLD_BASES, HOLD_TYPES, HOLD_LINK_TYPES]) await db.query(hold, ids)
-  for (const each of await db.query<Named>(NAME_TYPES, ids)) takeNamed(taken, each.kind, each)
-  takeCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, ids))
-  takeCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, ids))
+  for (const each of await db.query<Named>(NAME_TYPES, ids)) addNamed(taken, each.kind, each)
+  addCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, ids))
+  addCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, ids))
 }

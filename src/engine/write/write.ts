@@ -8,12 +8,12 @@ import {
   toDomainError,
 } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { demandStanding, isStanding } from '../authentication/recheck-rights.ts'
+import { areRightsCurrent, recheckRights } from '../authentication/recheck-rights.ts'
 import type { Scope } from '../core/scope.ts'
 import { LostAnswer, outcomeUnknown } from '../database/errors.ts'
 import { Allowance } from '../json-schema/index.ts'
 import type { DeletionPlan } from './deletion-plan.ts'
-import type { Taken } from './deletion-summary.ts'
+import type { DeletionSummary } from './deletion-summary.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
 import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
 import { demandUsed, recordRights, type UsedRight } from './used-rights.ts'
@@ -40,7 +40,7 @@ export type WriteScope = Scope & {
   /** Set where the request asks first. */
   readonly planning?: Planning
   /** What the transaction takes, so far. */
-  readonly taken?: Taken
+  readonly taken?: DeletionSummary
 }
 
 /** Carries a dry run's answer out of the transaction that it undoes. */
@@ -87,12 +87,12 @@ export async function write<T extends object>(
         }
 
   // The request may have waited since it was let in: for its body, for an answer of its user, or behind others.
-  if (!isStanding(scope)) await demandStanding(scope)
+  if (!areRightsCurrent(scope)) await recheckRights(scope)
   if (dryRun) return rehearse(scope, writing, work, key)
   try {
     const answer = key
       ? await claimKey<T>(scope, key, {
-          waited: (db) => demandStanding({ ...scope, db }),
+          waited: (db) => recheckRights({ ...scope, db }),
           run: (db) => work(writing(db)),
           store: (outcome) => keep(outcome, scope.requestId, rights?.used() ?? []),
           replay: (stored) => {

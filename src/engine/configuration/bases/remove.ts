@@ -5,8 +5,8 @@ import { announce } from '../../core/caches.ts'
 import { statement } from '../../database/client.ts'
 import { dropIndexes } from '../../indexes/index.ts'
 import { checkVersion, confirmFirst, type Expectation } from '../../write/preconditions.ts'
-import { planned } from '../../write/run-planned.ts'
-import { tellOfBases } from '../../write/summarize-bases.ts'
+import { runPlanned } from '../../write/run-planned.ts'
+import { summarizeBases } from '../../write/summarize-bases.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { withdrawBase } from '../tokens/index.ts'
 import { baseNotFound, LOCK_BASE_ID, toBase } from './base.ts'
@@ -28,14 +28,14 @@ export async function deleteBase(
 ) {
   demand(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
   demand(scope.access, 'read', productionOf(id), '*')
-  return planned(scope, async (within, told) => {
+  return runPlanned(scope, async (within, told) => {
     const { db: tx } = within
     await tx.query(LOCK_BASE_ID, [id])
     const held = await tx.orm.base.findUnique({ where: { id } })
     if (!held) throw baseNotFound(id)
     checkVersion(expected, held.version, `base "${id}"`)
     const previews = await tx.orm.base.findMany({ where: { productionBase: id } })
-    await tellOfBases(within, [held, ...previews])
+    await summarizeBases(within, [held, ...previews])
     told()
     for (const member of [...previews.map((preview) => preview.id), id]) {
       if (!scope.planning && confirm !== id && (await tx.query(HOLDS_RECORDS, [member])).length > 0)

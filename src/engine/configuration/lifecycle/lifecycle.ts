@@ -4,7 +4,7 @@ import { invalid } from '../../../foundation/errors.ts'
 import { appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/caches.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
-import { planned } from '../../write/run-planned.ts'
+import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { fieldsOf, readFields, stateOf, viewOf } from './fields.ts'
 import { type Kind, nounOf, type PutOptions, type Stored, type View } from './kind.ts'
@@ -108,7 +108,7 @@ export async function remove<F extends object, R extends Stored>(
   { confirm = null, expected }: { confirm?: string | null; expected: Expectation },
 ): Promise<{ id: string; deleted: boolean }> {
   rightsTo(kind).manage(scope, baseId, id)
-  return planned(scope, async (within, told) => {
+  return runPlanned(scope, async (within, told) => {
     await lockConfiguration(within, baseId)
     const held = (await loadedIn(within, baseId).rows(kind, [id])).get(id)
     if (!held) throw await missing(kind, within, baseId, id)

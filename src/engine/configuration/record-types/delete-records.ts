@@ -3,7 +3,7 @@ import { RECORD_LOG_COLUMNS } from '../../change-log/columns.ts'
 import { authorship } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { dropIndexes } from '../../indexes/index.ts'
-import { takeNamed } from '../../write/deletion-summary.ts'
+import { addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
@@ -37,7 +37,7 @@ export async function deleteRecordsOf(
   await lockType(db, baseId, id)
   if (!scope.planning && confirm !== id && (await db.query(HOLDS_RECORDS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
-  if (taken) takeNamed(taken, 'recordTypes', held)
+  if (taken) addNamed(taken, 'recordTypes', held)
   await clearLinksOfType(scope, baseId, id, told)
   await dropIndexes(db, baseId, id)
   await db.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])

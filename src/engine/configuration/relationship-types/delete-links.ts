@@ -2,7 +2,7 @@ import { authorship } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
 import { logLinks } from '../../record-store/relationship-statements.ts'
-import { takeCounts, takeNamed } from '../../write/deletion-summary.ts'
+import { addCounts, addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
@@ -37,8 +37,8 @@ export async function deleteLinksOf(
   if (!scope.planning && confirm !== id && (await db.query(HOLDS_LINKS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
   if (taken) {
-    takeNamed(taken, 'relationshipTypes', held)
-    takeCounts(taken, 'links', await db.query(COUNT_LINKS, [baseId, id]))
+    addNamed(taken, 'relationshipTypes', held)
+    addCounts(taken, 'links', await db.query(COUNT_LINKS, [baseId, id]))
     told()
   }
   await db.query(DELETE_TYPE_LINKS, [baseId, id, ...authorship(scope)])

@@ -6,7 +6,7 @@ import type { Kind, View } from '../lifecycle/kind.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 import { deleteLinksOf } from './delete-links.ts'
 import { type Fields, fieldFaults } from './input.ts'
-import { holdLinks } from './validate-existing.ts'
+import { validateExistingLinks } from './validate-existing.ts'
 
 const ANY = ['*']
 
@@ -42,7 +42,8 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
   check: async ({ scope }, { held, before, next, options }) => ({
     faults: fieldFaults(next),
     existing: async () => {
-      if (held && before) await holdLinks(scope, held, before, next, options.onInvalid === 'allow')
+      if (held && before)
+        await validateExistingLinks(scope, held, before, next, options.onInvalid === 'allow')
     },
   }),
   beforeDelete: deleteLinksOf,

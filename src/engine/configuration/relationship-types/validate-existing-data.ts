@@ -32,7 +32,7 @@ type Judged = { row: Row; isValid: boolean }
  * Holds the data of links that exist to a schema that is about to be their type's. The caller has the type's row locked.
  * @throws CONFLICT with the count of those it refuses and ten of them, unless they are allowed
  */
-export async function holdData(
+export async function validateExistingData(
   scope: WriteScope,
   baseId: string,
   relType: string,

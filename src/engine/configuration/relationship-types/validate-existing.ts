@@ -4,7 +4,7 @@ import { hasOneSource, hasOneTarget } from '../../compiled-types/compiled-relati
 import { type Statement, statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { Fields } from './input.ts'
-import { holdData } from './validate-existing-data.ts'
+import { validateExistingData } from './validate-existing-data.ts'
 
 const SAMPLES = 10
 const KEYS = ['source', 'target'] as const
@@ -49,7 +49,7 @@ function perSide(make: (side: Side) => Statement): Record<Side, Statement> {
  * Holds the links that exist to what their type will be, with no write between them and its change.
  * @throws CONFLICT with the count and ten of those that another end, the cardinality or the schema would refuse
  */
-export async function holdLinks(
+export async function validateExistingLinks(
   scope: WriteScope,
   { baseId, id }: { baseId: string; id: string },
   held: Fields,
@@ -63,7 +63,7 @@ export async function holdLinks(
   await lockRelationshipType(scope, baseId, id)
   if (isNarrowed) for (const side of KEYS) await holdEnds(scope, baseId, id, side, next)
   if (isCounted) await holdCardinality(scope, baseId, id, next)
-  if (isReshaped) await holdData(scope, baseId, id, next.dataSchema, allowsInvalid)
+  if (isReshaped) await validateExistingData(scope, baseId, id, next.dataSchema, allowsInvalid)
 }
 
 const takesAll = (next: readonly string[], held: readonly string[]): boolean =>

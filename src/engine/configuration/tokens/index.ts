@@ -1,5 +1,5 @@
 export { authenticate } from '../../authentication/authenticate.ts'
-export { isStanding } from '../../authentication/recheck-rights.ts'
+export { areRightsCurrent } from '../../authentication/recheck-rights.ts'
 export { newToken, type Token } from '../../authentication/token.ts'
 export { type AdminToken, ensureAdminToken } from './admin.ts'
 export { createToken } from './create.ts'

@@ -1,6 +1,6 @@
 /** Ends statements that take too long or that nobody waits for any more. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Stops } from '../../database/query-cancellation.ts'
+import type { QueryCanceller } from '../../database/query-cancellation.ts'
 import type { SqlSession } from './sessions.ts'
 
 /** Why a statement was ended before it had answered. */
@@ -12,7 +12,7 @@ export class Stopped extends Error {
   }
 }
 
-type Options = { stops: Stops; deadlineMs: number; signal: AbortSignal | undefined }
+type Options = { stops: QueryCanceller; deadlineMs: number; signal: AbortSignal | undefined }
 
 /**
  * Waits for work on a connection until it is done, the deadline has passed or the caller has gone. `afterwards` runs
@@ -49,7 +49,11 @@ const PATIENCE_MS = 1000
 const LONGEST_END_MS = 60_000
 
 /** Asks, then insists, then leaves. Resolves when the backend no longer works. */
-async function stop({ client, socket }: SqlSession, work: Promise<unknown>, stops: Stops): Promise<void> {
+async function stop(
+  { client, socket }: SqlSession,
+  work: Promise<unknown>,
+  stops: QueryCanceller,
+): Promise<void> {
   const settled = work.then(
     () => true,
     () => true,
