@@ -8,7 +8,7 @@ import { route } from './route/route.ts'
 import { baseId, typeId } from './route/shapes.ts'
 
 const condition = (description: string) => z.record(z.string(), z.unknown()).optional().meta({ description })
-/** What an aggregate is asked by. */
+/** The body of an aggregation. */
 export const AggregateBody = pageBody.omit({ cursor: true }).extend({
   filter: condition('Which records: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
   aggregations: Aggregations,

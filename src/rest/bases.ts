@@ -1,3 +1,4 @@
+/** REST routes of bases. */
 import { z } from 'zod'
 import { isBaseId } from '../contract/ids.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'

@@ -1,3 +1,4 @@
+/** REST route of batches. */
 import { z } from 'zod'
 import { OPERATION_SHAPES } from '../contract/batch-shapes.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -26,7 +27,7 @@ const Body = z.strictObject({
       'Done all or none, in their order where they touch the same thing. `{"$ref":"<name>"}` stands for the id of an earlier operation with that `name`.',
   }),
 })
-/** The engine reads the operations, so that what is wrong with any of them is said at once. */
+/** The operations are validated by the engine, which reports the faults of all of them at once. */
 const Unread = z.strictObject({ operations: z.custom<z.output<typeof Body>['operations']>() })
 
 const Answer = z.object({

@@ -6,7 +6,7 @@ import { route } from './route/route.ts'
 import { baseId, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
 
-/** An entry of the change log as it is answered. */
+/** A change log entry in responses. */
 export const Change = z
   .object({
     seq: z.int().meta({ description: 'Rises within a base, with gaps.' }),
@@ -26,7 +26,7 @@ export const Change = z
   })
   .meta({ id: 'Change' })
 
-/** What of an entry is answered. */
+/** The fields of a change log entry in responses. */
 export const ChangeFields = graphql(`fragment ChangeFields on Change {
   seq at actor { token_id: tokenId name via } request_id: requestId kind record_type: recordType id operation version diff cause
 }`)

@@ -1,3 +1,4 @@
+/** REST routes of claims: leases on records for exclusive work. */
 import { z } from 'zod'
 import { claimedBody, pageBody, trim } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'

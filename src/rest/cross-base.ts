@@ -1,3 +1,4 @@
+/** REST routes for queries across bases. */
 import { z } from 'zod'
 import { Aggregations, GroupBy } from '../contract/aggregate-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
@@ -27,7 +28,7 @@ const Body = AggregateBody.extend({
   group_by: GroupBy.optional().meta({ description: 'As of an aggregate; `"base_id"` too.' }),
 })
 
-/** A record of a list across bases: with `fields`, only what was named and the base. */
+/** A record of a cross-base list. With `fields`, only the selected fields and the base. */
 const CrossBaseRecord = FoundRecord.extend({ base_id: z.string() }).meta({ id: 'CrossBaseRecord' })
 
 export const crossBase = [

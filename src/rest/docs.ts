@@ -7,7 +7,10 @@ import type { Reference } from './reference.ts'
 
 type Hook = (request: FastifyRequest) => Promise<void>
 
-/** `/openapi.json` and `/docs`, the reference made from it. Neither needs a token, nor any host but this one. */
+/**
+ * Serves `/openapi.json` and the API reference at `/docs`, without a token and without requests to other
+ * hosts.
+ */
 export function docs(visit: Hook) {
   return async (app: FastifyInstance): Promise<void> => {
     const description = new SharedDocument(async () => ({

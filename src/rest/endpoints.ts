@@ -2,16 +2,16 @@ import { EndpointBody } from '../contract/endpoint-shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { answerOf, crud } from './route/crud.ts'
 
-/** An endpoint as it is answered. */
+/** An endpoint in responses. */
 export const Endpoint = answerOf('Endpoint', EndpointBody)
 
-/** What of an endpoint is answered. */
+/** The fields of an endpoint in responses. */
 export const EndpointFields = graphql(`fragment EndpointFields on Endpoint {
   id name description instructions toolsets tools relationships batch sql_query: sqlQuery resources enabled
   version created_at: createdAt updated_at: updatedAt
 }`)
 
-/** The rows of endpoints. */
+/** REST routes of endpoints. */
 export const endpoints = crud('/:base_id/endpoints', {
   tag: 'Endpoints',
   label: 'An endpoint',

@@ -1,3 +1,4 @@
+/** REST routes for earlier versions of records. */
 import { z } from 'zod'
 import { pageBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'

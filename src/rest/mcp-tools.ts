@@ -5,7 +5,7 @@ import { readParts } from './route/request-parts.ts'
 import type { Route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
-/** What another surface tells of its tools; the server puts the two together, which know nothing of each other. */
+/** Previews MCP tools. Injected by the server, so that REST and MCP do not depend on each other. */
 type PreviewTools = (
   caller: Context,
   base: string,
@@ -24,7 +24,7 @@ const option = (description: string) =>
     .optional()
     .meta({ description, schema: { type: 'string' } })
 
-/** A tool as clients see it. */
+/** An MCP tool in responses. */
 export const SeenTool = z.object({
   name: z.string(),
   description: z.string(),
@@ -74,5 +74,5 @@ const row: Route = {
     }),
 }
 
-/** The list of tools of an MCP address, before any client connects to it. */
+/** REST route that previews the tool list of an MCP address. */
 export const mcpTools: readonly Route[] = [row]

@@ -34,7 +34,7 @@ const ERROR = z
   })
   .meta({ id: 'Error' })
 
-/** The OpenAPI 3.1 description of /v1, written from its rows. */
+/** Generates the OpenAPI 3.1 description of /v1 from its routes. */
 export async function openapi(): Promise<Json> {
   const schemas: Json = {}
   const paths: Record<string, Json> = {}
@@ -131,7 +131,7 @@ function requestBody({ body, accepts = ['application/json'] }: Route['spec'], sc
   }
 }
 
-/** Of a body that is an object or a list, each media type has one. */
+/** Picks the alternative of a body schema (object or list) that belongs to a media type. */
 function forType(schema: Json, type: string): Json {
   const choices = schema['anyOf'] as Json[] | undefined
   if (!choices) return schema
@@ -200,7 +200,7 @@ function responses(schemas: Json): Json {
   )
 }
 
-/** The shape as JSON Schema; what has an id goes to the components. */
+/** Converts a zod shape to JSON Schema. Shapes with an id become components. */
 function toSchema(shape: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const { $defs = {}, ...schema } = bare(
     z.toJSONSchema(shape, {
@@ -214,7 +214,7 @@ function toSchema(shape: z.ZodType, io: 'input' | 'output', schemas: Json): Json
   const { schema: moved, defs } = relocate(schema, $defs as Json)
   Object.assign(schemas, defs)
   if (!name) return moved
-  // Zod moves a root that has an id among the definitions, and leaves a reference to it.
+  // zod moves a root with an id to the definitions and leaves a reference.
   if (!Object.hasOwn(defs, name)) schemas[name] = moved
   return { $ref: `#/components/schemas/${name}` }
 }

@@ -28,7 +28,7 @@ import { toolsets } from './toolsets.ts'
 import { trash } from './trash.ts'
 import { wait } from './wait.ts'
 
-/** Every row of /v1. */
+/** All routes of /v1, except streams. */
 export const ROUTES: readonly Route[] = [
   ...bases,
   ...recordTypes,
@@ -54,10 +54,10 @@ export const ROUTES: readonly Route[] = [
   ...tokens,
   ...changes,
 ]
-/** The rows that answer without end. */
+/** Routes that respond with an event stream. */
 export const STREAMS: readonly Route[] = [...changeStream]
 
-/** Mounts /v1: token, then route, then permission, then shape. */
+/** Fastify plugin for /v1. Checks token, route, permission and shape, in this order. */
 export function rest(caller: CallerHooks, sizes: BodySizes) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', caller.onRequest)
@@ -65,7 +65,7 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('cache-control', 'private, no-cache')
       try {
-        // Before any body is read; the router takes what follows a trailing slash for an empty id.
+        // Before the body is read. The router takes a trailing slash for an empty id.
         if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound(request)
         const { need } = request.routeOptions.config
         if (need) demandNeed(request.caller, need(request.params as Record<string, string>))
@@ -83,7 +83,7 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a route of /v1 asks of the token. */
+    /** Required permission of a route of /v1. */
     need?: (params: Record<string, string>) => Need
   }
 }

@@ -1,3 +1,4 @@
+/** REST route for statistics about the records of a type. */
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { route } from './route/route.ts'

@@ -1,3 +1,4 @@
+/** REST routes that convert tools from and to the formats of model providers. */
 import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
@@ -30,7 +31,7 @@ export const providers = [
       base: params.base_id,
       provider: params.provider,
       tools: body.tools,
-      // Said in either place it is a dry run: a false here does not undo the query's true.
+      // Either place requests a dry run: false in the body does not override true in the query.
       dryRun: body.dry_run || null,
     }),
     reply: ({ importTools }) => ({ body: trim(importTools) }),

@@ -1,3 +1,4 @@
+/** REST routes of record types. */
 import { z } from 'zod'
 import { RecordTypeBody, RecordTypePut } from '../contract/shapes.ts'
 import { invalid } from '../foundation/errors.ts'

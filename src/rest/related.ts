@@ -1,3 +1,4 @@
+/** REST route for graph traversal: records that are reachable through relationships. */
 import { z } from 'zod'
 import { splitNames } from '../contract/field-list.ts'
 import { rowsBody } from '../contract/response-bodies.ts'

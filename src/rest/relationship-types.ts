@@ -32,7 +32,7 @@ const RelationshipTypeFields = graphql(`fragment RelationshipTypeFields on Relat
   target_record_types: targetRecordTypes cardinality on_delete: onDelete version created_at: createdAt updated_at: updatedAt
 }`)
 
-/** The rows of relationship types. */
+/** REST routes of relationship types. */
 export const relationshipTypes = crud('/:base_id/relationship-types', {
   tag: 'Relationship types',
   label: 'A relationship type',

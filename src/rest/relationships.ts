@@ -7,7 +7,7 @@ import type { Reply } from './route/reply.ts'
 import { route } from './route/route.ts'
 import { baseId, Deleted, expectedVersion, recordId, relTypeId, time, typeId } from './route/shapes.ts'
 
-/** A relationship as it is answered. */
+/** A relationship in responses. */
 export const Relationship = z
   .object({
     id: z.string(),
@@ -93,7 +93,7 @@ const PutRelationship = graphql(
   [RelationshipFields],
 )
 
-/** The rows of relationships. */
+/** REST routes of relationships. */
 export const relationships = [
   route('GET /:base_id/relationships', {
     tag: 'Relationships',

@@ -9,7 +9,10 @@ import { readParts } from './route/request-parts.ts'
 import type { Route } from './route/route.ts'
 import { baseId, endpointId, onBase } from './route/shapes.ts'
 
-/** What another surface tells of an endpoint's tools; the server puts the two together. */
+/**
+ * Resolves the tools of an endpoint. Injected by the server, so that REST and MCP do not depend on each
+ * other.
+ */
 type ResolveTools = (caller: Context, base: string, endpoint: string) => Promise<object>
 
 declare module 'fastify' {
@@ -43,7 +46,7 @@ const spec = {
 const query = queryShape(undefined, false)
 const path = '/:base_id/endpoints/:id/resolved'
 
-/** The row of an endpoint together with the schemas of its types. */
+/** REST route of a resolved endpoint: its tools, with the schemas of their types. */
 export const resolvedEndpoint: readonly Route[] = [
   {
     id: `GET ${path}`,

@@ -1,3 +1,4 @@
+/** REST route that reverts a change. */
 import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'

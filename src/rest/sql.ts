@@ -1,3 +1,4 @@
+/** REST route that runs a read-only SQL statement. */
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { route } from './route/route.ts'

@@ -1,3 +1,4 @@
+/** REST routes of API tokens. */
 import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { Grant, TokenBody } from '../contract/shapes.ts'

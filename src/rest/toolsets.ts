@@ -6,7 +6,7 @@ const ToolsetFields = graphql(`fragment ToolsetFields on Toolset {
   id name description tools version created_at: createdAt updated_at: updatedAt
 }`)
 
-/** The rows of toolsets. */
+/** REST routes of toolsets. */
 export const toolsets = crud('/:base_id/toolsets', {
   tag: 'Toolsets',
   label: 'A toolset',

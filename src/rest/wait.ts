@@ -1,3 +1,4 @@
+/** REST route for long polling: waits until a record matches a filter. */
 import { z } from 'zod'
 import { splitNames } from '../contract/field-list.ts'
 import { rowsBody } from '../contract/response-bodies.ts'

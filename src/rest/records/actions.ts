@@ -8,7 +8,7 @@ import { Record } from './shapes.ts'
 
 const ActBody = z.strictObject({ expected_version: expectedVersion, claim_id: claimId }).optional()
 
-/** What is done to a record as it is. */
+/** REST routes for actions on an existing record. */
 export const recordActs = [
   route('DELETE /:base_id/records/:record_type/:id', {
     tag: 'Records',

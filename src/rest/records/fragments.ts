@@ -4,18 +4,18 @@ import { graphql } from '../../graphql/document.ts'
 import type { Reply } from '../route/reply.ts'
 import { baseId, recordId, typeId } from '../route/shapes.ts'
 
-/** What of a record is answered. */
+/** The fields of a record in responses. */
 export const RecordFields = graphql(`fragment RecordFields on Record {
   id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
   external_source: externalSource version status cancelled_at: cancelledAt valid
 }`)
 
-/** A claim that a write is made under. */
+/** The claim under which a write runs. */
 export const claimId = z.string().min(1).max(64).optional().meta({
   description: 'A claim on the record: the write is undone, and 409, unless its token still holds it.',
 })
 
-/** Where the records of a type are, and one of them. */
+/** Path parameters of a type's records, and of one record. */
 export const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
 export const one = inType.extend({ id: recordId })
 
@@ -25,7 +25,7 @@ export const needs =
     ({ permission, base: base_id, recordType: record_type }) as const
 
 type RecordKey = { base_id: string; record_type: string; id: string }
-/** The record of the path, as the operations take it. */
+/** Converts path parameters to GraphQL variables. */
 export const target = ({ base_id, record_type, id }: RecordKey) => ({
   base: base_id,
   recordType: record_type,
@@ -34,7 +34,7 @@ export const target = ({ base_id, record_type, id }: RecordKey) => ({
 
 type Written = { id: string; operation: 'created' | 'updated' | 'unchanged' | null }
 
-/** What was written, and where it is. */
+/** Response of a record write, with its Location header. */
 export const written = (
   record: Written,
   { base_id, record_type }: { base_id: string; record_type: string },

@@ -44,7 +44,7 @@ const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
 const need = ({ base_id = '', record_type = '' }) =>
   ({ permission: 'read', base: base_id, recordType: record_type }) as const
 
-/** The rows that ask for many records at once. */
+/** REST routes that query many records. */
 export const recordLists = [
   route('GET /:base_id/records/:record_type', {
     tag: 'Records',

@@ -1,3 +1,4 @@
+/** REST route that applies a merge patch or JSON Patch to a record. */
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'

@@ -31,7 +31,7 @@ const PostBody = z.strictObject({
   ...external,
   relationships: RecordLinks.optional(),
 })
-/** The content of a record as the mutations take it. */
+/** Converts record content to GraphQL variables. */
 const contentOf = (body: z.output<typeof PutBody> | z.output<typeof PostBody>) => ({
   data: body.data,
   externalId: body.external_id,
@@ -39,7 +39,7 @@ const contentOf = (body: z.output<typeof PutBody> | z.output<typeof PostBody>) =
   relationships: body.relationships?.map(linkOf),
 })
 
-/** Ways to write a record whole. */
+/** REST routes that write whole records. */
 export const recordPuts = [
   route('PUT /:base_id/records/:record_type', {
     size: 'record',

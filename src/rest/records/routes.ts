@@ -1,3 +1,4 @@
+/** All REST routes of records. */
 import { z } from 'zod'
 import { splitNames } from '../../contract/field-list.ts'
 import { trim } from '../../contract/response-bodies.ts'

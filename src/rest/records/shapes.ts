@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { time } from '../route/shapes.ts'
 
-/** What a record is linked with; there with `expand`. */
+/** Linked records, present with `expand`. */
 const expansion = {
   _expanded: z
     .record(z.string(), z.array(z.record(z.string(), z.unknown())))
@@ -16,7 +16,7 @@ const expansion = {
     .meta({ description: 'Which of these lists are cut. The rest is paged by `…/related`.' }),
 }
 
-/** A record as it is answered. */
+/** A record in the response of a write. */
 export const Record = z
   .object({
     id: z.string(),
@@ -41,7 +41,7 @@ export const Record = z
   })
   .meta({ id: 'Record' })
 
-/** A record of a list: with `fields`, only what was named. */
+/** A record of a list. With `fields`, only the selected fields. */
 export const FoundRecord = Record.omit({ operation: true, dry_run: true })
   .partial()
   .extend({
@@ -53,7 +53,7 @@ export const FoundRecord = Record.omit({ operation: true, dry_run: true })
   })
   .meta({ id: 'FoundRecord' })
 
-/** A record that was asked for by its id. */
+/** A record read by id. */
 export const OneRecord = Record.omit({ operation: true, dry_run: true })
   .extend(expansion)
   .meta({ id: 'OneRecord' })

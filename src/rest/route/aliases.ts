@@ -1,11 +1,11 @@
-/** The other nouns the /v1 contract accepts. The key is canonical: it is what we write, print and document. */
+/** Alternative nouns in paths of /v1. The key is canonical and the only one in docs and output. */
 const ALIASES: Record<string, readonly string[]> = {
   bases: ['workspaces', 'databases'],
   'record-types': ['collections'],
   records: ['documents'],
 }
 
-/** `/bases/:id` → every spelling of it, canonical first. Only whole path segments are nouns. */
+/** Expands a path to all its alias spellings, canonical first. Only whole segments are replaced. */
 export function spellings(path: string): [string, ...string[]] {
   const choices = path.split('/').map((segment) => [segment, ...(ALIASES[segment] ?? [])])
   const all = choices.reduce<string[]>(

@@ -11,16 +11,17 @@ import { type Route, route } from './route.ts'
 import { baseId, Deleted, expectedVersion, onBase, time } from './shapes.ts'
 
 /**
- * The rows of a kind of configuration: list, PUT, GET, PATCH where it has one, DELETE. The documents are each kind's own,
- * so that they are typed; they name what they answer alike: `page`, `found`, `written`, `gone`.
+ * Generates the routes of a configuration kind: list, PUT, GET, optionally PATCH, and DELETE. Each kind
+ * supplies its own typed GraphQL documents, which alias their results to `page`, `found`, `written` and
+ * `gone`.
  */
 type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   tag: string
   /** With its article: "A toolset". */
   label: string
-  /** The fields, as they are sent. */
+  /** Shape of the fields. */
   body: B
-  /** All that may be sent; with `id` and `expected_version` the fields alone when left out. */
+  /** Shape of the whole body; the fields plus `id` and `expected_version` by default. */
   sent?: z.ZodObject
   answers: z.ZodType
   list: TadaDocumentNode<{ page: Page<Found<B>> }, Listing>
@@ -31,13 +32,13 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   >
   patch?: TadaDocumentNode<{ written: Written<B> }, Writing<B>>
   remove: TadaDocumentNode<{ gone: Gone }, ResourceKey & { expectedVersions?: number[] | null }>
-  /** What is deleted, where there is more to say than the label does. */
+  /** What DELETE removes, if it is more than the label says. */
   removes?: string
   /** What a write may say beside its body, and the variables that it becomes. */
   writes?: { query: Q; variables: (query: z.output<Q>, body: { readonly migration?: unknown }) => object }
   /** That it holds what goes with it, where its deletion is to be confirmed by its id. */
   confirm?: string
-  /** What the token must hold; a grant on the base as a whole when left out. */
+  /** Required permissions; a grant on the whole base by default. */
   needs?: { list?: Needs; read?: Needs; write?: Needs }
 }
 type Needs = (params: Record<string, string>) => Need
@@ -62,7 +63,7 @@ type Writing<B extends z.ZodObject> = ResourceKey & {
   expectedVersions?: number[] | null
   mustExist?: boolean | null
 }
-/** What may be left out is not sent as undefined. */
+/** Removes `undefined` from optional members. */
 type Sent<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }
 
 export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
@@ -184,7 +185,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
 const confirmation = (description: string) =>
   z.strictObject({ confirm: z.string().optional().meta({ description }) })
 
-/** The resource as it is answered: its fields, and what every kind has. */
+/** The response shape of a kind: its fields, and those that every kind has. */
 export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObject<B>) =>
   fields
     .required()
@@ -197,7 +198,9 @@ export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObj
     })
     .meta({ id: name })
 
-/** A variable that is sent and not declared would be lost without a word. */
+/**
+ * Checks at startup that the document declares all variables, because undeclared ones are silently dropped.
+ */
 function demandVariables(document: DocumentNode, names: readonly string[]): void {
   const declared = document.definitions.flatMap((part) =>
     part.kind === Kind.OPERATION_DEFINITION

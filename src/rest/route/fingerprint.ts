@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 
-/** What a request is told from others by: surface, method, canonical path, query, conditions and body. */
+/**
+ * The parts that identify a request for idempotency: surface, method, canonical path, query, preconditions
+ * and body.
+ */
 export function partsNamed(request: FastifyRequest, path: string): readonly unknown[] {
   const { 'if-match': match, 'if-none-match': none } = request.headers
   return [

@@ -23,10 +23,10 @@ const Meta = z
   })
   .meta({ id: 'ListMeta' })
 
-/** The list response of a noun. */
+/** The shape of a list response. */
 export const listOf = (item: z.ZodType) => z.object({ data: z.array(item), meta: Meta })
 
-/** The resource without what only says how to answer. */
+/** Copies an object without some members. */
 export function without<T extends object, K extends keyof T>(resource: T, ...keys: K[]): Omit<T, K> {
   return Object.fromEntries(Object.entries(resource).filter(([key]) => !keys.includes(key as K))) as Omit<
     T,

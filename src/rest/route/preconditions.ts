@@ -1,25 +1,28 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../foundation/errors.ts'
 
-/** What a conditional request asks of the current version, as the mutations take it. */
+/** Preconditions of a request, as mutation arguments. */
 export type Conditions = { expectedVersions: number[] | null; mustExist: boolean; mustBeAbsent: boolean }
 
 const NONE: Conditions = { expectedVersions: null, mustExist: false, mustBeAbsent: false }
 const TAG = /^(W\/)?"([^"]*)"$/
 
-/** The entity tag of a resource with a version. One shown with others has none: its version says nothing of them. */
+/** ETag of a versioned resource. None with expansions, because the version does not cover them. */
 export function etagOf(body: object): string | undefined {
   if ('_expanded' in body) return undefined
   const { version } = body as { version?: unknown }
   return typeof version === 'number' ? `"${version}"` : undefined
 }
 
-/** Does `If-None-Match` name the tag? Compared weakly. Source: RFC 9110 §13.1.2. */
+/** Whether `If-None-Match` matches the ETag, by weak comparison. Source: RFC 9110 §13.1.2. */
 export const matches = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
 
-/** Reads `If-Match`, `If-None-Match: *` and `expected_version`, which must agree. @throws VALIDATION_ERROR */
+/**
+ * Reads the preconditions `If-Match`, `If-None-Match: *` and `expected_version`, which must agree.
+ * @throws VALIDATION_ERROR
+ */
 export function readConditions(request: FastifyRequest, versioned: boolean, body: unknown): Conditions {
   const match = request.headers['if-match']
   const none =
@@ -60,7 +63,7 @@ export function readConditions(request: FastifyRequest, versioned: boolean, body
   }
 }
 
-/** The versions of the strong tags; a weak or foreign one matches nothing, so it stands as version 0. */
+/** The versions of the strong ETags. A weak or foreign ETag never matches, so it becomes version 0. */
 function readTags(header: string): number[] {
   return header.split(',').map((part) => {
     const [, weak, text = ''] = TAG.exec(part.trim()) ?? []

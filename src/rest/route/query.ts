@@ -5,7 +5,7 @@ import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson, type Use } from '../../json/index.ts'
 
-/** A whole number in a URL. `schema` is how the printed contract shows it. */
+/** An integer query parameter. `schema` is its form in the OpenAPI description. */
 export const whole = (min: number, max: number, standard: number | undefined, description: string) =>
   z
     .string()
@@ -26,7 +26,7 @@ export const whole = (min: number, max: number, standard: number | undefined, de
       },
     })
 
-/** `true` or `false` in a URL. */
+/** A boolean query parameter. */
 export const flag = (description: string) =>
   z
     .enum(['true', 'false'])
@@ -34,7 +34,7 @@ export const flag = (description: string) =>
     .optional()
     .meta({ description, schema: { type: 'boolean', default: false } })
 
-/** What GraphQL's Int, which the variables are, can hold. */
+/** Maximum of GraphQL's Int. */
 const MAX_OFFSET = 2_147_483_647
 
 export const pageQuery = z.strictObject({
@@ -48,7 +48,7 @@ export const pageQuery = z.strictObject({
   include_total: flag('Add `meta.total`, at the cost of a count.'),
 })
 
-/** The page that is asked for, as variables of an operation. */
+/** Converts pagination parameters to GraphQL variables. */
 export const pageOf = ({ limit, offset, cursor, include_total }: z.output<typeof pageQuery>) => ({
   limit,
   offset,
@@ -61,22 +61,22 @@ export const writeQuery = z.strictObject({
 })
 
 const AS_OF = 'The state at this moment, such as `2026-01-31T09:30:00Z`.'
-/** A moment of the past, in a URL. */
+/** `as_of` (a past time) as a query parameter. */
 export const asOf = z
   .string()
   .optional()
   .meta({ description: AS_OF, schema: { type: 'string', format: 'date-time' } })
-/** The same in a body. */
+/** `as_of` in a body. */
 export const asOfBody = z.string().optional().meta({ description: AS_OF, format: 'date-time' })
 
-/** JSON in a URL. */
+/** A query parameter with JSON. */
 export const json = (description: string) =>
   z
     .string()
     .optional()
     .meta({ description, schema: { type: 'string', contentMediaType: 'application/json' } })
 
-/** The page of a query that is asked by a body. */
+/** Pagination members of a query in a body. */
 export const pageBody = z.strictObject({
   limit: z
     .int()
@@ -93,7 +93,7 @@ export const pageBody = z.strictObject({
   include_total: z.boolean().optional().meta({ description: 'Add `meta.total`, at the cost of a count.' }),
 })
 
-/** The sort of a query that is asked by a body. */
+/** The sort of a query in a body. */
 export const sortBody = (example: string, description: string) =>
   z
     .union(
@@ -103,14 +103,17 @@ export const sortBody = (example: string, description: string) =>
     .optional()
     .meta({ description })
 
-/** Names in a URL, with commas between them. */
+/** A query parameter with a comma-separated list of names. */
 export const names = (description: string) =>
   z
     .string()
     .optional()
     .meta({ description, schema: { type: 'string' } })
 
-/** The parsed filter of a URL; what is written in another language is shown in ours. @throws VALIDATION_ERROR */
+/**
+ * Parses a filter parameter. If it is in another query language, the error shows the equivalent.
+ * @throws VALIDATION_ERROR
+ */
 export function readFilter(text: string | undefined, name: string): unknown {
   try {
     return readJson(text, name, 'compared')
@@ -122,7 +125,10 @@ export function readFilter(text: string | undefined, name: string): unknown {
   }
 }
 
-/** The parsed value of a JSON parameter. @throws VALIDATION_ERROR at `query/<name>` */
+/**
+ * Parses a JSON parameter.
+ * @throws VALIDATION_ERROR at `query/<name>`
+ */
 export function readJson(text: string | undefined, name: string, use?: Use): unknown {
   if (text === undefined) return undefined
   const value = parseJson(text, `query/${name}`, use)
@@ -132,11 +138,16 @@ export function readJson(text: string | undefined, name: string, use?: Use): unk
 
 const NONE = z.strictObject({})
 
-/** What the query of a route may hold. Made once a route: zod compiles each new shape at its first use. */
+/**
+ * The query shape of a route. Created once per route, because zod compiles each new shape at its first use.
+ */
 export const queryShape = (own: z.ZodObject | undefined, writes: boolean): z.ZodObject =>
   writes ? (own ?? NONE).extend(writeQuery.shape) : (own ?? NONE)
 
-/** The query as its shape has it; parameters that are unknown, with what they probably mean, or given twice are refused. */
+/**
+ * Validates the query. Rejects duplicate parameters, and unknown ones with a suggestion.
+ * @throws VALIDATION_ERROR
+ */
 export function readQuery(shape: z.ZodObject, raw: Record<string, unknown>): unknown {
   const twice = Object.keys(raw).find((name) => Array.isArray(raw[name]))
   if (twice !== undefined)

@@ -14,35 +14,35 @@ import { JSON_TYPE, type Parts, readKey, readParts } from './request-parts.ts'
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Shape = z.ZodType
 
-/** One row of the /v1 contract: an HTTP shape, a GraphQL operation, and how each maps onto the other. */
+/** One route of /v1: HTTP shapes, a GraphQL operation, and the mapping between them. */
 type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables> = {
   summary: string
   tag: string
   params?: P
   query?: Q
   body?: B
-  /** The body by its media type, where that decides. */
+  /** Selects the body shape by media type, if it depends on it. */
   bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
-  /** The media types of the body; JSON when left out. */
+  /** Accepted media types; JSON by default. */
   accepts?: readonly string[]
-  /** How large the body may be; small when left out. */
+  /** Size limit of the body; `small` by default. */
   size?: keyof BodySizes
-  /** What the token must hold, asked before the shape is looked at. */
+  /** Required permission, checked before the shape. */
   need: (params: Record<string, string>) => Need
   operation: TadaDocumentNode<Result, Variables>
   variables: (request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Loose<Variables>
   reply: (data: Result, request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Reply
-  /** The body of a success, for the printed contract. */
+  /** Success body, for the OpenAPI description. */
   answers: Shape
-  /** What a success may be: 200 when left out. */
+  /** Success status codes; 200 by default. */
   statuses?: readonly [number, ...number[]]
-  /** Does the resource have a version that a write can be conditional on? */
+  /** Whether the resource has a version, so that writes can have preconditions. */
   versioned?: boolean
-  /** Parameters of the query by the arguments they fill, where those have other names. */
+  /** GraphQL argument to query parameter, where the names differ. */
   renamed?: Readonly<Record<string, string>>
 }
 
-/** Variables as a row gives them: what may be left out may be undefined. */
+/** Variables of a route: optional ones may be undefined. */
 export type Loose<V> = V extends readonly unknown[]
   ? V
   : V extends object
@@ -53,7 +53,7 @@ export type Loose<V> = V extends readonly unknown[]
       }
     : V
 
-/** A row, ready to be mounted and printed. */
+/** A compiled route, ready to mount and to print. */
 export type Route = {
   id: string
   method: Method
@@ -63,7 +63,7 @@ export type Route = {
     Spec<Shape, z.ZodObject, Shape, unknown, unknown>,
     'summary' | 'tag' | 'params' | 'query' | 'body' | 'accepts' | 'answers' | 'statuses' | 'versioned'
   >
-  /** Its answers follow each other without end, as Server-Sent Events. */
+  /** Whether the response is an event stream (Server-Sent Events). */
   streams?: true
   mount: (app: FastifyInstance, sizes: BodySizes) => void
 }

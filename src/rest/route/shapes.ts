@@ -3,7 +3,7 @@ import { ID_RULES, isBaseId, isRecordId, isTypeId } from '../../contract/ids.ts'
 
 export { expectedVersion } from '../../contract/shapes.ts'
 
-/** A time as the API writes it. */
+/** A timestamp in responses. */
 export const time = z
   .string()
   .meta({ format: 'date-time', description: 'RFC 3339 in UTC with milliseconds.' })
@@ -30,7 +30,7 @@ export const recordId = z
   .refine(isRecordId, `A record id must be ${ID_RULES.record}.`)
   .meta({ description: 'A record id.' })
 
-/** What configuration of a base needs: it is the base's, so a grant on all of it. */
+/** Required permission for configuration: a grant on the whole base. */
 export const onBase =
   <P extends 'read' | 'manage'>(permission: P) =>
   ({ base_id = '' }) =>

@@ -14,7 +14,7 @@ import type { Loose, Route } from './route.ts'
 
 type Filters = z.ZodObject<{ after: z.ZodType<number | undefined> }>
 type Item = { seq: number }
-/** The events last written, by number. */
+/** Cache of serialized events by number, shared by all streams. */
 type Written = LRUCache<number, ServerEvent>
 type StreamSpec<P extends z.ZodType, Q extends z.ZodObject, Result, Variables, End, Base> = {
   summary: string
@@ -22,7 +22,7 @@ type StreamSpec<P extends z.ZodType, Q extends z.ZodObject, Result, Variables, E
   params: P
   query: Q
   need: (params: Record<string, string>) => Need
-  /** Where what is yet to come begins; asked when the request does not say where to start. */
+  /** Finds the current end of the stream, which is the start if the request names none. */
   end: {
     operation: TadaDocumentNode<End, Base>
     variables: (params: z.output<P>) => Base
@@ -30,14 +30,14 @@ type StreamSpec<P extends z.ZodType, Q extends z.ZodObject, Result, Variables, E
   }
   operation: TadaDocumentNode<Result, Variables>
   variables: (request: Parts<z.output<P>, z.output<Q>, undefined>, after: number) => Loose<Variables>
-  /** The name of its events. */
+  /** Event name. */
   event: string
-  /** What an event carries. Whoever sees it sees the same, so its bytes are shared by its `seq`. */
+  /** Payload of an event. It does not depend on the reader, so streams share its bytes by `seq`. */
   item: (data: Result) => Item
   answers: z.ZodType
 }
 
-/** A row of the contract that answers without end: a subscription, each of whose results is a Server-Sent Event. */
+/** Defines a streaming route: a GraphQL subscription whose results are Server-Sent Events. */
 export function streamRoute<P extends z.ZodType, Q extends Filters, Result, Variables, End, Base>(
   id: `GET /${string}`,
   spec: StreamSpec<P, Q, Result, Variables, End, Base>,
@@ -93,10 +93,13 @@ const mapped = <T, U>(items: AsyncIterator<T>, map: (item: T) => U): AsyncIterat
   },
 })
 
-/** @throws VALIDATION_ERROR */
+/**
+ * Reads the Last-Event-ID header.
+ * @throws VALIDATION_ERROR
+ */
 function readLastEventId(request: FastifyRequest): number | undefined {
   const sent = request.headers['last-event-id']
-  // A browser that has seen no event sends an empty one.
+  // Browsers send an empty id before the first event.
   if (sent === undefined || sent === '') return undefined
   if (typeof sent === 'string' && /^\d{1,15}$/.test(sent)) return Number(sent)
   throw invalid({
