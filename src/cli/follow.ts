@@ -4,12 +4,13 @@ import { readEvents } from './command/sse.ts'
 
 const FIRST_ANSWER_MS = 35_000
 const PAUSE_MS = 1000
-/** Attempts in a row that reach no server before it is given up. */
+/** Maximum number of consecutive failed connection attempts. */
 const TRIES = 30
 
 /**
- * Hands on what a stream of the API brings, as the JSON it came as, without end. When the connection breaks it goes on
- * after the last event: nothing is missed, nothing comes twice. @throws Failure when the server refuses, or stays away
+ * Follows an event stream and passes on each event as JSON. Reconnects with the id of the last event, so
+ * nothing is lost or repeated.
+ * @throws Failure if the server refuses, or stays unreachable
  */
 export async function follow(
   url: string,
@@ -21,7 +22,7 @@ export async function follow(
   for (let away = 0; ; await sleep(PAUSE_MS)) {
     const headers = { ...request.headers, ...(lastId !== undefined && { 'last-event-id': lastId }) }
     const body = await begin(url, token, { ...request, headers }).catch((thrown: unknown) => {
-      // Before the first answer nothing was followed yet: then whoever asks has named the wrong server.
+      // Without any response yet, the URL is probably wrong: fail at once.
       if (thrown instanceof Unreached && lastId !== undefined && ++away < TRIES) return undefined
       throw thrown instanceof Unreached ? noAnswer(url, thrown.cause) : thrown
     })
@@ -33,7 +34,7 @@ export async function follow(
         lastId = id
       }
     } catch (thrown) {
-      // What was cut off is taken up again; a fault of ours is not.
+      // Reconnect after a broken connection only, not after an error of this program.
       if (!(thrown instanceof TypeError && thrown.message === 'terminated')) throw thrown
     }
   }

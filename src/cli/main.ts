@@ -1,4 +1,4 @@
-/** The command line: every command of the API is a row of a noun; the two that run a server stand beside them. */
+/** The command line. API commands are rows of nouns; `serve` and `mcp` run a server. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option as Flag } from 'commander'
 import { call } from './command/client.ts'
@@ -37,12 +37,15 @@ const NOUNS = [
   claims,
   trash,
 ]
-/** Commands that stand by themselves. */
+/** Commands that belong to no noun. */
 const ROWS = [query, batch, sql, changes, revert, claim, wait]
 
-/** Runs one command line. @returns the exit code: 0 only on success, 1 for a refusal or no answer, 2 for wrong usage */
+/**
+ * Runs one command line.
+ * @returns the exit code: 0 on success, 1 for a failed request, 2 for wrong usage
+ */
 export async function main(argv: readonly string[]): Promise<number> {
-  // The reader may go away before the end, as `head` does; that is no failure of ours.
+  // The reader of a pipe may exit early, as `head` does. That is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
   )
@@ -57,7 +60,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** All the commands. */
+/** Builds the command tree. */
 function build(argv: readonly string[]): Command {
   const program = new Command('plinth')
     .description('A self-hosted data layer for software agents.')
@@ -66,7 +69,7 @@ function build(argv: readonly string[]): Command {
     .addOption(valued('--base <id>', 'the base that is meant; also PLINTH_BASE'))
     .option('--json', 'print what the API answers')
   settle(program)
-  // The program would take it from commands that mean the version of a record.
+  // Define --version only without a command, because some commands use it for the version of a record.
   if (argv.every((each) => each.startsWith('-'))) program.version(version(), '--version', 'print the version')
   settle(program.command('serve').description('Run the server')).action(async () => {
     const { serve } = await import('./serve.ts')
@@ -107,7 +110,7 @@ function addMcp(program: Command): void {
     })
 }
 
-/** What every command has in common. */
+/** Applies the settings that all commands share. */
 function settle(command: Command): Command {
   return command
     .exitOverride()
@@ -145,7 +148,7 @@ function addRow(group: Command, program: Command, columns: readonly string[], ro
   })
 }
 
-/** Says of a refused token that nobody named where it came from. */
+/** Adds a hint about the source of a refused token that was read from a file. */
 function advising(file: string | undefined): (thrown: unknown) => never {
   return (thrown) => {
     if (file === undefined || !(thrown instanceof Failure) || thrown.body.error.code !== 'UNAUTHORIZED')
@@ -163,7 +166,7 @@ function flag({ flags, about, required, several, conflicts, to }: Option): Flag 
   return flag.makeOptionMandatory(required ?? false)
 }
 
-/** An option that takes a value, once: of two values one would be dropped unseen. */
+/** An option with a value. Rejects repeats, because one value would be silently dropped. */
 function valued(flags: string, about: string): Flag {
   return new Flag(flags, about).argParser((value: string, before: unknown) => {
     if (before !== undefined) throw misused(`${flags.split(' ', 1)[0]} is given more than once.`)
@@ -171,7 +174,7 @@ function valued(flags: string, about: string): Flag {
   })
 }
 
-/** Commander's refusals, without its prefix; undefined when it has printed the help that is the answer. */
+/** Converts commander's errors; undefined if help was printed. */
 function usageOf({ code, message }: CommanderError): Failure | undefined {
   if (code === 'commander.help') return undefined
   return misused(message.replace(/^error: /, '').replaceAll('\n', ' '))

@@ -6,10 +6,10 @@ import type { Server } from './mcp-relay/http.ts'
 import { relayStdio } from './mcp-relay/stdio.ts'
 
 const ALIVE_MS = 2000
-/** How long a server that another process is starting on the same directory may take. */
+/** How long to wait for a server that another process is starting on the same data directory. */
 const STARTING_MS = 10_000
 
-/** Relays MCP between standard input and output and a server: the one named, the one running, or one of its own. */
+/** Relays MCP over stdio to a server: the named one, the running one, or one that it starts. */
 export async function mcp(settings: Settings, scope: AddressScope): Promise<void> {
   const path = mcpPath(scope)
   const log = (text: string) => process.stderr.write(`plinth mcp: ${text}\n`)
@@ -19,7 +19,7 @@ export async function mcp(settings: Settings, scope: AddressScope): Promise<void
   process.exit(0)
 }
 
-/** Finds the server to relay to, and starts one when there is none. */
+/** Locates the server of the relay, and starts one if there is none. */
 class Finder {
   readonly #settings: Settings
   readonly #log: (text: string) => void
@@ -40,7 +40,7 @@ class Finder {
     await this.#own?.close()
   }
 
-  /** The running server of the data directory, if it is alive. */
+  /** The running server of the data directory, if it responds. */
   async #join(): Promise<Server | undefined> {
     const url = announcedUrl(this.#settings)
     if (url === undefined) return undefined
@@ -62,12 +62,12 @@ class Finder {
       const config = readConfig({ PLINTH_LOG_LEVEL: 'warn', ...process.env })
       const server = await startServer({ ...config, port: 0 }, openLog(config.logLevel))
       this.#own = server
-      // Where it listens; its public address may lead elsewhere.
+      // Prefer the listening address, because the public URL may not be reachable from here.
       const url = announcedUrl(this.#settings) ?? server.url
       return { url, token: this.#settings.namedToken ?? server.adminToken }
     } catch (error) {
       this.#log(toFailure(error).message)
-      // Two that start at once: one of them serves, and the other finds it a moment later.
+      // Another process won the race to start a server. Wait for it.
       for (const until = Date.now() + STARTING_MS; Date.now() < until; await sleep(250)) {
         const joined = await this.#join()
         if (joined) return joined

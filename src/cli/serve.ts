@@ -1,6 +1,6 @@
 import { Failure, toFailure } from './command/failure.ts'
 
-/** Serves until a signal ends it. Loaded on demand: every other command is only a client. */
+/** Runs the server until a signal ends it. Loaded on demand, because all other commands are only clients. */
 export async function serve(): Promise<void> {
   try {
     const { serve } = await import('../main.ts')

@@ -1,3 +1,4 @@
+/** HTTP client of the commands, with retries. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure, misused, unreachable } from './failure.ts'
 
@@ -9,20 +10,23 @@ export type Call = {
   headers: Record<string, string>
   /** JSON text; undefined sends no body. */
   body: string | undefined
-  /** What is asked for has no end. */
+  /** The response is an endless stream, so no timeout applies. */
   streams: boolean
   patienceMs?: number
 }
-/** A success: the body as it came and as it reads. */
+/** A success: the body as text and parsed. */
 export type Answer = { text: string; body: unknown; replayed: boolean }
 
-/** The server gives up after 30 s and says so; this is for the one that says nothing. */
+/** Client timeout, above the server's request timeout of 30 s. */
 const PATIENCE_MS = 35_000
 const RETRIES = 3
 const LONGEST_WAIT_S = 60
 const REPEATABLE: readonly Method[] = ['GET', 'PUT', 'DELETE']
 
-/** Makes one request of the API. @throws Failure for any answer but a success */
+/**
+ * Sends an API request and retries when rate-limited.
+ * @throws Failure unless it succeeds
+ */
 export async function call(url: string, token: string | undefined, request: Call): Promise<Answer> {
   for (let attempt = 0; ; attempt++) {
     const response = await send(url, token, request)
@@ -42,7 +46,7 @@ async function send(url: string, token: string | undefined, request: Call): Prom
   }
 }
 
-/** Sends the request; the body of the answer is yet to be read. */
+/** Sends the request. The response body is not read yet. */
 export function open(
   url: string,
   token: string | undefined,
@@ -64,7 +68,7 @@ export function open(
   })
 }
 
-/** The answer, read to its end. */
+/** Reads the whole response. */
 export const received = async (response: Response): Promise<Received> => ({
   status: response.status,
   headers: response.headers,
@@ -77,7 +81,7 @@ function checkHeaders(headers: Record<string, string>): Headers {
     try {
       checked.set(name, value)
     } catch {
-      // The value is not shown: it may be the token.
+      // Do not print the value: it may be the token.
       throw misused(
         `The value for the header "${name}" contains characters that are not allowed in a header.`,
       )
@@ -103,7 +107,10 @@ export function noAnswer(url: string, error: unknown, patienceMs = PATIENCE_MS):
 
 type Received = { status: number; headers: Headers; text: string }
 
-/** The answer as it reads. @throws Failure for any but a success */
+/**
+ * Parses a response.
+ * @throws Failure unless it is a success
+ */
 export function read({ status, headers, text }: Received, url: string, token: string | undefined): Answer {
   let body: unknown
   try {

@@ -2,39 +2,39 @@ import type { Answer, Call, Method } from './client.ts'
 import { misused } from './failure.ts'
 import type { Option } from './options.ts'
 
-/** One command: a request of the API and how the command line fills it. */
+/** A command: an API request, and how arguments and options fill it. */
 export type Row = {
   name: string
   alias?: string
   summary: string
   method: Method
-  /** `:base_id` comes from --base, the other parameters are arguments; one with `?` may be left out. */
+  /** `:base_id` comes from --base; other parameters are positional arguments, optional with `?`. */
   path: string
   options: readonly Option[]
-  /** An argument that is a field of the body. */
+  /** A positional argument that becomes a body field. */
   argument?: string
-  /** The fields that it shows of a list, where they are not the noun's. */
+  /** Columns of a list, if they differ from those of the noun. */
   columns?: readonly string[]
-  /** Some option must say what to send. */
+  /** At least one option must supply a body. */
   needsBody?: true
-  /** How long the server may take; 35 s when left out. */
+  /** Timeout; 35 s by default. */
   patienceMs?: number
-  /** Prints a success for people, where that is more than showing it. */
+  /** Prints a success on a terminal, if the default output is not enough. */
   show?: (answer: Answer) => void
-  /** Prints one entry of a stream for people. */
+  /** Prints a stream entry on a terminal. */
   showEntry?: (entry: unknown) => void
 }
 
-/** A group of commands about one kind of thing. */
+/** A group of commands for one resource. */
 export type Noun = {
   name: string
   summary: string
-  /** The fields that a list shows. */
+  /** Columns of a list. */
   columns: readonly string[]
   rows: readonly Row[]
 }
 
-/** What the user wrote: the arguments by parameter, the options by their flag. */
+/** The parsed command line: arguments by parameter, options by flag. */
 export type Written = {
   base: string | undefined
   arguments: Readonly<Record<string, string | undefined>>
@@ -43,7 +43,7 @@ export type Written = {
 
 const PARAMETER = /\/:(\w+)(\??)/g
 
-/** The arguments of a command, as usage shows them: `<type>`, `[id]`. */
+/** Positional arguments of a command in usage notation: `<type>`, `[id]`. */
 export function argumentsOf({ path, argument }: Row): { parameter: string; usage: string }[] {
   const inPath = [...path.matchAll(PARAMETER)]
     .filter(([, parameter]) => parameter !== 'base_id')
@@ -54,7 +54,10 @@ export function argumentsOf({ path, argument }: Row): { parameter: string; usage
   return argument === undefined ? inPath : [...inPath, { parameter: argument, usage: `<${argument}>` }]
 }
 
-/** The request that the command stands for. @throws Failure when the command is written wrong */
+/**
+ * Builds the API request of a command.
+ * @throws Failure for wrong usage
+ */
 export async function requestOf(row: Row, written: Written): Promise<Call> {
   const headers: Record<string, string> = {}
   const query = new URLSearchParams()
@@ -111,7 +114,7 @@ function fill(path: string, { base, arguments: given }: Written): string {
     if (parameter === 'base_id' && value === undefined)
       throw misused('The base is missing. Send --base <id>, or set PLINTH_BASE.')
     if (value === undefined) return ''
-    // A URL would read these as steps through the path, and another resource would be meant.
+    // In a URL, `.` and `..` are path navigation and would name another resource.
     if (/^\.{0,2}$/.test(value)) throw misused(`"${value}" is not an id.`)
     return `/${encodeURIComponent(value)}`
   })

@@ -4,17 +4,17 @@ import { confirm, createOnly, ifMatch, type Option, paging, writing } from './op
 type Spec = Pick<Noun, 'summary' | 'columns'> & {
   /** With its article: "a toolset". */
   label: string
-  /** What it is put with. */
+  /** Options of `put`. */
   fields: readonly Option[]
-  /** What is deleted, where there is more to say than the label does. */
+  /** What `delete` removes, if it is more than the label says. */
   removes?: string
-  /** Others go with it, so its deletion may be to be confirmed. */
+  /** The delete cascades, so it may need a confirmation. */
   confirms?: true
-  /** Commands beyond those of every kind. */
+  /** Additional commands of this kind. */
   more?: readonly Row[]
 }
 
-/** The commands of a kind of configuration: list, get, put, delete. */
+/** Generates the commands of a configuration kind: list, get, put, delete. */
 export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
   const { label, fields, removes = label, confirms, more = [] } = spec
   const many = path.slice(path.lastIndexOf('/') + 1)

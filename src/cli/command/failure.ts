@@ -1,6 +1,6 @@
 import type { Detail } from '../../foundation/errors.ts'
 
-/** Why a command did not succeed, in the form the API answers a failure with. */
+/** A failed command, in the error format of the API. */
 type Body = {
   error: { code: string; message: string; details?: readonly Partial<Detail>[]; request_id?: string }
 }
@@ -10,7 +10,7 @@ export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 export class Failure extends Error {
   readonly body: Body
   readonly exitCode: number
-  /** What to do next, where the client knows more than the server said. */
+  /** Client-side advice on what to do next. */
   readonly advice: string | undefined
 
   constructor(body: Body, extra: { exitCode?: number; advice?: string | undefined; cause?: unknown } = {}) {
@@ -21,17 +21,17 @@ export class Failure extends Error {
   }
 }
 
-/** The command was written wrong; nothing was sent. */
+/** Wrong usage; no request was sent. */
 export function misused(message: string, details: readonly Partial<Detail>[] = []): Failure {
   return new Failure({ error: { code: 'VALIDATION_ERROR', message, details } }, { exitCode: EXIT.usage })
 }
 
-/** No answer came from a Plinth server. */
+/** No Plinth server responded. */
 export function unreachable(message: string, cause?: unknown): Failure {
   return new Failure({ error: { code: 'UNREACHABLE', message, details: [] } }, { cause })
 }
 
-/** The failure for a reader, one fact a line. */
+/** Formats a failure for a terminal, one fact per line. */
 export function describe({ body: { error }, advice }: Failure): string {
   const lines = [`${error.code}: ${error.message}`]
   for (const { path, message, hint, samples } of error.details ?? []) {
@@ -45,7 +45,7 @@ export function describe({ body: { error }, advice }: Failure): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The failure in anything thrown. What nobody expected is told by its message and those of its causes. */
+/** Converts any thrown value to a Failure. Unexpected errors are described by their chain of messages. */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown
   const messages: string[] = []

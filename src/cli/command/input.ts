@@ -5,7 +5,10 @@ import { misused } from './failure.ts'
 
 let stdinReader: string | undefined
 
-/** The JSON an option gives: the text itself, `@file`, or `-` for standard input. Refuses what would not arrive as written. */
+/**
+ * Reads the JSON value of an option: inline text, `@file`, or `-` for standard input. Rejects JSON that the
+ * server would not store unchanged.
+ */
 export async function readJson(text: string, flag: string): Promise<unknown> {
   const source =
     text === '-' ? await readStdin(flag) : text.startsWith('@') ? await readNamed(text.slice(1), flag) : text

@@ -1,7 +1,9 @@
 import { misused } from './failure.ts'
 import { readJson } from './input.ts'
 
-/** Where in the request the value of an option goes; `content` is the whole body, `stream` the path of what has no end. */
+/**
+ * Where the value goes in the request; `content` is the whole body, `stream` the path of a streaming variant.
+ */
 type Place =
   | { body: string }
   | { query: string }
@@ -9,21 +11,21 @@ type Place =
   | { content: string }
   | { stream: string }
 
-/** One option of a command: what the user writes and what becomes of it. */
+/** An option of a command: its syntax, and its place in the request. */
 export type Option = {
   flags: string
   about: string
   to: Place
-  /** Reads the written text; it is sent as it is when left out. */
+  /** Converts the text; sent unchanged by default. */
   read?: (text: string, flag: string) => unknown
-  /** What a flag without a value stands for. */
+  /** The value of a flag without an argument. */
   value?: string | boolean
   required?: boolean
-  /** May be given several times; every value counts. */
+  /** The option can be repeated; all values are used. */
   several?: boolean
-  /** Makes one value of several. */
+  /** Combines repeated values into one. */
   gather?: (values: readonly unknown[]) => unknown
-  /** The option, in camel case, that says the same thing otherwise. */
+  /** A conflicting option, in camelCase. */
   conflicts?: string
 }
 
@@ -80,7 +82,7 @@ export const createOnly: Option = {
   value: '*',
 }
 
-/** What every write takes. */
+/** Options of every write. */
 export const writing: readonly Option[] = [
   {
     flags: '--dry-run',
@@ -97,7 +99,7 @@ export const writing: readonly Option[] = [
 
 export const cursor = query('--cursor <cursor>', 'cursor', 'where the page starts')
 
-/** What every list takes. */
+/** Options of every list. */
 export const paging: readonly Option[] = [
   query('--limit <count>', 'limit', 'items a page, 1 to 1000'),
   query('--offset <count>', 'offset', 'items to step over'),

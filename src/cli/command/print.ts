@@ -4,21 +4,21 @@ import type { Answer } from './client.ts'
 type Fields = Record<string, unknown>
 type Page = { data: Fields[]; meta: { has_more: boolean; limit: number; offset: number; total?: number } }
 
-// What a terminal would obey, or show in another order, instead of printing: data must not steer the reader's screen.
+// Control and bidi characters that affect a terminal. Escaped, so that data cannot manipulate the screen.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 const escaped = (text: string): string =>
   text.replace(UNSEEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Says something beside the result. */
+/** Prints a message to standard error. */
 export const note = (text: string): void => void process.stderr.write(escaped(text))
 
-/** The body as the API answered it: for a program as it came, for a reader indented. */
+/** Prints the response body: indented on a terminal, unchanged in a pipe. */
 export function showJson({ text, body }: Answer): void {
   process.stdout.write(`${process.stdout.isTTY ? escaped(JSON.stringify(body, null, 2)) : text}\n`)
 }
 
-/** A success for people: a table of a list, the fields of one thing. */
+/** Prints a success: a list as a table, an object as fields. */
 export function show({ body }: Answer, columns: readonly string[]): void {
   if (isPage(body)) showPage(body, columns)
   else showOne(body)
@@ -34,22 +34,22 @@ function showPage({ data, meta }: Page, columns: readonly string[]): void {
   if (hasMore) note(`There are more: --offset ${offset + data.length}\n`)
 }
 
-/** Rows as a table, or for a program one a line with tabs between. */
+/** Prints rows: a table on a terminal, tab-separated lines in a pipe. */
 export function showRows(data: readonly Fields[], columns: readonly string[]): void {
   const rows = data.map((item) => columns.map((column) => cell(item[column])))
   if (process.stdout.isTTY) process.stdout.write(`${table(columns, rows)}\n`)
   else for (const row of [columns.map(cell), ...rows]) process.stdout.write(`${row.join('\t')}\n`)
 }
 
-/** One row by itself, with tabs between. */
+/** Prints one row, tab-separated. */
 export const showLine = (values: readonly unknown[]): void =>
   void process.stdout.write(`${values.map(cell).join('\t')}\n`)
 
-/** One entry of a stream, on one line: for a program as it came. */
+/** Prints one stream entry as a line of JSON; unchanged in a pipe. */
 export const showJsonLine = (json: string): void =>
   void process.stdout.write(`${process.stdout.isTTY ? escaped(json) : json}\n`)
 
-/** Columns as wide as they need; the last takes what is left, and shows by "…" that it was cut. */
+/** Formats a table. The last column gets the remaining width and is truncated with "…". */
 function table(columns: readonly string[], rows: string[][]): string {
   const needed = columns.map(
     (name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)) + 2,
@@ -86,7 +86,7 @@ function table(columns: readonly string[], rows: string[][]): string {
   return drawn.toString()
 }
 
-/** Prints the fields of one thing, one a line, objects indented below their name. */
+/** Prints the fields of an object, one per line, with nested objects indented. */
 export function showOne(body: unknown, out: NodeJS.WritableStream = process.stdout): void {
   const fields = Object.entries(body as Fields)
   const width = Math.max(0, ...fields.map(([name]) => name.length))

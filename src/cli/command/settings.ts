@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { misused } from './failure.ts'
 
-/** The flags that every command takes. */
+/** Flags of every command. */
 export type Flags = { url?: string; token?: string; base?: string; json?: boolean }
 
-/** Which server is meant and who asks: flags before the environment before the data directory. */
+/** Connection settings. Precedence: flags, environment variables, data directory. */
 export type Settings = {
-  /** The address that the caller named; undefined when it is for us to find. */
+  /** Explicit URL; undefined to discover the server. */
   namedUrl: string | undefined
   dataDir: string
   base: string | undefined
@@ -27,7 +27,7 @@ export function readSettings(flags: Flags, env: NodeJS.ProcessEnv = process.env)
   }
 }
 
-/** An empty variable is one that is not set. */
+/** An empty variable counts as unset. */
 const set = (value: string | undefined): string | undefined => (value === '' ? undefined : value)
 
 function checkUrl(text: string): string {
@@ -39,7 +39,7 @@ function checkUrl(text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Where the server of the data directory says that it listens. */
+/** URL that the server of the data directory has written there. */
 export function announcedUrl({ dataDir }: Settings): string | undefined {
   try {
     const { url } = JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8')) as { url?: unknown }
@@ -49,17 +49,20 @@ export function announcedUrl({ dataDir }: Settings): string | undefined {
   }
 }
 
-/** The server that a command asks. */
+/** The server that a command connects to. */
 export const serverUrl = (settings: Settings): string =>
   settings.namedUrl ?? announcedUrl(settings) ?? STANDARD_URL
 
-/** Where the data directory keeps its token, if that is the one that is shown to the server. */
+/** Path of the token file in the data directory, if its token is used for this server. */
 export const tokenFile = (url: string, settings: Settings): string | undefined =>
   settings.namedToken === undefined && tokenFor(url, settings) !== undefined
     ? join(settings.dataDir, 'admin-token')
     : undefined
 
-/** The token to show to a server. The data directory's own goes to this machine only: elsewhere it would be given away. */
+/**
+ * The token for a server. The data directory's own token is sent only to its own server or to loopback
+ * addresses, so that it cannot leak.
+ */
 export function tokenFor(url: string, settings: Settings): string | undefined {
   if (settings.namedToken !== undefined) return settings.namedToken
   if (!LOOPBACK.test(new URL(url).hostname) && url !== announcedUrl(settings)) return undefined

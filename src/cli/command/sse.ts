@@ -1,6 +1,9 @@
 export type ServerEvent = { data: string; id: string | undefined }
 
-/** The events of a `text/event-stream` body that carry data or an id. Source: WHATWG HTML, "Interpreting an event stream". */
+/**
+ * Parses a `text/event-stream` body. Yields the events with data or an id. Source: WHATWG HTML, "Interpreting
+ * an event stream".
+ */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   let data: string[] = []
   let id: string | undefined
@@ -17,7 +20,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-/** Lines end in CR LF, LF or CR, also where a chunk ends between the two. */
+/** Splits lines at CR LF, LF or CR, including a CR LF that spans two chunks. */
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let held: string[] = []

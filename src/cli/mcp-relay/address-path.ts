@@ -1,17 +1,17 @@
 import { misused } from '../command/failure.ts'
 
-/** What of a server a client is to see. */
+/** The part of a server that an MCP client sees. */
 export type AddressScope = {
   base: string | undefined
   endpoint: string | undefined
-  /** Only tools that change nothing. */
+  /** Read tools only. */
   isReadOnly: boolean
-  /** Only these record types, and only these tools, with commas between them. */
+  /** Comma-separated restrictions to record types and tools. */
   types?: string | undefined
   tools?: string | undefined
 }
 
-/** The path and query of the address that serves it. */
+/** Builds the path and query of the MCP address. */
 export function mcpPath({ base, endpoint, isReadOnly, types, tools }: AddressScope): string {
   if (endpoint !== undefined && base === undefined)
     throw misused('--base is missing: an endpoint belongs to a base. Add --base <id>.')

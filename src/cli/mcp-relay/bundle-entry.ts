@@ -1,10 +1,10 @@
-/** The relay by itself, as desktop clients run it out of a bundle: everything it needs to know is in its environment. */
+/** Entry point of the relay in a desktop bundle. All configuration comes from the environment. */
 import { describe, misused, toFailure } from '../command/failure.ts'
 import { readSettings } from '../command/settings.ts'
 import { mcpPath } from './address-path.ts'
 import { relayStdio } from './stdio.ts'
 
-/** Of a setting that was left empty, a client may leave the placeholder in its place. */
+/** Some clients leave the placeholder in place of an empty setting. */
 const given = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name, value]) => name.startsWith('PLINTH_') && !value?.startsWith('${'),

@@ -5,13 +5,13 @@ import { note } from '../command/print.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
 import { type AddressScope, mcpPath } from './address-path.ts'
 
-/** A server as a client is told of it. The token is only ever referred to. */
+/** A server entry in a client's configuration. The token is only referenced, never included. */
 type Entry = { name: string; url: string; stdio: Stdio }
 type Stdio = { command: string; args: readonly string[]; env: Record<string, string> }
 type Client = {
   /** Where the text goes. */
   file: string
-  /** What else is to be done. */
+  /** How to supply the token. */
   token: string
   text: (entry: Entry) => string
 }
@@ -23,7 +23,7 @@ const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 const FROM_ENVIRONMENT =
   'Set PLINTH_TOKEN in the environment the client starts in ("plinth token create" makes one).'
 
-/** What each client reads: its keys, and its way to refer to a secret. */
+/** Configuration format of each client, with its syntax for secrets. */
 const CLIENTS: Readonly<Record<string, Client>> = {
   'claude-code': {
     file: '.mcp.json in the project, or run "claude mcp add-json" with one entry of it',
@@ -59,16 +59,16 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   codex: {
     file: '~/.codex/config.toml',
     token: FROM_ENVIRONMENT,
-    // A JSON string of these characters is a TOML string too.
+    // A JSON string with these characters is also a TOML string.
     text: ({ name, url }) =>
       `[mcp_servers.${name}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "PLINTH_TOKEN"`,
   },
 }
 
-/** The clients that there are words for. */
+/** Names of the supported clients. */
 export const CLIENT_NAMES = Object.keys(CLIENTS)
 
-/** Prints what the client needs to connect, and beside it where that goes. */
+/** Prints the configuration for a client, and on standard error where to put it. */
 export function mcpConfig(settings: Settings, scope: AddressScope, clientName: string): void {
   const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
   if (!client) {
@@ -81,14 +81,14 @@ export function mcpConfig(settings: Settings, scope: AddressScope, clientName: s
   note(`Goes into ${client.file}.\n${client.token}\n`)
 }
 
-/** Several bases may stand in one file, each under a name that every client takes. */
+/** Unique entry name, so that one file can hold several bases. Uses characters that all clients accept. */
 const entryName = ({ base, endpoint }: AddressScope) =>
   ['plinth', base, endpoint]
     .filter((part) => part !== undefined)
     .join('-')
     .replace(/[^A-Za-z0-9_-]/g, '-')
 
-/** A command by absolute paths: clients start it anywhere, and with another PATH than a terminal's. */
+/** The stdio command with absolute paths, because clients use another directory and PATH than a terminal. */
 function stdioOf(settings: Settings, { base, endpoint, isReadOnly, types, tools }: AddressScope): Stdio {
   const flags = [
     ...(base === undefined ? [] : ['--base', base]),
@@ -98,7 +98,7 @@ function stdioOf(settings: Settings, { base, endpoint, isReadOnly, types, tools 
     ...(tools === undefined ? [] : ['--tools', tools]),
   ]
   const { namedUrl, dataDir } = settings
-  // A token that the relay will find by itself needs no place in a file.
+  // Omit a token that the relay can find by itself.
   const isKept =
     namedUrl === undefined || tokenFor(namedUrl, { ...settings, namedToken: undefined }) !== undefined
   return {

@@ -2,13 +2,13 @@ export type Server = { url: string; token: string | undefined }
 
 type Sent = { text?: string; signal: AbortSignal; headers?: Record<string, string> }
 
-/** One MCP address, at whatever server serves it now. */
+/** HTTP connection to one MCP address. Finds the server again after it was lost. */
 export class Http {
   readonly #find: () => Promise<Server>
   readonly #path: string
   #server: Promise<Server> | undefined
 
-  /** @param find the server to ask now; asked again after it was lost */
+  /** @param find locates the server; called again after a connection is lost */
   constructor(find: () => Promise<Server>, path: string) {
     this.#find = find
     this.#path = path
@@ -40,7 +40,7 @@ export class Http {
       })
     } catch (error) {
       if (!mayFind || !isRefused(error)) throw error
-      // Nothing listens there any more, so nothing was taken: another server may have come in its place.
+      // Connection refused: the request was not processed, so a retry is safe. The server may have moved.
       this.#server = undefined
       return this.send(method, request, false)
     }

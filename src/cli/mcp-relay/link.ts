@@ -5,28 +5,31 @@ import { type Message, ownHeaders, ownVersion, standingWish } from './message.ts
 
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 30_000
-/** How long later messages wait for the stream; one that a proxy holds back opens with its first event. */
+/**
+ * How long later messages wait for the event stream to open. Some proxies deliver nothing before the first
+ * event.
+ */
 const OPENING_MS = 1000
 const FAREWELL_MS = 1000
 
 /**
- * The HTTP side of a relay: one MCP endpoint and, before 2026-07-28, the session with it. A server that went away
- * is looked for again, and a session that it no longer knows is opened anew with what opened it before.
+ * The HTTP side of the relay: an MCP address and, in the legacy era, its session. Reconnects when the server
+ * restarts, and replaces a lost session by repeating its `initialize`.
  */
 export class Link {
-  /** What `initialize` agreed on. */
+  /** Protocol version negotiated by `initialize`. */
   version: string | undefined
-  /** Takes what the server says unasked. */
+  /** Receives server-initiated messages. */
   onData: (json: string) => void = () => {}
   readonly #http: Http
   #session: string | undefined
   #opening: { initialize?: string; initialized?: string } = {}
-  /** What the session was asked to tell of from then on, as it was asked. */
+  /** Subscriptions and log level of the session, to restore them in a new one. */
   readonly #wishes = new Map<string, string>()
   #renewal: Promise<void> | undefined
   #listening = new AbortController()
 
-  /** @param find the server to ask now; asked again after it was lost */
+  /** @param find locates the server; called again after a connection is lost */
   constructor(find: () => Promise<Server>, path: string) {
     this.#http = new Http(find, path)
   }
@@ -35,7 +38,7 @@ export class Link {
     await this.#http.connect()
   }
 
-  /** Sends a line of messages, once: it is repeated only where the server cannot have taken it. */
+  /** Sends a line of messages. Retries only if the server cannot have processed it. */
   async post(text: string, messages: readonly Message[], signal: AbortSignal): Promise<Response> {
     const [first = {}] = messages
     const version = ownVersion(first)
@@ -43,7 +46,7 @@ export class Link {
     const opens = first.method === 'initialize'
     if (opens) this.#forget(text)
     const send = () => this.#send('POST', { text, signal, ...(own && { own }) })
-    // A failed one is tried again by the message itself.
+    // If the renewal fails, the message itself retries it.
     if (!own && !opens) await this.#renewal?.catch(() => {})
     const session = this.#session
     let response = await send()
@@ -61,7 +64,7 @@ export class Link {
     return response
   }
 
-  /** Ends the session; the server need not wait for it to expire. */
+  /** Ends the session on the server, instead of waiting for its timeout. */
   async close(): Promise<void> {
     this.#listening.abort()
     if (this.#session === undefined) return
@@ -87,7 +90,7 @@ export class Link {
     }
   }
 
-  /** Opens a session in place of the one that is lost, once for all that miss it. */
+  /** Replaces a lost session. Concurrent callers share one renewal. */
   #renew(lost: string): Promise<void> {
     if (this.#renewal === undefined && this.#session !== lost) return Promise.resolve()
     this.#renewal ??= this.#reopen(lost).finally(() => {
@@ -102,7 +105,7 @@ export class Link {
     const signal = AbortSignal.timeout(LONGEST_RETRY_MS)
     const ask = async (text: string) => {
       const response = await this.#send('POST', { text, signal })
-      // To its end: to hang up would be to cancel.
+      // Read to the end: a disconnect would cancel the request.
       await response.text()
       if (!response.ok) throw new Error(`the session could not be opened anew: HTTP ${response.status}`)
       return response
@@ -114,7 +117,7 @@ export class Link {
       await ask(initialized)
       for (const wish of this.#wishes.values()) await ask(wish)
     } catch (error) {
-      // Known to be lost still, so that the next message tries again.
+      // Keep the lost session id, so that the next message retries.
       this.#session = lost
       throw error
     }
@@ -122,8 +125,8 @@ export class Link {
   }
 
   /**
-   * Keeps a stream open for what the server says unasked. A server that has none says so, and that is that. Resolves
-   * when it is open: what comes of later messages is heard.
+   * Keeps the GET stream open for server-initiated messages, if the server supports it. Resolves when it is
+   * open, so that no notification caused by later messages is missed.
    */
   async #listen(): Promise<void> {
     this.#listening.abort()
@@ -159,14 +162,14 @@ export class Link {
             if (data !== '') this.onData(data)
           }
       } catch {
-        // Lost or ended; which of the two, the signal knows.
+        // The stream failed or was aborted; the loop condition checks the signal.
       }
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
   #send(method: string, { text, signal, own }: Sent, mayFind?: boolean): Promise<Response> {
-    // A message that names its own version belongs to no session.
+    // Messages that carry their own version belong to no session.
     const headers = own?.['mcp-protocol-version']
       ? own
       : {

@@ -1,4 +1,4 @@
-/** What a relay has to know of JSON-RPC and of MCP's HTTP headers; everything else passes through unread. */
+/** The parts of JSON-RPC and MCP headers that the relay needs. Everything else passes through unchanged. */
 
 export type Id = string | number
 export type Message = {
@@ -9,7 +9,10 @@ export type Message = {
   error?: unknown
 }
 
-/** The messages of a line: one, or the members of a batch. @throws when it is not JSON-RPC */
+/**
+ * Parses a line: one message, or a batch.
+ * @throws if it is not JSON-RPC
+ */
 export function readMessages(text: string): Message[] {
   const value: unknown = JSON.parse(text)
   const messages = Array.isArray(value) ? value : [value]
@@ -24,15 +27,15 @@ export const isRequest = (message: Message): message is Message & { id: Id; meth
 export const isResponse = ({ id, method }: Message): boolean =>
   method === undefined && id !== undefined && id !== null
 
-/** The version a message names for itself, from 2026-07-28 on; earlier ones agree on it once, in `initialize`. */
+/** Protocol version inside a message (from 2026-07-28). Earlier versions negotiate it in `initialize`. */
 export function ownVersion({ params }: Message): string | undefined {
   const version = params?._meta?.['io.modelcontextprotocol/protocolVersion']
   return typeof version === 'string' ? version : undefined
 }
 
 /**
- * What a message asks a session for from then on, and whether it still does after it: a session that takes the place of
- * another is asked for it again.
+ * Session state that a message sets or clears: a subscription or the log level. A replacement session needs
+ * it again.
  */
 export function standingWish({ method, params }: Message): { about: string; stands: boolean } | undefined {
   if (method === 'logging/setLevel') return { about: 'level', stands: true }
@@ -49,7 +52,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   'tasks/cancel': 'taskId',
 }
 
-/** The headers that repeat a self-contained message; the server refuses any that disagree with it. */
+/** Headers that repeat parts of a self-contained message. The server rejects mismatches. */
 export function ownHeaders(message: Message, version: string): Record<string, string> {
   const { method = '', params } = message
   const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
@@ -61,13 +64,13 @@ export function ownHeaders(message: Message, version: string): Record<string, st
   }
 }
 
-/** Text as a header can carry it: in Base64 where it is not plain, or looks as if it were Base64 already. */
+/** Encodes a header value; in Base64 if it is not plain ASCII or looks like Base64 encoding already. */
 function headerText(text: string): string {
   const isPlain = /^[\x20-\x7e]+$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/i.test(text)
   return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 }
 
-/** One line of standard output. Line breaks in JSON text are only ever space between its parts. */
+/** One line of output. Line breaks in JSON are only white space between tokens. */
 export const asLine = (json: string): string => `${json.replace(/[\r\n]+/g, ' ').trim()}\n`
 
 export function errorLine(id: Id | null, code: number, message: string, data?: unknown): string {

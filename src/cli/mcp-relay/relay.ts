@@ -20,8 +20,8 @@ type Open = { id: Id; method: string; isOwn: boolean; isCancelled: boolean; cont
 type Waiting = Map<string, Open>
 
 /**
- * Carries JSON-RPC lines to a server and its answers back. Every request is answered, by the server or else by us, but for
- * those that the client has cancelled: it waits for them no more.
+ * Relays JSON-RPC lines to a server, and its responses back. Every request gets a response, from the server
+ * or from the relay, unless the client has cancelled it.
  */
 export class Relay {
   readonly #link: Link
@@ -35,7 +35,7 @@ export class Relay {
     link.onData = (json) => this.#pass(json, new Map())
   }
 
-  /** Takes one line. Requests run beside each other; what later lines may build on is waited for. */
+  /** Handles one line. Requests run concurrently; messages that later lines depend on are awaited. */
   async take(line: string): Promise<void> {
     if (line.trim() === '') return
     let messages: Message[]
@@ -51,7 +51,7 @@ export class Relay {
     if (!messages.some(isRequest) || messages.some(({ method }) => method === 'initialize')) await exchange
   }
 
-  /** Waits for the answers that are under way, but not for ever. */
+  /** Waits for open requests, up to `ms`. */
   async drain(ms: number): Promise<void> {
     for (const { method, controller } of this.#open.values())
       if (method === 'subscriptions/listen') controller.abort()
@@ -65,7 +65,7 @@ export class Relay {
     this.#answerAll(this.#open, INTERNAL_ERROR, 'The relay stopped before the server responded.')
   }
 
-  /** From 2026-07-28 on a request is cancelled over HTTP by hanging up, not by a message. */
+  /** From 2026-07-28, disconnecting cancels a request over HTTP, instead of a message. */
   #cancels({ method, params }: Message): boolean {
     const open = method === 'notifications/cancelled' ? this.#open.get(keyOf(params?.requestId)) : undefined
     if (open) open.isCancelled = true
@@ -102,7 +102,9 @@ export class Relay {
     }
   }
 
-  /** Passes on what the server said, but for answers to what was cancelled, and takes note of what it answers. */
+  /**
+   * Forwards server messages, except responses to cancelled requests, and marks their requests as answered.
+   */
   #pass(json: string, waiting: Waiting): void {
     const messages = readMessages(json)
     const passed = messages.filter((message) => !isResponse(message) || this.#settle(message, waiting))
@@ -110,7 +112,7 @@ export class Relay {
     else if (passed.length > 0) this.#output.write(asLine(JSON.stringify(passed)))
   }
 
-  /** Is the answer waited for still? */
+  /** Whether the response is still awaited. */
   #settle({ id, result }: Message, waiting: Waiting): boolean {
     const open = waiting.get(keyOf(id))
     waiting.delete(keyOf(id))
@@ -119,7 +121,7 @@ export class Relay {
     return open?.isCancelled !== true
   }
 
-  /** A refusal in HTTP becomes the answer of each request that it refuses. */
+  /** Converts an HTTP error to a JSON-RPC error for each affected request. */
   async #refuse(response: Response, waiting: Waiting): Promise<void> {
     const { code, message, data } = readRefusal(await response.text(), response.status)
     if (waiting.size === 0) this.#output.log(`the server refused a message: ${message}`)
@@ -143,10 +145,10 @@ export class Relay {
   }
 }
 
-/** Is any of them still waited for? */
+/** Whether any request is still awaited. */
 const awaited = (waiting: Waiting): boolean => [...waiting.values()].some(({ isCancelled }) => !isCancelled)
 
-/** 1 and "1" are two ids. */
+/** Distinguishes the ids 1 and "1". */
 const keyOf = (id: unknown): string => JSON.stringify(id) ?? ''
 
 type Refusal = { code: number; message: string; data?: unknown }

@@ -7,15 +7,15 @@ import { Relay } from './relay.ts'
 const DRAIN_MS = 5000
 
 type Ends = {
-  /** The server to ask now; asked again after it was lost. */
+  /** Locates the server; called again after a connection is lost. */
   find: () => Promise<Server>
   path: string
   log: (text: string) => void
 }
 
 /**
- * Relays MCP between standard input and output and a server, until the input ends or the process is told to.
- * Standard output is the protocol: whatever else is printed in this process goes beside it from now on.
+ * Relays MCP between standard input/output and a server, until the input ends or a signal arrives. Standard
+ * output carries the protocol, so other output of the process is redirected to standard error.
  */
 export async function relayStdio({ find, path, log }: Ends): Promise<void> {
   const write = process.stdout.write.bind(process.stdout)

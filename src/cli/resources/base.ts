@@ -1,3 +1,4 @@
+/** Commands of bases. */
 import type { Noun } from '../command/command.ts'
 import { confirm, createOnly, description, ifMatch, json, name, paging, writing } from '../command/options.ts'
 

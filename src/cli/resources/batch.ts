@@ -4,7 +4,7 @@ import { note, showRows } from '../command/print.ts'
 
 type Done = { data: Record<string, unknown>[]; meta: { count: number } }
 
-/** `plinth batch --operations @file`. */
+/** Command `plinth batch --operations @file`. */
 export const batch: Row = {
   name: 'batch',
   summary: 'Run up to 1,000 operations in one transaction: all of them, or none',

@@ -17,7 +17,7 @@ type Page = { data: Entry[]; meta: { has_more: boolean; next_after: number } }
 const COLUMNS = ['seq', 'at', 'operation', 'kind', 'record_type', 'id', 'version', 'actor']
 const flat = (entry: Entry) => ({ ...entry, actor: `${entry.actor.name} (${entry.actor.via})` })
 
-/** `plinth changes`. */
+/** Command `plinth changes`. */
 export const changes: Row = {
   name: 'changes',
   summary: 'Read the change log of a base, or follow it as it grows',
@@ -49,7 +49,7 @@ export const changes: Row = {
   },
 }
 
-/** `plinth revert <seq>`. */
+/** Command `plinth revert <seq>`. */
 export const revert: Row = {
   name: 'revert',
   summary: 'Revert a change of a record or a relationship: it becomes what it was before',

@@ -6,7 +6,7 @@ type Claimed = { data: { record: Record<string, unknown>; claim: { id: string; e
 
 const lease = count('--lease-seconds <count>', 'lease_seconds', 'how long it lasts without a heartbeat')
 
-/** `plinth claim <type>`. */
+/** Command `plinth claim <type>`. */
 export const claim: Row = {
   name: 'claim',
   summary: 'Claim records of a type: each goes to one caller, until the lease ends',

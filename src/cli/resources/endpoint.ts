@@ -8,7 +8,7 @@ const flag = (flags: string, field: string, about: string, value: boolean): Opti
   value,
 })
 
-/** Selections of tools, which endpoints and toolsets are put with. */
+/** Option for tool selections, shared by endpoints and toolsets. */
 export const tools = json(
   '--tools <json>',
   'tools',

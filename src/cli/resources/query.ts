@@ -8,10 +8,10 @@ type Page = {
   meta: { has_more: boolean; next_cursor?: string; total?: number; hint?: string }
 }
 
-/** Fields beside the data that a table shows when they are there; the rest of a record is `plinth record get`. */
+/** Record fields that a table shows if present. `plinth record get` shows the others. */
 const LEADING = ['id', 'external_id', 'status', 'version', 'updated_at', '_search_score']
 
-/** `plinth query <type>`. */
+/** Command `plinth query <type>`. */
 export const query: Row = {
   name: 'query',
   summary: 'Query the records of a type',
@@ -42,13 +42,13 @@ export const query: Row = {
   },
 }
 
-/** Records as a table, with what stands beside each before its own fields. */
+/** Prints records as a table. `beside` names leading columns. */
 export function showRecords(data: readonly Found[], beside: readonly string[] = []): void {
   const rows = data.map(flat)
   showRows(rows, [...beside, ...columnsOf(rows)])
 }
 
-/** A record with the properties of its data beside its own fields. */
+/** Flattens a record: its data properties become columns. */
 function flat({ data, ...fields }: Found): Record<string, unknown> {
   const properties = Object.entries((data ?? {}) as object).map(([name, value]) => [`data.${name}`, value])
   return { ...fields, ...Object.fromEntries(properties) }

@@ -11,7 +11,7 @@ const fields: readonly Option[] = [
   json('--display <json>', 'display', 'free settings for user interfaces'),
 ]
 
-/** What becomes of records that a changed schema refuses. */
+/** Options for records that do not match a changed schema. */
 const change: readonly Option[] = [
   query('--on-invalid <allow>', 'on_invalid', 'allow: keep records the schema refuses'),
   {

@@ -1,3 +1,4 @@
+/** Commands of records. */
 import type { Noun, Row } from '../command/command.ts'
 import { readJson } from '../command/input.ts'
 import {

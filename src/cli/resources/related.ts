@@ -9,7 +9,7 @@ type Found = {
 }
 type Page = { data: Found[]; meta: { has_more: boolean; offset: number; total?: number } }
 
-/** `plinth record related <type> <id>`. */
+/** Command `plinth record related <type> <id>`. */
 export const related: Row = {
   name: 'related',
   summary: 'Show the records that relationships lead to, the nearest first',

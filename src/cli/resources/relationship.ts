@@ -1,9 +1,10 @@
+/** Commands of relationships. */
 import type { Noun } from '../command/command.ts'
 import { createOnly, ifMatch, json, type Option, paging, query, text, writing } from '../command/options.ts'
 
 const ONE = '/:base_id/relationships/:id'
 
-/** Which record one end of it is. */
+/** Options that identify the record at one end. */
 const end = (side: 'source' | 'target'): readonly Option[] => [
   {
     ...text(`--${side}-type <type>`, `${side}_record_type`, `the record type of its ${side}`),

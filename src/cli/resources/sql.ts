@@ -9,7 +9,7 @@ type Result = {
   meta: { has_more: boolean; columns: { name: string }[] }
 }
 
-/** `name=value`: the value as JSON where it is JSON that arrives as written, else as the text it is. */
+/** Parses `name=value`. The value is JSON if it parses without loss, else text. */
 function readPair(text: string, flag: string): readonly [string, unknown] {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
   if (name === undefined) throw misused(`${flag} must have the form name=value.`)
@@ -30,7 +30,7 @@ const param: Option = {
   conflicts: 'params',
 }
 
-/** `plinth sql 'SELECT …'`. */
+/** Command `plinth sql 'SELECT …'`. */
 export const sql: Row = {
   name: 'sql',
   summary: 'Run a read-only SQL statement; record types are relations by their ids',

@@ -14,7 +14,10 @@ const grant: Option = {
   several: true,
 }
 
-/** `key=value,key=value`. A key that comes again, or a value with `|`, makes a list. The server knows which keys there are. */
+/**
+ * Parses `key=value,key=value`. A repeated key, or `|` in a value, makes a list. The server validates the
+ * keys.
+ */
 function readGrant(written: string): Record<string, string | string[]> {
   const lists = new Map<string, string[]>()
   for (const part of written.split(',')) {
@@ -27,7 +30,7 @@ function readGrant(written: string): Record<string, string | string[]> {
   )
 }
 
-/** The raw token alone on standard output, where a script can take it; the rest beside it. */
+/** Prints only the raw token on standard output, for scripts; the rest goes to standard error. */
 function showCreated({ body, replayed }: Answer): void {
   const { token, ...rest } = body as { token?: unknown }
   if (typeof token !== 'string') showOne(body)

@@ -1,3 +1,4 @@
+/** Commands of toolsets. */
 import { configuration } from '../command/configuration.ts'
 import { description, name } from '../command/options.ts'
 import { tools } from './endpoint.ts'

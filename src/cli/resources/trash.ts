@@ -1,3 +1,4 @@
+/** Command that lists deleted records. */
 import type { Noun } from '../command/command.ts'
 import { cursor, paging, query } from '../command/options.ts'
 

@@ -2,7 +2,7 @@ import type { Row } from '../command/command.ts'
 import { query } from '../command/options.ts'
 import { showRecords } from './query.ts'
 
-/** `plinth wait <type>`. */
+/** Command `plinth wait <type>`. */
 export const wait: Row = {
   name: 'wait',
   summary: 'Wait for a record of a type that matches',
