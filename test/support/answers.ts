@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Answer, Body } from './server.ts'
 
-/** The closed set of codes, with their statuses. */
+/** The error codes with their HTTP statuses. */
 const STATUS = {
   VALIDATION_ERROR: 400,
   UNAUTHORIZED: 401,
@@ -17,7 +17,7 @@ const DETAIL_KEYS = ['path', 'code', 'message', 'expected', 'received', 'allowed
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 export const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** True when the long runs of property tests are asked for. */
+/** True for long runs of property tests (PLINTH_TEST_LONG=1). */
 export const LONG = process.env['PLINTH_TEST_LONG'] === '1'
 
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
@@ -25,13 +25,13 @@ export const times = <T>(count: number, make: (index: number) => T): T[] =>
 
 export const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The body of a success with that status. */
+/** Asserts a success with the status and returns the body. */
 export function succeed(answer: Answer, status = 200): Body {
   expect(answer.status, answer.text.slice(0, 400)).toBe(status)
   return answer.body
 }
 
-/** Holds an answer to the one error shape, and gives the error back. */
+/** Asserts a failure in the error format and returns the error. */
 export function expectFailure(answer: Answer, code: Code): Body {
   expect(answer.status, `${code} expected: ${answer.text.slice(0, 400)}`).toBe(STATUS[code])
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -47,14 +47,14 @@ export function expectFailure(answer: Answer, code: Code): Body {
   }
   const replayed = answer.headers.get('idempotency-replayed') === 'true'
   if (!replayed) expect(error.request_id).toBe(answer.headers.get('x-request-id'))
-  // What is ours stays ours: no SQL, no file of the server, no stack.
+  // No internals leak: no SQL, no file names, no stack traces.
   expect(answer.text).not.toMatch(
     /\bplinth\.[a-z]|SELECT |INSERT INTO|prisma|node_modules|\.ts\b|\n? {4}at /i,
   )
   return error
 }
 
-/** A 400 that names the place; gives the detail back. */
+/** Asserts a 400 with a detail at the path, and returns the detail. */
 export function expectFault(answer: Answer, path: string): Body {
   const { details } = expectFailure(answer, 'VALIDATION_ERROR')
   const found = details.find((detail: Body) => detail.path === path)

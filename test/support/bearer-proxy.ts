@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 export type BearerProxy = { url: string; close(): Promise<void> }
 
 /**
- * A door on loopback that adds a token to each request: for clients that cannot send one. All else, streams and the
- * Host header included, passes as it came.
+ * Loopback proxy that adds a bearer token to each request, for clients that cannot send one. Streams and all
+ * headers, including Host, pass unchanged.
  */
 export async function openBearerProxy(target: string, token: string): Promise<BearerProxy> {
   const { hostname, port } = new URL(target)
@@ -19,7 +19,7 @@ export async function openBearerProxy(target: string, token: string): Promise<Be
     })
     outer.on('response', (response) => {
       reply.writeHead(response.statusCode ?? 502, response.headers)
-      // A stream's headers are news before its first event is.
+      // Forward the headers of a stream before its first event.
       reply.flushHeaders()
       response.pipe(reply)
       response.on('error', () => reply.destroy())

@@ -3,18 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commandOf, runNode } from './run.ts'
 
-/** The suite that knows both eras, and the last of the line before it, which knows the older one. */
+/**
+ * The MCP conformance suites: `current` tests both eras, `stable` is the last release that tests only the
+ * legacy era.
+ */
 const PACKAGES = { current: '@modelcontextprotocol/conformance', stable: 'conformance-stable' } as const
 
 export type Suite = {
   of: keyof typeof PACKAGES
-  /** The frozen set of scenarios that a revision of the protocol requires; the suite's own choice, when left out. */
+  /** The frozen scenarios of a protocol revision; the suite's default selection otherwise. */
   requirements?: string
-  /** A baseline: what it names must fail, and nothing else may. */
+  /** Baseline file: the listed scenarios must fail, and no others may. */
   expectedFailures?: string
 }
 
-/** Runs a suite against a server that needs no token. @returns the exit code, and what was found, for people */
+/**
+ * Runs a conformance suite against a server that needs no token.
+ * @returns the exit code, and the findings as text
+ */
 export async function runSuite(
   url: string,
   { of, requirements, expectedFailures }: Suite,
@@ -36,14 +42,14 @@ export async function runSuite(
 
 type Check = { id: string; status: string; errorMessage?: string; details?: unknown }
 
-/** Is a scenario among those that decide: not expected to fail, nor run for the record only? */
+/** Whether a scenario counts: neither expected to fail nor unscored. */
 function decides(found: string): (scenario: string) => boolean {
   const unexpected = [...found.matchAll(/^ {2}✗ ([\w-]+)(?::[\w-]+)?$/gm)].map(([, scenario]) => scenario)
   const unscored = [...found.matchAll(/^ {2}. (\S+) \(/gm)].map(([, scenario]) => scenario)
   return (scenario) => (unexpected.length > 0 ? unexpected.includes(scenario) : !unscored.includes(scenario))
 }
 
-/** What failed, scenario by scenario: the suite prints how much, and writes what into files. */
+/** Collects failures by scenario from the result files. The suite prints only counts. */
 async function failuresIn(results: string, concerns: (scenario: string) => boolean): Promise<string> {
   const lines: string[] = []
   for (const directory of (await readdir(results)).sort()) {

@@ -5,19 +5,19 @@ import { databaseUrl } from './global-setup.ts'
 
 export type TestDatabase = {
   url: string
-  /** Looks at the database itself, past the product. */
+  /** Queries the database directly, bypassing the product. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   drop(): Promise<void>
 }
 
-/** A fresh clone of the migrated template. */
+/** Clones the migrated template database. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const server = inject('server')
   const template = inject('template')
   const name = `${template}_${randomBytes(4).toString('hex')}`
   const admin = new pg.Client({ connectionString: server })
   await admin.connect()
-  // PostgreSQL clones a template for one caller at a time.
+  // PostgreSQL allows only one concurrent clone of a template.
   await admin.query('SELECT pg_advisory_lock(77)')
   await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
   await admin.end()

@@ -1,9 +1,9 @@
-/** Exact decimal arithmetic on numbers as JSON spells them. */
+/** Exact decimal arithmetic on JSON numbers. */
 
-/** `units` times ten to the minus `scale`. */
+/** `units` × 10^-`scale`. */
 export type Decimal = { units: bigint; scale: number }
 
-/** The decimal that a JSON number, or a string of one, spells. */
+/** Parses a JSON number, or a string that contains one. */
 export function decimal(value: number | string): Decimal {
   const [mantissa = '', exponent = '0'] = String(value).toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
@@ -17,7 +17,7 @@ export function plus(a: Decimal, b: Decimal): Decimal {
   return { units: at(a, scale) + at(b, scale), scale }
 }
 
-/** Less than 0, 0 or more. */
+/** Compares: negative, 0 or positive. */
 export const difference = (a: Decimal, b: Decimal) => sign(plus(a, { ...b, units: -b.units }).units)
 
 export const equals = (a: Decimal, b: Decimal) => difference(a, b) === 0
@@ -28,7 +28,7 @@ const at = ({ units, scale }: Decimal, wanted: number) => units * 10n ** BigInt(
 
 const digits = ({ units, scale }: Decimal) => `${units}e-${scale}`
 
-/** A number where a double prints the very same value, else a string of all digits. */
+/** A number if a double represents the value exactly, else a string with all digits. */
 export function printed(value: Decimal): number | string {
   const double = Number(digits(value))
   if (Number.isFinite(double) && equals(decimal(double), value)) return double
@@ -38,7 +38,7 @@ export function printed(value: Decimal): number | string {
   return `${value.units < 0n ? '-' : ''}${text.slice(0, point)}${fraction && `.${fraction}`}`
 }
 
-/** The nearest double of a quotient, within one unit of its last place or so. */
+/** Quotient as a double, correct to about one unit in the last place. */
 export function over(value: Decimal, count: number): number {
   const precision = 400
   const units = (value.units * 10n ** BigInt(precision)) / BigInt(count)

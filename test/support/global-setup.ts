@@ -8,13 +8,16 @@ import { openCluster } from '../../src/postgres/cluster.ts'
 
 const quiet = { info: () => {}, warn: () => {} }
 
-/** What generated tests begin with, printed so that a failure can be repeated. */
+/** Seed of generated tests. Printed, so that a failure can be reproduced. */
 function seedOfRun(): number {
   const given = process.env['PLINTH_TEST_SEED'] ?? (process.env['PLINTH_TEST_LONG'] ? undefined : '20261121')
   return Number(given ?? Math.floor(Math.random() * 2 ** 31))
 }
 
-/** One PostgreSQL for the run, with a migrated template that each file clones. `DATABASE_URL` names another one to use. */
+/**
+ * Starts one PostgreSQL for the run, with a migrated template that each test file clones. `DATABASE_URL`
+ * selects an existing server.
+ */
 export default async function setup(project: TestProject) {
   const given = process.env['DATABASE_URL']
   const dataDir = await mkdtemp(join(tmpdir(), 'plinth-test-'))
@@ -22,7 +25,7 @@ export default async function setup(project: TestProject) {
   const server = given ?? cluster?.url ?? ''
   const template = `plinth_template_${process.pid}`
   await onServer(server, async (client) => {
-    // What the run writes need not outlive it. Tests of crashes start servers of their own.
+    // The test data is disposable, so turn off durability. Crash tests start their own servers.
     if (cluster)
       for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'])
         await client.query(`ALTER SYSTEM SET ${name} = off`)

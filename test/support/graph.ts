@@ -5,20 +5,23 @@ export const REL_TYPES = ['road', 'rail'] as const
 export const DIRECTIONS = ['outgoing', 'incoming', 'both'] as const
 type Direction = (typeof DIRECTIONS)[number]
 
-/** Records by their place in `types`, which says of what type each is, and links between them. */
+/**
+ * A graph of records and links. Records are numbered by their position in `types`, which has their record
+ * types.
+ */
 export type Graph = {
   types: readonly string[]
   links: readonly { rel: string; source: number; target: number }[]
 }
 
-/** What bounds a walk: as the parameters of a request, but for the start. */
+/** Request parameters of a traversal, without the start. */
 export type Walk = { direction: Direction; depth: number; rel: string | null }
 
 export const nodeId = (n: number): string => `n${n}`
 export const linkId = ({ rel, source, target }: Graph['links'][number]): string =>
   `${rel}-${source}-${target}`
 
-/** Makes the records and links in a base that has their types. */
+/** Creates the records and links in a base that has the types. */
 export async function putGraph(call: Call, base: string, { types, links }: Graph): Promise<void> {
   const put = async (path: string, body: object) =>
     void succeed(await call('PUT', `/v1/${base}/${path}`, body), 201)
@@ -39,7 +42,10 @@ export async function putGraph(call: Call, base: string, { types, links }: Graph
   )
 }
 
-/** The records within reach, each with its least depth, found as a textbook does; only through types that are `open`. */
+/**
+ * Reference breadth-first search: the reachable records with their distance. Passes only through types in
+ * `open`.
+ */
 export function breadthFirst(
   { types, links }: Graph,
   start: number,
@@ -54,7 +60,7 @@ export function breadthFirst(
     if (direction !== 'outgoing' && isOpen(link.source)) next[link.target]?.push(link.source)
   }
   const seen = new Map([[start, 0]])
-  // A map goes on to what is added while it is read.
+  // Iterating over a Map visits entries that are added meanwhile.
   for (const [at, far] of seen)
     if (far < depth) for (const n of next[at] ?? []) if (!seen.has(n)) seen.set(n, far + 1)
   seen.delete(start)

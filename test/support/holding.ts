@@ -2,12 +2,12 @@ import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import type { TestDatabase } from './database.ts'
 
-/** A transaction past the product, that others can be made to wait for. */
+/** A transaction outside the product whose locks block others. */
 export type Holding = {
   query(text: string, values?: unknown[]): Promise<unknown>
-  /** The backends that wait for it, each with what it runs. */
+  /** The backends that wait for its locks, with their statements. */
   waiting(): Promise<{ pid: number; application_name: string; query: string }[]>
-  /** Ends it, with what it did or, as a rule, without. */
+  /** Ends the transaction, by default with a rollback. */
   end(how?: 'COMMIT' | 'ROLLBACK'): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export async function holdOpen(database: TestDatabase): Promise<Holding> {
     await client.query(how)
     await client.end()
   }
-  // A test that fails holds up no other.
+  // Release the locks if the test fails.
   onTestFinished(() => end())
   return {
     query: (text, values) => client.query(text, values),

@@ -13,7 +13,7 @@ export type Entry = {
   is_unique: boolean
 }
 
-/** The indexes of a type once none is being built any more. */
+/** Waits until no index of the type is being built, and returns the indexes. */
 export async function settled(world: World, type: string, base = 'crm'): Promise<Body> {
   let indexes: Body
   const isBuilding = async () => {
@@ -26,7 +26,7 @@ export async function settled(world: World, type: string, base = 'crm'): Promise
 
 const KEYS = 'index_id, id, k1, k2, k3, created_at, is_unique'
 
-/** The entries of a type's indexes, as the database has them. */
+/** The index entries of a type in the database. */
 export const entriesOf = (world: World, type: string): Promise<Entry[]> =>
   world.database.query<Entry>(
     `SELECT ${KEYS} FROM plinth.record_index x
@@ -35,18 +35,18 @@ export const entriesOf = (world: World, type: string): Promise<Entry[]> =>
     [type],
   )
 
-/** An entry that differs, with how, and what is known of its index and its record. */
+/** An index entry that differs from the expected one, with its index and record. */
 type Fault = Entry & {
   fault: 'missing' | 'superfluous'
   index: { kind: string; status: string; fields: unknown }
   record: { version: number; updated_at: string; data: unknown } | null
-  /** How many there are; the first of them are shown. */
+  /** Total number; only the first ones are listed. */
   faults: number
 }
 
 /**
- * The entries that differ from what the records ask for, missing and superfluous ones alike. Those of an index that failed
- * are no concern of anybody until a job has deleted them.
+ * Compares index entries with those that the records require, and returns missing and superfluous ones.
+ * Ignores failed indexes, whose entries a job deletes later.
  */
 export const outOfTrue = (world: World, type: string): Promise<Fault[]> =>
   world.database.query<Fault>(
@@ -73,7 +73,7 @@ export const outOfTrue = (world: World, type: string): Promise<Fault[]> =>
     [type],
   )
 
-/** How many entries are left of indexes that failed or are gone. */
+/** Number of remaining entries of failed or deleted indexes. */
 export async function leftOver(world: World): Promise<number> {
   const living = `SELECT id FROM plinth.record_type_index WHERE status <> 'failed'`
   const [left] = await world.database.query<{ n: number }>(

@@ -1,4 +1,4 @@
-/** Times as the reference reads them: RFC 3339 with any offset, or without one in a timezone. */
+/** Reference implementation of timestamps: RFC 3339 with any offset, or local time in a timezone. */
 
 const SPELLING = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?([Zz]|[+-]\d\d:\d\d)?)?$/
 const MINUTE = 60_000
@@ -10,7 +10,7 @@ export type Interval = (typeof INTERVALS)[number]
 
 const known = new Map<string, bigint | null>()
 
-/** Microseconds since 1970, or null for a text that is no time. */
+/** Microseconds since 1970; null for invalid text. */
 export function instant(text: string, zone: string): bigint | null {
   const key = `${zone} ${text}`
   const before = known.get(key)
@@ -24,7 +24,7 @@ function read(text: string, zone: string): bigint | null {
   const [, date, time = '00:00', seconds = '00', fraction = '', offset] = SPELLING.exec(text) ?? []
   if (date === undefined) return null
   const local = Date.parse(`${date}T${time}:${seconds}Z`)
-  // A day that its month does not have comes back as another day.
+  // Date normalizes days that do not exist, such as February 30.
   if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(date)) return null
   const at = offset === undefined ? readings(local, zone).at(-1) : local - offsetOf(offset)
   return BigInt(at ?? local) * 1000n + BigInt(fraction.padEnd(6, '0'))
@@ -36,7 +36,10 @@ function offsetOf(text: string): number {
   return (text.startsWith('-') ? -1 : 1) * ((hours ?? 0) * HOUR + (minutes ?? 0) * MINUTE)
 }
 
-/** The moments that a clock on the wall shows as `local`, earliest first. One that is skipped is shown an hour on. */
+/**
+ * The instants that a wall clock shows as `local`, earliest first. A skipped local time maps to one hour
+ * later.
+ */
 function readings(local: number, zone: string): number[] {
   const offsets = [local - DAY, local + DAY].map((near) => offsetAt(near, zone))
   const moments = [...new Set(offsets)].map((offset) => local - offset).sort((a, b) => a - b)
@@ -46,7 +49,7 @@ function readings(local: number, zone: string): number[] {
 
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
-/** How far the clocks of a zone are ahead of UTC, in milliseconds. */
+/** UTC offset of a zone at an instant, in milliseconds. */
 function offsetAt(moment: number, zone: string): number {
   let clock = clocks.get(zone)
   if (!clock) {
@@ -62,7 +65,7 @@ function offsetAt(moment: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(moment / 1000) * 1000
 }
 
-/** The start of the interval that holds an instant, as it is shown. Weeks start on Monday. */
+/** Formatted start of the interval that contains an instant. Weeks start on Monday. */
 export function startOf(interval: Interval, at: bigint, zone: string): string {
   const moment = Math.floor(Number(at) / 1000)
   const local = moment + offsetAt(moment, zone)
@@ -78,16 +81,16 @@ export function startOf(interval: Interval, at: bigint, zone: string): string {
     quarter: Date.UTC(year, month - (month % 3)),
     year: Date.UTC(year, 0),
   }
-  // Within the hour no clock changes; a longer interval starts at the first midnight the clock shows.
+  // Offsets do not change within an hour. Longer intervals start at the first local midnight.
   if (interval === 'minute') return shown(moment - beyond(local, MINUTE))
   if (interval === 'hour') return shown(moment - beyond(local, HOUR))
   return shown(readings(midnight[interval], zone)[0] ?? moment)
 }
 
-/** How far a number is beyond a multiple of the unit, before zero too. */
+/** Floor modulo, also for negative numbers. */
 const beyond = (value: number, unit: number) => value - Math.floor(value / unit) * unit
 
-/** An instant as it is shown: in UTC, with milliseconds, or with microseconds where it has them. */
+/** Formats an instant in UTC with milliseconds, or with microseconds if it has any. */
 export function spelt(at: bigint): string {
   const moment = shown(Math.floor(Number(at) / 1000))
   const micros = String(((at % 1000n) + 1000n) % 1000n).padStart(3, '0')

@@ -8,7 +8,7 @@ type Signing = { key?: Key; header?: Record<string, unknown> }
 
 export const AUDIENCE = 'https://data.example/mcp'
 
-/** An authorization server on loopback: metadata, keys, and tokens of any content. */
+/** A fake OAuth authorization server on loopback: metadata, keys, and tokens with any claims. */
 export type TestIssuer = Awaited<ReturnType<typeof openIssuer>>
 
 export async function openIssuer({ path = '', metadata = '/.well-known/oauth-authorization-server' } = {}) {
@@ -37,15 +37,15 @@ export async function openIssuer({ path = '', metadata = '/.well-known/oauth-aut
   return {
     url: issuer,
     origin,
-    /** Paths that were asked for, in order. */
+    /** Requested paths, in order. */
     asked,
     published,
     newKey,
-    /** Answers instead of the issuer, where it returns true. */
+    /** Intercepts requests: a handler that returns true has answered. */
     intervene: (handler: Handler) => {
       intervene = handler
     },
-    /** A token for the test audience, an hour long, with what is given in place of that. */
+    /** Signs a token for the test audience, valid for an hour. `claims` override the defaults. */
     sign: async (claims: JWTPayload, { key = published.at(-1), header = {} }: Signing = {}) => {
       if (!key) throw new Error('the issuer has no key')
       const now = Math.floor(Date.now() / 1000)

@@ -1,9 +1,12 @@
 import type { Body } from './server.ts'
 
-/** A kind of configuration: where it is, a body that sets all its fields, and what an empty one leaves. */
+/** A sample of a configuration kind: its path, a body that sets all fields, and the defaults. */
 export type KindSample = { noun: string; body: Body; defaults: Body }
 
-/** By their names in the change log. Bodies name the record type `note`, the relationship type `about` and the toolset `shared`. */
+/**
+ * Samples by kind as named in the change log. Bodies refer to the record type `note`, the relationship type
+ * `about` and the toolset `shared`.
+ */
 export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
   record_type: {
     noun: 'record-types',

@@ -54,13 +54,15 @@ const run = new Map(
   ]),
 )
 
-/** An operation through a lens; what it refuses is `error`. */
+/** Runs an operation under a row policy. Failures are in `error`. */
 export type Through = (
   name: Name | { text: string },
   variables?: Variables,
 ) => Promise<{ body: Body; error: DomainError | undefined }>
 
-/** The engine on the world's database, asked as an address with bounds asks it: by GraphQL, in a narrowed context. */
+/**
+ * Opens the engine on the world's database and runs GraphQL in contexts that are narrowed as endpoints do.
+ */
 export async function openLensed(world: World): Promise<{
   through(types: readonly LensInput[], token?: string): Promise<Through>
   close(): Promise<void>

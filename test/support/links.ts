@@ -2,10 +2,10 @@ import { succeed } from './answers.ts'
 import type { Answer, Body, Call } from './server.ts'
 import type { LogRow, World } from './world.ts'
 
-/** A record by type and id, as tests write the end of a link. */
+/** One end of a link: record type and id. */
 export type End = readonly [recordType: string, id: string]
 
-/** The body of a link from one record to another. */
+/** The body of a link between two records. */
 export const link = (relType: string, source: End, target: End, more: object = {}) => ({
   rel_type: relType,
   source_record_type: source[0],
@@ -15,7 +15,7 @@ export const link = (relType: string, source: End, target: End, more: object = {
   ...more,
 })
 
-/** Short ways to relationships of the base `crm`. */
+/** Helpers for relationships in the base `crm`. */
 export function linksOf(world: World) {
   const relationships = '/v1/crm/relationships'
   return {
@@ -41,25 +41,25 @@ export function linksOf(world: World) {
   }
 }
 
-/** Upserts the link between two records. */
+/** Upserts a link between two records. */
 export const relate = (call: Call, relType: string, source: End, target: End): Promise<Answer> =>
   call('PUT', '/v1/crm/relationships', link(relType, source, target))
 
-/** The links of `crm`, or those of a type, as `<type>:<source>><target>`, sorted. */
+/** The links of `crm`, or of one type, as `<type>:<source>><target>`, sorted. */
 export async function linkNames(world: World, relType?: string): Promise<string[]> {
   const filter = relType === undefined ? {} : { filter: { field: 'rel_type', op: 'eq', value: relType } }
   const { data } = await linksOf(world).list({ limit: 1000, ...filter })
   return data.map((each: Body) => `${each.rel_type}:${each.source_id}>${each.target_id}`).sort()
 }
 
-/** The log of `crm` after an entry, in order. */
+/** Change log entries of `crm` after `seq`, in order. */
 export const logAfter = (world: World, seq: string): Promise<LogRow[]> =>
   world.database.query<LogRow>(
     `SELECT * FROM plinth.change WHERE base_id = 'crm' AND seq > $1::bigint ORDER BY seq`,
     [seq],
   )
 
-/** The last entry of the log of `crm`. */
+/** The last `seq` in the change log of `crm`. */
 export async function lastSeq(world: World): Promise<string> {
   const [row] = await world.database.query<{ seq: string }>(
     `SELECT coalesce(max(seq), 0)::text AS seq FROM plinth.change WHERE base_id = 'crm'`,

@@ -1,4 +1,4 @@
-/** Clients that others make, behind one interface: what each of them can do with a tool. */
+/** Third-party MCP clients behind a common interface. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,12 +23,12 @@ export type Driver = {
   call(name: string, args: Record<string, unknown>): Promise<Called>
   close(): Promise<void>
 }
-/** A server as clients are told of it: where it is, what opens it, and which way they go in. */
+/** Connection parameters of a server: URL, token, base and transport. */
 export type Door = { way: 'http' | 'stdio'; url: string; token: string; base: string }
 
 const BIN = fileURLToPath(new URL('../../bin/plinth.mjs', import.meta.url))
 const INFO = { name: 'test', version: '1.0.0' }
-/** Where command line clients may keep what they like. */
+/** Home directory for command-line clients. */
 const home = mkdtempSync(join(tmpdir(), 'plinth-home-'))
 
 const bearer = ({ token }: Door) => ({ authorization: `Bearer ${token}` })
@@ -39,7 +39,7 @@ const command = ({ url, token, base }: Door) => ({
   env: { ...process.env, PLINTH_URL: url, PLINTH_TOKEN: token } as Record<string, string>,
 })
 
-/** What the two SDKs and the AI SDK have in common. */
+/** The common interface of both SDKs and the AI SDK. */
 type SdkClient = {
   listTools(): Promise<{ tools: { name: string }[] }>
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<Body>
@@ -91,7 +91,10 @@ async function aiSdk(door: Door): Promise<Driver> {
   return ofClient(await createMCPClient({ transport }))
 }
 
-/** One run of the Inspector's command line. @returns its output as it came */
+/**
+ * Runs the CLI of the MCP Inspector once.
+ * @returns its raw output
+ */
 export function inspect(door: Door, era: Mode, args: readonly string[]): Promise<Run> {
   const { command: node, args: server } = command(door)
   const way =
@@ -151,7 +154,7 @@ async function mcporter(door: Door): Promise<Driver> {
   }
   return {
     list: async () => (await ask('list', ...way, '--json')).body.tools.map(({ name }: Body) => name),
-    // It prints what a result holds, and says by its exit code whether that is an error.
+    // The CLI prints the content of a result; its exit code says whether the result is an error.
     call: async (name, args) => {
       const { code, body } = await ask(
         'call',
@@ -168,7 +171,7 @@ async function mcporter(door: Door): Promise<Driver> {
   }
 }
 
-/** By the names tests print. */
+/** Drivers by the name that tests print. */
 export const DRIVERS = {
   'SDK v1': sdkOne,
   'SDK v2 legacy': sdkTwo('legacy'),

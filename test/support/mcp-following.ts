@@ -13,22 +13,22 @@ import {
 import type { Dialect } from './mcp.ts'
 
 type List = 'resources' | 'prompts'
-/** A client that follows resources, in the way of its era, and what it was told. */
+/** A client with resource subscriptions in its era, and the notifications it got. */
 export type Following = {
-  /** In the eras that ask for each resource. */
+  /** Subscribes to one resource, in eras with such a request. */
   follow(uri: string): Promise<unknown>
   unfollow(uri: string): Promise<unknown>
-  /** Resolves with the next notification of the URI that nobody waited for yet. */
+  /** Resolves with the next unconsumed notification for the URI. */
   until(uri: string): Promise<void>
   untilList(list: List): Promise<void>
-  /** All that it was told of resources, each once where it came several times in a row. */
+  /** All resource notifications, without consecutive duplicates. */
   told(): string[]
-  /** Resolves when the server has ended it, and, where the client comes again, has refused it. */
+  /** Resolves when the server has ended the subscription and, if the client reconnects, has refused it. */
   ended: Promise<unknown>
   close(): Promise<void>
 }
 
-/** Notifications by name, kept until somebody waits for them. */
+/** Notifications by name, queued until a test awaits them. */
 function inbox() {
   const arrived: string[] = []
   const unseen: string[] = []
@@ -51,7 +51,7 @@ function inbox() {
   }
 }
 
-/** Options of a transport that tell when the stream of its session is open, and when the server gives it no other. */
+/** Transport options that report when the session stream opens and when the server refuses another. */
 function observed(requestInit: RequestInit) {
   const open = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ function observed(requestInit: RequestInit) {
   return { options: { requestInit, fetch: observing }, open: open.promise, ended: ended.promise }
 }
 
-/** A client of the dialect that follows the URIs, and hears of the lists. */
+/** Connects a client of the dialect, subscribed to the URIs and to list changes. */
 export async function followWith(
   url: string,
   token: string,

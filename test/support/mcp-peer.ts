@@ -1,4 +1,4 @@
-/** A client that can be asked and told as well as it asks, of either era. */
+/** An MCP client of either era that answers server requests and records notifications. */
 import { Client as ModernClient } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import {
@@ -14,7 +14,7 @@ import {
 import { type Door, transportOne, transportTwo } from './mcp-drivers.ts'
 import type { Body } from './server.ts'
 
-/** What the client answers when it is asked. */
+/** The client's answers to server requests. */
 export type Answering = {
   elicitation?: (params: Body) => Body
   sampling?: (params: Body) => Body
@@ -22,10 +22,10 @@ export type Answering = {
 }
 type Options = { signal?: AbortSignal; onprogress?: (progress: Body) => void }
 export type Peer = {
-  /** Notifications as they came. */
+  /** Received notifications. */
   heard: { method: string; params?: Body }[]
   request(method: string, params?: Record<string, unknown>, options?: Options): Promise<Body>
-  /** Hears of lists, and of one resource, from now on. */
+  /** Subscribes to list changes and to one resource. */
   follow(uri: string): Promise<void>
   close(): Promise<void>
 }
@@ -83,7 +83,7 @@ async function modernPeer(door: Door, answering: Answering): Promise<Peer> {
   return {
     heard,
     request: (method, params = {}, options) => {
-      // Of this era each request says for itself whether its log is wanted.
+      // In this era each request sets its own log level.
       const _meta = { 'io.modelcontextprotocol/logLevel': 'info' }
       return client.request({ method, params: { ...params, _meta } } as never, options)
     },

@@ -1,16 +1,16 @@
 import type { Answer, Body, TestServer } from './server.ts'
 import { type OpenStream, openStream } from './sse.ts'
 
-/** A session of the `initialize` era, as bytes on the wire. */
+/** A raw HTTP session of the `initialize` era, without an SDK. */
 export type McpSession = {
   id: string
   initialized: Body
   headers: Record<string, string>
   send(body: object, headers?: Record<string, string>): Promise<Answer>
   request(method: string, params?: object, id?: number | string): Promise<Answer>
-  /** Sends a request whose answer is a stream. */
+  /** Sends a request that is answered with a stream. */
   streaming(method: string, params: object, id?: number | string): Promise<OpenStream>
-  /** Opens the stream for what the server says unasked. */
+  /** Opens the GET stream for server-initiated messages. */
   listen(): Promise<OpenStream>
   end(): Promise<Answer>
 }
@@ -18,7 +18,7 @@ export type McpSession = {
 type Options = { token?: string; path?: string; capabilities?: object; version?: string }
 const BOTH = 'application/json, text/event-stream'
 
-/** Opens a session. */
+/** Opens a session with `initialize`. */
 export async function openSession(server: TestServer, options: Options = {}): Promise<McpSession> {
   const { token = server.adminToken, path = '/mcp/crm', capabilities = {}, version = '2025-11-25' } = options
   const call = server.as(token)

@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { Answer, Body, TestServer } from './server.ts'
 
-/** What the tests use of a client, whichever SDK made it. */
+/** The part of the client interface that tests use, common to both SDKs. */
 export type McpClient = {
   listTools(): Promise<{ tools: Body[] }>
   callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<Body>
@@ -21,14 +21,14 @@ export type McpClient = {
   close(): Promise<void>
 }
 
-/** Every way that clients in the field open the conversation. */
+/** The client variants in use: SDK v1, and SDK v2 in three modes. */
 export const DIALECTS = ['v1', 'legacy', 'auto', 'modern'] as const
 export type Dialect = (typeof DIALECTS)[number]
 
 const INFO = { name: 'test', version: '1.0.0' }
 const MODES = { legacy: 'legacy', auto: 'auto', modern: { pin: '2026-07-28' } } as const
 
-/** A real client at the address: SDK v1, or v2 in one of its three modes. */
+/** Connects an SDK client: v1, or v2 in one of its modes. */
 export async function connect(
   url: string,
   token: string,
@@ -49,7 +49,7 @@ export async function connect(
 
 type Send = { token?: string | null; headers?: Record<string, string>; id?: number | string }
 
-/** One JSON-RPC request past every client, as bytes on the wire. */
+/** Sends one raw JSON-RPC request, without an SDK. */
 export const rpc = (
   server: TestServer,
   path: string,
@@ -59,7 +59,7 @@ export const rpc = (
 ): Promise<Answer> =>
   server.as(token)('POST', path, { jsonrpc: '2.0', id, method, ...(params && { params }) }, headers)
 
-/** What a tool answers: its structured content, the text after any warning, and the error it holds. */
+/** Calls a tool. Returns its structured content, its text without the warning, and its error. */
 export async function callTool(
   server: TestServer,
   path: string,
@@ -79,5 +79,5 @@ export async function callTool(
   }
 }
 
-/** The JSON in a text result, whether or not a line of warning stands before it. */
+/** Parses the JSON in a text result, with or without a preceding warning line. */
 export const jsonOf = (text: string): unknown => JSON.parse(text.slice(text.indexOf('{')))

@@ -1,14 +1,14 @@
-/** Fields as the reference reads them. */
+/** Reference implementation of field paths. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** Steps from a document down: properties, positions, and null for any element. */
+/** A path into a document: properties, array positions, and null for any element. */
 export type Path = (string | number | null)[]
 
 const SEGMENT = /\.([^.[\]"]+)|\[(\d*)\]|\[("(?:[^"\\]|\\.)*")\]/gy
 
-/** The steps of `data.a[0][].b["odd.key"]`, `data` itself included. */
+/** Parses `data.a[0][].b["odd.key"]`, including `data`. */
 export function pathOf(field: string): Path {
   const known = paths.get(field)
   if (known) return known
@@ -28,7 +28,7 @@ const paths = new Map<string, Path>()
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Every value at a path: none where it is missing, several only through null. */
+/** All values at a path: none if missing, several only through null. */
 export function walk(value: Json, [step, ...rest]: Path): Json[] {
   if (step === undefined) return [value]
   if (step === null) return Array.isArray(value) ? value.flatMap((each) => walk(each, rest)) : []

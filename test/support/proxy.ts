@@ -1,20 +1,22 @@
 import net from 'node:net'
 
-/** A door between the product and its database that a test can shut. */
+/** TCP proxy between the product and its database that simulates network failures. */
 export type Proxy = {
   url: string
   shut(): void
   open(): void
-  /** Passes nothing on, or only what goes to the database, and keeps every connection open: a database that hangs. */
+  /**
+   * Holds back all data, or only the data from the database, and keeps connections open: a hanging database.
+   */
   silence(what: 'all' | 'answers'): void
-  /** Never passes on anything again of the connections that there are, and keeps them open: a network that forgot them. */
+  /** Drops all further data of the existing connections and keeps them open: a half-open connection. */
   forget(): void
-  /** Passes on what was held back. */
+  /** Forwards what was held back. */
   speak(): void
   close(): Promise<void>
 }
 
-/** Stands before the database of that address, which may be a port or a Unix socket. */
+/** Opens a proxy for a database on a TCP port or a Unix socket. */
 export async function openProxy(databaseUrl: string): Promise<Proxy> {
   const target = new URL(databaseUrl)
   const port = Number(target.port || 5432)

@@ -1,4 +1,4 @@
-/** What aggregations mean, in plain TypeScript. */
+/** Reference implementation of aggregations. */
 import { type Decimal, decimal, difference, over, plus, printed } from './decimals.ts'
 import { type Interval, spelt, startOf } from './instants.ts'
 import { isObject, type Json, type JsonObject, pathOf } from './paths.ts'
@@ -32,7 +32,7 @@ export type AggregateQuery = {
   sort?: Sort
 }
 
-/** The name of an aggregation in the answer. */
+/** The result name of an aggregation. */
 export const nameOf = ({ fn, field, alias }: Aggregation): string =>
   alias ?? (field === undefined ? fn : `${fn}_${pathOf(field).at(-1)}`)
 
@@ -41,7 +41,7 @@ export const keysOf = ({ group_by = [] }: AggregateQuery): GroupKey[] =>
 
 const keyName = ({ field, alias }: GroupKey) => alias ?? field
 
-/** A text that two values share when they are deeply equal, or the same instant. */
+/** A key that is equal for deeply equal values and for equal instants. */
 function identity(found: Term | null): string {
   if (!found) return 'null'
   return `${found.kind} ${typeof found.value === 'bigint' ? found.value : JSON.stringify(sorted(found.value))}`
@@ -54,7 +54,7 @@ function sorted(value: Json): Json {
   return Object.fromEntries(entries.map(([name, part]) => [name, sorted(part)]))
 }
 
-/** The rows of the answer, sorted; rows that tie are in no order of their own. */
+/** Computes the sorted result rows. The order of ties is undefined. */
 export function aggregate(rows: readonly Row[], rules: Rules, query: AggregateQuery): JsonObject[] {
   const keys = keysOf(query)
   const { filter, having } = query
@@ -74,7 +74,7 @@ export function aggregate(rows: readonly Row[], rules: Rules, query: AggregateQu
     .sort(rowOrder(query, rules))
 }
 
-/** Compares two rows of the answer: as asked, or by the group keys. */
+/** Compares two result rows by the requested sort, or by the group keys. */
 export function rowOrder(query: AggregateQuery, rules: Rules): (a: JsonObject, b: JsonObject) => number {
   const read = aggregateReader(query, rules)
   const { sort = keysOf(query).map((key): Sort[number] => ({ field: keyName(key), direction: 'asc' })) } =
@@ -84,14 +84,16 @@ export function rowOrder(query: AggregateQuery, rules: Rules): (a: JsonObject, b
     firstDifference(sort, (at, direction) => {
       const { field = '' } = sort[at] ?? {}
       const [x, y] = [a[field] as number | string | null, b[field] as number | string | null]
-      // Sums are exact: a double may not tell them apart.
+      // Compare sums exactly: different sums may be equal as doubles.
       if (sums.has(field) && x !== null && y !== null)
         return difference(decimal(x), decimal(y)) * (direction === 'desc' ? -1 : 1)
       return compare(keyOf(read(a), field), keyOf(read(b), field), direction)
     })
 }
 
-/** The value of a group key, null for none: of an interval its start, of a time its one spelling. */
+/**
+ * The value of a group key; null if missing. Intervals become their start, timestamps their canonical form.
+ */
 function groupValue(read: Read, { field, interval }: GroupKey, zone: string): Json {
   const value = read(field).values[0] ?? null
   const found = term(value, interval ? zone : read(field).zone)
@@ -100,7 +102,7 @@ function groupValue(read: Read, { field, interval }: GroupKey, zone: string): Js
   return interval ? startOf(interval, at, zone) : spelt(at)
 }
 
-/** Reads a row of the answer by its names; times among them compare by instant. */
+/** Reads a result row by name. Timestamps compare by instant. */
 export function aggregateReader(query: AggregateQuery, rules: Rules) {
   const ofRecord = reader({ id: '', data: {} }, rules)
   const zones = new Map<string, string | null>()
@@ -112,7 +114,7 @@ export function aggregateReader(query: AggregateQuery, rules: Rules) {
   return (row: JsonObject): Read =>
     (name) => {
       const value = row[name] ?? null
-      // A sum beyond the doubles is printed as a string, and is a number still.
+      // A sum outside the range of doubles is a string, but compares as a number.
       const values = [sums.has(name) && typeof value === 'string' ? Number(value) : value]
       return { values, zone: zones.get(name) ?? null }
     }

@@ -1,17 +1,17 @@
-/** What filter, sort and fields mean, in plain TypeScript: slow, simple and independent of the server. */
+/** Reference implementation of filter, sort and fields: slow, simple and independent of the server. */
 import { isDeepStrictEqual } from 'node:util'
 import { instant } from './instants.ts'
 import { isObject, type Json, type JsonObject, type Path, pathOf, walk } from './paths.ts'
 
 export type Row = JsonObject & { id: string; data: JsonObject }
-/** What a record type says about comparing: its timezone, and which fields are times. */
+/** The properties of a record type that affect comparison: timezone, and which fields are timestamps. */
 export type Rules = { timezone: string; json_schema: JsonObject }
 
 export type Condition = { field: string; op: string; value?: Json }
 export type Filter = Condition | { and: Filter[] } | { or: Filter[] } | { not: Filter }
 export type Sort = { field: string; direction: 'asc' | 'desc' }[]
 
-/** The values at a field, and the timezone in which its strings are times, if they are. */
+/** Returns the values of a field, and the timezone for its strings if it is a timestamp field. */
 export type Read = (field: string) => { values: Json[]; zone: string | null }
 
 function isTime([head, ...path]: Path, { json_schema }: Rules): boolean {
@@ -23,7 +23,7 @@ function isTime([head, ...path]: Path, { json_schema }: Rules): boolean {
   return isObject(place) && (place['format'] === 'date-time' || place['format'] === 'date')
 }
 
-/** Reads the fields of a record. */
+/** Creates a field reader for a record. */
 export const reader =
   (row: Row, rules: Rules): Read =>
   (field) => {
@@ -31,11 +31,14 @@ export const reader =
     return { values: walk(row, path), zone: isTime(path, rules) ? rules.timezone : null }
   }
 
-/** The kinds of values, ascending. A word is a string in a field of times that is none: it sorts after them. */
+/**
+ * Kinds of values in ascending order. `word` is an invalid timestamp in a timestamp field; it sorts after
+ * valid ones.
+ */
 const ASCENDING = ['instant', 'word', 'string', 'number', 'boolean', 'array', 'object'] as const
 export type Term = { kind: (typeof ASCENDING)[number]; value: Json | bigint }
 
-/** A value as it is compared; null for none. */
+/** The comparison key of a value; null if missing. */
 export function term(value: Json | undefined, zone: string | null): Term | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string' && zone !== null) {
@@ -46,18 +49,18 @@ export function term(value: Json | undefined, zone: string | null): Term | null 
   return { kind, value }
 }
 
-/** The order of sort, min and max: less than 0, 0 or more. Arrays tie, and objects. */
+/** The order of sort, min and max: negative, 0 or positive. All arrays are equal, and so are all objects. */
 export function order(a: Term, b: Term): number {
   if (a.kind !== b.kind) return ASCENDING.indexOf(a.kind) - ASCENDING.indexOf(b.kind)
   if (a.kind === 'array' || a.kind === 'object') return 0
-  // The order of UTF-8 is that of code points; that of UTF-16, which `<` has, is not.
+  // Sort by code point, as UTF-8 does. JavaScript's `<` compares UTF-16 code units.
   if (a.kind === 'string' || a.kind === 'word')
     return Buffer.compare(Buffer.from(String(a.value)), Buffer.from(String(b.value)))
   const [x, y] = [a.value as number | bigint, b.value as number | bigint]
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-/** Nulls and missing ones come last, either way. */
+/** Null and missing values sort last in both directions. */
 export function compare(a: Term | null, b: Term | null, direction: 'asc' | 'desc'): number {
   if (!a || !b) return Number(!a) - Number(!b)
   return direction === 'desc' ? -order(a, b) : order(a, b)
@@ -66,7 +69,7 @@ export function compare(a: Term | null, b: Term | null, direction: 'asc' | 'desc
 const equal = (a: Term, b: Term) =>
   a.kind === b.kind && a.kind !== 'word' && order(a, b) === 0 && isDeepStrictEqual(a.value, b.value)
 
-/** A pattern with % and _, \ before one that stands for itself. `flags` may fold case. */
+/** Converts a LIKE pattern: % and _ are wildcards, \ escapes. `flags` may ignore case. */
 function like(pattern: string, flags: string): RegExp {
   const source = pattern.replace(/\\(.)|[\s\S]/gsu, (all, escaped: string | undefined) => {
     if (escaped === undefined && all === '%') return '.*'
@@ -76,7 +79,7 @@ function like(pattern: string, flags: string): RegExp {
   return new RegExp(`^${source}$`, flags)
 }
 
-/** Whether a filter holds; it does or does not, whatever is missing. */
+/** Evaluates a filter in two-valued logic, whatever is missing. */
 export function matches(filter: Filter, read: Read): boolean {
   if ('and' in filter) return filter.and.every((each) => matches(each, read))
   if ('or' in filter) return filter.or.some((each) => matches(each, read))
@@ -139,7 +142,7 @@ function holds({ field, op, value = null }: Condition, read: Read): boolean {
   }
 }
 
-/** The records that match, in order; equal ones by id in the direction of the last term. */
+/** The matching records, sorted; ties by id in the direction of the last term. */
 export function select(rows: readonly Row[], rules: Rules, filter: Filter | null, sort: Sort): Row[] {
   const terms = [...sort, { field: 'id', direction: sort.at(-1)?.direction ?? 'asc' }]
   return rows
@@ -152,13 +155,13 @@ export function select(rows: readonly Row[], rules: Rules, filter: Filter | null
     .map(({ row }) => row)
 }
 
-/** The value at a field as it is sorted and grouped. */
+/** The sort and group key of a field. */
 export function keyOf(read: Read, field: string): Term | null {
   const { values, zone } = read(field)
   return term(values[0], zone)
 }
 
-/** The sign of the first of the terms that tells two items apart. */
+/** The sign of the first term that distinguishes two items. */
 export function firstDifference(sort: Sort, sign: (at: number, direction: 'asc' | 'desc') => number): number {
   for (const [at, { direction }] of sort.entries()) {
     const found = sign(at, direction)
@@ -167,7 +170,7 @@ export function firstDifference(sort: Sort, sign: (at: number, direction: 'asc' 
   return 0
 }
 
-/** The record cut down to some fields, nested as they were; what is missing is absent. */
+/** Projects a record to some fields and keeps their nesting. Missing fields are absent. */
 export function project(row: Row, fields: readonly string[]): JsonObject {
   const cut: JsonObject = {}
   for (const field of fields) {

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 
 export type Run = { code: number | null; out: string; err: string }
 
-/** Runs a script on this Node to its end, with nothing of Plinth's in the environment but what is given. */
+/**
+ * Runs a script with this Node until it exits. The environment has no Plinth variables except the given ones.
+ */
 export async function runNode(
   script: string,
   args: readonly string[],
@@ -28,7 +30,7 @@ export async function runNode(
 const require = createRequire(import.meta.url)
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url))
 
-/** The script behind a command of an installed package. */
+/** Path of the script behind a command of an installed package. */
 export function commandOf(packageName: string, command: string): string {
   const manifest = join(MODULES, packageName, 'package.json')
   const { bin } = require(manifest) as { bin: string | Record<string, string> }

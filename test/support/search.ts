@@ -6,7 +6,7 @@ import { cloneDatabase } from './database.ts'
 
 export type Hit = { id: string; score: number }
 
-/** A type with a text index on the given paths, whose records are searched through it and past it. */
+/** Creates a type with a text index on the paths, to compare search through the index with a scan. */
 export async function openSearch(paths: readonly (readonly (string | number | null)[])[]) {
   const database = await cloneDatabase()
   await database.query(`INSERT INTO plinth.base (id, name, environment, settings)
@@ -21,7 +21,7 @@ export async function openSearch(paths: readonly (readonly (string | number | nu
   )
   const indexOf = (base: string) => indexes.find(({ base_id }) => base_id === base)?.id ?? ''
 
-  /** Writes records with their entries, as the product's statements do; one that is there is replaced. */
+  /** Writes records with their index entries, as the product does. Replaces existing ones. */
   const put = (records: Readonly<Record<string, unknown>>, base = 'crm') =>
     database.query(
       `WITH w AS (
@@ -58,7 +58,7 @@ export async function openSearch(paths: readonly (readonly (string | number | nu
     )
     return { hits, total: total?.total }
   }
-  /** The hits, best first, of the index and of the scan. `sql` is what the index holds at `field`. */
+  /** The hits of index and scan, best first. `sql` is the indexed expression of `field`. */
   const search = async (query: string, { field = 0, sql = "r.data -> 'title'", base = 'crm' } = {}) => ({
     index: await run(query, field, sql, 'index', base),
     scan: await run(query, field, sql, 'scan', base),

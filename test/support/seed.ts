@@ -1,6 +1,6 @@
 /**
- * The seed of all generated tests: the same in each ordinary run, so that a red build is about its change;
- * new in each long run, where what nobody thought of is looked for. `PLINTH_TEST_SEED` repeats a run.
+ * Seed of generated tests. Constant in ordinary runs, so that a failure is caused by the change under test;
+ * random in long runs, to find new cases. `PLINTH_TEST_SEED` reproduces a run.
  */
 import fc from 'fast-check'
 import { inject } from 'vitest'

@@ -21,16 +21,19 @@ export type TestServer = {
   url: string
   adminToken: string
   database: TestDatabase
-  /** Every line that was logged. */
+  /** All log lines. */
   log: string[]
-  /** Calls as the administrator. */
+  /** Sends a request as the administrator. */
   call: Call
-  /** Calls with another token, or with none. */
+  /** Returns a sender with another token, or with none. */
   as(token: string | null): Call
   close(): Promise<void>
 }
 
-/** A whole server on a database of its own, listening on loopback. `env` are settings, `provider` what `/mcp` serves. */
+/**
+ * Starts a server with its own database on loopback. `env` are settings, `provider` is the MCP provider of
+ * `/mcp`.
+ */
 export async function openServer(
   env: Record<string, string> = {},
   shared?: TestDatabase,

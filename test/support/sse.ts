@@ -2,24 +2,24 @@ import type { Body, TestServer } from './server.ts'
 
 type Event = { id: string | undefined; event: string | undefined; data: Body }
 
-/** An open event stream: what came so far, and ways to wait for more and to break it off. */
+/** An open event stream: received events, and ways to await more and to disconnect. */
 export type OpenStream = {
   status: number
   type: string | null
   events: Event[]
-  /** The id that came before any event. */
+  /** The id that was sent before the first event. */
   startsAfter: string | undefined
-  /** Resolves when there are that many events. */
+  /** Resolves when `count` events have arrived. */
   until(count: number): Promise<Event[]>
-  /** Resolves when the server has ended it, or it was broken off. */
+  /** Resolves when the stream has ended or was disconnected. */
   ended: Promise<void>
-  /** Cuts the connection. */
+  /** Disconnects. */
   cut(): void
 }
 
 type Ask = { token?: string; headers?: Record<string, string>; body?: object }
 
-/** Opens a stream; it is open when the first bytes have come. */
+/** Opens a stream and waits for its first bytes. */
 export async function openStream(server: TestServer, path: string, ask: Ask = {}): Promise<OpenStream> {
   const { token = server.adminToken, headers = {}, body } = ask
   const cutting = new AbortController()

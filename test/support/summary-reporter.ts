@@ -1,6 +1,6 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
-/** Closes a run with one plain line, for programs that read it. */
+/** Vitest reporter that ends a run with one machine-readable line. */
 export default class SummaryReporter implements Reporter {
   #counts = { passed: 0, failed: 0, skipped: 0 }
 

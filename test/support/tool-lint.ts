@@ -1,4 +1,4 @@
-/** A stricter linter of tool definitions than any client's: what passes here is taken by all of them. */
+/** Linter for tool definitions, stricter than any MCP client: definitions that pass work in all of them. */
 type Tool = {
   name: string
   description?: string | undefined
@@ -7,7 +7,7 @@ type Tool = {
   annotations?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** All that any client is known to take, by the type it belongs to; whatever is not here is refused somewhere. */
+/** The keywords that all known clients accept, by type. Some client rejects every other keyword. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   any: ['type', 'description', 'enum', 'default', 'examples'],
   object: ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
@@ -25,10 +25,10 @@ const ANNOTATIONS = {
   openWorldHint: 'boolean',
 }
 const MAX_DEPTH = 8
-/** What a reader does not see: controls, bidi overrides, zero-width characters, tags. */
+/** Invisible characters: controls, bidi overrides, zero-width characters, tags. */
 const HIDDEN = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e0fff}]/u
 
-/** What is wrong with a tool, one sentence each; empty where nothing is. */
+/** Lints a tool. Returns one sentence per fault. */
 export function lintTool(tool: Tool): string[] {
   const { name, description, inputSchema, outputSchema, annotations = {} } = tool
   const faults: string[] = []
@@ -39,7 +39,7 @@ export function lintTool(tool: Tool): string[] {
     faults.push('description holds hidden characters')
   if (HIDDEN.test(String(annotations['title']))) faults.push('title holds hidden characters')
   for (const [hint, type] of Object.entries(ANNOTATIONS)) {
-    // What only reads destroys nothing, and twice is once.
+    // The hints for writes have no meaning for read-only tools.
     if (annotations['readOnlyHint'] === true && /^(destructive|idempotent)/.test(hint)) continue
     if (typeof annotations[hint] !== type) faults.push(`annotation ${hint} is missing`)
   }
@@ -48,10 +48,10 @@ export function lintTool(tool: Tool): string[] {
   return faults
 }
 
-/** What is wrong with a whole list: what each tool has, and what only shows beside the others. */
+/** Lints a list: each tool, and conflicts between tools. */
 export function lintTools(tools: readonly Tool[]): string[] {
   const folded = tools.map(({ name }) => name.toLowerCase().replaceAll('-', '_'))
-  // Some clients make one of the two.
+  // Some clients normalize both to the same name.
   const twins = tools.filter((_, i) => folded.indexOf(folded[i] ?? '') !== i).map(({ name }) => name)
   return [
     ...tools.flatMap((tool) => lintTool(tool).map((fault) => `${tool.name}: ${fault}`)),
@@ -60,7 +60,7 @@ export function lintTools(tools: readonly Tool[]): string[] {
   ]
 }
 
-/** What is wrong with one root schema. */
+/** Lints the root schema of a tool. */
 export function lintSchema(schema: unknown, at: string): string[] {
   const faults = isObject(schema) && schema['type'] === 'object' ? [] : [`${at}: the root is not type object`]
   if (isObject(schema) && !isObject(schema['properties'])) faults.push(`${at}: the root has no properties`)
@@ -75,7 +75,7 @@ function lintNode(schema: unknown, at: string, depth: number): string[] {
   if (Array.isArray(type)) faults.push(`${at}: type is a list`)
   else if (type !== undefined && !Object.hasOwn(KEYWORDS, String(type)))
     faults.push(`${at}: type ${String(type)}`)
-  // An any-value has no type; this keyword then says so to clients that refuse a schema without a rule.
+  // Clients that reject an empty schema accept this keyword on a value of any type.
   if (type === undefined && !('enum' in schema) && !('additionalProperties' in schema)) {
     faults.push(`${at}: has neither type, enum nor additionalProperties`)
   }
@@ -96,7 +96,7 @@ function lintNode(schema: unknown, at: string, depth: number): string[] {
   return faults
 }
 
-/** A keyword of another type is noise to some clients and an error to others. What has no type may say what it holds. */
+/** Some clients reject keywords of another type. Untyped schemas may have keywords of all types. */
 function lintKeywords(schema: Record<string, unknown>, at: string): string[] {
   const { type } = schema
   const own = typeof type === 'string' ? (KEYWORDS[type] ?? []) : Object.values(KEYWORDS).flat()
@@ -127,7 +127,7 @@ function lintSamples(schema: Record<string, unknown>, at: string): string[] {
     )
 }
 
-/** Rules a client compiles before it calls anything. */
+/** Checks keywords that clients compile before the first call. */
 function lintRules(schema: Record<string, unknown>, at: string): string[] {
   const faults = []
   const { pattern, format } = schema
@@ -139,7 +139,7 @@ function lintRules(schema: Record<string, unknown>, at: string): string[] {
   return faults
 }
 
-/** A scalar whose text is what it seems to be. */
+/** Whether a scalar has no invisible characters. */
 const isShown = (value: unknown): boolean =>
   typeof value === 'string' ? !HIDDEN.test(value) : ['number', 'boolean'].includes(typeof value)
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves when it holds: for what another process does, and tells nobody of. */
+/** Polls until the condition holds, for changes in other processes that send no event. */
 export async function until(held: () => boolean): Promise<void> {
   while (!held()) await sleep(5)
 }

@@ -4,7 +4,7 @@ import { type Answer, type Call, openServer, type TestServer } from './server.ts
 
 type GrantInput = { base?: unknown; record_type?: unknown; environment?: string; permission: string }
 
-/** A row of the change log, as the database has it. */
+/** A row of the change log table. */
 export type LogRow = {
   seq: string
   base_id: string
@@ -25,13 +25,13 @@ export type LogRow = {
   cause: string | null
 }
 
-/** A server with the base `crm`, and short ways to what most tests need. */
+/** A server with the base `crm` and helpers for common tasks. */
 export type World = TestServer & {
-  /** Makes a record type in `crm` and answers its id. */
+  /** Creates a record type in `crm` and returns its id. */
   newType(body?: object): Promise<string>
-  /** Makes a token and answers its value and id. */
+  /** Creates a token and returns its value and id. */
   newToken(grants: readonly GrantInput[], more?: object): Promise<{ id: string; token: string; call: Call }>
-  /** The log of one record, or of all of them in a type, in order. */
+  /** Change log entries of one record, or of all records of a type, in order. */
   logOf(recordType: string, id?: string, base?: string): Promise<LogRow[]>
 }
 
@@ -62,7 +62,7 @@ export async function openWorld(env: Record<string, string> = {}, shared?: TestD
   }
 }
 
-/** PATCH by RFC 6902. */
+/** Sends a JSON Patch (RFC 6902). */
 export const patchJson = (
   call: Call,
   path: string,
@@ -74,7 +74,7 @@ export const patchJson = (
     ...headers,
   })
 
-/** Claims the oldest free record of a type in `crm`, under an id that the test chose. */
+/** Claims the oldest free record of a type in `crm`, under an id chosen by the test. */
 export async function claimAs(server: TestServer, id: string, recordType: string): Promise<void> {
   const { data } = succeed(await server.call('POST', `/v1/crm/records/${recordType}/claim`))
   await server.database.query('UPDATE plinth.claim SET id = $1 WHERE id = $2', [id, data[0].claim.id])
