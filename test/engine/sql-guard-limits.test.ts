@@ -49,7 +49,7 @@ test('the columns of all relations of a statement are bounded together', async (
       path: '/query',
       code: 'too_many',
       expected: 5000,
-      message: expect.stringContaining('Name those you need'),
+      message: expect.stringContaining('Name the columns you need'),
     })
 })
 
