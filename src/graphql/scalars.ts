@@ -1,3 +1,4 @@
+/** GraphQL scalars: JSON and DateTime. */
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
 import { checkJson, parseJson, wasParsed } from '../json/index.ts'
 import { builder } from './builder.ts'

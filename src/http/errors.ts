@@ -60,7 +60,7 @@ function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
 /** NOT_FOUND for an unknown route. Omits the query, because it may contain secrets. */
 export function notFound({ method, url }: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
   const [path = ''] = url.split('?', 1)
-  // HEAD has the headers of GET, its length among them.
+  // HEAD returns the headers of GET, including Content-Length.
   const verb = method === 'HEAD' ? 'GET' : method
   return new DomainError('NOT_FOUND', `No route matches ${verb} ${path.slice(0, ROUTE_CHARS)}.`, {
     details: [

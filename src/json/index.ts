@@ -155,7 +155,7 @@ function isSound(value: unknown, depth: number, use: Use = 'stored'): boolean {
   if (typeof value === 'string') return isSoundText(value, use)
   if (!isObject(value)) return value === null || typeof value === 'boolean' || Number.isFinite(value)
   if (depth >= LIMITS.jsonDepth) return false
-  // Arguments that were copied, or made anew, of values that a request was sent with.
+  // Tools copy or rebuild the arguments of a request, so check for remembered members.
   if (depth > 0 && depth <= KNOWN_DEPTH && sound.has(value)) return true
   if (Array.isArray(value)) return value.every((item) => isSound(item, depth + 1, use))
   return Object.entries(value).every(

@@ -1,4 +1,3 @@
-/** REST routes of record types. */
 import { z } from 'zod'
 import { RecordTypeBody, RecordTypePut } from '../contract/shapes.ts'
 import { invalid } from '../foundation/errors.ts'
@@ -65,7 +64,7 @@ function onInvalid({ on_invalid, migrate }: ChangeQuery) {
   return migrate ? ('migrate' as const) : (on_invalid ?? ('refuse' as const))
 }
 
-/** The rows of record types. */
+/** REST routes of record types. */
 export const recordTypes = crud('/:base_id/record-types', {
   tag: 'Record types',
   label: 'A record type',

@@ -9,7 +9,7 @@ import { type AddressScope, mcpPath } from './address-path.ts'
 type Entry = { name: string; url: string; stdio: Stdio }
 type Stdio = { command: string; args: readonly string[]; env: Record<string, string> }
 type Client = {
-  /** Where the text goes. */
+  /** The file that the configuration belongs in. */
   file: string
   /** How to supply the token. */
   token: string

@@ -1,3 +1,4 @@
+/** Commands of record types. */
 import { configuration } from '../command/configuration.ts'
 import { description, json, name, type Option, query, text } from '../command/options.ts'
 

@@ -1,3 +1,4 @@
+/** Commands of API tokens. */
 import type { Answer } from '../command/client.ts'
 import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'

@@ -65,7 +65,7 @@ function referenced(schema: Record<string, unknown>, reading: Reading): Shape[] 
 function composed(schema: Record<string, unknown>, reading: Reading): Shape[] {
   const read = (part: unknown) => readSchema(part, reading)
   const branch = (part: unknown) => {
-    // It is merged with all others as well.
+    // Each branch is also merged with all others.
     reading.budget.spend(2)
     return read(part)
   }

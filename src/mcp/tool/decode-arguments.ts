@@ -35,7 +35,7 @@ function decodeProperties(value: Record<string, unknown>, schema: PortableSchema
 }
 
 function decodeItems(items: unknown[], schema: PortableSchema | undefined): unknown[] {
-  // No model writes lists of that length, and each item is looked at.
+  // Models do not write such long lists, and each item costs time.
   if (!schema || items.length > LIMITS.jsonMembers) return items
   const decoded = items.map((item) => decode(item, schema))
   return decoded.every((item, index) => item === items[index]) ? items : decoded

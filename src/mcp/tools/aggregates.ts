@@ -1,3 +1,4 @@
+/** The tool aggregate_records. */
 import { z } from 'zod'
 import { rowsBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'

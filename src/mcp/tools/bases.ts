@@ -1,3 +1,4 @@
+/** Account tools for bases: list_bases and put_base. */
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { BaseBody } from '../../contract/shapes.ts'

@@ -1,3 +1,4 @@
+/** The tool batch: many operations in one transaction. */
 import { z } from 'zod'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -16,7 +17,7 @@ const run = compile(
   ),
 )
 
-/** The engine reads them, after it has looked at how many there are. */
+/** The engine validates the operations, after it has checked their number. */
 const operations = z
   .custom<readonly object[]>((value) => Array.isArray(value), 'It is a list of operations.')
   .meta({ type: 'array', items: { type: 'object' } })

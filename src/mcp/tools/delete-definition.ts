@@ -1,3 +1,4 @@
+/** Account tool that deletes bases, record types and relationship types. */
 import { z } from 'zod'
 import { invalid } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'

@@ -1,3 +1,4 @@
+/** The tool record_history: versions of a record, or its state at a version or time. */
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'

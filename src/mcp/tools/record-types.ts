@@ -1,3 +1,4 @@
+/** Tools for record types: list_types and put_record_type. */
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { RecordTypeTexts } from '../../contract/shapes.ts'

@@ -1,3 +1,4 @@
+/** The tool get_related: graph traversal along relationships. */
 import { z } from 'zod'
 import { rowsBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'

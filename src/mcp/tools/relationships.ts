@@ -1,3 +1,4 @@
+/** The tool link_records: creates and removes relationships. */
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'

@@ -1,3 +1,4 @@
+/** The tool sql_query: runs a read-only SQL statement. */
 import { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'

@@ -34,9 +34,9 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   remove: TadaDocumentNode<{ gone: Gone }, ResourceKey & { expectedVersions?: number[] | null }>
   /** What DELETE removes, if it is more than the label says. */
   removes?: string
-  /** What a write may say beside its body, and the variables that it becomes. */
+  /** Additional query parameters of writes, and their GraphQL variables. */
   writes?: { query: Q; variables: (query: z.output<Q>, body: { readonly migration?: unknown }) => object }
-  /** That it holds what goes with it, where its deletion is to be confirmed by its id. */
+  /** Description of the confirmation parameter of a cascading delete. */
   confirm?: string
   /** Required permissions; a grant on the whole base by default. */
   needs?: { list?: Needs; read?: Needs; write?: Needs }
@@ -88,7 +88,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
   const body = spec.sent ?? spec.body.extend({ id: z.string().optional(), expected_version: expectedVersion })
   const fields = Object.keys(spec.body.shape)
   const targetOf = ({ base_id: base, id }: z.output<typeof params>) => ({ base, id })
-  /** Only what is given: to a PATCH, null is a value. */
+  /** Only members that are present, because null is a value in a PATCH. */
   const inputOf = (sent: object) =>
     camelFields(Object.fromEntries(Object.entries(sent).filter(([name]) => fields.includes(name))))
   const read = needs.read ?? onBase('read')

@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { DomainError, withPaths } from '../../foundation/errors.ts'
 
-/** The failure with each detail at its place in the request: `/field`, `query/name`, `path/name`, `header/Name`. */
+/**
+ * Rewrites the path of each detail to its place in the request: `/field`, `query/name`, `path/name`,
+ * `header/Name`.
+ */
 export function placed(thrown: unknown, request: FastifyRequest, spec: Placing, replayed: boolean): unknown {
   const moved = withPaths(thrown, (path) => placeOf(path, request, spec))
   return moved instanceof DomainError ? Object.assign(moved, { replayed }) : moved

@@ -1,11 +1,11 @@
-/** Sends the success of a route: status, ETag, Location, 304 for a client that has it. */
+/** Sends the success response of a route: status, ETag, Location, or 304 if the client's copy is current. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { textOfList } from '../../json/rows.ts'
 import { etagOf, matches } from './preconditions.ts'
 
 export type Reply = { status?: number; body: object; location?: string }
 
-/** The type as the framework names it for objects. */
+/** The content type that Fastify sets for objects. */
 const JSON_CHARSET = 'application/json; charset=utf-8'
 
 export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, replayed: boolean) {

@@ -1,3 +1,4 @@
+/** GraphQL operations of the claims tool. */
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
 

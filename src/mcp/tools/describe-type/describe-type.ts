@@ -1,3 +1,4 @@
+/** The tool describe_type: schema, statistics, links and example calls of a record type. */
 import { z } from 'zod'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Context } from '../../../graphql/context.ts'

@@ -1,3 +1,4 @@
+/** Tools that read records: query_records and get_record. */
 import { z } from 'zod'
 import { OPERATOR_NAMES } from '../../../contract/operators.ts'
 import { rowsBody, trim } from '../../../contract/response-bodies.ts'

@@ -1,3 +1,4 @@
+/** All record tools. */
 import { readingTools } from './reads.ts'
 import { writingTools } from './writes.ts'
 

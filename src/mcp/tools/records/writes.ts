@@ -1,3 +1,4 @@
+/** Tools that write records. */
 import { z } from 'zod'
 import { trim } from '../../../contract/response-bodies.ts'
 import { deletedOr } from '../../tool/deletion-approval.ts'
