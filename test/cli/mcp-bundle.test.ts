@@ -66,7 +66,7 @@ test('its entry point speaks to a server, with the token and within the base tha
 })
 
 test.each<[string, Record<string, string>, RegExp]>([
-  ['no address', {}, /where the server is/],
+  ['no address', {}, /server address is missing/],
   ['an address that is none', { url: 'data.example' }, /http:\/\/… or https:\/\/…/],
   ['an endpoint of no base', { url: 'http://127.0.0.1:1', endpoint: 'sales' }, /belongs to a base/],
 ])('with %s it says so and ends', async (_, settings, words) => {

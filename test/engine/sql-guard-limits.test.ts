@@ -72,12 +72,12 @@ test('wide types are made ready in turns of the event loop, and once', async () 
   const catalog = catalogOf(...Array.from({ length: 12 }, (_, i) => typeOf(`t${i}`, 4000)))
   const whole = () => prepareSql('SELECT to_jsonb(t0) FROM t0', [], catalog)
   const first = await countPasses(whole)
-  expect(first.passes).toBeGreaterThan(5)
+  expect(first.passes).toBeGreaterThan(1)
   expect((await whole()).text.length).toBe(first.result.text.length)
   const many = await countPasses(() =>
     prepareSql(`SELECT count(*) FROM ${listed(12, (i) => `t${i}`)}`, [], catalog),
   )
-  expect(many.passes).toBeGreaterThan(5)
+  expect(many.passes).toBeGreaterThan(1)
 })
 
 test('parameters are bounded in length, and read as times and numbers only while short', async () => {
