@@ -6,8 +6,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 const SAME_WISH_MS = 1000
 
 /**
- * Graceful shutdown on SIGTERM, SIGINT and SIGHUP: runs `close` for at most 25 s, then exits 0. A second signal exits
- * at once. An uncaught error also exits, after an attempt to close.
+ * Graceful shutdown on SIGTERM, SIGINT and SIGHUP: runs `close` for at most 25 s, then exits 0. A second
+ * signal exits at once. An uncaught error also exits, after an attempt to close.
  */
 export function shutdownOnSignal(close: () => Promise<void>, log: Logger): void {
   let since: number | undefined

@@ -86,7 +86,10 @@ const MOST_REMEMBERED = 400
 /** Nesting levels of remembered members: list of messages, message, params, arguments, one argument. */
 const REMEMBERED_LEVELS = 5
 
-/** Values that passed the pre-pass: documents, and the first members of each level down to `REMEMBERED_LEVELS`. */
+/**
+ * Values that passed the pre-pass: documents, and the first members of each level down to
+ * `REMEMBERED_LEVELS`.
+ */
 const sound = new WeakSet<object>()
 
 function remember(value: unknown): void {
@@ -147,7 +150,9 @@ export function checkJson(value: unknown, at = '', use: Use = 'stored'): void {
   if (refused) throw refused
 }
 
-/** Levels at which remembered members are looked up. Deeper, a million look-ups would cost more than a check. */
+/**
+ * Levels at which remembered members are looked up. Deeper, a million look-ups would cost more than a check.
+ */
 const KNOWN_DEPTH = 2
 
 /** Fast check that rules out every fault. Most values need no more. */

@@ -36,8 +36,8 @@ export function issuerChallenge({ scopes }: OAuth, publicUrl: string | undefined
 }
 
 /**
- * A request without a token gets no error code. A Plinth token gets no challenge, because the issuer cannot
- * widen its grants.
+ * A request without a token gets no error code. FORBIDDEN for a Plinth token gets no challenge, because the
+ * issuer cannot widen its grants.
  */
 function faultOf({ headers, caller }: FastifyRequest, { code, message, details }: DomainError) {
   const isAboutToken = details[0]?.path.startsWith('header/Authorization') ?? false

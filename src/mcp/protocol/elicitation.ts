@@ -33,7 +33,7 @@ function isDeclared(name: string, value: unknown): boolean {
 
 /**
  * Builds `elicit` on top of `ask`. Each question of a call gets a unique name. Returns `unavailable` if the
- * client does not support elicitation.
+ * client does not support elicitation or does not answer.
  */
 export function eliciting(ask: (questions: Questions) => Promise<Answers>) {
   let asked = 0

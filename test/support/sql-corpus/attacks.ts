@@ -1,16 +1,22 @@
-/** What must show in no byte of any answer, error or log line: it stands wherever a statement has no right to look. */
+/**
+ * Canary value that no response, error or log line may contain. It is stored in every place that a statement
+ * must not read.
+ */
 export const CANARY = 'CANARY-7f3a'
 
-/** Where the canary stands, beside the token table and a file: a base, and a type of `shop`, that are not granted. */
+/**
+ * Locations of the canary besides the token table and a file: a base and a type of `shop` that are not
+ * granted.
+ */
 export const CANARY_PLACES = { base: 'rival', recordType: 'hidden' } as const
 
-/** A statement that tries to do more than read what is granted. */
+/** A statement that attempts more than reading granted data. */
 export type Attack = {
   name: string
   kind: string
   sql: string
   params?: readonly unknown[] | Readonly<Record<string, unknown>>
-  /** Whether it may run because what it asks for is harmless; all else is refused. */
+  /** Whether the statement may run, because its result is harmless. All others must be rejected. */
   runs?: true
 }
 
@@ -142,7 +148,7 @@ refused(
   'WITH x AS (SELECT * FROM customer FOR KEY SHARE NOWAIT) SELECT * FROM x',
 )
 
-/** Functions that act, look around or wait, each with arguments that would work. */
+/** Functions with side effects, with access to the environment, or that sleep, each with valid arguments. */
 const CALLS = `set_config('role','x',true) current_setting('port') current_setting('plinth.x',true) version()
   pg_sleep(10) pg_sleep_for('10s') pg_sleep_until(now()) pg_read_file('/etc/passwd') pg_read_binary_file('/etc/passwd')
   pg_ls_dir('/') pg_stat_file('/etc/passwd') pg_ls_logdir() pg_ls_waldir() pg_ls_tmpdir() lo_import('/etc/passwd')
@@ -182,7 +188,7 @@ const CALLS = `set_config('role','x',true) current_setting('port') current_setti
 
 refused('calls', ...CALLS.map((call) => `SELECT ${call}`))
 
-/** Every place in which a call may stand: the guard must look into each of them. */
+/** Every syntactic position of a function call. The guard must check all of them. */
 const PLACES = `SELECT # FROM customer|SELECT * FROM customer WHERE # IS NOT NULL|SELECT * FROM # AS f|
   SELECT * FROM customer, # AS f|SELECT * FROM customer JOIN LATERAL # AS f ON true|
   SELECT * FROM ROWS FROM (#, generate_series(1, 2)) AS f|SELECT * FROM generate_series(1, length(#)) AS g|
@@ -240,7 +246,7 @@ refused(
   'SELECT t.pg_sleep FROM (SELECT 0.5) AS t (pg_sleep_x)',
   'SELECT id FROM customer ORDER BY customer.pg_typeof',
   'SELECT id FROM customer WHERE customer.record_out IS NOT NULL',
-  // The inner t has no such column; the outer one of the same name has.
+  // The inner t has no such column, but the outer relation of the same name has.
   'SELECT (SELECT t.pg_sleep FROM unnest(ARRAY[0.5::float8]) AS t) FROM (SELECT 1 AS pg_sleep) AS t',
   'SELECT * FROM (SELECT 1 AS pg_sleep) AS t, LATERAL (SELECT t.pg_sleep FROM unnest(ARRAY[0.5]) AS t) AS x',
 )
@@ -258,7 +264,7 @@ refused(
   'SELECT * FROM customer WHERE id = session_user',
 )
 
-/** Relations that exist, and that nobody here may read. */
+/** Existing relations that the token may not read. */
 const RELATIONS = `plinth.record plinth.token plinth.base plinth.change plinth.record_type plinth.idempotency
   plinth.sql_grant plinth_sql.record plinth_sql.change plinth_sql.record_type plinth_sql.relationship
   plinth._prisma_migrations pg_catalog.pg_class pg_class pg_attribute pg_proc pg_roles pg_authid pg_shadow pg_user
@@ -290,7 +296,7 @@ refused(
   'SELECT 1 LIMIT (SELECT count(*) FROM plinth.token)',
   'SELECT count(*) OVER (ORDER BY (SELECT name FROM plinth.token LIMIT 1))',
   'WITH RECURSIVE t AS (SELECT id FROM customer UNION SELECT id FROM plinth.token) SELECT * FROM t',
-  // A WITH name is a relation only where it is in scope.
+  // The name of a WITH query is a relation only within its scope.
   'SELECT * FROM (WITH token AS (SELECT 1) SELECT * FROM token) a, token b',
   'WITH a AS (SELECT * FROM token), token AS (SELECT 1) SELECT * FROM a',
   'WITH token AS (SELECT * FROM token) SELECT * FROM token',
@@ -332,7 +338,7 @@ refused(
   'SELECT a.id FROM customer a UNION SELECT a.id FROM "order" b',
 )
 
-/** Types whose input reads the catalogues, or whose text is one. */
+/** Types whose input function reads the catalogs, or whose text form reveals them. */
 const TYPES =
   `regclass regproc regprocedure regoper regoperator regrole regnamespace regtype regconfig regdictionary
   regcollation oid name xid xid8 cid tid pg_lsn txid_snapshot pg_snapshot refcursor tsvector tsquery xml bytea bit
@@ -549,7 +555,7 @@ harmless(
   `SELECT U&'\\0027; DROP TABLE plinth.record'`,
 )
 
-/** Statements that would fail on a row that is not granted, so that to fail is to tell. */
+/** Side channels: statements that fail if a row exists that is not granted. */
 export const ORACLE = 'failing on what is not its own'
 
 harmless(
@@ -565,5 +571,8 @@ harmless(
   `SELECT count(*) FROM records r JOIN customer c ON 1 / (CASE WHEN r.record_type = 'hidden' THEN 0 ELSE 1 END) = 1`,
 )
 
-/** At least 300 distinct statements that the endpoint must refuse, or run without showing what is not granted. */
+/**
+ * At least 300 distinct statements that the endpoint must reject, or run without revealing data that is not
+ * granted.
+ */
 export const ATTACKS: readonly Attack[] = attacks

@@ -1,4 +1,4 @@
-/** The seeded shop that the SQL corpus reads: deterministic, and with totals that a double holds exactly. */
+/** The seeded data of the SQL corpus: deterministic, with totals that a double represents exactly. */
 
 type Line = { sku: string; qty: number; price: number }
 type Order = {
@@ -27,7 +27,7 @@ const SEED = 20_261_121
 const DAY_MS = 86_400_000
 const START = Date.UTC(2025, 0, 1)
 
-/** Mulberry32: the same numbers on every machine. */
+/** Mulberry32 pseudo-random numbers: the same on every machine. */
 function generator(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -104,7 +104,9 @@ const TEXT = { type: 'string' }
 const NUMBER = { type: 'number' }
 const INTEGER = { type: 'integer' }
 
-/** The record types of the base `shop`. The property `status` of an order is hidden by the column of every record. */
+/**
+ * The record types of the base `shop`. The record column `status` hides the property `status` of an order.
+ */
 export const TYPES = [
   {
     id: 'order',
@@ -153,7 +155,7 @@ export const TYPES = [
   },
 ] as const
 
-/** Every record of the base `shop`, by type. */
+/** All records of the base `shop`, by type. */
 export const RECORDS: readonly { type: string; rows: readonly Row<object>[] }[] = [
   { type: 'order', rows: orders },
   { type: 'customer', rows: customers },

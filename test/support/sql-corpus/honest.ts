@@ -1,6 +1,8 @@
 import { customers, orders, products } from './data.ts'
 
-/** A query that must run, and what it must answer: the number of rows, the cells of the first row in order, or both. */
+/**
+ * A valid query and its expected result: the number of rows, the cells of the first row in order, or both.
+ */
 export type Honest = {
   name: string
   sql: string
@@ -1183,7 +1185,7 @@ const FIXED: Honest[] = [
   query('reads relationship types', 'SELECT count(*) FROM relationship_types', [0]),
 ]
 
-/** At least 200 queries that analysts and agents ask of the seeded shop. */
+/** At least 200 realistic queries of analysts and agents on the seeded data. */
 export const HONEST: readonly Honest[] = [
   ...COUNTING,
   ...GROUPING,

@@ -30,7 +30,7 @@ type Sent = { inputResponses?: unknown; requestState?: unknown }
 /**
  * Opens the rounds of a call.
  * @param call method and arguments of the call
- * @throws InvalidParams if the state belongs to another call
+ * @throws InvalidParams if the state has expired or belongs to another call
  */
 export function openRounds(
   session: AddressSession,
