@@ -1,6 +1,7 @@
 import type { FieldMap, InputFieldMap, InputShapeFromFields } from '@pothos/core'
 import {
   get,
+  getVersion,
   type Kind,
   list,
   patch,
@@ -87,8 +88,9 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
   builder.queryField(one, (t) =>
     t.field({
       type,
-      args: target(),
-      resolve: (_root, { base, id }, { scope }) => get(kind, scope, base, id),
+      args: { ...target(), version: t.arg.int({ description: 'As that version was.' }) },
+      resolve: (_root, { base, id, version }, { scope }) =>
+        version == null ? get(kind, scope, base, id) : getVersion(kind, scope, base, id, version),
     }),
   )
   mutation(`put${name}`, {

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
-import { Actor } from './history.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, time } from './route/shapes.ts'
+import { Actor, baseId, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
 
 /** A change log entry in responses. */

@@ -26,7 +26,7 @@ export const endpoints = crud('/:base_id/endpoints', {
     [EndpointFields],
   ),
   get: graphql(
-    'query GetEndpoint($base: String!, $id: String!) { found: endpoint(base: $base, id: $id) { ...EndpointFields } }',
+    'query GetEndpoint($base: String!, $id: String!, $version: Int) { found: endpoint(base: $base, id: $id, version: $version) { ...EndpointFields } }',
     [EndpointFields],
   ),
   put: graphql(

@@ -5,15 +5,7 @@ import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, recordId, time, typeId } from './route/shapes.ts'
-
-export const Actor = z
-  .object({
-    token_id: z.string().nullable(),
-    name: z.string(),
-    via: z.string().meta({ description: 'The surface it came through: `rest`, `mcp`, `graphql`, …' }),
-  })
-  .meta({ id: 'Actor' })
+import { Actor, baseId, recordId, time, typeId } from './route/shapes.ts'
 
 const Version = z
   .object({

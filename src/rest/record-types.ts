@@ -13,7 +13,10 @@ const Index = z
     fields: z.array(z.union([z.string(), z.object({ field: z.string(), direction: z.literal('desc') })])),
     unique: z.boolean(),
     type: z.enum(['btree', 'text']),
-    status: z.enum(['building', 'ready', 'failed']),
+    status: z
+      .enum(['building', 'ready', 'failed'])
+      .optional()
+      .meta({ description: 'How far it is built; not of an earlier version.' }),
     duplicates: z
       .array(z.object({ values: z.array(z.unknown()), ids: z.array(z.string()) }))
       .optional()
@@ -89,8 +92,8 @@ export const recordTypes = crud('/:base_id/record-types', {
     [RecordTypeFields],
   ),
   get: graphql(
-    `query GetRecordType($base: String!, $id: String!) {
-      found: recordType(base: $base, id: $id) { ...RecordTypeFields }
+    `query GetRecordType($base: String!, $id: String!, $version: Int) {
+      found: recordType(base: $base, id: $id, version: $version) { ...RecordTypeFields }
     }`,
     [RecordTypeFields],
   ),

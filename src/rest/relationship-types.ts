@@ -58,8 +58,8 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
     [RelationshipTypeFields],
   ),
   get: graphql(
-    `query GetRelationshipType($base: String!, $id: String!) {
-      found: relationshipType(base: $base, id: $id) { ...RelationshipTypeFields }
+    `query GetRelationshipType($base: String!, $id: String!, $version: Int) {
+      found: relationshipType(base: $base, id: $id, version: $version) { ...RelationshipTypeFields }
     }`,
     [RelationshipTypeFields],
   ),

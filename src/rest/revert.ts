@@ -12,7 +12,7 @@ const Reverting = Change.extend({ dry_run: z.literal(true).optional() }).meta({ 
 export const revert = [
   route('POST /:base_id/changes/:seq/revert', {
     tag: 'History',
-    summary: 'Revert a change of a record or a relationship: it becomes what it was before',
+    summary: 'Revert a change of a record, a relationship or configuration: it becomes what it was before',
     need: ({ base_id = '' }) => ({ sight: base_id }),
     params: z.strictObject({
       base_id: baseId(),
@@ -24,16 +24,28 @@ export const revert = [
     }),
     query: z.strictObject({
       force: flag('Also when later changes stand on it, which it takes back with it.'),
+      on_invalid: z.enum(['allow']).optional().meta({
+        description: '`allow`: keep what the former schema of a type refuses, flagged `valid: false`.',
+      }),
+      confirm: z.string().optional().meta({
+        description: 'The id of a type; needed when its creation is reverted and it holds something.',
+      }),
     }),
     operation: graphql(
-      `mutation RevertChange($base: String!, $seq: Float!, $force: Boolean) {
-        revertChange(base: $base, seq: $seq, force: $force) {
+      `mutation RevertChange($base: String!, $seq: Float!, $force: Boolean, $allowInvalid: Boolean, $confirm: String) {
+        revertChange(base: $base, seq: $seq, force: $force, allowInvalid: $allowInvalid, confirm: $confirm) {
           ...ChangeFields dry_run: dryRun
         }
       }`,
       [ChangeFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, seq: params.seq, force: query.force }),
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      seq: params.seq,
+      force: query.force,
+      allowInvalid: query.on_invalid === 'allow',
+      confirm: query.confirm,
+    }),
     reply: ({ revertChange }) => ({ body: trim(revertChange) }),
     answers: Reverting,
   }),

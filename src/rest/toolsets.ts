@@ -21,7 +21,7 @@ export const toolsets = crud('/:base_id/toolsets', {
     [ToolsetFields],
   ),
   get: graphql(
-    'query GetToolset($base: String!, $id: String!) { found: toolset(base: $base, id: $id) { ...ToolsetFields } }',
+    'query GetToolset($base: String!, $id: String!, $version: Int) { found: toolset(base: $base, id: $id, version: $version) { ...ToolsetFields } }',
     [ToolsetFields],
   ),
   put: graphql(

@@ -2,13 +2,12 @@
 import { z } from 'zod'
 import { pageBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { Actor } from './history.ts'
 import { RecordFields } from './records/fragments.ts'
 import { Record } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, time, typeId } from './route/shapes.ts'
+import { Actor, baseId, time, typeId } from './route/shapes.ts'
 
 const TrashedRecord = Record.omit({ operation: true, dry_run: true })
   .extend({

@@ -67,13 +67,13 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
       dry_run: true,
     })
     expectFailure(await world.call('GET', path), 'NOT_FOUND')
-    succeed(await put(body, { 'if-none-match': '*' }), 201)
+    const { version } = succeed(await put(body, { 'if-none-match': '*' }), 201)
     expect(reasonOf(await put({}, { 'if-none-match': '*' }), 'CONFLICT')).toBe('exists')
     expect(reasonOf(await put({}, { 'if-match': '"9"' }), 'CONFLICT')).toBe('version_mismatch')
     const stale = await world.call('DELETE', path, undefined, { 'if-match': '"9"' })
     expect(reasonOf(stale, 'CONFLICT')).toBe('version_mismatch')
     succeed(await world.call('DELETE', `${path}?dry_run=true`))
-    succeed(await world.call('DELETE', path, undefined, { 'if-match': '"1"' }))
+    succeed(await world.call('DELETE', path, undefined, { 'if-match': `"${version}"` }))
   })
 
   test('refuses an unknown field, another id, and a field of another kind of value', async () => {
@@ -82,6 +82,65 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     for (const field of Object.keys(body))
       expectFailure(await put({ ...body, [field]: 7 }), 'VALIDATION_ERROR')
     expectFailure(await world.call('PUT', `/v1/crm/${noun}/-x`, body), 'VALIDATION_ERROR')
+  })
+
+  test('has a history, and is read as it was in a version; versions go on across deletion', async () => {
+    const one = `/v1/crm/${noun}/Two`
+    const made = succeed(await world.call('PUT', one, body), 201)
+    succeed(await world.call('PUT', one, {}))
+    succeed(await world.call('DELETE', one))
+    expect(succeed(await world.call('PUT', one, body), 201).version).toBe(4)
+    const first = await world.call('GET', `${one}?version=1`)
+    expect(first.headers.get('etag')).toBe('"1"')
+    expect(succeed(first)).toMatchObject({ id: 'Two', ...body, version: 1, created_at: made.created_at })
+    expect(succeed(await world.call('GET', `${one}?version=2`))).toMatchObject({ ...defaults, version: 2 })
+    const gone = expectFailure(await world.call('GET', `${one}?version=3`), 'NOT_FOUND').details[0]
+    expect(gone).toMatchObject({ path: 'query/version', code: 'version_deleted', hint: '2' })
+    expect(reasonOf(await world.call('GET', `${one}?version=9`), 'NOT_FOUND')).toBe('version_not_found')
+    expectFault(await world.call('GET', `${one}?version=0`), 'query/version')
+    const { data, meta } = succeed(await world.call('GET', `${one}/history?limit=2&include_total=true`))
+    expect(meta).toMatchObject({ total: 4, has_more: true })
+    expect(data.map((each: Body) => `${each.operation} ${each.version}`)).toEqual(['create 4', 'delete 3'])
+    const rest = succeed(
+      await world.call('GET', `${one}/history?cursor=${encodeURIComponent(meta.next_cursor)}`),
+    )
+    expect(rest.data.map((each: Body) => `${each.operation} ${each.version}`)).toEqual([
+      'update 2',
+      'create 1',
+    ])
+    expect(rest.data[0].diff).toContainEqual({ op: 'replace', path: '/name', value: 'Two' })
+    expect(rest.data[1]).toMatchObject({ actor: { via: 'rest' }, diff: [{ op: 'add', path: '' }] })
+    succeed(await world.call('DELETE', one))
+    expect(succeed(await world.call('GET', `${one}/history`)).data).toHaveLength(5)
+    expect(reasonOf(await world.call('GET', `/v1/crm/${noun}/never/history`), 'NOT_FOUND')).toBe(
+      `${kind}_not_found`,
+    )
+  })
+
+  test('becomes what it was before a change that is reverted', async () => {
+    const one = `/v1/crm/${noun}/Three`
+    const revert = async (version: number, query = '') => {
+      const { data } = succeed(await world.call('GET', `${one}/history`))
+      const { seq } = data.find((each: Body) => each.version === version)
+      return world.call('POST', `/v1/crm/changes/${seq}/revert${query}`)
+    }
+    succeed(await world.call('PUT', one, body), 201)
+    succeed(await world.call('PUT', one, {}))
+    expect(reasonOf(await revert(1), 'CONFLICT')).toBe('overtaken')
+    expect(succeed(await revert(2, '?dry_run=true'))).toMatchObject({ version: 3, dry_run: true })
+    const inverse = succeed(await revert(2))
+    expect(inverse).toMatchObject({ kind, id: 'Three', operation: 'update', version: 3 })
+    expect(inverse.cause).toBeTypeOf('string')
+    expect(succeed(await world.call('GET', one))).toMatchObject({ ...body, version: 3 })
+    expect(reasonOf(await revert(2, '?force=true'), 'CONFLICT')).toBe('nothing_to_revert')
+    succeed(await world.call('DELETE', one))
+    expect(succeed(await revert(4))).toMatchObject({ operation: 'create', version: 5 })
+    expect(succeed(await world.call('GET', one))).toMatchObject({ ...body, version: 5 })
+    const reader = await world.newToken([{ permission: 'read' }])
+    const { data } = succeed(await world.call('GET', `${one}/history`))
+    expectFailure(await reader.call('POST', `/v1/crm/changes/${data[0].seq}/revert`), 'FORBIDDEN')
+    expect(succeed(await revert(5))).toMatchObject({ operation: 'delete', version: 6 })
+    expectFailure(await world.call('GET', one), 'NOT_FOUND')
   })
 
   test('is out of reach of tokens without the right to it', async () => {
@@ -95,6 +154,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
       ['PUT', path],
       ['DELETE', path],
       ['GET', `/v1/crm/${noun}`],
+      ['GET', `${path}/history`],
     ] as const)
       expectFailure(await other.call(method, at, method === 'PUT' ? body : undefined), 'FORBIDDEN')
   })

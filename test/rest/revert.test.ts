@@ -181,15 +181,53 @@ describe('Reverting a change of a relationship', () => {
   })
 })
 
-describe('What cannot be reverted', () => {
-  test('is a change of configuration, one that never was, and a number that is none', async () => {
+describe('A change of a record type', () => {
+  const schema = (type: string) => ({ json_schema: { type: 'object', properties: { n: { type } } } })
+  const lastOf = async (type: string) => {
+    const { data } = succeed(await world.call('GET', `/v1/crm/record-types/${type}/history`))
+    return Number(data[0].seq)
+  }
+
+  test('is held to the records there are, as a PUT is, unless they may stay invalid', async () => {
+    const type = await world.newType(schema('number'))
+    succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, schema('string')))
+    await put(type, 'a', { data: { n: 'text' } })
+    const seq = await lastOf(type)
+    const refused = expectFailure(await revert(seq), 'CONFLICT').details[0]
+    expect(refused).toMatchObject({ code: 'records_invalid', count: 1 })
+    succeed(await revert(seq, '?on_invalid=allow'))
+    expect(succeed(await world.call('GET', `/v1/crm/records/${type}/a`))).toMatchObject({ valid: false })
+    expect(succeed(await world.call('GET', `/v1/crm/record-types/${type}`))).toMatchObject(schema('number'))
+  })
+
+  test('that made it is reverted with its records only when its id confirms it', async () => {
     const type = await world.newType()
+    await put(type, 'a', { data: {} })
+    const seq = await lastOf(type)
+    expect(expectFailure(await revert(seq), 'CONFLICT').details[0].code).toBe('confirm_required')
+    succeed(await revert(seq, `?confirm=${type}`))
+    expectFailure(await world.call('GET', `/v1/crm/record-types/${type}`), 'NOT_FOUND')
+    // Its deletion is reverted too: the type is back, its records are in the trash.
+    succeed(await revert(await lastOf(type)))
+    expect(succeed(await world.call('GET', `/v1/crm/record-types/${type}`))).toMatchObject({ version: 3 })
+  })
+
+  test('is seen and reverted only by a token with the right to the type', async () => {
+    const [mine, theirs] = [await world.newType(), await world.newType()]
+    const manager = await world.newToken([{ record_type: mine, permission: 'manage' }])
+    expectFailure(await manager.call('GET', `/v1/crm/record-types/${theirs}/history`), 'FORBIDDEN')
+    expectFailure(await revert(await lastOf(theirs), '', manager.call), 'NOT_FOUND')
+    succeed(await revert(await lastOf(mine), '', manager.call))
+  })
+})
+
+describe('What cannot be reverted', () => {
+  test('is a change of a base, one that never was, and a number that is none', async () => {
     const [entry] = await world.database.query<{ seq: string }>(
-      `SELECT seq FROM plinth.change WHERE base_id = 'crm' AND kind = 'record_type' AND id = $1`,
-      [type],
+      `SELECT seq FROM plinth.change WHERE base_id = 'crm' AND kind = 'base'`,
     )
     const refused = expectFault(await revert(Number(entry?.seq)), 'path/seq')
-    expect(refused).toMatchObject({ code: 'not_revertible', received: 'record_type' })
+    expect(refused).toMatchObject({ code: 'not_revertible', received: 'base' })
     expect(expectFailure(await revert(999_999_999), 'NOT_FOUND').details[0].code).toBe('change_not_found')
     for (const seq of ['0', 'x', '-1', '1.5'])
       expectFault(await world.call('POST', `/v1/crm/changes/${seq}/revert`), 'path/seq')

@@ -1,5 +1,5 @@
 import type { Noun, Row } from './command.ts'
-import { confirm, createOnly, ifMatch, type Option, paging, writing } from './options.ts'
+import { confirm, createOnly, cursor, ifMatch, type Option, paging, query, writing } from './options.ts'
 
 type Spec = Pick<Noun, 'summary' | 'columns'> & {
   /** With its article: "a toolset". */
@@ -31,7 +31,21 @@ export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
         path,
         options: paging,
       },
-      { name: 'get', summary: `Show ${label}`, method: 'GET', path: one, options: [] },
+      {
+        name: 'get',
+        summary: `Show ${label}`,
+        method: 'GET',
+        path: one,
+        options: [query('--version <number>', 'version', 'as that version was')],
+      },
+      {
+        name: 'history',
+        summary: `List the versions of ${label}, the newest first`,
+        method: 'GET',
+        path: `${one}/history`,
+        options: [cursor, ...paging],
+        columns: ['version', 'operation', 'at', 'actor', 'diff'],
+      },
       ...more,
       {
         name: 'put',

@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { query as parameter, writing } from '../command/options.ts'
+import { confirm, query as parameter, writing } from '../command/options.ts'
 import { note, showLine, showRows } from '../command/print.ts'
 
 type Entry = {
@@ -52,7 +52,7 @@ export const changes: Row = {
 /** Command `plinth revert <seq>`. */
 export const revert: Row = {
   name: 'revert',
-  summary: 'Revert a change of a record or a relationship: it becomes what it was before',
+  summary: 'Revert a change of a record, a relationship or configuration: it becomes what it was before',
   method: 'POST',
   path: '/:base_id/changes/:seq/revert',
   options: [
@@ -62,6 +62,8 @@ export const revert: Row = {
       to: { query: 'force' },
       value: 'true',
     },
+    parameter('--on-invalid <allow>', 'on_invalid', 'allow: keep what the former schema of a type refuses'),
+    confirm,
     ...writing,
   ],
 }

@@ -1,3 +1,5 @@
+import { unknownName } from '../../contract/suggest.ts'
+import { invalid } from '../../foundation/errors.ts'
 import { ENDPOINT } from './endpoints/endpoint.ts'
 import { TOOLSET } from './endpoints/toolset.ts'
 import type { Kind } from './lifecycle/kind.ts'
@@ -6,3 +8,18 @@ import { RELATIONSHIP_TYPE } from './relationship-types/relationship-type.ts'
 
 /** Every kind of configuration; what a kind names stands before it. */
 export const KINDS: readonly Kind[] = [RECORD_TYPE, RELATIONSHIP_TYPE, TOOLSET, ENDPOINT]
+
+/** The kind of that name. @throws VALIDATION_ERROR */
+export function kindNamed(name: string): Kind {
+  const kind = KINDS.find((each) => each.name === name)
+  if (kind) return kind
+  throw invalid({
+    path: '/kind',
+    code: 'enum',
+    message: 'kind must be a kind of configuration.',
+    ...unknownName(
+      name,
+      KINDS.map((each) => each.name),
+    ),
+  })
+}

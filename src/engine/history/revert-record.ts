@@ -108,7 +108,7 @@ async function setBack(
   }
 }
 
-const nothingKept = (version: number) =>
+export const nothingKept = (version: number) =>
   new DomainError('NOT_FOUND', 'The state before that change has been purged.', {
     details: [
       {

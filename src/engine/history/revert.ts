@@ -1,12 +1,14 @@
-/** Reverts one change of a record or a relationship. */
+/** Reverts one change of a record, a relationship or configuration. */
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { demandSight } from '../access/access.ts'
 import { setCause } from '../change-log/columns.ts'
 import { type Change, mayRead } from '../change-log/entry.ts'
 import { readEntry } from '../change-log/read.ts'
 import { demandBase } from '../configuration/bases/index.ts'
-import { type Db, statement } from '../database/client.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import { type Db, type Statement, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
+import { type RevertOptions, revertConfiguration } from './revert-configuration.ts'
 import { revertRecord } from './revert-record.ts'
 import { revertRelationship } from './revert-relationship.ts'
 
@@ -21,10 +23,14 @@ const LAST_OF_LINK = statement(
   `SELECT seq::float8 AS seq FROM plinth.change
    WHERE kind = 'relationship' AND base_id = $1 AND id = $2 ORDER BY version DESC LIMIT 1`,
 )
+const LAST_OF_CONFIGURATION = statement(
+  'last_of_configuration',
+  `SELECT seq::float8 AS seq FROM plinth.change
+   WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3 ORDER BY seq DESC LIMIT 1`,
+)
 
 /**
- * Writes the inverse of a change, as one more change, and answers that: a record or a relationship becomes what it was
- * before it, whole.
+ * Writes the inverse of a change, as one more change, and answers that: what changed becomes what it was before, whole.
  * @throws FORBIDDEN without the right to write what it is about; NOT_FOUND for no such change, or one whose past is purged;
  *   VALIDATION_ERROR for a change of anything else; CONFLICT when later changes stand on it, unless it is forced
  */
@@ -32,7 +38,7 @@ export async function revertChange(
   scope: WriteScope,
   baseId: string,
   seq: number,
-  force: boolean,
+  { force, ...options }: { force: boolean } & RevertOptions,
 ): Promise<Change> {
   demandSight(scope.access, baseId)
   return scope.db.transaction(async (tx) => {
@@ -46,7 +52,11 @@ export async function revertChange(
     }
     if (change.kind === 'record') await revertRecord(within, baseId, change, demandLast)
     else if (change.kind === 'relationship') await revertRelationship(within, baseId, change, demandLast)
-    else throw notRevertible(change)
+    else {
+      const kind = KINDS.find(({ name }) => name === change.kind)
+      if (!kind) throw notRevertible(change)
+      await revertConfiguration(within, kind, baseId, change, demandLast, options)
+    }
     const written = await lastOf(tx, baseId, change)
     const inverse = await readEntry(tx, baseId, written)
     if (!inverse || written === last) throw nothingToRevert(seq)
@@ -72,10 +82,13 @@ async function findChange(scope: WriteScope, baseId: string, seq: number): Promi
 }
 
 async function lastOf(tx: Db, baseId: string, { kind, recordType, id }: Change): Promise<number> {
+  const of = (last: Statement, ...values: unknown[]) => tx.query<{ seq: number }>(last, [baseId, ...values])
   const [last] =
     kind === 'record'
-      ? await tx.query<{ seq: number }>(LAST_OF_RECORD, [baseId, recordType, id])
-      : await tx.query<{ seq: number }>(LAST_OF_LINK, [baseId, id])
+      ? await of(LAST_OF_RECORD, recordType, id)
+      : kind === 'relationship'
+        ? await of(LAST_OF_LINK, id)
+        : await of(LAST_OF_CONFIGURATION, kind, id)
   return last?.seq ?? 0
 }
 
@@ -105,5 +118,5 @@ const notRevertible = ({ kind }: Change) =>
     code: 'not_revertible',
     message: `A change of a ${kind.replaceAll('_', ' ')} cannot be reverted. Send the former state with a PUT.`,
     received: kind,
-    allowed: ['record', 'relationship'],
+    allowed: ['record', 'relationship', ...KINDS.map(({ name }) => name)],
   })

@@ -4,11 +4,11 @@ import { type CamelFields, camelFields } from '../../contract/field-names.ts'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import type { Need } from '../../graphql/context.ts'
-import type { TadaDocumentNode } from '../../graphql/document.ts'
+import { graphql, type TadaDocumentNode } from '../../graphql/document.ts'
 import { listOf, without } from './page.ts'
-import { pageOf, pageQuery } from './query.ts'
+import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
-import { baseId, Deleted, expectedVersion, onBase, time } from './shapes.ts'
+import { Actor, baseId, Deleted, expectedVersion, onBase, time } from './shapes.ts'
 
 /**
  * Generates the routes of a configuration kind: list, PUT, GET, optionally PATCH, and DELETE. Each kind
@@ -25,7 +25,7 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
   sent?: z.ZodObject
   answers: z.ZodType
   list: TadaDocumentNode<{ page: Page<Found<B>> }, Listing>
-  get: TadaDocumentNode<{ found: Found<B> }, ResourceKey>
+  get: TadaDocumentNode<{ found: Found<B> }, ResourceKey & { version?: number | null }>
   put: TadaDocumentNode<
     { written: Written<B> & { operation: string | null } },
     Writing<B> & { mustBeAbsent?: boolean | null }
@@ -70,6 +70,7 @@ export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
   path: `/:base_id/${string}`,
   spec: Spec<B, Q>,
 ): Route[] {
+  demandVariables(spec.get, ['base', 'id', 'version'])
   demandVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
   if (spec.patch) demandVariables(spec.patch, ['base', 'id', 'input', 'expectedVersions', 'mustExist'])
   demandVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
@@ -135,10 +136,26 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
       summary: `Get ${one}`,
       need: read,
       params,
+      query: z.strictObject({ version: whole(1, MAX_VERSION, undefined, 'As that version was.') }),
       operation: spec.get,
-      variables: ({ params }) => targetOf(params),
+      variables: ({ params, query }) => ({ ...targetOf(params), version: query.version }),
       reply: ({ found }) => ({ body: found }),
       answers,
+    }),
+    route(`GET ${path}/:id/history`, {
+      tag,
+      summary: `List the versions of ${one}, newest first; also of a deleted one`,
+      need: read,
+      params,
+      query: pageQuery,
+      operation: HISTORY,
+      variables: ({ params, query }) => ({
+        ...targetOf(params),
+        kind: many.replaceAll(' ', '_').replace(/s$/, ''),
+        ...pageOf(query),
+      }),
+      reply: ({ page }) => ({ body: pageBody(page) }),
+      answers: listOf(ConfigurationVersion),
     }),
     ...(patch
       ? [
@@ -181,6 +198,32 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
     }),
   ]
 }
+
+const MAX_VERSION = 2_147_483_647
+
+const HISTORY = graphql(
+  `query ConfigurationHistory($base: String!, $kind: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+    page: configurationHistory(base: $base, kind: $kind, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      data { version operation at actor { token_id: tokenId name via } request_id: requestId seq cause diff }
+      hasMore truncated limit offset total nextCursor
+    }
+  }`,
+)
+const ConfigurationVersion = z
+  .object({
+    version: z.int(),
+    operation: z.enum(['create', 'update', 'delete']),
+    at: time,
+    actor: Actor,
+    request_id: z.string(),
+    seq: z.int().meta({ description: "The change's place in the log of the base." }),
+    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
+    diff: z.array(z.record(z.string(), z.unknown())).meta({
+      description:
+        'RFC 6902, from the version before, of the whole. A first version adds it, a deletion removes it.',
+    }),
+  })
+  .meta({ id: 'ConfigurationVersion' })
 
 const confirmation = (description: string) =>
   z.strictObject({ confirm: z.string().optional().meta({ description }) })

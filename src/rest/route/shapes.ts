@@ -36,6 +36,14 @@ export const onBase =
   ({ base_id = '' }) =>
     ({ permission, base: base_id, recordType: '*' }) as const
 
+export const Actor = z
+  .object({
+    token_id: z.string().nullable(),
+    name: z.string(),
+    via: z.string().meta({ description: 'The surface it came through: `rest`, `mcp`, `graphql`, …' }),
+  })
+  .meta({ id: 'Actor' })
+
 export const Deleted = z
   .object({ id: z.string(), deleted: z.literal(true), dry_run: z.literal(true).optional() })
   .meta({ id: 'Deleted' })

@@ -10,6 +10,7 @@ import { fieldsOf, readFields, stateOf, viewOf } from './fields.ts'
 import { type Kind, nounOf, type PutOptions, type Stored, type View } from './kind.ts'
 import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
+import { lastVersion } from './past.ts'
 import { missing, rightsTo } from './read.ts'
 import { unknownReferences } from './references.ts'
 
@@ -87,14 +88,18 @@ async function change<F extends object, R extends Stored>(
 
 type Row = { baseId: string; id: string; held: Stored | null }
 
-function store<F extends object, R extends Stored>(
+async function store<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   { db }: WriteScope,
   { baseId, id, held }: Row,
   columns: object,
-): PromiseLike<R> {
+): Promise<R> {
   const table = kind.table(db)
-  if (!held) return table.create({ data: { baseId, id, ...columns } as never })
+  if (!held) {
+    // Versions go on across deletion, so that an old ETag never fits another life.
+    const version = (await lastVersion(db, kind as Kind, baseId, id)) + 1
+    return table.create({ data: { baseId, id, version, ...columns } as never })
+  }
   const data = { ...columns, version: { increment: 1 }, updatedAt: new Date() }
   return table.update({ where: { baseId_id: { baseId, id } } as never, data: data as never })
 }

@@ -77,7 +77,11 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
       columns: async () =>
         held
           ? { indexes, revision: { increment: 1 } }
-          : { indexes, revision: firstRevision(), portableId: await portableIdOf(scope.db, baseId, id) },
+          : {
+              indexes,
+              revision: firstRevision(),
+              portableId: await portableIdOf(scope.db, baseId, id, input),
+            },
     }
   },
   beforeDelete: deleteRecordsOf,
@@ -90,8 +94,10 @@ const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed
 /** None that a former type of the same id had: who validated data against that one must not find it unchanged. */
 const firstRevision = () => randomInt(2 ** 30)
 
-const portableIdOf = ({ orm }: Db, baseId: string, id: string): Promise<string> =>
-  choosePortableId(
-    id,
-    async (portableId) => (await orm.recordType.count({ where: { baseId, portableId } })) > 0,
-  )
+/** The one that a state from the log has, while it is free: tools keep their names when a deletion is reverted. */
+async function portableIdOf({ orm }: Db, baseId: string, id: string, state: object): Promise<string> {
+  const isTaken = async (portableId: string) =>
+    (await orm.recordType.count({ where: { baseId, portableId } })) > 0
+  const former = 'portableId' in state ? String(state.portableId) : undefined
+  return former !== undefined && !(await isTaken(former)) ? former : choosePortableId(id, isTaken)
+}

@@ -1,0 +1,125 @@
+/** The past of configuration, read from the change log: its versions, and a resource as it was in one of them. */
+import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { type Change, type ChangeRow, mayRead, toChange } from '../../change-log/entry.ts'
+import { cursorsOf, openCursor } from '../../core/cursor.ts'
+import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
+import { read, readPageRows, type Scope } from '../../core/scope.ts'
+import { type Db, statement, timed } from '../../database/client.ts'
+import { type Kind, nounOf, type Stored, type View } from './kind.ts'
+import { missing, rightsTo } from './read.ts'
+
+const ENTRIES = `FROM plinth.change
+     WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3`
+
+/** The entries before `$4`, newest first: a page, and the one that the page's last is compared with. */
+const LIST_VERSIONS = timed(
+  statement(
+    'list_configuration_versions',
+    `SELECT seq::float8 AS seq, at, kind, record_type, id, operation, version, data, external_source, external_id,
+       cancelled_at, token_id, actor_name, via, request_id, cause ${ENTRIES} AND ($4::bigint IS NULL OR seq < $4)
+     ORDER BY seq DESC LIMIT $5 OFFSET $6`,
+  ),
+)
+const SPAN = statement(
+  'span_of_configuration_versions',
+  `SELECT count(*)::int AS total, min(version) AS first, max(version) AS last ${ENTRIES}`,
+)
+// Logs from before versions went on across deletion may hold one twice: the last one is meant.
+const GET_VERSION = statement(
+  'get_configuration_version',
+  `SELECT operation, data ${ENTRIES} AND version = $4 ORDER BY seq DESC LIMIT 1`,
+)
+const LAST_VERSION = statement(
+  'last_configuration_version',
+  `SELECT version ${ENTRIES} ORDER BY seq DESC LIMIT 1`,
+)
+
+type Span = { total: number; first: number; last: number }
+
+/** The versions that are kept, newest first, also of what is deleted; those that name what the token may not read are left out. */
+export async function history<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: Scope,
+  baseId: string,
+  id: string,
+  args: PageArgs,
+): Promise<Page<Change>> {
+  rightsTo(kind).read(scope, baseId, id)
+  const page = readPage(args)
+  const target = [baseId, kind.name, id]
+  const boundTo = ['history', ...target, scope.access.grants]
+  const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
+  const asked = [...target, before, page.limit + 1, page.offset]
+  const { rows, isCut } = await readPageRows<ChangeRow>(scope, LIST_VERSIONS, asked, { atLeast: 2 })
+  const needsCount = page.includeTotal || rows.length === 0
+  const [span] = needsCount ? await read<Span>(scope, SPAN, target) : []
+  if (span?.total === 0) throw await missing(kind, scope, baseId, id)
+  const shown = isCut ? rows.slice(0, -1) : rows
+  const found = toPage(shown, page, page.includeTotal ? (span?.total ?? null) : null, isCut)
+  const changes: Change[] = []
+  for (const [i, row] of found.data.entries()) {
+    if (turnIsOver()) await nextTurn()
+    changes.push(toChange({ ...row, before: rows[i + 1] ?? null }))
+  }
+  const visible = changes.filter((change) => mayRead(scope.access, baseId, change))
+  if (changes.length > 0 && visible.length === 0) throw await missing(kind, scope, baseId, id)
+  const positions = cursorsOf(scope.keys.cursor, boundTo, found, ({ seq }) => ({ id, values: [seq] }))
+  return { ...found, ...positions, data: visible }
+}
+
+/** The resource as it was in that version. @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR */
+export async function getVersion<F extends object, R extends Stored>(
+  kind: Kind<F, R>,
+  scope: Scope,
+  baseId: string,
+  id: string,
+  version: number,
+): Promise<View<F>> {
+  const rights = rightsTo(kind)
+  rights.read(scope, baseId, id)
+  if (version < 1) throw outOfRange(version)
+  const target = [baseId, kind.name, id]
+  const [entry] = await scope.db.query<{ operation: string; data: object | null }>(GET_VERSION, [
+    ...target,
+    version,
+  ])
+  if (entry?.data && entry.operation !== 'delete') {
+    // What a field that came later was then is its default.
+    const view = rights.shown(scope, { ...kind.defaults(id), ...entry.data } as View<F>)
+    if (view) return view
+    throw await missing(kind, scope, baseId, id)
+  }
+  const [span] = await scope.db.query<Span>(SPAN, target)
+  if (!span || span.total === 0) throw await missing(kind, scope, baseId, id)
+  throw entry ? isDeletion(kind, id, version) : noSuchVersion(kind, id, version, span)
+}
+
+/** The version of the last change of a resource of the id, whether or not there is one now; 0 when there never was. */
+export async function lastVersion(db: Db, { name }: Kind, baseId: string, id: string): Promise<number> {
+  const [last] = await db.query<{ version: number }>(LAST_VERSION, [baseId, name, id])
+  return last?.version ?? 0
+}
+
+const outOfRange = (received: number) =>
+  invalid({ path: '/version', code: 'out_of_range', message: 'Versions count from 1.', received })
+
+const isDeletion = (kind: Kind, id: string, version: number) =>
+  absent(`Version ${version} of ${nounOf(kind)} "${id}" is its deletion.`, {
+    path: '/version',
+    code: 'version_deleted',
+    message: `Read version ${version - 1}, which is what was deleted.`,
+    hint: String(version - 1),
+  })
+
+const noSuchVersion = (kind: Kind, id: string, received: number, { first, last }: Span) =>
+  absent(`There is no version ${received} of ${nounOf(kind)} "${id}".`, {
+    path: '/version',
+    code: 'version_not_found',
+    message: `Send a version from ${first} to ${last}; the history of the ${nounOf(kind)} lists them.`,
+    received,
+    expected: { from: first, to: last },
+  })
+
+const absent = (message: string, detail: Detail) =>
+  new DomainError('NOT_FOUND', message, { details: [detail] })

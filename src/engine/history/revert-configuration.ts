@@ -1,0 +1,41 @@
+/** Reverts one change of configuration, under the checks of a PUT. */
+import type { Change } from '../change-log/entry.ts'
+import { put, remove } from '../configuration/lifecycle/index.ts'
+import type { Kind } from '../configuration/lifecycle/kind.ts'
+import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
+import { rightsTo } from '../configuration/lifecycle/read.ts'
+import { statement } from '../database/client.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import { nothingKept } from './revert-record.ts'
+
+/** The state before a change: of a deletion its own entry holds it. */
+const STATE_BEFORE = statement(
+  'configuration_before',
+  `SELECT data FROM plinth.change
+   WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3 AND seq <= $4
+     AND (seq < $4 OR operation = 'delete')
+   ORDER BY seq DESC LIMIT 1`,
+)
+
+/** What a revert may do that a PUT or a DELETE asks for. */
+export type RevertOptions = { onInvalid: 'refuse' | 'allow'; confirm: string | null }
+
+/** Makes the resource what it was before the change. `demandLast` is asked once nobody else can change it. */
+export async function revertConfiguration(
+  scope: WriteScope,
+  kind: Kind,
+  baseId: string,
+  { id, operation, version, seq }: Change,
+  demandLast: () => Promise<void>,
+  { onInvalid, confirm }: RevertOptions,
+): Promise<void> {
+  rightsTo(kind).manage(scope, baseId, id)
+  await lockConfiguration(scope, baseId)
+  await demandLast()
+  const expected = NO_EXPECTATION
+  if (operation === 'create') return void (await remove(kind, scope, baseId, id, { confirm, expected }))
+  const [before] = await scope.db.query<{ data: object | null }>(STATE_BEFORE, [baseId, kind.name, id, seq])
+  if (!before?.data) throw nothingKept(version)
+  await put(kind, scope, baseId, id, before.data, { expected, onInvalid })
+}
