@@ -28,6 +28,8 @@ const QUERIES: Record<string, string> = {
     'changesMatch(base: "crm", recordType: "task", seqs: [$seq], filter: {field: "data.title", op: "eq", value: "a"})',
   claim: 'claim(base: "crm", id: "$claim") { id }',
   claims: 'claims(base: "crm") { data { id } }',
+  configurationHistory:
+    'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',
   endpoint: 'endpoint(base: "crm", id: "desk") { id }',
   endpoints: 'endpoints(base: "crm") { data { id } }',
   exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
