@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { succeed } from '../support/answers.ts'
+import { KIND_SAMPLES } from '../support/kinds.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -21,11 +22,15 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', '/v1/crm/records/task/a/history'))
   seq = String(data[0].seq)
   await claimAs(world, 'held', 'task')
-  for (const noun of ['endpoints', 'toolsets'])
-    succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
+  for (const noun of OTHERS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
 })
 afterAll(() => world.close())
+
+/** The kinds that are no types: one called `desk` is made of each. */
+const OTHERS = Object.values(KIND_SAMPLES)
+  .map(({ noun }) => noun)
+  .filter((noun) => !noun.endsWith('-types'))
 
 const GRANT = { base: 'crm', record_type: '*', environment: '*', permission: 'read' }
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } }
@@ -39,38 +44,31 @@ const LINK = {
   target_id: 'documents',
 }
 
+/** The rows that every kind of configuration has; the body of a kind names it only. */
+const rowsOfKind = (noun: string, query = ''): Record<string, Sample> => ({
+  [`GET /:base_id/${noun}`]: { query: 'limit=1' },
+  [`PUT /:base_id/${noun}/:id`]: { body: { name: 'New' } },
+  [`GET /:base_id/${noun}/:id`]: { query: 'version=1' },
+  [`GET /:base_id/${noun}/:id/history`]: { query: 'limit=1' },
+  [`DELETE /:base_id/${noun}/:id`]: { query },
+})
+type Sample = { status?: number; query?: string; body?: unknown }
+const TYPES: Record<string, string> = { 'record-types': 'confirm=task', 'relationship-types': 'confirm=near' }
+const KIND_ROWS = Object.values(KIND_SAMPLES).map(({ noun }) => rowsOfKind(noun, TYPES[noun]))
+
 /** A request that succeeds for every row there is; `:id` of a row below `records` is a record. */
-const SAMPLES: Record<string, { status?: number; query?: string; body?: unknown }> = {
+const SAMPLES: Record<string, Sample> = {
+  ...Object.assign({}, ...KIND_ROWS),
   'GET /bases': { query: 'include_total=true&include=counts' },
   'PUT /bases/:id': { body: { name: 'New' } },
   'GET /bases/:id': {},
   'DELETE /bases/:id': { query: 'confirm=crm' },
-  'GET /:base_id/record-types': { query: 'limit=1' },
-  'PUT /:base_id/record-types/:id': { body: { name: 'New' } },
-  'GET /:base_id/record-types/:id': { query: 'version=1' },
-  'GET /:base_id/record-types/:id/history': { query: 'limit=1' },
   'GET /:base_id/record-types/:id/profile': {},
   'PATCH /:base_id/record-types/:id': { body: { name: 'New' } },
-  'DELETE /:base_id/record-types/:id': { query: 'confirm=task' },
   'GET /:base_id/records/:record_type': { query: 'sort=id' },
   'POST /:base_id/records/:record_type/query': { body: { sort: 'id' } },
-  'GET /:base_id/relationship-types': {},
-  'PUT /:base_id/relationship-types/:id': { body: { name: 'New' } },
-  'GET /:base_id/relationship-types/:id': { query: 'version=1' },
-  'GET /:base_id/relationship-types/:id/history': { query: 'limit=1' },
   'PATCH /:base_id/relationship-types/:id': { body: { name: 'New' } },
-  'DELETE /:base_id/relationship-types/:id': { query: 'confirm=near' },
-  'GET /:base_id/endpoints': {},
-  'PUT /:base_id/endpoints/:id': { body: { name: 'New' } },
-  'GET /:base_id/endpoints/:id': { query: 'version=1' },
-  'GET /:base_id/endpoints/:id/history': { query: 'limit=1' },
   'GET /:base_id/endpoints/:id/resolved': {},
-  'DELETE /:base_id/endpoints/:id': {},
-  'GET /:base_id/toolsets': {},
-  'PUT /:base_id/toolsets/:id': { body: { name: 'New' } },
-  'GET /:base_id/toolsets/:id': { query: 'version=1' },
-  'GET /:base_id/toolsets/:id/history': { query: 'limit=1' },
-  'DELETE /:base_id/toolsets/:id': {},
   'GET /:base_id/relationships': { query: 'sort=id' },
   'PUT /:base_id/relationships': { body: { ...LINK, data: { n: 1 } } },
   'POST /:base_id/relationships': { body: { ...LINK, rel_type: 'far' }, status: 201 },
@@ -128,7 +126,7 @@ function valuesOf(pattern: string): Record<string, string> {
     [/relationship-types/, 'near'],
     [/relationships/, 'l'],
     [/claims/, 'held'],
-    [/endpoints|toolsets/, 'desk'],
+    [new RegExp(`/(${OTHERS.join('|')})`), 'desk'],
   ]
   const id = ids.find(([about]) => about.test(pattern))?.[1] ?? 'task'
   return { base_id: 'crm', record_type: 'task', provider: 'openai', account_id: 'default', id, seq }

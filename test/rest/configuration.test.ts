@@ -80,7 +80,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(expectFault(await put({ ...body, nmae: 'x' }), '/nmae').hint).toBe('name')
     expect(expectFault(await put({ ...body, id: 'two' }), '/id').code).toBe('disagrees')
     for (const field of Object.keys(body))
-      expectFailure(await put({ ...body, [field]: 7 }), 'VALIDATION_ERROR')
+      expectFailure(await put({ ...body, [field]: [7] }), 'VALIDATION_ERROR')
     expectFailure(await world.call('PUT', `/v1/crm/${noun}/-x`, body), 'VALIDATION_ERROR')
   })
 

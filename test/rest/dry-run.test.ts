@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
+import { KIND_SAMPLES } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
@@ -24,8 +25,7 @@ beforeAll(async () => {
     succeed(await world.call('PUT', `/v1/crm/records/node/${id}`, { data: {} }), 201)
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', {}), 201)
   succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
-  for (const noun of ['endpoints', 'toolsets'])
-    succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
+  for (const noun of OTHERS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
   spare = await world.newToken([{ permission: 'write' }])
@@ -40,8 +40,7 @@ async function everything(): Promise<string> {
     'record',
     'relationship_type',
     'relationship',
-    'endpoint',
-    'toolset',
+    ...Object.keys(KIND_SAMPLES).filter((kind) => !kind.endsWith('_type')),
     'change',
     'idempotency',
     'claim',
@@ -66,8 +65,18 @@ const LINK = {
   target_id: 'b',
 }
 
+/** The kinds of configuration that are no types: one called `desk` is made of each. */
+const OTHERS = Object.values(KIND_SAMPLES)
+  .map(({ noun }) => noun)
+  .filter((noun) => !noun.endsWith('-types'))
+const writesOf = (noun: string): [string, string, unknown, number, Body][] => [
+  [`PUT /:base_id/${noun}/:id`, `/v1/crm/${noun}/new`, {}, 201, { id: 'new', version: 1 }],
+  [`DELETE /:base_id/${noun}/:id`, `/v1/crm/${noun}/desk`, undefined, 200, { deleted: true }],
+]
+
 /** Every write: its row, its request, its status, and what its answer shows. */
 const WRITES: [string, string, unknown, number, Body][] = [
+  ...OTHERS.flatMap(writesOf),
   ['PUT /bases/:id', '/v1/bases/new', { name: 'N' }, 201, { id: 'new', version: 1 }],
   ['PUT /bases/:id', '/v1/bases/crm', { name: 'Other' }, 200, { name: 'Other', version: 2 }],
   ['DELETE /bases/:id', '/v1/bases/crm?confirm=crm', undefined, 200, { id: 'crm', deleted: true }],
@@ -209,10 +218,6 @@ const WRITES: [string, string, unknown, number, Body][] = [
     200,
     { deleted: true },
   ],
-  ['PUT /:base_id/endpoints/:id', '/v1/crm/endpoints/new', {}, 201, { id: 'new', version: 1 }],
-  ['DELETE /:base_id/endpoints/:id', '/v1/crm/endpoints/desk', undefined, 200, { deleted: true }],
-  ['PUT /:base_id/toolsets/:id', '/v1/crm/toolsets/new', {}, 201, { id: 'new', version: 1 }],
-  ['DELETE /:base_id/toolsets/:id', '/v1/crm/toolsets/desk', undefined, 200, { deleted: true }],
   [
     'PUT /:base_id/relationships/:id',
     '/v1/crm/relationships/other',
