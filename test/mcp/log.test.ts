@@ -231,7 +231,8 @@ describe('the line of a POST that', () => {
     ] as const) {
       const gone = new AbortController()
       const [line] = await linesOf(async (more) => {
-        setTimeout(() => gone.abort(), 100)
+        // Long enough for a busy machine to begin the wait.
+        setTimeout(() => gone.abort(), 1000)
         const asked = fetch(`${world.url}/mcp/crm`, {
           method: 'POST',
           signal: gone.signal,
