@@ -74,7 +74,11 @@ test('requests under way end as 500 with Retry-After, and later ones are served'
 test('a write whose answer is lost says so, and has one effect when it is sent again', {
   timeout: 90_000,
 }, async () => {
-  succeed(await server.call('GET', '/v1/crm/records/task/a'))
+  // Each write needs an open connection: one that must be made first has sent nothing yet, and is told so.
+  for (const answer of await Promise.all(
+    times(6, (i) => server.call('GET', `/v1/crm/records/task?limit=${i + 1}`)),
+  ))
+    succeed(answer)
   const key = { 'idempotency-key': 'lost-answer' }
   const body = { data: { n: 'keyed' } }
   proxy.silence('answers')
