@@ -28,6 +28,11 @@ configuration('RecordType', RECORD_TYPE, {
     timezone: t.exposeString('timezone', {
       description: 'IANA name; times of its records without an offset are read in it.',
     }),
+    warnings: t.stringList({
+      nullable: true,
+      description: 'Of a write: the properties that it dropped from the schema.',
+      resolve: ({ warnings }) => (warnings ? [...warnings] : null),
+    }),
     sources: t.field({ type: 'JSON', resolve: () => [] }),
     display: t.expose('display', { type: 'JSON' }),
   }),

@@ -40,6 +40,12 @@ const RecordType = z
     created_at: time,
     updated_at: time,
     dry_run: z.literal(true).optional(),
+    meta: z
+      .object({ warnings: z.array(z.string()) })
+      .optional()
+      .meta({
+        description: 'Of a write that dropped properties from `json_schema`: which.',
+      }),
   })
   .meta({ id: 'RecordType' })
 
@@ -102,7 +108,7 @@ export const recordTypes = crud('/:base_id/record-types', {
       $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
       written: putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
         expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...RecordTypeFields operation dry_run: dryRun
+        ...RecordTypeFields operation warnings dry_run: dryRun
       }
     }`,
     [RecordTypeFields],
@@ -112,7 +118,7 @@ export const recordTypes = crud('/:base_id/record-types', {
       $expectedVersions: [Int!], $mustExist: Boolean) {
       written: patchRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...RecordTypeFields dry_run: dryRun
+        ...RecordTypeFields warnings dry_run: dryRun
       }
     }`,
     [RecordTypeFields],

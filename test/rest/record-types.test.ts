@@ -216,3 +216,21 @@ describe('The portable id', () => {
     expect(kept?.portable_id).toBe(ids['send_mail'])
   })
 })
+
+test('a PUT or PATCH that drops properties says which', async () => {
+  const path = `/v1/crm/record-types/${await world.newType({
+    json_schema: {
+      type: 'object',
+      properties: {
+        a: {},
+        b: { type: 'object', properties: { c: {}, d: {} } },
+        list: { type: 'array', items: { type: 'object', properties: { e: {} } } },
+      },
+    },
+  })}`
+  const next = { type: 'object', properties: { b: { type: 'object', properties: { d: {} } }, list: {} } }
+  const { meta } = succeed(await world.call('PATCH', path, { json_schema: next }))
+  expect(meta.warnings.map((text: string) => /"([^"]+)"/.exec(text)?.[1])).toEqual(['a', 'b.c', 'list[].e'])
+  expect(succeed(await world.call('PATCH', path, { name: 'New' }))).not.toHaveProperty('meta')
+  expect(succeed(await world.call('PUT', path, {})).meta.warnings).toHaveLength(2)
+})

@@ -48,7 +48,7 @@ type Found<B extends z.ZodObject> = Record<
   unknown
 >
 type Page<T extends object> = Parameters<typeof pageBody<T>>[0]
-type Written<B extends z.ZodObject> = Found<B> & { dry_run: boolean | null }
+type Written<B extends z.ZodObject> = Found<B> & { dry_run: boolean | null; warnings?: string[] | null }
 type Gone = { id: string; deleted: boolean; dry_run: boolean | null }
 type ResourceKey = { base: string; id: string }
 type Listing = {
@@ -126,7 +126,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
       reply: ({ written }, { params }) => ({
         status: written.operation === 'created' ? 201 : 200,
         location: `/v1${path.replace(':base_id', params.base_id)}/${params.id}`,
-        body: trim(without(written, 'operation')),
+        body: writtenBody(written),
       }),
       statuses: [200, 201],
       answers,
@@ -175,7 +175,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
               expectedVersions: conditions.expectedVersions,
               mustExist: conditions.mustExist,
             }),
-            reply: ({ written }) => ({ body: trim(written) }),
+            reply: ({ written }) => ({ body: writtenBody(written) }),
             answers,
           }),
         ]
@@ -224,6 +224,12 @@ const ConfigurationVersion = z
     }),
   })
   .meta({ id: 'ConfigurationVersion' })
+
+/** What was written; what a caller should know of it comes beside it. */
+function writtenBody({ warnings, ...written }: Written<z.ZodObject>) {
+  const body = trim(without(written, 'operation' as never))
+  return warnings?.length ? { ...body, meta: { warnings } } : body
+}
 
 const confirmation = (description: string) =>
   z.strictObject({ confirm: z.string().optional().meta({ description }) })

@@ -33,6 +33,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   fields?(row: R): F
   /** What the log keeps of a row beyond its fields, and surfaces show. */
   logged?(row: R): object
+  /** What a caller should know of an update that succeeds. */
+  warnings?(before: F, next: F): readonly string[]
   /** What is shown of a row and is no part of what was put. */
   shown?(row: R): object
   /** What the fields name of other kinds: 400 where it is not there. */
@@ -73,6 +75,7 @@ export type View<F extends object = object> = F & {
   readonly createdAt: string
   readonly updatedAt: string
   readonly operation?: 'created' | 'updated' | 'unchanged'
+  readonly warnings?: readonly string[]
 }
 
 /** Who may do what. Configuration takes a grant on the base as a whole, unless a kind says otherwise. */

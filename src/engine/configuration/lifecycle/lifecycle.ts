@@ -82,7 +82,8 @@ async function change<F extends object, R extends Stored>(
     loaded.wrote(kind as Kind, id, row)
     await checked.dependents?.(row)
     await finish(kind, within, row, held ? 'update' : 'create')
-    return { ...viewOf(kind, row), operation: held ? 'updated' : 'created' }
+    const warnings = (before && kind.warnings?.(before, next)) ?? []
+    return { ...viewOf(kind, row), operation: held ? 'updated' : 'created', warnings }
   })
 }
 

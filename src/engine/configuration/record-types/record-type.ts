@@ -6,6 +6,7 @@ import { declaredIndex, shownIndex } from '../../indexes/index.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { deleteRecordsOf } from './delete-records.ts'
+import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes } from './fields.ts'
 import { readMigration } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
@@ -58,6 +59,10 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     timezone: row.timezone,
     display: row.display as object,
   }),
+  warnings: (before, next) =>
+    droppedProperties(before.jsonSchema, next.jsonSchema).map(
+      (name) => `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`,
+    ),
   logged: ({ portableId }) => ({ portableId }),
   // How far an index is built is no part of what was declared.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),

@@ -1,0 +1,25 @@
+import { LIMITS } from '../../../foundation/limits.ts'
+
+type Schema = { readonly properties?: unknown; readonly items?: unknown }
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The properties that a schema declares and the next one does not, as dotted paths; the first of them. */
+export function droppedProperties(before: Schema, next: Schema): string[] {
+  const dropped: string[] = []
+  compare(before, next, '', dropped)
+  return dropped.slice(0, LIMITS.errorDetails)
+}
+
+function compare(before: unknown, next: unknown, at: string, dropped: string[]): void {
+  if (!isObject(before)) return
+  const kept = isObject(next) ? next : {}
+  const known = isObject(kept['properties']) ? kept['properties'] : {}
+  if (isObject(before['properties']))
+    for (const [name, schema] of Object.entries(before['properties'])) {
+      const path = at === '' ? name : `${at}.${name}`
+      if (Object.hasOwn(known, name)) compare(schema, known[name], path, dropped)
+      else dropped.push(path)
+    }
+  if (isObject(before['items'])) compare(before['items'], kept['items'], `${at}[]`, dropped)
+}
