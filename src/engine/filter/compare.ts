@@ -2,13 +2,14 @@ import type { Operator } from '../../contract/operators.ts'
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 
-/** The operators that test one value; the rest are negations or need every element. */
+/** Operators that test one value; the others are negations or need every element. */
 export type Test = Exclude<Operator, 'neq' | 'not_in' | 'is_null' | 'search'>
 
 const SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
 /**
- * The test as SQL: true, or else false or null. Values of different types never match, and no value makes it fail.
+ * Compiles a comparison to SQL: true, or else false or null. Values of different types never match, and no
+ * value raises an SQL error.
  */
 export function compare(operand: Operand, op: Test, value: unknown, parameters: Parameters): string {
   if (op === 'is_not_null')
@@ -36,7 +37,7 @@ function equals(operand: Operand, value: unknown, parameters: Parameters): strin
   return `${operand.sql} = ${parameters.add(JSON.stringify(value))}::jsonb`
 }
 
-/** Ordering and the equality of columns: within one type. */
+/** Ordering, and the equality of columns, within one type. */
 function order(operand: Operand, sign: string, value: unknown, parameters: Parameters): string {
   switch (operand.kind) {
     case 'number':
@@ -77,12 +78,12 @@ function matchText(
   const wanted = parameters.add(value)
   if (op === 'starts_with') return `starts_with(${text}, ${wanted})`
   if (op === 'like') return `${text} LIKE ${wanted} ESCAPE '\\'`
-  // Up and down again folds what has two small letters, such as the Greek sigma.
+  // Upper- then lower-casing unifies letters with two lower-case forms, such as the Greek sigma.
   return `${folded(text)} LIKE ${folded(`${wanted}::text`)} ESCAPE '\\'`
 }
 const folded = (text: string): string => `lower(upper(${text} COLLATE "default"))`
 
-/** The array holds the value. Containment would also take an object that has more. */
+/** Tests for an equal array element. jsonb containment would also match an object with more properties. */
 function has(operand: Operand, value: unknown, parameters: Parameters): string {
   if (operand.kind !== 'json' || holdsHalf(value)) return 'false'
   const { sql } = operand
@@ -94,7 +95,7 @@ function has(operand: Operand, value: unknown, parameters: Parameters): string {
 const isArray = (operand: Operand): string =>
   operand.kind === 'json' ? `coalesce(jsonb_typeof(${operand.sql}) = 'array', false)` : 'false'
 
-/** The operand as text, null when it is no string. */
+/** The operand as text; null when it is not a string. */
 const textOf = (operand: Operand): string =>
   operand.kind === 'json'
     ? `(CASE WHEN jsonb_typeof(${operand.sql}) = 'string' THEN ${operand.sql} #>> '{}' END)`
@@ -105,11 +106,11 @@ const textOf = (operand: Operand): string =>
 const instantOf = ({ sql }: { sql: string }, zone: string, parameters: Parameters): string =>
   `plinth.instant(${textOf({ kind: 'json', sql, zone })}, ${parameters.add(zone)})`
 
-/** A time the caller wrote, as an instant; what is none is null, which nothing compares with. */
+/** A time value as an instant; null, which matches nothing, for an invalid one. */
 const time = (value: string, zone: string, parameters: Parameters): string =>
   `plinth.instant(${parameters.add(value)}, ${parameters.add(zone)})`
 
-/** Does the value hold half of a surrogate pair? No stored value does, so none equals it. */
+/** Whether the value has a lone surrogate. No stored value has one, so none is equal. */
 function holdsHalf(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed()
   if (typeof value !== 'object' || value === null) return false
@@ -118,7 +119,7 @@ function holdsHalf(value: unknown): boolean {
 
 const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
-/** The least whole string above one with half a pair in it: no stored string lies between them. */
+/** The least well-formed string above one with a lone surrogate; no stored string is between them. */
 function wholeAbove(text: string): string {
   const at = text.search(HALF)
   return at < 0 ? text : `${text.slice(0, at)}\ue000`

@@ -1,4 +1,4 @@
-/** Compiles a checked filter into SQL with bound values. */
+/** Compiles a bound filter to SQL with bind parameters. */
 import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from '../compiled-types/field-path.ts'
 import type { BoundFilter } from './bind.ts'
@@ -9,20 +9,20 @@ import type { Condition, Filter } from './parse.ts'
 
 type Group<C extends string> = Extract<Filter<C>, { kind: 'and' | 'or' }>
 
-/** What a filter is compiled against. */
+/** The row source that a filter is compiled for. */
 export type FilterTarget<C extends string = Column> = {
-  /** Calls the test with what the condition's field holds: once, or on some element for a path with `[]`. */
+  /** Calls `test` with the operand of the condition: once, or per element for a path with `[]`. */
   reach(condition: Condition<C>, test: (operand: Operand) => string): string
-  /** The condition of a search. */
+  /** Compiles a search condition. */
   search(condition: Condition<C>): string
   parameters: Parameters
-  /** The array whose elements the condition tests, where its path has `[]`. */
+  /** The array whose elements the condition tests, if its path has `[]`. */
   arrayOf?(condition: Condition<C>): FieldPath | undefined
-  /** What `compile` makes with a target for conditions on one array, whose elements are then read once for all of them. */
+  /** Compiles conditions on one array with a shared target, so that its elements are expanded once. */
   overArray?(path: FieldPath, compile: (target: FilterTarget<C>) => string): string
 }
 
-/** The filter as SQL: true for what matches, false or null for the rest. Every value is bound. */
+/** Compiles the filter to SQL: true for a match, else false or null. Every value is a bind parameter. */
 export const compileFilter = <C extends string>(filter: BoundFilter<C>, target: FilterTarget<C>): string =>
   compileNode(filter, target)
 
@@ -41,8 +41,8 @@ function compileNode<C extends string>(filter: Filter<C>, target: FilterTarget<C
 }
 
 /**
- * The parts of a group. Those on the elements of the same array are compiled together: apart, each would hold a copy of the
- * array until the statement ends.
+ * Compiles the parts of a group. Conditions on one array are compiled together: separately, each would keep a
+ * copy of the array until the statement ends.
  */
 function compileParts<C extends string>(filter: Group<C>, target: FilterTarget<C>): string[] {
   const arrays = Map.groupBy(filter.of, (each) => keyOf(arrayOf(each, target)))
@@ -56,7 +56,7 @@ function compileParts<C extends string>(filter: Group<C>, target: FilterTarget<C
   })
 }
 
-/** The one array whose elements all conditions within test; undefined where they test something else too. */
+/** The one array that all conditions of the filter test; undefined otherwise. */
 function arrayOf<C extends string>(filter: Filter<C>, target: FilterTarget<C>): FieldPath | undefined {
   if (filter.kind === 'condition') return filter.op === 'search' ? undefined : target.arrayOf?.(filter)
   if (filter.kind === 'not') return arrayOf(filter.of, target)
@@ -67,7 +67,10 @@ function arrayOf<C extends string>(filter: Filter<C>, target: FilterTarget<C>): 
 
 const keyOf = (path: FieldPath | undefined) => (path === undefined ? undefined : JSON.stringify(path))
 
-/** `neq`, `not_in` and `is_null` are the exact negations of `eq`, `in` and `is_not_null`; null is what is missing. */
+/**
+ * `neq`, `not_in` and `is_null` are the exact negations of `eq`, `in` and `is_not_null`; a missing value is
+ * null.
+ */
 function compileCondition<C extends string>(condition: Condition<C>, target: FilterTarget<C>): string {
   const { op, value } = condition
   const test = (how: Test, against: unknown = value) =>
@@ -98,10 +101,10 @@ function compileCondition<C extends string>(condition: Condition<C>, target: Fil
   }
 }
 
-/** True for all that the condition is not true for. */
+/** Negation in two-valued logic: null counts as false. */
 const negated = (condition: string): string => `NOT coalesce(${condition}, false)`
 
-/** Is there a search anywhere in it? */
+/** Whether the filter has a search condition. */
 export function holdsSearch(filter: Filter<string>): boolean {
   if (filter.kind === 'condition') return filter.op === 'search'
   return filter.kind === 'not' ? holdsSearch(filter.of) : filter.of.some(holdsSearch)

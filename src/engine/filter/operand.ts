@@ -7,17 +7,17 @@ import { fieldExists, formatAt } from '../json-schema/index.ts'
 import type { Parameters } from './parameters.ts'
 
 /**
- * What a condition tests, as SQL. `json`: a value of any type, as jsonb; with a `zone` its strings that are times compare
- * as instants. The others are columns of one type.
+ * SQL operand of a condition. `json`: a jsonb value of any type; with a `zone`, its strings that are times
+ * compare as instants. The other kinds are typed columns.
  */
 export type Operand =
   | { kind: 'json'; sql: string; zone: string | null }
   | { kind: 'text' | 'number'; sql: string }
   | { kind: 'instant'; sql: string; zone: string }
 
-/** What filters, sorts and aggregates need of a record type. */
+/** The parts of a record type that filters, sorts and aggregates need. */
 export type FieldContext = Pick<CompiledType, 'jsonSchema' | 'timezone'> & {
-  /** The properties of `data` that a caller may name; all where there are no bounds. */
+  /** The properties of `data` that the caller may name; all without a field policy. */
   readonly shown?: readonly string[] | null
 }
 
@@ -39,25 +39,28 @@ export function columnOperand(column: Column, { timezone }: FieldContext): Opera
   }
 }
 
-/** The type's timezone when the schema says that the values at the path are times or dates; else null. */
+/** The type's timezone when the schema declares times or dates at the path; else null. */
 export function zoneOf(path: FieldPath, { jsonSchema, timezone }: FieldContext): string | null {
   const format = formatAt(jsonSchema, path)
   return format === 'date-time' || format === 'date' ? timezone : null
 }
 
-/** One step into a JSON value. Only arrays have positions, only objects have names. */
+/** SQL of one path step into jsonb. Only arrays have positions, only objects have names. */
 export function step(value: string, segment: string | number, parameters: Parameters): string {
   if (typeof segment === 'string') return `(${value} -> ${parameters.add(segment)}::text)`
-  // The arrow would take a scalar for an array of one.
+  // The `->` operator would treat a scalar as an array of one element.
   const at = `jsonb_build_object('i', ${parameters.add(segment)}::int)`
   return `jsonb_path_query_first(${value}, 'strict $[$i]', ${at}, true)`
 }
 
-/** The value at a path without `[]`, as jsonb; null when it is missing. */
+/** The jsonb value at a path without `[]`; null when it is missing. */
 export const valueAt = (path: FieldPath, parameters: Parameters, from = 'r.data'): string =>
   path.reduce<string>((value, segment) => step(value, segment ?? 0, parameters), from)
 
-/** The field as one operand, for sorting and grouping. @throws VALIDATION_ERROR at `at` for a `[]` path */
+/**
+ * The field as a single operand, for sorting and grouping.
+ * @throws VALIDATION_ERROR at `at` for a `[]` path
+ */
 export function singleOperand(
   field: Field,
   type: FieldContext,
@@ -69,7 +72,7 @@ export function singleOperand(
   return dataOperand(field, type, parameters, at, what)
 }
 
-/** The same for a field in `data`. */
+/** The single operand of a field in `data`. */
 export function dataOperand(
   field: Extract<Field, { kind: 'data' }>,
   type: FieldContext,
@@ -86,7 +89,10 @@ export function dataOperand(
   return { kind: 'json', sql: valueAt(field.path, parameters), zone: zoneOf(field.path, type) }
 }
 
-/** @throws VALIDATION_ERROR for a property that a closed schema does not have */
+/**
+ * Checks a path against the schema.
+ * @throws VALIDATION_ERROR for a property that a closed schema excludes
+ */
 export function demandField(
   field: Extract<Field, { kind: 'data' }>,
   { jsonSchema, shown }: FieldContext,
@@ -107,7 +113,7 @@ export function demandField(
   })
 }
 
-/** Where some properties are hidden, the others are all that a closed schema would have; `data` whole holds hidden ones. */
+/** With hidden properties, the visible ones count as a closed schema; `data` as a whole is rejected. */
 function within(shown: readonly string[], jsonSchema: unknown, path: FieldPath) {
   const [first] = path
   const isShown = typeof first === 'string' && shown.includes(first)

@@ -1,7 +1,7 @@
-/** A statement with its values. */
+/** A SQL statement with its bind values. */
 export type BoundStatement = { text: string; values: readonly unknown[] }
 
-/** Collects the values of a statement; each gets the next `$n`. */
+/** Bind parameters of a statement; each value gets the next `$n`. */
 export class Parameters {
   readonly values: unknown[] = []
 
@@ -10,7 +10,7 @@ export class Parameters {
     return `$${this.values.length}`
   }
 
-  /** The statement with the values that its text names, numbered anew: the database refuses any others. */
+  /** Binds the values that the text references and renumbers them: PostgreSQL rejects unused parameters. */
   bind(text: string): BoundStatement {
     const places = new Map<string, number>()
     const numbered = text.replace(/\$(\d+)/g, (_, n: string) => {

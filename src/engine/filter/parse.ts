@@ -13,19 +13,25 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
 import { checkValue } from './value.ts'
 
-/** A test of one field; `at` is where it stands in the request, and its value is one that the operator takes. */
+/**
+ * A parsed condition on one field. `at` is its JSON Pointer in the request; `value` is valid for the
+ * operator.
+ */
 export type Condition<C extends string = Column> = {
   kind: 'condition'
-  /** The field as it is written. */
+  /** The field name as written. */
   name: string
   field: Field<C>
   op: Operator
   value: unknown
   at: string
-  /** Not the caller's own: it may name what the caller may not, and its search does not rank. */
+  /**
+   * Set for a row policy rather than a caller's filter: it may name hidden fields and does not affect the
+   * score.
+   */
   trusted?: true
 }
-/** A filter as a closed syntax tree. */
+/** The AST of a filter. */
 export type Filter<C extends string = Column> =
   | { kind: 'and' | 'or'; of: readonly Filter<C>[] }
   | { kind: 'not'; of: Filter<C> }
@@ -34,7 +40,7 @@ export type Filter<C extends string = Column> =
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** How a field is read: of a record, or of whatever else is filtered; and what the columns beside its data hold. */
+/** Resolves field names: of a record or of another row source, with the types of its columns. */
 export type Fields<C extends string> = {
   read: (name: unknown, at: string) => Field<C>
   types: Readonly<Record<C, ValueType>>
@@ -43,8 +49,9 @@ export type Fields<C extends string> = {
 const RECORD_FIELDS: Fields<Column> = { read: parseField, types: COLUMN_TYPES }
 
 /**
- * Reads a filter: a condition `{ field, op, value }`, or a group `{ and: [] }`, `{ or: [] }`, `{ not: {} }`.
- * @throws VALIDATION_ERROR at the JSON Pointer of the fault, below `at`; with a corrected filter where one can be told
+ * Parses a filter: a condition `{ field, op, value }`, or a group `{ and: [] }`, `{ or: [] }`, `{ not: {} }`.
+ * @throws VALIDATION_ERROR at the JSON Pointer of the fault, below `at`, with a corrected filter if one is
+ * known
  */
 export function parseFilter(raw: unknown, at: string): Filter
 export function parseFilter<C extends string>(raw: unknown, at: string, fields: Fields<C>): Filter<C>
@@ -75,12 +82,12 @@ export function parseFilter(
   try {
     return read(raw, at, 0)
   } catch (thrown) {
-    // Other fields than a record's are not told apart there.
+    // Corrections apply to record fields only.
     throw fields === RECORD_FIELDS ? corrected(thrown, raw) : thrown
   }
 }
 
-/** The refusal, with what was probably meant: ready to send. */
+/** Adds a corrected filter, ready to send, to the error. */
 function corrected(thrown: unknown, raw: unknown): unknown {
   if (!(thrown instanceof DomainError) || thrown.code !== 'VALIDATION_ERROR') return thrown
   const meant = correctFilter(raw)
@@ -113,7 +120,7 @@ function readCondition(
   return { kind: 'condition', name: String(node['field']), field, op, value, at }
 }
 
-/** What a filter may hold in all. */
+/** Size limits of a filter. */
 type Budget = { conditions: number; patternChars: number }
 
 function demandRoom(budget: Budget, pattern: string, at: string): void {
@@ -127,7 +134,7 @@ function demandRoom(budget: Budget, pattern: string, at: string): void {
   )
 }
 
-/** A column has one type, so an operator that can never hold for it is a mistake. */
+/** A column has one type, so an operator of another type is a validation error. */
 function demandOperator(
   field: Field<string>,
   op: Operator,

@@ -5,14 +5,14 @@ import { columnOperand, type FieldContext, type Operand, step, zoneOf } from './
 import type { Parameters } from './parameters.ts'
 import type { Condition } from './parse.ts'
 
-/** Filters over `plinth.record AS r`. */
+/** Filter target over `plinth.record AS r`. */
 export const recordTarget = (
   type: FieldContext,
   parameters: Parameters,
   search: (condition: Condition) => string,
 ): FilterTarget => targetOver<Column>(type, parameters, search, (column) => columnOperand(column, type))
 
-/** The same over other rows `r` that have `data`, whose columns are the operands that `operandOf` makes. */
+/** Filter target over other rows `r` with `data`; `operandOf` maps their columns. */
 export function targetOver<C extends string>(
   type: FieldContext,
   parameters: Parameters,
@@ -36,7 +36,7 @@ export function targetOver<C extends string>(
           const whole = field.kind === 'data' ? field.path : []
           const rest = whole.slice(path.length)
           const found = rest.reduce<string>((at, segment) => step(at, segment ?? 0, parameters), value)
-          // Null where there is no element, which in a filter is as good as false.
+          // Null without elements; a filter treats null as false.
           return `bool_or(${test({ kind: 'json', sql: found, zone: zoneOf(whole, type) })})`
         },
       })
@@ -45,13 +45,13 @@ export function targetOver<C extends string>(
   }
 }
 
-/** The path up to its last `[]`. */
+/** The path up to and including its last `[]`. */
 function arrayIn(path: FieldPath): FieldPath | undefined {
   const last = path.lastIndexOf(null)
   return last < 0 ? undefined : path.slice(0, last + 1)
 }
 
-/** The test on the value at the path; with `[]` in it, on some element. */
+/** Applies the test to the value at the path; with `[]`, to any element. */
 function onElements(
   path: FieldPath,
   zone: string | null,
@@ -63,7 +63,7 @@ function onElements(
   return elements === '' ? tested : `EXISTS (SELECT FROM ${elements} WHERE ${tested})`
 }
 
-/** The value at a path, and what yields the elements that its `[]` mean. */
+/** The SQL of a value at a path, and the set-returning expressions that expand its `[]`. */
 function open(path: FieldPath, parameters: Parameters): { value: string; elements: string } {
   const opened: string[] = []
   let value = 'r.data'

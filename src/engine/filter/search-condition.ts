@@ -11,7 +11,7 @@ import type { Condition } from './parse.ts'
 
 type Searched = FieldContext & { readonly indexes: readonly CompiledIndex[] }
 
-/** Searches over `plinth.record AS r`; each tells its score as SQL. */
+/** Compiles searches over `plinth.record AS r`, and reports the SQL of each score. */
 export const searchIn = (
   baseId: string,
   type: Searched,
@@ -20,7 +20,7 @@ export const searchIn = (
 ): ((condition: Condition) => string) =>
   searchOver<Column>(baseId, type, parameters, onScore, (column) => columnOperand(column, type))
 
-/** The same over other rows `r` that have `data`, whose columns are the operands that `operandOf` makes. */
+/** Compiles searches over other rows `r` with `data`; `operandOf` maps their columns. */
 export function searchOver<C extends string>(
   baseId: string,
   type: Searched,
@@ -44,8 +44,8 @@ export function searchOver<C extends string>(
 }
 
 /**
- * A subquery of the records that a text index finds for a search, in place of `plinth.record`. The index goes first in any
- * plan: each entry's record is a look-up by key. `scoped` narrows `plinth.record AS r` to the type.
+ * A subquery of the records that a text index finds, in place of `plinth.record`. The text index drives the
+ * plan, and each record is a primary-key look-up. `scoped` restricts `plinth.record AS r` to the type.
  */
 export function recordsFound(
   condition: Condition,
@@ -60,7 +60,7 @@ export function recordsFound(
     LATERAL (SELECT * FROM plinth.record r WHERE ${scoped} AND r.id = e.id LIMIT 1) r)`
 }
 
-/** How many entries a text index has for a search: as many as records match. */
+/** Counts the matching entries of a text index, which equals the number of matching records. */
 export function countFound(
   condition: Condition,
   { index, baseId }: { index: IndexedField; baseId: string },
@@ -70,7 +70,10 @@ export function countFound(
   return `SELECT count(*)::float8 AS total FROM ${compileEntries(wordsOf(condition), indexed, parameters).entries} e`
 }
 
-/** @throws VALIDATION_ERROR where there is none */
+/**
+ * Tokenizes a search value.
+ * @throws VALIDATION_ERROR when it has no words
+ */
 function wordsOf({ value, at }: Condition<string>): string[] {
   const words = searchWords(value as string)
   if (words.length > 0) return words
@@ -81,23 +84,23 @@ function wordsOf({ value, at }: Condition<string>): string[] {
   })
 }
 
-/** The score of a record by all searches of a filter; null without any. */
+/** The sum of the search scores of a record; null without a search. */
 export const sumOfScores = (scores: readonly string[]): string | null =>
   scores.length > 0 ? `(${scores.map((each) => `coalesce(${each}, 0)`).join(' + ')})` : null
 
 const isWhole = (field: Field<string>): boolean => field.kind === 'data' && field.path.length === 0
 
-/** The properties that a search of `data` as a whole looks at, where some are hidden. */
+/** The visible properties that a search of `data` covers, if some are hidden. */
 const shownPart = (
   { field, trusted }: Condition<string>,
   { shown }: FieldContext,
 ): readonly string[] | null => (!trusted && shown && isWhole(field) ? shown : null)
 
-/** Of `data` the properties that are shown. */
+/** The values of the visible properties of `data`. */
 const shownValues = (shown: readonly string[], parameters: Parameters): string =>
   `jsonb_build_array(${shown.map((name) => valueAt([name], parameters)).join(', ')})`
 
-/** What is searched, as jsonb: all strings within it count. */
+/** The jsonb value to search, including all nested strings. */
 function searchedValue<C extends string>(
   field: Field<C>,
   operandOf: (column: C) => Operand,
@@ -111,7 +114,7 @@ function searchedValue<C extends string>(
   return found
 }
 
-/** The path cut at each `[]`. */
+/** Splits the path at each `[]`. */
 function splitAtElements(path: FieldPath): FieldPath[] {
   const at = path.indexOf(null)
   return at < 0 ? [path] : [path.slice(0, at), ...splitAtElements(path.slice(at + 1))]
@@ -119,7 +122,7 @@ function splitAtElements(path: FieldPath): FieldPath[] {
 
 export type IndexedField = { id: string; field: number }
 
-/** The ready text index that serves a search, and which of its fields is searched; null where none does. */
+/** The ready text index that serves a search, and its field position; null without one. */
 export function textIndexOf(condition: Condition<string>, type: Searched): IndexedField | null {
   const { field } = condition
   if (field.kind === 'column' || shownPart(condition, type)) return null

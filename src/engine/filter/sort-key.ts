@@ -1,9 +1,11 @@
 import type { Operand } from './operand.ts'
 import type { Parameters } from './parameters.ts'
 
-/** The operand's place in the order of all values, as text that compares by byte; null when there is no value. */
+/**
+ * The sort key of the operand: text whose byte order is the total order of values; null for a missing value.
+ */
 export const keyOf = (operand: Operand, parameters: Parameters): string =>
-  // A function's result has the collation of the database, whatever its body says.
+  // A function result has the database's default collation, so the byte order must be explicit.
   `(${keyFunction(operand, parameters)} COLLATE "C")`
 
 function keyFunction(operand: Operand, parameters: Parameters): string {
@@ -19,12 +21,15 @@ function keyFunction(operand: Operand, parameters: Parameters): string {
   }
 }
 
-/** The least string, by code point, above all that start with the text; undefined when there is none. */
+/**
+ * The upper bound of a prefix scan: the least string, by code point, above all that start with the text;
+ * undefined without one.
+ */
 export function successor(text: string): string | undefined {
   const points = [...text].map((char) => char.codePointAt(0) ?? 0)
   while (points.at(-1) === 0x10ffff) points.pop()
   const last = points.pop()
   if (last === undefined) return undefined
-  // Surrogates are no characters of their own.
+  // Skip the surrogate range, which holds no characters.
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

@@ -5,7 +5,10 @@ import { LIMITS } from '../../foundation/limits.ts'
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 
-/** The value of a condition, of the kind that its operator takes. @throws VALIDATION_ERROR at `<at>/value` */
+/**
+ * Validates a condition value for its operator.
+ * @throws VALIDATION_ERROR at `<at>/value`
+ */
 export function checkValue(op: Operator, condition: Record<string, unknown>, at: string): unknown {
   const takes = OPERATORS[op]
   const given = Object.hasOwn(condition, 'value')
@@ -34,7 +37,10 @@ export function checkValue(op: Operator, condition: Record<string, unknown>, at:
   return value
 }
 
-/** A pattern with its runs of `%` made one, which means the same. @throws VALIDATION_ERROR */
+/**
+ * Normalizes a LIKE pattern: collapses repeated `%`.
+ * @throws VALIDATION_ERROR
+ */
 function pattern(text: string, at: string): string {
   const refuse = (code: string, message: string, more: object) =>
     invalid({ path: `${at}/value`, code, message, ...more })

@@ -8,14 +8,17 @@ import type { IndexField, IndexKind } from '../compiled-types/compiled-index.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
 import { fieldExists, formatAt } from '../json-schema/index.ts'
 
-/** An index as it is declared, its fields resolved by what the type says of them. */
+/** A declared index whose fields are resolved against the record type. */
 export type ResolvedIndex = { kind: IndexKind; fields: IndexField[] }
-/** What of a type decides on what its indexes mean. */
+/** The parts of a record type that determine its indexes. */
 export type IndexedType = { jsonSchema: unknown; timezone: string }
 
 const AT = '/indexes'
 
-/** Reads the `indexes` of a type. @throws VALIDATION_ERROR with every fault */
+/**
+ * Parses and validates the `indexes` of a type.
+ * @throws VALIDATION_ERROR with every fault
+ */
 export function readIndexes(raw: unknown, type: IndexedType): ResolvedIndex[] {
   const declared = check(IndexDeclarations, raw ?? [], inBody(AT))
   const faults: Detail[] = []

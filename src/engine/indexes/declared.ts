@@ -3,23 +3,23 @@ import type { IndexField, IndexKind, IndexStatus } from '../compiled-types/compi
 import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
 import type { ResolvedIndex } from './declaration.ts'
 
-/** Records that share the values a unique index allows once. */
+/** Records that violate a unique index: they share the same values. */
 export type Duplicate = { values: unknown[]; ids: string[] }
 
-/** An index as it was declared, in the one form that every spelling of it takes. */
+/** An index declaration in canonical form. */
 export type DeclaredIndex = Required<IndexDeclaration>
-/** An index as a type shows it. */
+/** An index in the API representation of a type. */
 export type ShownIndex = DeclaredIndex & { status: IndexStatus; duplicates?: Duplicate[] }
 
 type StoredIndex = Pick<IndexRow, 'kind' | 'fields' | 'status' | 'duplicates'>
 
-/** The index as the type holds it. */
+/** The resolved form of a stored index. */
 export const resolvedIndex = ({ kind, fields }: Pick<IndexRow, 'kind' | 'fields'>): ResolvedIndex => ({
   kind: kind as IndexKind,
   fields: fields as IndexField[],
 })
 
-/** The index as it was declared. */
+/** The canonical declaration of a stored index. */
 export const declaredIndex = ({ kind, fields }: Pick<IndexRow, 'kind' | 'fields'>): DeclaredIndex => ({
   fields: (fields as IndexField[]).map(({ field, direction }) =>
     direction === 'asc' ? field : { field, direction },
@@ -28,7 +28,7 @@ export const declaredIndex = ({ kind, fields }: Pick<IndexRow, 'kind' | 'fields'
   type: kind === 'text' ? 'text' : 'btree',
 })
 
-/** The index with how far it is and, where it failed, why. */
+/** The API representation: declaration, build status and, after a failure, the duplicates. */
 export const shownIndex = (row: StoredIndex): ShownIndex => ({
   ...declaredIndex(row),
   status: row.status as IndexStatus,

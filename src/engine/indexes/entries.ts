@@ -1,9 +1,9 @@
-/** Index entries of records, written inside the statement that writes the record. */
+/** Index maintenance: writes index entries in the same statement as the record. */
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { type Statement, statement, timed } from '../database/client.ts'
 import { textEntries, textEntriesGone } from '../search/entries.ts'
 
-/** A writing statement for types without declared indexes, with some, and with text indexes among them. */
+/** Variants of a write statement: for types without indexes, with indexes, and with text indexes. */
 export type WriteStatement = {
   readonly plain: Statement
   readonly indexed: Statement
@@ -13,8 +13,8 @@ export type WriteStatement = {
 type Entries = { indexed: (from: string) => string; searched: (from: string) => string }
 
 /**
- * The variants of a statement that binds the base as `$1` and the type as `$2`. `text` gets what is to stand after the
- * CTE `w` of the rows it writes, or takes out: nothing, or the CTEs that keep their entries.
+ * Builds the variants of a statement that binds the base as `$1` and the type as `$2`. `text` receives the
+ * SQL after the CTE `w` of written or deleted rows: nothing, or the index maintenance CTEs.
  */
 export const writeStatement = (
   name: string,
@@ -26,7 +26,10 @@ export const writeStatement = (
   searched: timed(statement(`${name}_searched`, text(`,\n   ${indexed('w')},\n   ${searched('w')}`))),
 })
 
-/** The variant for a type; of one whose indexes have all failed, too, which then finds nothing to enter. */
+/**
+ * Selects the variant for a type. A type whose indexes all failed uses an indexed variant, which writes no
+ * entries.
+ */
 export function variantFor(write: WriteStatement, { indexes }: Pick<CompiledType, 'indexes'>): Statement {
   if (indexes.length === 0) return write.plain
   return indexes.some(({ kind }) => kind === 'text') ? write.searched : write.indexed
@@ -38,7 +41,7 @@ const RECORD_ARGUMENTS =
     .map((column) => `w.${column}`)
     .join(', ')
 
-/** The entries that the records of `from` ought to have in the indexes of their type that `which` picks. */
+/** The expected index entries of the records of `from`, for the indexes that `which` selects. */
 export const entriesWanted = (from: string, which = "d.status <> 'failed'"): string => `
      SELECT d.id AS index_id, w.id, w.row_no, w.created_at, d.kind = 'unique' AND e.is_whole AS is_unique,
        e.is_cut AND NOT d.has_cut AS is_first_cut, e.k1, e.k2, e.k3
@@ -46,20 +49,20 @@ export const entriesWanted = (from: string, which = "d.status <> 'failed'"): str
        ON d.base_id = $1 AND d.record_type = $2 AND d.kind <> 'text' AND ${which}
      CROSS JOIN LATERAL plinth.entry(d.kind, d.fields, ${RECORD_ARGUMENTS}) e`
 
-/** Makes the wanted entries. */
+/** Upserts the expected entries. */
 export const ENTER = `INSERT INTO plinth.record_index AS x (base_id, index_id, k1, k2, k3, id, row_no, created_at, is_unique)
      SELECT $1, index_id, k1, k2, k3, id, row_no, created_at, is_unique FROM wanted`
 
-// Who reads along the index is told before the order it gives is no longer the whole one.
+// Flags the index as truncated before a reader can rely on its order.
 const MARK_CUT = `UPDATE plinth.record_type_index d SET has_cut = true
      WHERE d.base_id = $1 AND d.record_type = $2 AND NOT d.has_cut
        AND d.id IN (SELECT index_id FROM wanted WHERE is_first_cut)
      RETURNING pg_notify('plinth_caches', 'type:' || $1 || '/' || $2)::text`
 
 /**
- * The CTEs that give the records of `from` their entries. In the order of index and record, so that two statements never
- * wait for each other; an entry that stays as it is costs no write. As an upsert, because it has to see what another
- * writer of the same record has committed since this statement began.
+ * CTEs that maintain the index entries of the records of `from`. Rows are ordered by index and record to
+ * prevent deadlocks, and unchanged entries are not written. An upsert is used because it sees rows that a
+ * concurrent writer of the same record committed after the statement began.
  */
 const keysOf = (from: string): string => `wanted AS MATERIALIZED (${entriesWanted(from)}
      ORDER BY d.id, w.id),
@@ -73,7 +76,7 @@ const keysOf = (from: string): string => `wanted AS MATERIALIZED (${entriesWante
    marked AS (
      ${MARK_CUT})`
 
-// By values and not as joins: these may read all entries of an index.
+// Compares with values: a join may scan all entries of an index.
 const keysGone = (from: string): string => `unentered AS (
      DELETE FROM plinth.record_index x
      WHERE x.base_id = $1 AND x.id = ANY (ARRAY(SELECT id FROM ${from})) AND x.index_id = ANY (ARRAY(
@@ -81,11 +84,11 @@ const keysGone = (from: string): string => `unentered AS (
 
 const ENTERING: Entries = { indexed: keysOf, searched: (from) => textEntries(from) }
 
-/** For a statement that takes records out: their entries go with them. */
+/** Index maintenance of a delete: deletes the entries of the deleted records. */
 export const LEAVING: Entries = { indexed: keysGone, searched: textEntriesGone }
 
-/** The CTEs that give the records of `from` their entries in indexes of every kind. */
+/** CTEs that maintain the entries of the records of `from` in all indexes. */
 export const entriesOf = (from: string): string => `${keysOf(from)},\n   ${textEntries(from)}`
 
-/** The CTEs that take out the entries of the records of `from`, which are gone, from indexes of every kind. */
+/** CTEs that delete the entries of the deleted records of `from` from all indexes. */
 export const entriesGone = (from: string): string => `${keysGone(from)},\n   ${textEntriesGone(from)}`

@@ -5,7 +5,7 @@ import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
 import type { ResolvedIndex } from './declaration.ts'
 import { resolvedIndex } from './declared.ts'
 
-// Of a type without records there is nothing to build.
+// A type without records needs no index build.
 const ADD = statement(
   'add_index',
   `INSERT INTO plinth.record_type_index (base_id, record_type, position, kind, fields, status)
@@ -26,9 +26,9 @@ const REMOVE = statement(
 type Type = { baseId: string; id: string }
 
 /**
- * Makes the indexes of a type those that are wanted: one that means the same stays with its entries, unless it failed; a
- * new one is built by a job, and the entries of one that goes are deleted by a job. The caller has the type locked and
- * raises its revision.
+ * Reconciles the stored indexes of a type with the declaration. An equivalent index keeps its entries, unless
+ * it failed; a job builds a new one, and a job deletes the entries of a dropped one. The caller holds the
+ * type lock and increments its revision.
  */
 export async function syncIndexes(
   db: Db,
@@ -64,7 +64,7 @@ async function dropIndex(db: Db, { baseId, id }: Type, index: bigint): Promise<v
   await dropEntries(db, baseId, String(index))
 }
 
-/** Has the entries of an index deleted that nothing reads or writes from this transaction's end on. */
+/** Schedules deletion of the entries of a dropped index, which is unused once this transaction commits. */
 export const dropEntries = (db: Db, baseId: string, index: string): Promise<void> =>
   enqueue(db, 'drop_index_entries', { base: baseId, index }, `drop:${index}`)
 
@@ -74,7 +74,10 @@ const REMOVE_ALL = statement(
    WHERE base_id = $1 AND ($2::text IS NULL OR record_type = $2) RETURNING id::text`,
 )
 
-/** Drops all indexes of a type, or of a base: before its records, so that no build holds these meanwhile. */
+/**
+ * Drops all indexes of a type or of a base. It runs before the records are deleted, so that no index build
+ * locks them.
+ */
 export async function dropIndexes(db: Db, baseId: string, type: string | null): Promise<void> {
   for (const { id } of await db.query<{ id: string }>(REMOVE_ALL, [baseId, type]))
     await dropEntries(db, baseId, id)

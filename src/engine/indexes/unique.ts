@@ -6,10 +6,13 @@ import { violatedConstraint } from '../database/errors.ts'
 
 const isEnforced = ({ kind, status }: CompiledIndex) => kind === 'unique' && status !== 'failed'
 
-/** Whether a write of the type may meet a record with the same values. */
+/** Whether the type has an enforced unique index. */
 export const hasUnique = ({ indexes }: CompiledType): boolean => indexes.some(isEnforced)
 
-/** Runs a write of a record. @throws CONFLICT when a unique index of the type refuses it */
+/**
+ * Runs a record write and maps unique violations.
+ * @throws CONFLICT when a unique index of the type rejects it
+ */
 export async function guardUnique<T>(type: CompiledType, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -31,7 +34,7 @@ function duplicateValue(type: CompiledType, thrown: unknown): DomainError {
   return new DomainError('CONFLICT', message, { details, cause: thrown })
 }
 
-/** The id of the index that refused; inside a transaction the database's own words are lost, and it may be any. */
+/** The id of the violated index; undefined when the original database error was lost inside a transaction. */
 function refusing(thrown: unknown): string | undefined {
   const { detail } = thrown as { detail?: unknown }
   return typeof detail === 'string' ? /=\([^,]*, (\d+), /.exec(detail)?.[1] : undefined

@@ -9,21 +9,23 @@ import type { SortTerm } from './sort.ts'
 /** How an index serves a query. */
 export type AccessPath = {
   index: CompiledIndex
-  /** For each of the index's first fields the condition that says its values; all of them `eq`, `is_null` or `in`. */
+  /** The equality conditions on the leading index fields; all of them `eq`, `is_null` or `in`. */
   fixed: readonly Condition[]
-  /** Conditions on the field after those. */
+  /** Range conditions on the next index field. */
   range: readonly Condition[]
-  /** What the entries cannot tell; null when they tell all. */
+  /** The filter that the entries cannot decide; null when they decide all of it. */
   residual: BoundFilter | null
-  /** Do the entries come in the order of the sort: as declared, the other way round, or not at all? */
+  /**
+   * The order of the entries relative to the sort: as declared, reversed, by creation, or null for unrelated.
+   */
   order: 'declared' | 'reversed' | 'newest' | 'oldest' | null
 }
 
-/** A longer string may meet entries that are cut, which do not say whether they lie above or below it. */
+/** Longer strings can compare with truncated keys, which do not order reliably. */
 const MAX_INDEXED_CHARS = 140
 const RANGES = new Set(['gt', 'gte', 'lt', 'lte', 'starts_with'])
 
-/** The best way through the declared indexes; null when reading the records themselves is no worse. */
+/** Chooses the access path with the highest merit; null when a scan of the records is no worse. */
 export function chooseAccessPath(
   indexes: readonly CompiledIndex[],
   filter: BoundFilter | null,
@@ -40,7 +42,7 @@ export function chooseAccessPath(
   return best?.path ?? null
 }
 
-/** How well an index would serve a query, if it were ready; 0 when not at all. */
+/** Scores how well an index would serve a query if it were ready; 0 when it cannot. */
 export function meritThrough(
   index: CompiledIndex,
   filter: BoundFilter | null,
@@ -50,16 +52,16 @@ export function meritThrough(
   return path ? meritOf(path) : 0
 }
 
-/** Order saves reading what is not shown; each fixed field divides what is read. */
+/** A matching order allows reading only the page; each equality condition reduces the rows read. */
 function meritOf({ fixed, range, order, residual }: AccessPath): number {
   const found = fixed.length * 8 + (range.length > 0 ? 4 : 0)
   const inOrder = order === 'declared' || order === 'reversed'
-  // The records themselves are at hand in the order of their creation, and newest first is the default.
+  // Records are already indexed by creation time, and newest first is the default.
   if (found === 0) return inOrder ? 1 : 0
   return found + (order === null ? 0 : inOrder ? 6 : 5) + (residual === null ? 2 : 0)
 }
 
-/** The conditions that all must hold. */
+/** The conjuncts of a filter: the conditions that must all hold. */
 export const conjunctsOf = (filter: Filter): readonly Filter[] =>
   filter.kind === 'and' ? filter.of.flatMap(conjunctsOf) : [filter]
 
@@ -87,17 +89,17 @@ function pathThrough(
   return fixed.length + range.length > 0 || order ? { index, fixed, range, residual, order } : null
 }
 
-/** The order in which the entries under the fixed values come. */
+/** The order of the entries under the equality prefix. */
 function orderThrough(
   index: CompiledIndex,
   fixed: readonly Condition[],
   sort: readonly SortTerm[],
 ): AccessPath['order'] {
-  // A list of values makes several runs of entries, each in order.
+  // An `in` list produces several sorted runs, which are not sorted together.
   if (index.hasCut || fixed.some(({ op }) => op === 'in')) return null
   const last = sort.at(-1)
   const ties = last?.descending ?? false
-  // What all records share does not order them, and after the id nothing does.
+  // Fixed fields do not affect the order, and `id` is unique, so terms after it do not either.
   const shared = index.fields.slice(0, fixed.length)
   const terms = sort.filter(
     (term) => !isColumn(term, 'id') && !shared.some((each) => isField(term.field, each)),
@@ -112,7 +114,7 @@ function orderThrough(
   return turned && ties !== isDescending && terms.length <= 1 ? 'reversed' : null
 }
 
-/** Entries know when their record was created: those found are sorted without reading the records. */
+/** Entries store the creation time, so matches are sorted by it without reading the records. */
 function orderOfCreation([first, ...more]: readonly SortTerm[]): AccessPath['order'] {
   if (more.length > 0 || !isColumn(first, 'created_at')) return null
   return first?.descending ? 'newest' : 'oldest'
@@ -127,7 +129,7 @@ export function isField(field: SortTerm['field'], { column, path }: IndexField):
   return path.length === field.path.length && path.every((segment, i) => segment === field.path[i])
 }
 
-/** Does the condition name the values of a field, such that equal keys are equal values? */
+/** Whether the condition is an equality that key comparison decides exactly. */
 function fixes({ op, value }: Condition, field: IndexField): boolean {
   if (op === 'is_null') return true
   if (op === 'eq') return value === null || isExact(value, field)
@@ -138,10 +140,10 @@ function fixes({ op, value }: Condition, field: IndexField): boolean {
   )
 }
 
-/** Does the condition bound the values of a field, such that keys compare as values do? */
+/** Whether the condition is a range that key comparison decides exactly. */
 function bounds({ op, value }: Condition, field: IndexField, index: CompiledIndex): boolean {
   if (!RANGES.has(op) || !isExact(value, field)) return false
-  // Turned round, the keys of one type no longer lie between two letters.
+  // In an inverted key, the values of one type are not a contiguous range between two type letters.
   if (isTurned(index, field)) return false
   return op !== 'starts_with' || !isTimeField(field)
 }
@@ -154,12 +156,12 @@ function isExact(value: unknown, field: IndexField): boolean {
   return field.column !== 'version'
 }
 
-/** Do its values compare as instants? */
+/** Whether the field's values compare as instants. */
 export const isTimeField = ({ column, zone }: IndexField): boolean =>
   zone !== null || column === 'created_at' || column === 'updated_at'
 
-/** Is the index read from its last entry to its first? It goes the way of its last field. */
+/** Whether the index is scanned backward; the direction of its last field decides. */
 export const scansDown = ({ fields }: CompiledIndex): boolean => fields.at(-1)?.direction === 'desc'
-/** Does the field go the other way, so that its keys are stored turned round? */
+/** Whether the field's direction differs from the scan, so that its keys are stored inverted. */
 export const isTurned = (index: CompiledIndex, { direction }: IndexField): boolean =>
   (direction === 'desc') !== scansDown(index)

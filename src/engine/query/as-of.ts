@@ -1,13 +1,16 @@
 import { invalid } from '../../foundation/errors.ts'
 import { isTime } from '../filter/time.ts'
 
-/** A moment as a caller wrote it; a date or time without an offset is read in the type's timezone. */
+/** A point in time as the caller wrote it; without an offset it is read in the type's timezone. */
 export type Moment = { text: string; zone: string }
 
-/** @throws VALIDATION_ERROR at `/as_of` for what is no time */
+/**
+ * Parses `as_of`.
+ * @throws VALIDATION_ERROR at `/as_of` for an invalid time
+ */
 export function readMoment(text: string, zone: string): Moment {
   if (isTime(text)) return { text, zone }
-  // In a URL a plus sign that is not escaped is a space.
+  // In a URL, an unescaped plus sign decodes to a space.
   const [, time, offset] = /^(\S+) (\d\d:\d\d)$/.exec(text) ?? []
   throw invalid({
     path: '/as_of',

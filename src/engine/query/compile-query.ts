@@ -10,17 +10,17 @@ import { type RecordRow, written } from '../record-store/record.ts'
 import { type OrderTerm, orderTerms } from './order.ts'
 import type { SortTerm } from './sort.ts'
 
-/** How a statement compiles its filter and its order; a search adds to both. */
+/** Compilation state of a statement: its parameters, sort terms and search score. */
 export type Compiled = {
   parameters: Parameters
   target: FilterTarget
-  /** The terms of the sort; asked for after the filter is compiled. */
+  /** The sort terms; call it after the filter is compiled. */
   terms(): readonly OrderTerm[]
-  /** Adds the score of a search that a text index serves. */
+  /** Adds the score of a search served by a text index. */
   addScore(score: string): void
-  /** The score of the searches that were compiled; null without any. */
+  /** The total score of the compiled searches; null without a search. */
   score(): string | null
-  /** What each term of the sort is for a row of the statement. */
+  /** The values of the sort terms for a row, for the keyset cursor. */
   valuesOf(row: RecordRow): Position['values']
 }
 

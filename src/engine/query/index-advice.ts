@@ -16,10 +16,10 @@ type Query = {
   sort: BoundSort<SortTerm>
 }
 
-/** The index that would serve a query, as it is written in a record type, and whether the type declares it already. */
+/** A suggested index declaration, and whether the type already declares it. */
 export type Advice = { index: object; status: 'undeclared' | 'building' | 'failed' }
 
-/** Null when no index would serve the query, or when a declared one serves it as well. */
+/** Suggests an index for a query; null when none would help or a declared one serves as well. */
 export function adviseIndex(query: Query): Advice | null {
   const { type, filter, sort } = query
   const conditions = (filter ? conjunctsOf(filter) : []).flatMap((each) =>
@@ -52,7 +52,7 @@ function adviseText({ name, field }: Condition, { indexes }: Query['type']): Adv
     : { index: { fields: [name], type: 'text' }, status: 'undeclared' }
 }
 
-/** What there is to say of indexes that would serve: nothing when one is ready. */
+/** The status to report for matching declared indexes; null when one is ready. */
 function standing(declared: readonly CompiledIndex[]): Advice | null {
   const next = declared.find(({ status }) => status === 'building') ?? declared[0]
   if (!next || declared.some(({ status }) => status === 'ready')) return null
@@ -67,7 +67,7 @@ function standing(declared: readonly CompiledIndex[]): Advice | null {
   }
 }
 
-/** Fixed fields first, then those of the sort, else of a range. */
+/** The advised fields: equality fields first, then sort fields, else a range field. */
 function advisedFields(
   conditions: readonly Condition[],
   sort: readonly SortTerm[],
@@ -79,7 +79,7 @@ function advisedFields(
   const isFixed = (name: string) => fixed.some((each) => each.name === name)
   const sorted = sort.filter(({ name }) => !name.includes('[]') && !isFixed(name) && name !== 'id')
   const byData = sorted.some(({ field }) => field.kind === 'data')
-  // In the order of their creation records are at hand, but not those of one value.
+  // Creation order is already available for all records, but not for the records of one value.
   const serves = byData || (fixed.length > 0 && bounded.length === 0)
   const rest = serves ? sorted : bounded.slice(0, 1)
   return [...fixed, ...rest].slice(0, MOST_FIELDS).flatMap((each) => indexField(each, type))

@@ -6,19 +6,19 @@ import type { CompiledIndex, IndexField } from '../indexes/index.ts'
 import { type AccessPath, isField, isTimeField, isTurned, scansDown } from './access-path.ts'
 import type { SortTerm } from './sort.ts'
 
-/** The key columns of an entry, in order; those an index does not use are empty and never in the way. */
+/** The key columns of an entry, in order; columns that an index does not use are empty. */
 const COLUMNS = ['i.k1', 'i.k2', 'i.k3'] as const
 
-/** What an entry holds for a missing value: it comes last in the direction of the scan. */
+/** The key of a missing value; it sorts last in the direction of the scan. */
 const missing = (index: CompiledIndex): string => (scansDown(index) ? "''" : "'~'")
 
 /**
- * What is compared with is given by subqueries: seeing the values, the database would plan each of these statements anew,
- * which takes longer than most of them run.
+ * Wraps a comparison value in a subquery. PostgreSQL then uses a generic plan: planning each statement for
+ * its values takes longer than most of them run.
  */
 const unseen = (sql: string): string => `(SELECT ${sql})`
 
-/** The conditions on `plinth.record_index AS i` that find what the path finds. */
+/** The index conditions on `plinth.record_index AS i` of an access path. */
 export function entryConditions(
   { index, fixed, range }: AccessPath,
   baseId: string,
@@ -42,10 +42,13 @@ function fixedKey(index: CompiledIndex, n: number, { op, value }: Condition, par
   return `${COLUMNS[n]} = ANY (${unseen(`ARRAY[${keys.join(', ')}]`)}::text[])`
 }
 
-/** No entry cuts a key as short as this, the letter of its type counted. */
+/** Keys up to this size, including the type letter, are never truncated. */
 const UNCUT_BYTES = 300
 
-/** The key that entries hold for a value. What is not cut is made of what the planner can inline: a fifth of the scan. */
+/**
+ * The index key of a value. A key that is not truncated uses expressions that the planner can inline, which
+ * saves a fifth of the scan.
+ */
 function keyOf(index: CompiledIndex, field: IndexField, value: unknown, parameters: Parameters): string {
   const isText = typeof value === 'string'
   if (isTimeField(field) || (isText && Buffer.byteLength(value) >= UNCUT_BYTES)) {
@@ -60,7 +63,7 @@ function keyOf(index: CompiledIndex, field: IndexField, value: unknown, paramete
 
 const textKey = (value: string, parameters: Parameters): string => `'a' || ${parameters.add(value)}::text`
 
-/** Bounds on both sides, so that values of other types stay out. */
+/** A key range bounded on both sides, which excludes values of other types. */
 function rangeOfKeys(
   index: CompiledIndex,
   n: number,
@@ -83,14 +86,14 @@ function rangeOfKeys(
   return `${column} ${sign} ${unseen(key)} AND ${other}`
 }
 
-/** The zone that a value a caller wrote is read in, as SQL. */
+/** The timezone for a value that the caller wrote, as SQL. */
 const zoneOf = (field: IndexField, parameters: Parameters): string =>
   isTimeField(field) ? `${parameters.add(field.zone ?? 'UTC')}::text` : 'NULL'
 
 const storedKey = (index: CompiledIndex, field: IndexField, key: string): string =>
   isTurned(index, field) ? `plinth.down(${key})` : key
 
-/** The order of the entries: as they lie, or the other way round. */
+/** The ORDER BY of the entries: forward or backward index order. */
 export function entryOrder({ index, fixed, order }: AccessPath): string {
   if (order === 'newest') return 'i.created_at DESC, i.id DESC'
   if (order === 'oldest') return 'i.created_at, i.id'
@@ -101,8 +104,8 @@ export function entryOrder({ index, fixed, order }: AccessPath): string {
 }
 
 /**
- * The runs of entries that make up the sort, one after the other. Read the other way round, missing values would come
- * first: they are a run of their own.
+ * Splits the scan into runs that make up the sort, one after the other. A backward scan returns missing
+ * values first, so they are a separate run.
  */
 export function entryRuns({ index, fixed, order }: AccessPath): readonly (string | null)[] {
   if (order !== 'reversed' || fixed.length === index.fields.length) return [null]
@@ -110,7 +113,7 @@ export function entryRuns({ index, fixed, order }: AccessPath): readonly (string
   return [`${column} <> ${missing(index)}`, `${column} = ${missing(index)}`]
 }
 
-/** The entries after a position, within a run; null when the run lies wholly before it. */
+/** Keyset pagination: the entries after a position within a run; null when the whole run precedes it. */
 export function entriesAfter(
   path: AccessPath,
   run: number,
@@ -139,7 +142,7 @@ export function entriesAfter(
   return `(${[...columns, 'i.id'].join(', ')}) ${sign} (${[...bound, id].join(', ')})`
 }
 
-/** The key of a term as the entry has it, which saves making it again; null when the entry holds it turned round. */
+/** Reuses the key of a sort term stored in the entry; null when the entry stores it inverted. */
 export function entryKey({ index, order }: AccessPath, term: SortTerm | undefined): string | null {
   const n = index.fields.findIndex((field) => term && isField(term.field, field))
   const field = index.fields[n]
@@ -147,7 +150,7 @@ export function entryKey({ index, order }: AccessPath, term: SortTerm | undefine
   return `nullif(${COLUMNS[n]}, ${missing(index)})`
 }
 
-/** A position holds keys of what is in `data`, and columns as they are. */
+/** A cursor position holds keys for fields of `data`, and plain values for columns. */
 function rememberedKey({ column }: IndexField, value: string | number, parameters: Parameters): string {
   if (column === null) return `${parameters.add(value)}::text`
   if (column === 'created_at' || column === 'updated_at')

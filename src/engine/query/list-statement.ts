@@ -17,7 +17,7 @@ import { recordsAsOf } from './point-in-time-statements.ts'
 import { chooseWay, RECORD_OF_ENTRY, recordSource, scope, type Way } from './record-source.ts'
 import type { SortTerm } from './sort.ts'
 
-/** Which records, in which order, and which of them. */
+/** The records, sort and page of a list. */
 export type ListQuery = {
   baseId: string
   recordType: string
@@ -27,17 +27,17 @@ export type ListQuery = {
   limit: number
   offset: number
   position: Position | null
-  /** Is the content of the records asked for at all? */
+  /** Whether the record content is selected. */
   withData: boolean
   includeTotal: boolean
-  /** The moment whose records are asked for, without indexes then, which know the present only; null for the present. */
+  /** Point in time to read; null for the present. Indexes cover the present only. */
   moment: Moment | null
 }
 const COLUMNS = RECORD_COLUMNS.split(', ')
 
 /**
- * The statement of a page and one record beyond it. Beside each record stand what each sort term is for it, as `s0`, `s1`,
- * …, and the `total`, if it is wanted.
+ * Builds the statement of one page plus one record, to detect a next page. Each row also has the sort values
+ * as `s0`, `s1`, …, and the `total` if requested.
  */
 export function listStatement(query: ListQuery, how: Compiled): BoundStatement {
   const { parameters } = how
@@ -49,7 +49,7 @@ export function listStatement(query: ListQuery, how: Compiled): BoundStatement {
   return parameters.bind(text)
 }
 
-/** The statement that counts all that match, for a page that is empty. */
+/** Builds the statement that counts all matches, for an empty page. */
 export function countStatement(query: ListQuery): BoundStatement {
   const parameters = new Parameters()
   return parameters.bind(countOf(query, parameters))
@@ -60,7 +60,7 @@ function countOf(query: ListQuery, parameters: Parameters): string {
   const { path, text } = way
   const finds = path !== null && path.fixed.length + path.range.length > 0
   const { baseId } = query
-  // Entries that say all need no look at their records.
+  // Without a residual filter, the entries alone give the count.
   if (finds && path.residual === null)
     return `SELECT count(*)::float8 AS total FROM plinth.record_index i WHERE ${entryConditions(path, baseId, parameters)}`
   if (text && text.residual === null)
@@ -74,7 +74,7 @@ const NO_WAY = { path: null, text: null }
 export const all = (conditions: readonly (string | null)[]): string =>
   conditions.filter(Boolean).join(' AND ')
 
-/** FROM and WHERE of the records `r` of the type that match: as they are, or as they were. */
+/** FROM and WHERE of the matching records `r`, at present or at a point in time. */
 function found(query: ListQuery, how: Compiled, way: Way, beyond: () => string | null = () => null): string {
   const { baseId, recordType, moment } = query
   const { parameters, target } = how
@@ -103,7 +103,7 @@ function columns(
   return [...own, ...keys, ...(scored === null ? [] : [`${scored} AS score`]), ...total].join(', ')
 }
 
-/** Sorts what matches; the entries, if there is a path, only find it. */
+/** Sorts all matches; an access path, if any, only finds them. */
 function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
   const { parameters } = how
   const { position } = query
@@ -111,7 +111,7 @@ function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
   return `SELECT ${columns(query, how)} FROM ${from} ORDER BY ${orderBy(how.terms())} ${window(query, parameters)}`
 }
 
-/** Walks the entries in their order, and reads only the records of the page. */
+/** Scans the entries in sort order and reads only the records of the page. */
 function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): string {
   const { parameters, target } = how
   const entriesFound = entryConditions(path, query.baseId, parameters)
@@ -137,6 +137,6 @@ function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): stri
   return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${RECORD_OF_ENTRY} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
 }
 
-/** The page and one record more. The limit stands in the text, for a plan that is made once to know it. */
+/** LIMIT and OFFSET of the page plus one record. LIMIT is a literal so that a generic plan can use it. */
 const window = ({ limit, offset }: ListQuery, parameters: Parameters): string =>
   `LIMIT ${limit + 1}${offset > 0 ? ` OFFSET ${parameters.add(offset)}::bigint` : ''}`

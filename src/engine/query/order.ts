@@ -8,16 +8,19 @@ import type { SortTerm } from './sort.ts'
 
 /** One term of an ORDER BY over `plinth.record AS r`. */
 export type OrderTerm = {
-  /** What it orders by: a column, or the key of a value in `data`. */
+  /** The sort expression: a column, or the key of a value in `data`. */
   sql: string
   column: Column | null
-  /** The SQL type that a remembered value is bound as. */
+  /** SQL type of the bound cursor value. */
   type: 'text' | 'int' | 'timestamptz' | 'float8'
   nullable: boolean
   descending: boolean
 }
 
-/** The terms of a sort as SQL. @throws VALIDATION_ERROR for a `[]` path */
+/**
+ * Compiles a sort into ORDER BY terms.
+ * @throws VALIDATION_ERROR for a `[]` path
+ */
 export function orderTerms(
   sort: BoundSort<SortTerm>,
   type: FieldContext,
@@ -42,11 +45,11 @@ export function orderTerms(
   })
 }
 
-/** `id` breaks ties in the direction of the last term. */
+/** The direction of the `id` tiebreaker: that of the last term. */
 export const tieDescending = (terms: readonly { descending: boolean }[]): boolean =>
   terms.at(-1)?.descending ?? false
 
-/** The ORDER BY of a sort: what is missing comes last both ways. */
+/** ORDER BY of a sort; missing values come last in both directions. */
 export function orderBy(terms: readonly OrderTerm[]): string {
   const columns = terms.map(
     ({ sql, nullable, descending }) =>
@@ -55,7 +58,7 @@ export function orderBy(terms: readonly OrderTerm[]): string {
   return [...columns, `r.id ${tieDescending(terms) ? 'DESC' : 'ASC'}`].join(', ')
 }
 
-/** The records after a position, in the order of the terms. */
+/** Keyset condition: the records after a position, in the order of the terms. */
 export function after(terms: readonly OrderTerm[], position: Position, parameters: Parameters): string {
   const descending = tieDescending(terms)
   const id = parameters.add(position.id)
@@ -63,7 +66,7 @@ export function after(terms: readonly OrderTerm[], position: Position, parameter
     const value = position.values[i] ?? null
     return value === null ? null : `${parameters.add(value)}::${type}`
   })
-  // One direction and no gaps: as a row, which an index can start at.
+  // Terms of one direction without nulls compare as a row, from which an index scan can start.
   if (terms.every((term) => !term.nullable && term.descending === descending))
     return `(${[...terms.map(({ sql }) => sql), 'r.id'].join(', ')}) ${descending ? '<' : '>'} (${[...bound, id].join(', ')})`
   const beyond = terms.map((term, i) => {

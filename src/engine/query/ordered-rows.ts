@@ -7,8 +7,8 @@ import { orderBy } from './order.ts'
 import { type Asked, chooseWay, recordSource } from './record-source.ts'
 
 /**
- * A query of the numbers (`row_no`) of the first records that may match, in order, found as a list finds them; the
- * filter is for its reader to test on each. The bound stands in the text: the plan rests on it.
+ * A query of the row numbers (`row_no`) of the first candidate records, in order, through the same access
+ * path as a list; the consumer tests the filter on each. LIMIT is a literal so that the plan can use it.
  */
 export function numbersInOrder(query: Asked, how: Compiled, most: number | null): string {
   const way = chooseWay(query)
@@ -19,7 +19,7 @@ export function numbersInOrder(query: Asked, how: Compiled, most: number | null)
   return `SELECT r.row_no FROM ${from} WHERE ${conditions} ORDER BY ${orderBy(how.terms())} ${limit}`
 }
 
-/** The entries alone: what they cannot tell is told by the record, which is read anyhow. */
+/** Reads the entries alone: the consumer reads each record and tests the residual filter on it. */
 function ofEntries({ baseId }: Asked, { parameters }: Compiled, path: AccessPath, limit: string): string {
   const found = entryConditions(path, baseId, parameters)
   const order = entryOrder(path)

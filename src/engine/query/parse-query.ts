@@ -2,7 +2,7 @@ import { holdsSearch } from '../filter/compile.ts'
 import { type Filter, parseFilter } from '../filter/parse.ts'
 import { BEST_FIRST, parseSort, type SortTerm } from './sort.ts'
 
-/** Which records and in which order, as JSON that a caller wrote. A search that is not sorted has its best first. */
+/** Parses the filter and sort of a request. A search without a sort is sorted by score. */
 export function readQuestion({ filter: raw, sort }: { filter?: unknown; sort?: unknown }): {
   filter: Filter | null
   sort: readonly SortTerm[]

@@ -1,12 +1,12 @@
 import { statement, timed } from '../database/client.ts'
 
-/** An entry `c` of the log as the record it left: the columns of a RecordRow. */
+/** Maps a change-log entry `c` to the record it left: the columns of a RecordRow. */
 const AS_RECORD = `c.id, c.external_source, c.external_id, c.data, c.version, c.cancelled_at, true AS valid,
    coalesce(c.created_at, c.at) AS created_at, c.at AS updated_at`
 
 const OF_RECORD = `c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = $3`
 
-/** What a version of a record was; `is_gone` where it is the deletion. */
+/** A record at a version; `is_gone` marks its deletion. */
 export const GET_VERSION = timed(
   statement(
     'get_version',
@@ -14,7 +14,7 @@ export const GET_VERSION = timed(
   ),
 )
 
-/** What a record was at the moment `$4`, read in the zone `$5`: its last version until then. */
+/** A record at the time `$4`, read in the timezone `$5`: its last version before it. */
 export const GET_AS_OF = timed(
   statement(
     'get_as_of',
@@ -23,13 +23,13 @@ export const GET_AS_OF = timed(
   ),
 )
 
-/** The versions that the log has of a record, first and last; null without any. */
+/** The first and last version of a record in the log; null without any. */
 export const GET_SPAN = statement(
   'get_versions_span',
   `SELECT min(c.version) AS first, max(c.version) AS last FROM plinth.change c WHERE ${OF_RECORD}`,
 )
 
-/** From when on the base's history is whole, if that is after the moment `$2`, read in the zone `$3`. */
+/** The start of the base's complete history, if it is after the time `$2`, read in the timezone `$3`. */
 export const GET_PURGED = timed(
   statement(
     'get_purged',
@@ -40,9 +40,9 @@ export const GET_PURGED = timed(
 type Bound = { base: string; recordType: string; moment: string; zone: string }
 
 /**
- * All records of a type as they were at a moment, in place of `plinth.record`. The bounds are placeholders. It steps
- * through the ids along the index on versions and looks up one version of each: sorting all of them would read the log of
- * everybody.
+ * All records of a type at a point in time, in place of `plinth.record`. Arguments are placeholders. A skip
+ * scan steps through the ids of the version index and looks up one version of each: a sort would read the log
+ * of every tenant.
  */
 export function recordsAsOf({ base, recordType, moment, zone }: Bound): string {
   const ofType = `kind = 'record' AND base_id = ${base} AND record_type = ${recordType}`
@@ -61,8 +61,8 @@ export function recordsAsOf({ base, recordType, moment, zone }: Bound): string {
 type Entries = { base: string; recordType: string; seqs: string }
 
 /**
- * The records of a type as they were before and after entries of the log, in place of `plinth.record`. The bounds are
- * placeholders. A deletion has the record as it was before it.
+ * The records of a type before and after change-log entries, in place of `plinth.record`. Arguments are
+ * placeholders. A deletion has the state before it.
  */
 export function recordsAround({ base, recordType, seqs }: Entries): string {
   const ofType = `c.kind = 'record' AND c.base_id = ${base} AND c.record_type = ${recordType}`

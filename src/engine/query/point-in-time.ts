@@ -4,7 +4,7 @@ import { type RecordItem, type RecordRow, recordNotFound, toRecord, written } fr
 import { type Moment, readMoment } from './as-of.ts'
 import { GET_AS_OF, GET_PURGED, GET_SPAN, GET_VERSION } from './point-in-time-statements.ts'
 
-/** Which past of a record is meant: a version, or a moment. */
+/** Selects a past state of a record: by version or by time. */
 export type PastArgs = { version?: number | null | undefined; asOf?: string | null | undefined }
 type Past = { version: number } | { moment: Moment }
 type Row = RecordRow & { is_gone: boolean }
@@ -12,7 +12,10 @@ type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
 export const asksPast = ({ version, asOf }: PastArgs): boolean => version != null || asOf != null
 
-/** @throws VALIDATION_ERROR for both at once, a version below 1, or what is no time */
+/**
+ * Parses the selector.
+ * @throws VALIDATION_ERROR for both at once, a version below 1, or an invalid time
+ */
 export function readPast({ version, asOf }: PastArgs, zone: string): Past {
   if (version == null) return { moment: readMoment(asOf ?? '', zone) }
   if (asOf != null)
@@ -30,7 +33,10 @@ export function readPast({ version, asOf }: PastArgs, zone: string): Past {
   })
 }
 
-/** The record as it was. @throws NOT_FOUND when it was not there then, or that past is purged */
+/**
+ * Reads a record at a version or point in time.
+ * @throws NOT_FOUND when it did not exist then, or the history is purged
+ */
 export async function getPastRecord(scope: Scope, target: RecordKey, past: Past): Promise<RecordItem> {
   const [row] =
     'version' in past
@@ -79,13 +85,16 @@ async function notThere(scope: Scope, target: RecordKey, moment: Moment, row?: R
   })
 }
 
-/** @throws VALIDATION_ERROR when the history of the moment has gaps, so that no list of it would be whole */
+/**
+ * Checks that the history since the time is complete.
+ * @throws VALIDATION_ERROR when part of it is purged
+ */
 export async function demandKept(scope: Scope, baseId: string, moment: Moment): Promise<void> {
   const from = await purgedUntil(scope, baseId, moment)
   if (from) throw invalid(purged(from))
 }
 
-/** From when on the history is whole, where that is after the moment. */
+/** The start of the complete history, if it is after the given time. */
 async function purgedUntil(scope: Scope, baseId: string, { text, zone }: Moment): Promise<string | null> {
   const [row] = await scope.db.query<{ history_from: string }>(GET_PURGED, [baseId, text, zone])
   return row ? written(row.history_from) : null

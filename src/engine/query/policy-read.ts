@@ -10,14 +10,17 @@ import { shownData } from '../row-policy/project-data.ts'
 import { compileFor } from './compile-query.ts'
 import { UNSORTED } from './sort.ts'
 
-/** A type as its bounded records are read. */
+/** A record type with the row policy that reads apply. */
 export type BoundedType = FieldContext & {
   readonly baseId: string
   readonly id: string
   readonly indexes: readonly CompiledIndex[]
 }
 
-/** The record with what is shown of it; undefined for one that is out of bounds, as for one that is absent. */
+/**
+ * Reads a record under the row policy, with its visible fields; undefined when it is absent or outside the
+ * policy.
+ */
 export async function readBounded(
   scope: Scope,
   lens: TypeLens,
@@ -36,7 +39,7 @@ export async function readBounded(
   return (await scope.db.query<RecordRow>(shaped(text), values))[0]
 }
 
-/** The ids of those of the records that lie within the filter. Their locks, where they are held, keep it so. */
+/** Filters ids by the row policy. Row locks, if held, keep the result valid. */
 export async function idsWithin(
   scope: Scope,
   filter: BoundFilter | null,
@@ -53,7 +56,7 @@ export async function idsWithin(
   return (await scope.db.query<{ id: string }>(shaped(text), values)).map(({ id }) => id)
 }
 
-/** Do all of these records lie within their bounds? */
+/** Whether all records satisfy their row policies. */
 export async function areWithin(
   scope: Scope,
   { filter }: TypeLens,

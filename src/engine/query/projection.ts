@@ -6,12 +6,15 @@ import { type FieldPath, parseField } from '../compiled-types/field-path.ts'
 import { demandField, type FieldContext } from '../filter/operand.ts'
 import type { RecordRowView } from '../record-store/record.ts'
 
-/** What of each record is shown: fields beside the data, and paths into it. */
+/** Field projection of a record: fields beside the data, and paths into it. */
 export type Projection = { names: ReadonlySet<string>; paths: readonly FieldPath[] }
 
 const SHOWN = [...COLUMNS, 'record_type', 'cancelled_at', 'valid', 'data'] as const
 
-/** Reads `["id", "data.name", "data.items[].sku"]`. @throws VALIDATION_ERROR */
+/**
+ * Parses a projection such as `["id", "data.name", "data.items[].sku"]`.
+ * @throws VALIDATION_ERROR
+ */
 export function parseFields(raw: readonly string[], at: string): Projection {
   if (raw.length === 0 || raw.length > LIMITS.fieldNames)
     throw invalid({
@@ -54,14 +57,17 @@ function unknown(name: string, at: string) {
   })
 }
 
-/** What a closed schema does not have would be missing in every record. @throws VALIDATION_ERROR */
+/**
+ * Rejects paths that a closed schema excludes, since every record would lack them.
+ * @throws VALIDATION_ERROR
+ */
 export function demandShowable({ paths }: Projection, type: FieldContext, at: string): void {
   for (const path of paths) demandField({ kind: 'data', path }, type, at)
 }
 
 export const showsData = ({ names, paths }: Projection): boolean => names.has('data') || paths.length > 0
 
-/** The record with what is named and nothing else; what it does not have stays away. */
+/** Projects a record to the named fields; missing fields are omitted. */
 export function project(record: RecordRowView, { names, paths }: Projection): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
   for (const name in record)
@@ -73,7 +79,7 @@ export function project(record: RecordRowView, { names, paths }: Projection): Re
   return shown
 }
 
-/** What the paths name of a value; undefined when it has none of it. */
+/** Projects a value to the paths; undefined when it has none of them. */
 export function projectData(value: unknown, paths: readonly FieldPath[]): unknown {
   if (paths.some((path) => path.length === 0)) return value
   if (Array.isArray(value)) return projectElements(value, paths)
@@ -93,6 +99,6 @@ export function projectData(value: unknown, paths: readonly FieldPath[]): unknow
 function projectElements(elements: unknown[], paths: readonly FieldPath[]): unknown {
   const rests = paths.flatMap(([segment, ...rest]) => (segment === null ? [rest] : []))
   if (rests.length === 0) return undefined
-  // An element that has none of it keeps its place.
+  // An element without the field keeps its position, as null.
   return elements.map((element) => projectData(element, rests) ?? null)
 }

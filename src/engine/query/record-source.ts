@@ -10,7 +10,7 @@ import type { Compiled } from './compile-query.ts'
 import { entryConditions } from './index-scan.ts'
 import type { SortTerm } from './sort.ts'
 
-/** Which records of a type are read, and in which order. */
+/** The records of a query and their order. */
 export type Asked = {
   baseId: string
   recordType: string
@@ -19,16 +19,16 @@ export type Asked = {
   sort: BoundSort<SortTerm>
 }
 
-/** How declared indexes serve a query: one of them at most. */
+/** The chosen access path: at most one declared index. */
 export type Way = { path: AccessPath | null; text: TextPath | null }
 /** A text index finds the records of one search; the residual filter is tested on each. */
 type TextPath = { search: Condition; index: IndexedField; residual: BoundFilter | null }
 
-/** The best way to the records; without one they are read in the order of their keys. */
+/** Chooses an index path, a text index or neither. Without one, records are read in key order. */
 export function chooseWay({ type, filter, sort }: Pick<Asked, 'type' | 'filter' | 'sort'>): Way {
   const path = chooseAccessPath(type.indexes, filter, sort)
   if (path && path.fixed.length + path.range.length > 0) return { path, text: null }
-  // An order alone would walk through all records for the few that a search finds.
+  // A path that only provides order would scan all records for the few that a search matches.
   const text = chooseTextPath(type, filter)
   return text ? { path: null, text } : { path, text: null }
 }
@@ -43,13 +43,13 @@ function chooseTextPath(type: Asked['type'], filter: BoundFilter | null): TextPa
   return null
 }
 
-/** FROM and WHERE of the records `r` that a way finds, but for the filter that is left. */
+/** FROM and WHERE of the records `r` of an access path, and the filter still to apply. */
 export type RecordSource = { from: string; where: string; filter: BoundFilter | null }
 
 /**
- * Where the records of a query are read. The driving side stands in a subquery that the planner cannot take apart and every
- * other table is a LATERAL look-up by a unique key, so the join order does not rest on row estimates: those of a type that
- * was just written are wrong until statistics are renewed.
+ * Builds the row source of a query with a fixed join order. The driving side is a subquery with an
+ * optimization fence, and every other table is a LATERAL look-up by a unique key. The join order thus does
+ * not depend on row estimates, which are wrong for a new type until ANALYZE runs.
  */
 export function recordSource(
   query: Asked,
@@ -67,10 +67,13 @@ export function recordSource(
   return { from: `${found} r`, where: 'true', filter: text.residual }
 }
 
-/** The record of the entry `i` by its number alone: an index on several columns may look as cheap to the planner. */
+/**
+ * Looks up the record of the entry `i` by its row number only: with more conditions, the planner may choose a
+ * multi-column index.
+ */
 export const RECORD_OF_ENTRY = 'LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = i.row_no LIMIT 1) r'
 
-/** The records of one type, and no other tenant's. */
+/** Restricts rows to one base and record type. */
 export const scope = (
   { baseId, recordType }: Pick<Asked, 'baseId' | 'recordType'>,
   parameters: Parameters,

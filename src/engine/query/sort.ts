@@ -7,9 +7,9 @@ import type { BoundSort } from '../filter/bind.ts'
 import { holdsSearch } from '../filter/compile.ts'
 import type { Filter } from '../filter/parse.ts'
 
-/** A field of the record, or how well it matches the search. */
+/** A field of the record, or its search score. */
 type SortField = Field | { kind: 'score' }
-/** One term of a sort; `name` is the field as it was written, `at` where the term stands. */
+/** A sort term; `name` is the field as written, `at` its JSON Pointer. */
 export type SortTerm<F = SortField> = {
   name: string
   field: F
@@ -25,20 +25,23 @@ const DEFAULT: readonly SortTerm[] = [
   { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: true, at: '/sort' },
 ]
 
-/** No order at all. */
+/** The empty sort. */
 export const UNSORTED = [] as unknown as BoundSort<SortTerm>
 
-/** The order of a queue. */
+/** FIFO order of a queue. */
 export const OLDEST_FIRST: readonly SortTerm[] = [
   { name: 'created_at', field: { kind: 'column', column: 'created_at' }, descending: false, at: '/sort' },
 ]
 
-/** The order of a search that is not sorted otherwise. */
+/** Default order of a search: by score, descending. */
 export const BEST_FIRST: readonly SortTerm[] = [
   { name: SCORE, field: { kind: 'score' }, descending: true, at: '/sort' },
 ]
 
-/** Reads a sort of records; without one, the newest come first. @throws VALIDATION_ERROR */
+/**
+ * Parses a sort of records; newest first by default.
+ * @throws VALIDATION_ERROR
+ */
 export function parseSort(raw: unknown, at: string, filter: Filter | null): readonly SortTerm[] {
   if (raw === undefined || raw === null) return DEFAULT
   const searches = filter !== null && holdsSearch(filter)
@@ -47,7 +50,10 @@ export function parseSort(raw: unknown, at: string, filter: Filter | null): read
   )
 }
 
-/** Reads `[{ field, direction }]` or the shorthand `-data.amount,created_at`. @throws VALIDATION_ERROR */
+/**
+ * Parses `[{ field, direction }]` or the shorthand `-data.amount,created_at`.
+ * @throws VALIDATION_ERROR
+ */
 export function readSort<F>(raw: unknown, at: string, readField: ReadField<F>): readonly SortTerm<F>[] {
   const terms =
     typeof raw === 'string'

@@ -2,22 +2,25 @@
 import { roughPatterns, textPatterns, wordPatterns } from './words.ts'
 
 type Search = {
-  /** As `searchWords` gives them; one at least. */
+  /** Tokens from `searchWords`; at least one. */
   words: readonly string[]
   /**
-   * What is searched, as SQL of type jsonb over `plinth.record AS r`: all strings within it count. Asked for only where
-   * it is used, since PostgreSQL refuses a statement with a parameter that stands nowhere in it.
+   * SQL of the jsonb value to search over `plinth.record AS r`, including all nested strings. Called only
+   * when used, since PostgreSQL rejects a statement with an unreferenced parameter.
    */
   text: () => string
   parameters: { add(value: unknown): string }
-  /** A ready text index that has exactly this field, at position `field` (from 0); `baseParam` holds the base. */
+  /**
+   * A ready text index on exactly this field, at position `field` (from 0); `baseParam` is the base
+   * parameter.
+   */
   index: TextIndex | null
 }
 type TextIndex = { id: string; field: number; baseParam: string }
 
 /**
- * A search as SQL over `plinth.record AS r`: whether the record matches, never null, and how well, from 0 to 1 with six
- * decimals; null where it does not match. An index changes the way there, never the answer.
+ * Compiles a search over `plinth.record AS r` to a match test, never null, and a score from 0 to 1 with six
+ * decimals, null without a match. An index changes the access path, not the result.
  */
 export function compileSearch({ words, text, parameters, index }: Search): {
   matches: string
@@ -26,18 +29,18 @@ export function compileSearch({ words, text, parameters, index }: Search): {
   if (!index) return scanned(words, text(), parameters)
   const { entries, entryOf, scoreOf } = compileEntries(words, index, parameters)
   return {
-    // IS TRUE keeps the planner from making it a join: it stays a hash table that is filled once.
+    // IS TRUE prevents a join: the planner keeps a hashed subplan, which is built once.
     matches: `(r.id IN (SELECT e.id FROM ${entries} e)) IS TRUE`,
     score: `(SELECT ${scoreOf('e.words')} FROM plinth.record_text e WHERE ${entryOf('e')} AND e.id = r.id)`,
   }
 }
 
 /**
- * The entries of a text index that match: `entries` is a subquery with the columns `id` and `words`, `scoreOf` the score of
- * such `words`.
+ * The matching entries of a text index: `entries` is a subquery with the columns `id` and `words`, `scoreOf`
+ * the score of `words`.
  *
- * The words alone find the entries (OFFSET 0), since no two indexes share a key. With the columns of the primary key beside
- * them, a planner whose statistics are older than the entries reads all of the index and computes the keys of each.
+ * The condition uses the word keys only (OFFSET 0), since they are unique per index. With the primary-key
+ * columns added, a planner with stale statistics scans the whole index and computes the keys of each entry.
  */
 export function compileEntries(words: readonly string[], index: TextIndex, parameters: Search['parameters']) {
   const all = wordsParameter(words, parameters)
@@ -45,11 +48,11 @@ export function compileEntries(words: readonly string[], index: TextIndex, param
   const field = `${parameters.add(index.field)}::integer`
   const entryOf = (alias: string) =>
     `${alias}.base_id = ${index.baseParam} AND ${alias}.index_id = ${id} AND ${alias}.field = ${field}`
-  // Each word stands for the words of the index that answer to it; an entry has one of them for every word.
+  // Each search word expands to the index words that match it; an entry must have one for every search word.
   const keyOf = (word: string) => `${id} || '.' || ${field} || ':' || ${word}`
   const keys = words.map((word, i) => {
     const patterns = wordPatterns(word)
-    // To a word of one or two letters only itself answers.
+    // A word of one or two letters has no fuzzy matches.
     if (patterns.length === 1) return `ARRAY[${keyOf(`(${all})[${i + 1}]`)}]`
     return `ARRAY(
       SELECT ${keyOf('v.word')} FROM plinth.record_word v
@@ -68,7 +71,10 @@ export function compileEntries(words: readonly string[], index: TextIndex, param
 const wordsParameter = (words: readonly string[], parameters: Search['parameters']): string =>
   `${parameters.add(words)}::text[]`
 
-/** Without an index: the text of each record. The longest word tells most of them from the rest at little cost. */
+/**
+ * Sequential match without an index: searches the text of each record. The longest word filters most records
+ * at low cost.
+ */
 function scanned(
   words: readonly string[],
   text: string,

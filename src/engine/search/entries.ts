@@ -1,8 +1,8 @@
 /**
- * CTEs that give the rows of `from` (all columns of plinth.record) their entries in the text indexes of their type, and
- * the indexes their new words. One text for a single write, a grouped one and a build; a build has the rows locked. An
- * entry that stays as it is costs no write. As an upsert, because it has to see what another writer of the same record
- * has committed since the statement began. `$1` is the base, `$2` the type.
+ * CTEs that maintain text-index entries of the rows of `from` (all columns of plinth.record), and add new
+ * words to the indexes. Single writes, grouped writes and index builds share this text; a build locks the
+ * rows. Unchanged entries are not written. An upsert is used because it sees rows that a concurrent writer of
+ * the same record committed after the statement began. `$1` is the base, `$2` the type.
  */
 export const textEntries = (from: string, which = "d.status <> 'failed'"): string => `text_entered AS (
      INSERT INTO plinth.record_text AS x (base_id, index_id, field, id, words)
@@ -26,7 +26,10 @@ export const textEntries = (from: string, which = "d.status <> 'failed'"): strin
 
 const OF_TEXT = `plinth.record_type_index d WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'text'`
 
-/** The CTE that takes out the entries of the rows of `from`, which are gone. By values, as joins may read all entries. `$1` is the base, `$2` the type. */
+/**
+ * The CTE that deletes the entries of the deleted rows of `from`. It compares with values, since a join may
+ * scan all entries. `$1` is the base, `$2` the type.
+ */
 export const textEntriesGone = (from: string): string => `text_gone AS (
      DELETE FROM plinth.record_text x
      WHERE x.base_id = $1 AND x.id = ANY (ARRAY(SELECT id FROM ${from}))

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../foundation/limits.ts'
 
-// What is left out of words: accents, vowel points, joiners.
+// Combining characters that tokenization removes: accents, vowel points, joiners.
 const MARKS =
   /[\u20d0-\u20ff\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe00-\ufe2f\u0591-\u05bd\u064b-\u065f\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0670\u3099\u309a\u200b-\u200f\u2060\ufeff\u00ad]+/gu
-// What stands between words: all of ASCII but letters and digits; punctuation, signs and spaces of the rest.
+// Word separators: ASCII other than letters and digits, and other punctuation, symbols and spaces.
 const BETWEEN =
   /[^0-9a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u0559\u0560-\u0588\u058a-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u060b\u060d-\u061a\u061c-\u061e\u0620-\u0669\u066e-\u06d3\u06d5-\u0963\u0966-\u1360\u1369-\u1fff\u2070-\u209f\u2100-\u218f\u2300-\u24ff\u2600-\u2fff\u3005-\u3007\u3040-\u30fa\u30fc-\u{10ffff}]+/u
-// Written without spaces: each letter is a word.
+// Scripts without spaces: each character is a token.
 const IDEOGRAPHS = /[\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]/gu
 const LETTERS: Readonly<Record<string, string>> = {
   ð: 'd',
@@ -23,8 +23,9 @@ const LETTERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The words that a search looks for: lower case, without accents, in their order; the first 16, each cut at 64
- * characters. None when the value has no letter and no digit. `plinth.search_fold` does the same to a text.
+ * Tokenizes a search value: lower case, without accents, in order; at most 16 tokens of at most 64
+ * characters. Empty when the value has no letter or digit. `plinth.search_fold` normalizes indexed text in
+ * the same way.
  */
 export function searchWords(value: string): string[] {
   return value
@@ -40,34 +41,34 @@ export function searchWords(value: string): string[] {
 }
 
 /**
- * LIKE patterns of which a word that answers to `word` has one: it is the word, begins with it, or holds what a typo or
- * two leave intact. They only spare work: `plinth.search_score` decides.
+ * LIKE patterns that prefilter candidate words of a fuzzy match: equal, prefix, or a part that one or two
+ * typos leave unchanged. They only reduce work; `plinth.search_score` makes the decision.
  */
 export function wordPatterns(word: string): string[] {
   const letters = [...word]
   const size = letters.length
   const part = (from: number, to = size) => letters.slice(from, to).join('')
-  /** The first letters with one more before any of them. */
+  /** The prefix with a wildcard inserted at each position. */
   const widened = (end: number) => Array.from({ length: end }, (_, at) => `${part(0, at)}_${part(at, end)}`)
   if (size < 3) return [word]
   if (size === 3) return [`${word}%`, ...widened(3)]
   if (size > 6) {
-    // Two typos leave one third as it is.
+    // Two typos leave at least one third unchanged.
     const third = Math.floor(size / 3)
     return [`${part(0, third)}%`, `%${part(third, size - third)}%`, `%${part(size - third)}`]
   }
-  // One typo leaves one half as it is, unless it swaps the letters where they meet.
+  // One typo leaves one half unchanged, except a transposition at the boundary.
   const half = size >> 1
   const swapped = `${part(0, half - 1)}${letters[half]}${letters[half - 1]}${part(half + 1)}`
   const halves = [`${part(0, half)}%`, `%${part(half)}`, swapped]
-  // A word of eight may miss one letter in each half.
+  // Without its boundary letters, a word of eight may lose one letter in each half.
   return size === 6 ? [...halves, ...widened(half).map((pattern) => `${pattern}%`)] : halves
 }
 
-/** The same for a folded text, in which each word stands between spaces. */
+/** The patterns for a folded text, in which spaces surround each word. */
 export const textPatterns = (word: string): string[] =>
   wordPatterns(word).map((pattern) => pattern.replace(/^(?!%)/, '% ').replace(/(?<!%)$/, ' %'))
 
-/** And for an ASCII text in lower case as it is. */
+/** The patterns for unfolded lower-case ASCII text. */
 export const roughPatterns = (word: string): string[] =>
   wordPatterns(word).map((pattern) => `%${pattern}%`.replaceAll('%%', '%'))
