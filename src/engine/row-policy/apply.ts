@@ -1,4 +1,4 @@
-/** Row-level security: the rows and fields of a type that a narrowed scope reaches. */
+/** Row policy: row-level security and field visibility of the types in a narrowed scope. */
 import { DomainError } from '../../foundation/errors.ts'
 import { type Access, demand, type Permission } from '../access/access.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
@@ -8,14 +8,17 @@ import { type BoundFilter, bindFilter, bothFilters } from '../filter/bind.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import type { Filter } from '../filter/parse.ts'
 
-/** The rights on all that a scope reaches, for what honours the bounds of types. */
+/** The unrestricted grants of a scope, for code that enforces row policies itself. */
 export const rightsOf = ({ lens, access }: Scope): Access => lens?.access ?? access
 
-/** The bounds of a type; undefined for all that ask without any. */
+/** The row policy of a type; undefined for an unrestricted caller. */
 export const lensOn = ({ lens }: Scope, baseId: string, recordType: string): TypeLens | undefined =>
   lens?.baseId === baseId ? lens.types.get(recordType) : undefined
 
-/** Asks for a permission on a type for what honours its bounds, and answers these. @throws FORBIDDEN */
+/**
+ * Checks a permission on a type and returns its row policy, for code that enforces it.
+ * @throws FORBIDDEN
+ */
 export function demandWithin(
   scope: Scope,
   permission: Permission,
@@ -26,13 +29,13 @@ export function demandWithin(
   return lensOn(scope, baseId, recordType)
 }
 
-/** The type as a caller through the lens may speak of it. */
+/** The type with only the fields that the row policy shows. */
 export const typeThrough = (lens: TypeLens | undefined, type: CompiledType) =>
   lens ? { ...type, shown: lens.shown } : type
 
 /**
- * What a caller asks for, among the records there are for it. `type` is the type as `typeThrough` shows it.
- * @throws VALIDATION_ERROR for a field that is hidden or that the type does not have
+ * Combines a caller's filter with the row policy. `type` is the result of `typeThrough`.
+ * @throws VALIDATION_ERROR for a hidden or unknown field
  */
 export const filterThrough = (
   lens: TypeLens | undefined,
@@ -40,7 +43,10 @@ export const filterThrough = (
   type: FieldContext,
 ): BoundFilter | null => bothFilters(lens?.filter ?? null, filter && bindFilter(filter, type))
 
-/** Refuses what cannot be bounded, by name. @throws FORBIDDEN */
+/**
+ * Rejects an operation that does not support row policies.
+ * @throws FORBIDDEN
+ */
 export function refuseThrough(lens: TypeLens | undefined, recordType: string, what: string): void {
   if (!lens) return
   throw new DomainError(

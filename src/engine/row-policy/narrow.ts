@@ -8,9 +8,10 @@ import { bothFilters, trustedFilter } from '../filter/bind.ts'
 import { parseFilter } from '../filter/parse.ts'
 
 /**
- * The scope narrowed to some types of one base, each within its bounds; one that is named twice within both. Bounded types
- * are out of reach of whatever does not ask for its lens by name, so what knows nothing of bounds refuses them.
- * @throws VALIDATION_ERROR for a filter or fields that are not well formed
+ * Narrows a scope to some types of one base, each with its row policy; repeated policies for a type are
+ * combined with AND. Types under a policy have no grants in the narrowed scope, so code that does not enforce
+ * policies denies access by default.
+ * @throws VALIDATION_ERROR for an invalid filter or field list
  */
 export function withLens(scope: Scope, baseId: string, inputs: readonly LensInput[]): Scope {
   if (scope.lens) throw new Error('A scope is narrowed once')
@@ -53,7 +54,10 @@ const both = (one: TypeLens, other: TypeLens): TypeLens => ({
   defaults: { ...one.defaults, ...other.defaults },
 })
 
-/** Reads `["data.name", "data.status"]` as the properties it names; null when `data` is among them. @throws VALIDATION_ERROR */
+/**
+ * Parses `["data.name", "data.status"]` into visible properties; null when `data` as a whole is included.
+ * @throws VALIDATION_ERROR
+ */
 function parseShown(fields: readonly string[], at: string): readonly string[] | null {
   const names = fields.map((field, n) => readName(field, `${at}/${n}`))
   return names.includes(null) ? null : [...new Set(names as string[])]

@@ -13,28 +13,31 @@ const split = ({ shown }: Shown, data: unknown, isWanted: boolean): Data =>
     Object.entries(data as Data).filter(([name]) => (shown === null || shown.includes(name)) === isWanted),
   )
 
-/** What is shown of a record's data. */
+/** Projects data to its visible properties. */
 export const showData = (lens: Shown, data: unknown): Data => split(lens, data, true)
 
-/** What a writer who does not see all of a record makes of it: what is hidden stays. */
+/** Merges a write with the stored data: hidden properties keep their values. */
 export const keepHidden = (lens: Shown, held: unknown, written: unknown): Data => ({
   ...split(lens, held, false),
   ...(written as Data),
 })
 
-/** The data of a new record, with what its writer left out. */
+/** The data of a new record, with the policy's defaults for omitted properties. */
 export const withDefaults = ({ defaults }: TypeLens, written: unknown): Data => ({
   ...defaults,
   ...(written as Data),
 })
 
-/** Holds what a writer names to what is shown. @throws VALIDATION_ERROR alike for what is hidden and what there is not */
+/**
+ * Checks that a write names visible properties only.
+ * @throws VALIDATION_ERROR, the same for hidden and unknown properties
+ */
 export function demandShown(lens: Shown | undefined, data: unknown): void {
   const fault = lens && hiddenNames(lens, data)
   if (fault) throw fault
 }
 
-/** The refusal of names that are not shown, if there are any. */
+/** The error for property names that are not visible, if any. */
 export function hiddenNames({ shown }: Shown, data: unknown): DomainError | undefined {
   if (!shown || typeof data !== 'object' || data === null) return undefined
   const names = Object.keys(data).filter((name) => !shown.includes(name))
@@ -50,7 +53,9 @@ export function hiddenNames({ shown }: Shown, data: unknown): DomainError | unde
   return first && invalid(first, ...rest)
 }
 
-/** `data` of `plinth.record AS r` with the properties that are shown, as SQL; as it is when all are. */
+/**
+ * SQL of `data` of `plinth.record AS r` projected to the visible properties; unchanged when all are visible.
+ */
 export const shownData = (shown: readonly string[] | null | undefined, parameters: Parameters): string =>
   shown
     ? `(SELECT coalesce(jsonb_object_agg(d.key, d.value), '{}') FROM jsonb_each(r.data) d WHERE d.key = ANY (${parameters.add(shown)}::text[]))`

@@ -2,7 +2,9 @@ import { type Detail, DomainError, withoutCount } from '../../foundation/errors.
 import { pointer } from '../../json/index.ts'
 import type { TypeLens } from '../core/policy.ts'
 
-/** Runs a write; what it refuses tells of the properties that are shown, and of the others only that they are at fault. */
+/**
+ * Runs a write and redacts its errors: details of hidden properties are reduced to the fact that one failed.
+ */
 export async function redacted<T>(lens: TypeLens | undefined, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -11,9 +13,9 @@ export async function redacted<T>(lens: TypeLens | undefined, write: () => Promi
   }
 }
 
-/** The refusal without what it says of hidden properties. */
+/** Removes details about hidden properties from an error. */
 export function redact(error: DomainError, shown: readonly string[]): DomainError {
-  // The count of all would tell of hidden ones.
+  // The total count would include hidden details.
   const listed = withoutCount(error.details)
   const open = listed.filter((detail) => isOpen(detail, shown))
   if (open.length === error.details.length) return error
@@ -21,7 +23,10 @@ export function redact(error: DomainError, shown: readonly string[]): DomainErro
   return new DomainError(error.code, details[0]?.message ?? error.message, { details })
 }
 
-/** What concerns data as a whole may rest on what is hidden of it, and so may what must be unique. */
+/**
+ * Whether a detail is safe to show. Faults of `data` as a whole and unique violations may depend on hidden
+ * properties.
+ */
 function isOpen({ path, code }: Detail, shown: readonly string[]): boolean {
   if (code === 'duplicate_value') return false
   if (code === 'too_large' || !/^\/data(\/|$)/.test(path)) return true

@@ -17,8 +17,8 @@ import type { Branch } from './source.ts'
 import { aggregateStatement, type GroupColumns, planAggregate } from './statement.ts'
 
 /**
- * Aggregates the records of a type that match, group by group; without group keys in one row.
- * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type
+ * Aggregates the matching records of a type by group; without group keys, into one row.
+ * @throws VALIDATION_ERROR naming the argument; FORBIDDEN outside the grants; NOT_FOUND without base or type
  */
 export async function aggregateRecords(
   scope: Scope,
@@ -40,7 +40,7 @@ export async function aggregateRecords(
 
 type Type = ReturnType<typeof typeThrough>
 
-/** The records of the type that match, found through a declared index where one helps. */
+/** The row source of the matching records, through a declared index if one helps. */
 function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters): Branch {
   const { baseId, id } = type
   const query = { baseId, recordType: id, type, filter, sort: UNSORTED }
@@ -50,12 +50,12 @@ function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters
   return { from: source.from, where, type }
 }
 
-/** A page of groups, each with its keys and aggregations by name. */
+/** A page of groups; each maps key and aggregation names to values. */
 export type AggregatePage = Page<Record<string, unknown>>
-/** A row of the statement: the columns of the plan's cells, with a total and a place where they were asked for. */
+/** A result row: the columns of the cells, with a total and a sort key if requested. */
 export type GroupRow = Record<string, unknown> & { total?: number; place?: string | null }
 
-/** The rows of the statement as the page that was asked for. */
+/** Converts result rows to a page. */
 export function toGroups(
   rows: readonly GroupRow[],
   { cells }: GroupColumns,

@@ -4,28 +4,28 @@ import { written } from '../../record-store/record.ts'
 import type { AggregateField, Aggregation, GroupKey } from './query.ts'
 import type { Facet, Source } from './source.ts'
 
-/** A column of the answer: `sql` makes it of the source `s`; among the groups it is `g.<column>`. */
+/** An output column: `sql` computes it from the source `s`; in the grouped rows it is `g.<column>`. */
 export type Cell = {
   name: string
   column: string
   sql: string
   kind: 'number' | 'instant' | 'text' | 'json'
-  /** The zone in which times without an offset are read; for `json` null unless its strings may be times. */
+  /** Timezone for times without an offset; null for `json` without time strings. */
   zone: string | null
   show: Show
 }
 
-/** What fields mean where records of several types meet. */
+/** The record types and row source that fields are resolved against. */
 export type Meaning = { types: readonly FieldContext[]; source: Source }
 
-/** What a field beside `data` holds. */
+/** The value kind of a field outside `data`. */
 function kindOf(field: Exclude<AggregateField, { kind: 'data' }>): 'number' | 'instant' | 'text' {
   if (field.kind === 'base') return 'text'
   if (field.column === 'version') return 'number'
   return field.column === 'created_at' || field.column === 'updated_at' ? 'instant' : 'text'
 }
 
-/** What a condition on the column tests. Numbers compare as JSON does, exactly. */
+/** The filter operand of the column, for HAVING. Numbers compare exactly, as JSON numbers do. */
 export function operandOf({ kind, column, zone }: Cell): Operand {
   const sql = `g.${column}`
   if (kind === 'number') return { kind: 'json', sql: `to_jsonb(${sql})`, zone: null }
@@ -33,14 +33,14 @@ export function operandOf({ kind, column, zone }: Cell): Operand {
   return kind === 'json' ? { kind, sql, zone } : { kind, sql }
 }
 
-/** How a value of the database is shown as JSON; null stays null. */
+/** Serializes a database value as JSON; null stays null. */
 type Show = (value: unknown) => unknown
 
 const asItIs: Show = (value) => value
 
 const asTime: Show = (value) => (value === null ? null : written(value as Date | string))
 
-/** A number, or the string of its digits where a double would be another number. */
+/** A JSON number, or a string of digits if a double would change the value. */
 const asNumber: Show = (value) => {
   if (value === null) return null
   const digits = String(value)
@@ -48,10 +48,10 @@ const asNumber: Show = (value) => {
   return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
 }
 
-/** A mean is seldom a short decimal: the nearest double. */
+/** An average as the nearest double, since it rarely is a short decimal. */
 const asMean: Show = (value) => (value === null ? null : Number(value))
 
-/** The column of a group key; it says which columns the source has to have. */
+/** Builds the column of a group key, and adds the source columns it needs. */
 export function groupCell({ field, interval, name, fieldAt }: GroupKey, n: number, meaning: Meaning): Cell {
   const { source, types } = meaning
   const timezone = types[0]?.timezone ?? 'UTC'
@@ -74,7 +74,7 @@ export function groupCell({ field, interval, name, fieldAt }: GroupKey, n: numbe
   return { ...named, sql, kind: 'json', zone, show: asItIs }
 }
 
-/** Equal instants are one group, spelt as the API spells times. Those before year 1 have no such spelling. */
+/** Groups equal instants under one canonical time string. Instants before year 1 have none. */
 const oneSpelling = (instant: string, value: string): string =>
   `CASE WHEN ${instant} >= '0001-01-01 00:00:00+00' THEN to_jsonb(regexp_replace(
     to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z') ELSE ${value} END`
@@ -82,7 +82,7 @@ const oneSpelling = (instant: string, value: string): string =>
 type Made = Pick<Cell, 'sql' | 'kind' | 'zone' | 'show'>
 type Column = (facet: Facet) => string
 
-/** The column of an aggregation; it says which columns the source has to have. */
+/** Builds the column of an aggregation, and adds the source columns it needs. */
 export function aggregationCell(
   { fn, field, name, fieldAt }: Aggregation,
   n: number,
@@ -127,7 +127,7 @@ function numbers(field: AggregateField, column: Column): string {
   return kindOf(field) === 'number' ? column('value') : 'NULL::numeric'
 }
 
-/** Distinct values by deep equality, type by type: numbers and texts compare faster than JSON. */
+/** COUNT(DISTINCT) by deep equality, per JSON type: numbers and texts compare faster than jsonb. */
 function distinct(column: Column, hasTimes: boolean): string {
   const [value, type] = [column('value'), column('type')]
   const instant = hasTimes ? column('instant') : null
@@ -140,10 +140,10 @@ function distinct(column: Column, hasTimes: boolean): string {
   return counts.join(' + ')
 }
 
-/** How long the key of an instant is. */
+/** Length of the sort key of an instant. */
 const TIME_KEY_CHARS = 18
 
-/** The least or greatest value in the order of sorts, type by type: the first type that has any has it. */
+/** Minimum or maximum in sort order, per JSON type: the first type with a value wins. */
 function extreme(fn: 'min' | 'max', column: Column, hasTimes: boolean): string {
   const [value, type, text] = [column('value'), column('type'), column('text')]
   const of = (sql: string, filter?: string) => `${fn}(${sql})${filter ? ` FILTER (WHERE ${filter})` : ''}`
@@ -152,11 +152,11 @@ function extreme(fn: 'min' | 'max', column: Column, hasTimes: boolean): string {
     `to_jsonb(${of(text, hasTimes ? `${column('instant')} IS NULL` : undefined)})`,
     `to_jsonb(${of(column('number'))})`,
     `to_jsonb(${truth})`,
-    // Lists tie, and so do objects; by their text the answer is the same each time.
+    // Arrays tie, and so do objects; their text makes the result deterministic.
     `(${of(`${value}::text COLLATE "C"`, `${type} IN ('array', 'object')`)})::jsonb`,
   ]
   if (hasTimes) {
-    // Times come before other strings, and are shown as they are written.
+    // Times sort before other strings, and are returned as written.
     const keyed = of(`(plinth.time_key(${column('instant')}) || ${text}) COLLATE "C"`)
     ascending.unshift(`to_jsonb(substr(${keyed}, ${TIME_KEY_CHARS + 1}))`)
   }

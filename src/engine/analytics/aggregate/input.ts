@@ -8,7 +8,10 @@ import { parseFilter } from '../../filter/parse.ts'
 import { readSort } from '../../query/sort.ts'
 import type { AggregateArgs, AggregateField, AggregateQuery, Aggregation, GroupKey } from './query.ts'
 
-/** Reads an aggregate; `base_id` is a field where records of several bases meet. @throws VALIDATION_ERROR */
+/**
+ * Parses an aggregate request; `base_id` is a field in a cross-base request.
+ * @throws VALIDATION_ERROR
+ */
 export function readAggregate(args: AggregateArgs, acrossBases: boolean): AggregateQuery {
   const read = (name: string, at: string): AggregateField => {
     if (acrossBases && name === 'base_id') return { kind: 'base' }
@@ -79,7 +82,10 @@ function demandTimes(field: AggregateField, at: string): void {
   })
 }
 
-/** The names of the answer's columns. @throws VALIDATION_ERROR where two would have one name */
+/**
+ * The output column names.
+ * @throws VALIDATION_ERROR for a duplicate
+ */
 function demandDistinct(columns: readonly { name: string; at: string }[]): string[] {
   const names = new Set<string>()
   for (const { name, at } of columns) {
@@ -94,7 +100,7 @@ function demandDistinct(columns: readonly { name: string; at: string }[]): strin
   return [...names]
 }
 
-/** What an aggregation is called that has no alias: `count`, or the function and the last segment of its field. */
+/** The default name of an aggregation: `count`, or the function and the last segment of its field. */
 function nameOf(fn: Aggregation['fn'], field: AggregateField | null): string {
   if (field === null) return fn
   if (field.kind === 'base') return `${fn}_base_id`
@@ -102,10 +108,13 @@ function nameOf(fn: Aggregation['fn'], field: AggregateField | null): string {
   return `${fn}_${field.path.at(-1) ?? 'data'}`
 }
 
-/** Reads the fields of `having` and `sort`: the columns of the answer, by name. */
+/** Resolves fields of `having` and `sort` to output columns by name. */
 function nameReader(names: readonly string[]) {
   const known = new Set(names)
-  /** The field is a step into a row of the answer. @throws VALIDATION_ERROR for a name that the answer does not have */
+  /**
+   * Resolves to a property of the output row.
+   * @throws VALIDATION_ERROR for an unknown column
+   */
   return (name: unknown, at: string): Field => {
     if (typeof name === 'string' && known.has(name)) return { kind: 'data', path: [name] }
     const shown = String(name).slice(0, 64)

@@ -3,13 +3,13 @@ import type { Field } from '../../compiled-types/field-path.ts'
 import type { Filter } from '../../filter/parse.ts'
 import type { SortTerm } from '../../query/sort.ts'
 
-/** A field of a record, or the base that holds it. */
+/** A field of a record, or the id of its base. */
 export type AggregateField = Field | { kind: 'base' }
 export type Aggregation = {
   fn: (typeof FUNCTIONS)[number]
   field: AggregateField | null
   name: string
-  /** Where it stands in the request, and where its field does. */
+  /** JSON Pointers of the item and of its field in the request. */
   at: string
   fieldAt: string
 }
@@ -22,7 +22,7 @@ export type GroupKey = {
   fieldAt: string
 }
 
-/** What is asked of an aggregate. All of it is JSON as the caller wrote it. */
+/** Arguments of an aggregate, as unvalidated JSON. */
 export type AggregateArgs = {
   filter?: unknown
   aggregations?: unknown
@@ -35,6 +35,6 @@ export type AggregateQuery = {
   aggregations: readonly Aggregation[]
   groups: readonly GroupKey[]
   having: Filter | null
-  /** Empty when the groups come in the order of their keys. */
+  /** Empty for the order of the group keys. */
   sort: readonly SortTerm[]
 }

@@ -3,20 +3,20 @@ import type { Parameters } from '../../filter/parameters.ts'
 import type { AggregateField, Interval } from './query.ts'
 
 /**
- * What aggregates need of a field. `value`: of `data` as jsonb, null when missing. `type`: its JSON type. `number`,
- * `text`: the value when it is one. `instant`: the time it is, where the schema says that there are times. An interval:
- * the start of the one that the time lies in.
+ * A column that aggregates read from a field. `value`: jsonb of `data`, null when missing. `type`: its JSON
+ * type. `number`, `text`: the value if it has that type. `instant`: the value as a time, if the schema
+ * declares times. An interval: the start of the interval that contains the time.
  */
 export type Facet = 'value' | 'type' | 'number' | 'text' | 'instant' | Interval
 
-/** A part of the records that share a meaning of their fields; `from` and `where` find them as `plinth.record AS r`. */
+/** A row source whose records share field types; `from` and `where` select them as `plinth.record AS r`. */
 export type Branch = { from: string; where: string; type: FieldContext }
 
-/** The columns that aggregates read, each field taken out of its record once. */
+/** The source columns of an aggregate; each field is extracted once per record. */
 export class Source {
   readonly #fields = new Map<string, { field: AggregateField; at: string; facets: Set<Facet> }>()
 
-  /** The column `s.…` that holds the facet of the field; `at` is where the field stands in the request. */
+  /** The column `s.…` for a facet of a field; `at` is the JSON Pointer of the field in the request. */
   column(field: AggregateField, facet: Facet, at: string): string {
     const key = JSON.stringify(field)
     const known = this.#fields.get(key) ?? { field, at, facets: new Set() }
@@ -25,13 +25,13 @@ export class Source {
     return `s.${facet}${[...this.#fields.keys()].indexOf(key)}`
   }
 
-  /** The rows of all branches, as `s`. Asked for when every column is known. */
+  /** Builds the UNION ALL of the branches, as `s`. Call it after every column is added. */
   statement(branches: readonly Branch[], parameters: Parameters): string {
     const parts = branches.map((branch) => `(${this.branchStatement(branch, parameters)})`)
     return `(${parts.join(' UNION ALL ')}) s`
   }
 
-  /** OFFSET 0 keeps the steps apart: the planner would copy an expression to each of its uses. */
+  /** OFFSET 0 is an optimization fence: the planner would inline an expression at each of its uses. */
   branchStatement({ from, where, type }: Branch, parameters: Parameters): string {
     const raw: string[] = []
     const shown: string[] = []
@@ -86,13 +86,14 @@ function facetOf(
   }
 }
 
-/** The start of the interval that the instant lies in, by the clocks of the zone. Weeks start on Monday. */
+/** Truncates an instant to the start of its interval in the timezone (date_trunc). Weeks start on Monday. */
 function bucket(interval: Interval, instant: string, zone: string, parameters: Parameters): string {
   const at = `${parameters.add(zone)}::text`
-  // Within an hour the clocks show the instant's own offset, and in UTC there is no other.
+  // Hours and minutes use the instant's own offset, and UTC has a single offset.
   if (interval === 'hour' || interval === 'minute' || zone === 'UTC')
     return `date_trunc('${interval}', ${instant}, ${at})`
-  // A clock may show midnight twice, or never. The moment before it is shown as of old, and the day starts right after.
+  // A local midnight can occur twice or never at a DST change. The preceding microsecond has the old offset,
+  // and the day starts directly after it.
   const before = `date_trunc('${interval}', ${instant} AT TIME ZONE ${at}) - interval '1 microsecond'`
   return `((${before}) AT TIME ZONE ${at} + interval '1 microsecond')`
 }

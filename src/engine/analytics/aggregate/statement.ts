@@ -9,7 +9,7 @@ import { aggregationCell, type Cell, groupCell, operandOf } from './column.ts'
 import type { AggregateQuery } from './query.ts'
 import { type Branch, Source } from './source.ts'
 
-/** The columns of an answer, and the source that they are made of. */
+/** The output columns and their source. */
 export type GroupColumns = {
   query: AggregateQuery
   groups: readonly Cell[]
@@ -18,7 +18,7 @@ export type GroupColumns = {
 }
 type Window = { limit: number; offset: number; includeTotal: boolean }
 
-/** Says which columns the answer has, over records of all the types. */
+/** Plans the output columns over the record types. */
 export function planAggregate(query: AggregateQuery, types: readonly FieldContext[]): GroupColumns {
   const source = new Source()
   const groups = query.groups.map((key, n) => groupCell(key, n, { types, source }))
@@ -27,8 +27,8 @@ export function planAggregate(query: AggregateQuery, types: readonly FieldContex
 }
 
 /**
- * The statement of a page of groups and one beyond it. With a total each row has it as `total`; where the page is empty,
- * it is on a row whose `place` is null.
+ * Builds the statement of one page of groups plus one group. With a total, each row has it as `total`; an
+ * empty page returns it on a row whose `place` is null.
  */
 export function aggregateStatement(
   plan: GroupColumns,
@@ -44,7 +44,7 @@ export function aggregateStatement(
     ? `SELECT * FROM (${grouped}) g WHERE ${compileHaving(query.having, cells, parameters)}`
     : grouped
   const order = orderOf(plan, parameters)
-  // The limit stands in the text, for a plan that is made once to know it.
+  // LIMIT is a literal so that a generic plan can use it.
   const window = `LIMIT ${limit + 1}${offset > 0 ? ` OFFSET ${parameters.add(offset)}::bigint` : ''}`
   if (!includeTotal) return `SELECT * FROM (${kept}) g${order && ` ORDER BY ${order}`} ${window}`
   return `WITH g AS MATERIALIZED (${kept}),
@@ -69,7 +69,7 @@ function compileHaving(having: Filter, cells: readonly Cell[], parameters: Param
   })
 }
 
-/** As asked, then by all group keys, so that the order is whole; what is missing comes last both ways. */
+/** The requested order, then all group keys as tiebreakers; missing values come last in both directions. */
 function orderOf({ query, cells, groups }: GroupColumns, parameters: Parameters): string {
   const named = new Map(cells.map((cell) => [cell.name, cell]))
   const asked = query.sort.map(
@@ -77,12 +77,12 @@ function orderOf({ query, cells, groups }: GroupColumns, parameters: Parameters)
       `${placeOf(named.get(name) as Cell, parameters)}${descending ? ' DESC' : ''} NULLS LAST`,
   )
   const ties = groups.map((cell) => `${placeOf(cell, parameters)} NULLS LAST`)
-  // Values that tie as keys, such as lists, are told apart as JSON.
+  // Values with equal sort keys, such as arrays, are ordered as jsonb.
   const last = groups.flatMap(({ kind, column }) => (kind === 'json' ? [`g.${column} NULLS LAST`] : []))
   return [...asked, ...ties, ...last].join(', ')
 }
 
-/** Where the cell comes in the order of its column. */
+/** The sort key expression of a column. */
 function placeOf(cell: Cell, parameters: Parameters): string {
   return cell.kind === 'json' ? keyOf(operandOf(cell), parameters) : `g.${cell.column}`
 }

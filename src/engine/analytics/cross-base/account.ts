@@ -1,9 +1,12 @@
 import { DomainError } from '../../../foundation/errors.ts'
 
-/** The installation's one account. */
+/** The single account of an installation. */
 const ACCOUNT_ID = 'default'
 
-/** @throws NOT_FOUND for another account */
+/**
+ * Checks the account id.
+ * @throws NOT_FOUND for another account
+ */
 export function demandAccount(id: string): void {
   if (id === ACCOUNT_ID) return
   throw new DomainError('NOT_FOUND', `There is no account "${id.slice(0, 64)}".`, {

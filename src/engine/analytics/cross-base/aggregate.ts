@@ -19,14 +19,14 @@ import {
   sharedTypes,
 } from './types.ts'
 
-/** What is asked of an aggregate across bases; `base_id` is a field in it. */
+/** Arguments of an aggregate across bases; `base_id` is an additional field. */
 export type CrossAggregateArgs = AggregateArgs &
   PageArgs & { account: string; bases: readonly string[]; recordType: string }
 
 /**
- * Aggregates the records of a type that match, of all the bases together.
- * @throws FORBIDDEN for a named base that the token may not read; NOT_FOUND for a named base or account that does not
- * exist; VALIDATION_ERROR with the argument at fault
+ * Aggregates the matching records of a type over several bases.
+ * @throws FORBIDDEN for a named base that the token may not read; NOT_FOUND for a named base or account that
+ * does not exist; VALIDATION_ERROR naming the argument
  */
 export async function aggregateAcrossBases(scope: Scope, args: CrossAggregateArgs): Promise<AggregatePage> {
   const { account, recordType } = args

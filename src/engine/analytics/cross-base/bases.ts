@@ -8,7 +8,7 @@ const ALL = '*'
 
 const EXISTING = statement('cross_base_existing', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
 
-// $2: the grants that hold the type, as access.ts reads them.
+// $2: the grants that include the type, in the format of access.ts.
 const GRANTED = statement(
   'cross_base_granted',
   `SELECT b.id FROM plinth.record_type t JOIN plinth.base b ON b.id = t.base_id
@@ -19,8 +19,10 @@ const GRANTED = statement(
 )
 
 /**
- * The bases that take part: those named, or for `["*"]` all that have the type and that the token may read it in.
- * @throws FORBIDDEN for a named base that it may not, whether or not it exists; VALIDATION_ERROR for a faulty list
+ * Selects the bases of a query: the named ones, or for `["*"]` all that have the type and that the token may
+ * read.
+ * @throws FORBIDDEN for a named base without read permission, whether or not it exists; VALIDATION_ERROR for
+ * an invalid list
  */
 export function namedBases(
   scope: Scope,
@@ -38,7 +40,10 @@ export function namedBases(
   return ALL
 }
 
-/** The ids of those bases. @throws NOT_FOUND for a named one that does not exist; VALIDATION_ERROR when there are too many */
+/**
+ * The ids of the selected bases.
+ * @throws NOT_FOUND for a named base that does not exist; VALIDATION_ERROR for too many
+ */
 export async function findBases(
   scope: Scope,
   bases: readonly string[] | '*',
@@ -59,7 +64,7 @@ async function grantedBases({ access, db }: Scope, recordType: string): Promise<
   const reach = grants.map(({ base, environment }) => ({ base: listed(base), environment }))
   const found = await db.query<{ id: string }>(GRANTED, [recordType, JSON.stringify(reach)])
   if (found.length > LIMITS.queriedBases) throw tooMany()
-  // The statement only narrows; what may be read is decided where it always is.
+  // The statement only prefilters; the access check decides.
   return found.map(({ id }) => id).filter((id) => access.allows('read', id, recordType))
 }
 

@@ -9,7 +9,7 @@ import type { SortTerm } from '../../query/sort.ts'
 import { RECORD_COLUMNS } from '../../record-store/record.ts'
 import { bindWithin, mergeAlike, type SharedType, type SharedTypes } from './types.ts'
 
-/** Which records of which bases, in which order, and which of them. */
+/** The bases, filter, sort and page of a list across bases. */
 export type CrossQuery = {
   recordType: string
   types: SharedTypes
@@ -19,7 +19,7 @@ export type CrossQuery = {
   offset: number
 }
 
-/** The statement of a page over all bases, and one record beyond it. */
+/** Builds the statement of one page over all bases plus one record. */
 export function crossListStatement(query: CrossQuery): BoundStatement {
   const parameters = new Parameters()
   const branches = query.types.map((type) => branch(query, type, parameters))
@@ -35,11 +35,11 @@ export function crossListStatement(query: CrossQuery): BoundStatement {
   return bindWithin(parameters, text)
 }
 
-/** The types, those of which ask the same taken together. */
+/** The types, with equivalent ones merged. */
 export const mergeForList = (query: CrossQuery): SharedTypes =>
   mergeAlike(query.types, (type, parameters) => branch(query, type, parameters).text)
 
-/** The first records of each base, which an index may serve, as many as the page reaches. */
+/** The first records of one base, up to the end of the page; an index may serve them. */
 function branch(
   query: CrossQuery,
   type: SharedType,
@@ -60,7 +60,7 @@ function branch(
   return { text, terms }
 }
 
-/** The statement that counts all that match. */
+/** Builds the statement that counts all matches. */
 export function crossCountStatement(query: CrossQuery): BoundStatement {
   const parameters = new Parameters()
   const counts = query.types.map((type) => {
@@ -71,7 +71,7 @@ export function crossCountStatement(query: CrossQuery): BoundStatement {
   return bindWithin(parameters, `SELECT sum(n)::float8 AS total FROM (${counts.join(' UNION ALL ')}) c`)
 }
 
-/** What a record of a type has to be, but for its base. Declared indexes are each of one base: none is used. */
+/** WHERE of a type without the base. A declared index belongs to one base, so none is used. */
 export function conditions(
   { recordType, filter }: Pick<CrossQuery, 'recordType' | 'filter'>,
   type: SharedType,

@@ -10,7 +10,7 @@ import { findBases, namedBases } from './bases.ts'
 import { type CrossQuery, crossCountStatement, crossListStatement, mergeForList } from './list-statement.ts'
 import { type NamedPath, openTypes, pathsOf, sharedTypes } from './types.ts'
 
-/** What is asked of a list across bases. `filter` and `sort` are JSON as the caller wrote it. */
+/** Arguments of a list across bases. `filter` and `sort` are unvalidated JSON. */
 export type CrossListArgs = PageArgs & {
   account: string
   bases: readonly string[]
@@ -23,9 +23,10 @@ export type CrossListArgs = PageArgs & {
 type Row = RecordRow & { base_id: string; score: number | null }
 
 /**
- * The records of a type that match, of all the bases, sorted as one list; each as REST shows it, with its `base_id`.
- * @throws FORBIDDEN for a named base that the token may not read; NOT_FOUND for a named base or account that does not
- * exist; VALIDATION_ERROR with the argument at fault
+ * Lists the matching records of a type over several bases in one sort order, in the REST format with
+ * `base_id`.
+ * @throws FORBIDDEN for a named base that the token may not read; NOT_FOUND for a named base or account that
+ * does not exist; VALIDATION_ERROR naming the argument
  */
 export async function listAcrossBases(scope: Scope, args: CrossListArgs): Promise<Page<object>> {
   const { account, recordType } = args
@@ -65,7 +66,7 @@ const readArgs = ({ fields, ...question }: CrossListArgs) => ({
   projection: fields ? readFields(fields) : null,
 })
 
-/** The base is always shown, named or not. */
+/** Parses the projection; `base_id` is always included. */
 function readFields(fields: readonly string[]): Projection {
   const others = fields.filter((name) => name !== 'base_id')
   if (others.length === 0 && fields.length > 0) return { names: new Set(), paths: [] }

@@ -7,15 +7,15 @@ import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
 import type { Condition, Filter } from '../../filter/parse.ts'
 import { fieldExists } from '../../json-schema/index.ts'
 
-/** A record type as some of the bases have it. */
+/** A record type definition that some of the bases share. */
 export type SharedType = FieldContext & { bases: readonly string[]; indexes: readonly [] }
 
-/** At least one. */
+/** A non-empty list of shared types. */
 export type SharedTypes = readonly [SharedType, ...SharedType[]]
 
 type Row = { timezone: string; json_schema: string; bases: string[] }
 
-// Previews and copies have the same schema: it is sent once.
+// Deduplicates schemas: preview and copied bases have the same one, which is sent once.
 const TYPES = statement(
   'cross_base_types',
   `SELECT timezone, json_schema::text AS json_schema, array_agg(base_id::text ORDER BY base_id) AS bases
@@ -23,10 +23,10 @@ const TYPES = statement(
    ORDER BY min(base_id)`,
 )
 
-/** No base has the type: nothing is found, and every field may be. */
+/** Placeholder when no base has the type: it matches nothing and accepts every field. */
 const NOWHERE: SharedType = { bases: [], timezone: 'UTC', jsonSchema: {}, indexes: [] }
 
-/** The type as each of the bases has it that have it; at least one, be it of no base. */
+/** Loads the type of each base and groups identical definitions; at least one, which may have no base. */
 export async function sharedTypes(
   scope: Scope,
   bases: readonly string[],
@@ -44,10 +44,10 @@ export async function sharedTypes(
   return [first, ...rest]
 }
 
-/** A field of `data` that a query names, and where. */
+/** A path in `data` that a query names, with its JSON Pointer. */
 export type NamedPath = { path: FieldPath; at: string }
 
-/** The fields of `data` that a filter names. */
+/** The `data` paths of a filter. */
 export function pathsOf(filter: Filter | null): NamedPath[] {
   if (filter === null) return []
   if (filter.kind === 'not') return pathsOf(filter.of)
@@ -59,8 +59,8 @@ const pathOf = ({ field, at }: Condition): NamedPath[] =>
   field.kind === 'data' ? [{ path: field.path, at: `${at}/field` }] : []
 
 /**
- * The types, none of them closed to the fields: one that a base does not have is missing there.
- * @throws VALIDATION_ERROR for a field that no base can have
+ * Opens closed schemas to the paths: a field that a base does not have is missing there.
+ * @throws VALIDATION_ERROR for a field that no base has
  */
 export function openTypes(types: SharedTypes, paths: readonly NamedPath[]): SharedTypes {
   const has = ({ jsonSchema }: SharedType, { path }: NamedPath) => fieldExists(jsonSchema, path).exists
@@ -78,7 +78,10 @@ function opened(type: SharedType): SharedType {
   return { ...type, jsonSchema: JSON.parse(JSON.stringify(type.jsonSchema), open) }
 }
 
-/** Types for which the same is asked, with values and all, are one. `ask` compiles it into the parameters. */
+/**
+ * Merges types whose compiled query, bind values included, is the same. `ask` compiles it into the
+ * parameters.
+ */
 export function mergeAlike(
   types: SharedTypes,
   ask: (type: SharedType, parameters: Parameters) => string,
@@ -94,10 +97,13 @@ export function mergeAlike(
   return [first, ...rest]
 }
 
-/** What the protocol of PostgreSQL can carry. */
+/** The maximum of the PostgreSQL wire protocol. */
 const MAX_PARAMETERS = 65_535
 
-/** @throws VALIDATION_ERROR where the bases read the fields in too many ways for one statement */
+/**
+ * Binds the parameters.
+ * @throws VALIDATION_ERROR when differing types need too many of them
+ */
 export function bindWithin(parameters: Parameters, text: string): BoundStatement {
   const bound = parameters.bind(text)
   if (bound.values.length <= MAX_PARAMETERS) return bound

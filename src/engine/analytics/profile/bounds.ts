@@ -1,29 +1,29 @@
-/** Every bound of a profile. */
+/** Limits of a data profile. */
 export const BOUNDS = {
-  /** Records of a sample, their JSON text in all, and that of the largest one that is looked at. */
+  /** Sample size: records, their total JSON bytes, and the bytes of the largest record. */
   records: 2000,
   bytes: 8 * 1024 * 1024,
   recordBytes: 2 * 1024 * 1024,
-  /** How long records are counted, and how long they are read; but always so many, and so many bytes. */
+  /** Time budgets of counting and reading, and the minimum of records and bytes regardless of time. */
   countedAlways: 100_000,
   readAlways: 2 * 1024 * 1024,
   walkMs: 400,
   readMs: 500,
-  /** Fields that are shown, and places in the data that are told apart while the sample is read. */
+  /** Fields in the result, and paths tracked while sampling. */
   fields: 100,
   places: 2000,
-  /** The longest name of a field: what filters take. */
+  /** Longest field name; the same limit as in filters. */
   fieldChars: 1024,
-  /** Segments of a path after `data`. */
+  /** Path segments after `data`. */
   depth: 6,
-  /** Links that are counted of one relationship type in one direction. */
+  /** Links counted per relationship type and direction. */
   countedLinks: 10_000,
   topValues: 5,
-  /** Properties of one object of an example that are not asked for. */
+  /** Optional properties per object of an example. */
   exampleProperties: 12,
-  /** Schemas, and names in them, that an example is made from. */
+  /** Schemas and names visited to generate an example. */
   exampleSteps: 4000,
-  /** The longest value that is shown, as JSON. */
+  /** Longest value in the result, as JSON. */
   valueChars: 64,
   cacheMs: 30_000,
   cached: 200,

@@ -11,19 +11,19 @@ import type { Scalar } from './value-stats.ts'
 type Schema = Record<string, unknown>
 type Known = {
   root: unknown
-  /** A frequent value of each field, as filters write it; of one that no two records share, a new one or none. */
+  /** A frequent value per field, in filter format; for a unique field a new value or none. */
   common: ReadonlyMap<string, Scalar>
   unique: ReadonlySet<string>
-  /** Properties that are not asked for, but show what goes there. */
+  /** Whether to include optional properties, as an illustration. */
   optional: boolean
   room: Room
 }
-/** What may be looked at yet: a schema that refers to parts of itself many times over is far larger than its text. */
+/** Remaining work budget: expanded references can be much larger than the schema text. */
 type Room = { left: number }
 
 /**
- * Data that a new record could have: of frequent values, enums, and what else the schema asks for. Null where none of it
- * is valid.
+ * Generates example data for a new record from frequent values, enums and schema keywords. Null when no
+ * candidate is valid.
  */
 export async function exampleData(type: CompiledType, summaries: readonly Summary[]): Promise<object | null> {
   const { jsonSchema: root, schema } = type
@@ -45,7 +45,7 @@ export async function exampleData(type: CompiledType, summaries: readonly Summar
   return null
 }
 
-/** Fields whose values no two records share. */
+/** Fields with a unique index. */
 const uniqueFields = ({ indexes }: CompiledType): ReadonlySet<string> =>
   new Set(
     indexes
@@ -53,10 +53,10 @@ const uniqueFields = ({ indexes }: CompiledType): ReadonlySet<string> =>
       .flatMap(({ fields }) => fields.flatMap(({ path }) => (path ? [fieldName(path)] : []))),
   )
 
-/** A number that no record has yet. */
+/** The next number above the maximum. */
 const nextAfter = (max: Scalar | null) => (typeof max === 'number' ? max + 1 : undefined)
 
-/** What most records have at the surface that an open schema does not name. */
+/** Top-level properties that most records have and an open schema does not declare. */
 function undeclared(
   { properties }: Schema,
   summaries: readonly Summary[],
@@ -91,7 +91,7 @@ function exampleOf(schema: Schema, path: FieldPath, known: Known): unknown {
   return sampleOf(schema, type)
 }
 
-/** The properties that are asked for, and some that show what goes there. */
+/** The required properties, and some optional ones as an illustration. */
 function objectOf({ properties, required }: Schema, path: FieldPath, known: Known): Schema {
   const declared = isObject(properties) ? Object.entries(properties) : []
   const needed = new Set(Array.isArray(required) ? (required as unknown[]) : [])
@@ -121,7 +121,9 @@ function listOf({ items, minItems }: Schema, path: FieldPath, known: Known): unk
 const countOf = (minItems: unknown) =>
   typeof minItems === 'number' ? Math.min(Math.max(minItems, 1), 10) : 1
 
-/** A schema with what its references, all that it is made of, and the first of its alternatives say; nothing where the room is used up. */
+/**
+ * Resolves references, `allOf` and the first alternative into one schema; empty when the budget is used up.
+ */
 function whole(raw: unknown, known: Known, depth = 0): Schema {
   const { root, room } = known
   if (room.left <= 0) return {}
@@ -139,7 +141,7 @@ function whole(raw: unknown, known: Known, depth = 0): Schema {
 }
 
 function joined(a: Schema, b: Schema, room: Room): Schema {
-  // Copied is the sum too, for each of its parts anew.
+  // Each merge step copies the accumulated result.
   room.left -= sizeOf(a) + sizeOf(b)
   return {
     ...b,
@@ -151,6 +153,6 @@ function joined(a: Schema, b: Schema, room: Room): Schema {
   }
 }
 
-/** How much there is to read of a schema itself. */
+/** Size of a schema, without its subschemas, in budget units. */
 const sizeOf = ({ properties, required }: Schema): number =>
   1 + Object.keys(Object(properties)).length + (Array.isArray(required) ? required.length : 0)

@@ -2,26 +2,26 @@ import type { FieldPath } from '../../compiled-types/field-path.ts'
 import { BOUNDS } from './bounds.ts'
 import type { Scalar } from './value-stats.ts'
 
-/** A query that works on the data as it is. */
+/** An example query over the sampled data. */
 export type Example = {
   description: string
-  /** The body of POST …/query, or of POST …/aggregate when it has `aggregations`. */
+  /** The body of POST …/query, or of POST …/aggregate if it has `aggregations`. */
   query: Readonly<Record<string, unknown>>
 }
 
-/** A field that queries may name. */
+/** A queryable field. */
 export type Candidate = {
   field: string
   path: FieldPath
-  /** What its values are; null when that differs or is of no use. */
+  /** The common kind of its values; null when mixed or not useful. */
   kind: 'text' | 'number' | 'boolean' | 'time' | null
-  /** Does the schema list its values? */
+  /** Whether the schema enumerates its values. */
   isListed: boolean
   nullShare: number
   distinct: number
-  /** How much of all its values the most frequent one is. */
+  /** Frequency of the most frequent value. */
   share: number
-  /** A frequent value, and one from the middle of their order; undefined where there is none. */
+  /** A frequent value and a median value; undefined without one. */
   common: Scalar | undefined
   middle: Scalar | undefined
 }
@@ -30,7 +30,9 @@ const ROWS = 10
 const FOR_QUERY = 'For …/query or query_records'
 const FOR_AGGREGATE = 'For …/aggregate or aggregate_records'
 
-/** Three queries: records with a value, records in an order, numbers by group. Each finds something where there are records. */
+/**
+ * Generates three queries: a filter, a sort and a grouped aggregation. Each has results if there are records.
+ */
 export function exampleQueries(candidates: readonly Candidate[]): Example[] {
   const groups = candidates.filter(({ kind }) => kind === 'text' || kind === 'boolean')
   const scales = candidates.filter(({ kind }) => kind === 'number' || kind === 'time')
@@ -93,7 +95,7 @@ function byGroup(group: Candidate | undefined, measure: Candidate | undefined): 
   }
 }
 
-/** The field that says most: near the surface, mostly there, and with several values that return, none of them always; best of a list. */
+/** The most informative field: shallow, rarely missing, and with several repeated values. */
 const best = (candidates: readonly Candidate[]): Candidate | undefined =>
   candidates.toSorted((a, b) => unfit(a) - unfit(b))[0]
 

@@ -5,7 +5,10 @@ const KEYS = statement(
   `SELECT plinth.time_key(plinth.instant(v, $2)) AS key FROM unnest($1::text[]) WITH ORDINALITY AS t (v, n) ORDER BY n`,
 )
 
-/** The texts that are times, each with a key: keys are equal and ordered as the instants are. `zone` is for those without an offset. */
+/**
+ * Maps time strings to sort keys, which are equal and ordered as the instants are. `zone` applies to times
+ * without an offset.
+ */
 export async function readInstants(
   db: Db,
   texts: readonly string[],

@@ -19,33 +19,33 @@ import { declaredPlaces } from './schema-fields.ts'
 import { type FieldProfile, type Summary, summarize } from './summary.ts'
 import { type Place, Tally } from './value-stats.ts'
 
-/** What the records of a type look like. */
+/** A data profile of a record type. */
 export type TypeProfile = {
-  /** Its records; of a type of millions an estimate. */
+  /** The number of records; an estimate for a very large type. */
   count: number
-  /** True when the figures of the fields come from a part of the records. */
+  /** True when field statistics come from a sample. */
   sampled: boolean
   fields: FieldProfile[]
-  /** Fields there are beside those shown, as far as they were told apart. */
+  /** Number of tracked fields that are not listed. */
   omittedFields: number
-  /** At the time of asking, as the token sees them. */
+  /** Computed per request, with the token's permissions. */
   relationships: RelationshipProfile[]
   examples: Example[]
-  /** Data that a new record could have; null where none was found. */
+  /** Example data for a new record; null when none was found. */
   exampleData: object | null
 }
 
-/** What is the same whoever asks. */
+/** The cached part, which does not depend on the caller. */
 type Kept = Omit<TypeProfile, 'relationships'>
 
 /**
- * Keyed by the compiled type itself: one that has changed is another, and one of another base or database too. What is
- * kept says nothing of who asked, only what `read` on the type shows.
+ * Cache keyed by the compiled type object, which is replaced when the type changes and is specific to a base
+ * and database. An entry holds only data that `read` on the type permits.
  */
 const known = new LRUCache<CompiledType, Promise<Kept>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
 
 /**
- * What the records of a type look like, at most 30 seconds old, and how they are linked.
+ * Profiles the data and links of a record type; the data part is cached for at most 30 seconds.
  * @throws FORBIDDEN outside the grants; NOT_FOUND without base or type
  */
 export async function profileRecordType(scope: Scope, baseId: string, id: string): Promise<TypeProfile> {
@@ -99,7 +99,7 @@ async function makeProfile(db: Db, type: CompiledType): Promise<Kept> {
   }
 }
 
-/** The places to show, the most frequent first; those that the schema names are always among them. */
+/** Selects the fields to list: those declared by the schema first, then by frequency. */
 function mostFrequent(places: readonly Place[]): Place[] {
   const byFrequency = places.toSorted((a, b) => b.present - a.present)
   return byFrequency
@@ -108,7 +108,7 @@ function mostFrequent(places: readonly Place[]): Place[] {
     .sort((a, b) => b.present - a.present)
 }
 
-/** The times among the texts of a field of times; null for any other field. */
+/** Sort keys of the time strings of a time field; null for any other field. */
 async function instantsOf(db: Db, { path, values }: Place, type: CompiledType) {
   const zone = zoneOf(path, type)
   if (zone === null) return null

@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, Candidate['kind']>> = {
   boolean: 'boolean',
 }
 
-/** The fields that a filter may name, from what is in the data; `declared` tells which of them have a list of values. */
+/** Selects queryable fields from the sampled data; `declared` supplies which fields have an enum. */
 export function candidatesFrom(
   summaries: readonly Summary[],
   type: FieldContext,
@@ -21,7 +21,7 @@ export function candidatesFrom(
 ): Candidate[] {
   const listed = new Set(declared.filter(isListed).map(({ path }) => fieldName(path)))
   return summaries.flatMap(({ profile, path, values }) => {
-    // Records that the schema, changed since, refuses may have what it has no place for.
+    // Stored records may predate the schema and have fields that it no longer allows.
     if (profile.top.length === 0 || !fieldExists(type.jsonSchema, path).exists) return []
     const isTime = zoneOf(path, type) !== null
     const usable = values.filter(({ value, instant }) => (isTime ? instant !== null : value !== ''))
@@ -39,7 +39,9 @@ export function candidatesFrom(
   })
 }
 
-/** The value in the middle of those of one type; a common one instead of one that is long. Booleans have no order in filters. */
+/**
+ * The median value of one type, or a common one if the median is too long. Booleans have no order in filters.
+ */
 function middleOf(values: readonly Value[], common: Scalar): Scalar | undefined {
   if (typeof common === 'boolean') return undefined
   const alike = values.filter(({ value }) => typeof value === typeof common)
@@ -49,7 +51,7 @@ function middleOf(values: readonly Value[], common: Scalar): Scalar | undefined 
 
 const isListed = ({ schema }: Declared) => Array.isArray(schema['enum'])
 
-/** The same from the schema alone, for a type without records. */
+/** Selects queryable fields from the schema alone, for a type without records. */
 export function candidatesDeclared(declared: readonly Declared[], type: FieldContext): Candidate[] {
   return declared.map(({ path, schema }) => {
     const isTime = zoneOf(path, type) !== null

@@ -5,19 +5,19 @@ import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { BOUNDS } from './bounds.ts'
 
-/** How records of a type are linked along a relationship type, in one direction. */
+/** Link statistics of a type for a relationship type in one direction. */
 export type RelationshipProfile = {
   rel_type: string
   direction: 'outgoing' | 'incoming'
   /** The record types at the other end. */
   record_types: string[]
-  /** The links there are; no more are counted than so many. */
+  /** Number of links, up to a limit. */
   count: number
-  /** There when there are more than were counted. */
+  /** Set when the limit was reached. */
   capped?: true
 }
 
-// Only what is in sight is looked at, so that nothing else can be told from where the count ends.
+// Counts visible links only, so that a capped count reveals nothing about other links.
 const COUNT = statement(
   'profile_relationships',
   `SELECT k.n::int AS n, f.* FROM unnest($3::text[], $4::bool[]) WITH ORDINALITY AS k (rel_type, incoming, n), LATERAL (
@@ -32,7 +32,7 @@ const COUNT = statement(
 )
 type Counted = { n: number; count: number; others: string[] }
 
-/** The relationship types that records of the type may stand at an end of, as far as the token reads both ends. */
+/** The relationship types of a record type whose two ends the token may read. */
 export async function profileRelationships(
   scope: Scope,
   baseId: string,

@@ -1,13 +1,13 @@
 type Schema = Readonly<Record<string, unknown>>
 
-/** A value that a schema of one type takes, as far as its plain keywords say; undefined for no type. */
+/** Generates a value for a schema of one type from its simple keywords; undefined without a type. */
 export function sampleOf(schema: Schema, type: unknown): unknown {
   if (type === 'string') return textOf(schema)
   if (type === 'integer' || type === 'number') return numberOf(schema)
   return type === 'boolean' ? true : undefined
 }
 
-/** Documentation's own names and addresses, which are nobody's. */
+/** Names and addresses reserved for documentation. */
 const OF_FORMAT: Readonly<Record<string, string>> = {
   'date-time': '2026-01-31T09:30:00Z',
   date: '2026-01-31',

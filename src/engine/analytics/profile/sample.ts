@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Db, type Statement, statement } from '../../database/client.ts'
 import { BOUNDS } from './bounds.ts'
 
-/** The data of some records as text: up to the one that spends what is left of the bytes, and none that is huge. */
+/** Reads the data of some records as text, until the byte budget is spent; skips very large records. */
 const READ = statement(
   'profile_read',
   `SELECT text FROM (
@@ -14,15 +14,15 @@ const READ = statement(
    WHERE before < $4`,
 )
 
-/** Records read at once: few, for each may be large. */
+/** Records per batch; small, since each may be large. */
 const AT_ONCE = 50
 
-/** Bytes of text after which other work of the process has its turn. */
+/** Bytes of text after which the event loop gets a turn. */
 const TURN = 256 * 1024
 
 /**
- * What the records hold, one by one, for about `ms` and `BOUNDS.bytes` of text. Each part that is read is spread over all
- * the ids, so that wherever it ends the sample is even.
+ * Streams sampled record data for about `ms` and `BOUNDS.bytes` of text. Each batch is spread over all ids,
+ * so that an early end leaves an even sample.
  */
 export async function* readSample(
   db: Db,
@@ -49,12 +49,12 @@ export async function* readSample(
   }
 }
 
-/** The records of one type. */
+/** Key of a record type. */
 export type TypeKey = readonly [baseId: string, recordType: string]
-/** How many records a type has, and ids spread over all of them. */
+/** The record count of a type, and ids evenly spread over it. */
 export type Walk = { count: number; ids: string[] }
 
-/** One stretch of the key, counted, with every $4-th id of it; nothing but the index is read. */
+/** Index-only scan of one key range: counts it and returns every $4-th id. */
 const stretch = (name: string, beyond: string, direction: 'ASC' | 'DESC'): Statement =>
   statement(
     name,
@@ -64,9 +64,9 @@ const stretch = (name: string, beyond: string, direction: 'ASC' | 'DESC'): State
        ORDER BY id ${direction} LIMIT $5) r) r`,
   )
 const FORWARD = stretch('profile_forward', '>', 'ASC')
-// No id is empty, so this one begins at the very end.
+// No id is empty, so an empty start id begins a backward scan at the end.
 const BACKWARD = stretch('profile_backward', '<>', 'DESC')
-/** What the planner thinks of the number. */
+/** The planner's row estimate. */
 const ESTIMATE = statement(
   'profile_estimate',
   'EXPLAIN (FORMAT JSON) SELECT FROM plinth.record WHERE base_id = $1 AND record_type = $2',
@@ -79,13 +79,13 @@ type Stretch = { walked: number; last: string; ids: string[] }
 type Plan = { 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }
 
 /**
- * Counts the records by walking their key, for about `ms`. A large type that is not through by then is estimated, and its
- * ids come from both ends of the key.
+ * Counts the records by an index-only scan for about `ms`. If time runs out, the count is an estimate, and
+ * the ids come from both ends of the key.
  */
 export async function walkType(db: Db, type: TypeKey, ms: number): Promise<Walk> {
   const end = performance.now() + ms
   let ids: string[] = []
-  // One id in so many is kept; whenever there are too many, one in twice as many.
+  // Keeps one id per stride; the stride doubles whenever there are too many.
   let stride = 1
   let count = 0
   for (let after = ''; ; ) {
@@ -111,7 +111,7 @@ async function take(db: Db, which: Statement, type: TypeKey, after: string, stri
   return found
 }
 
-/** At most so many of the list, as far apart as can be. */
+/** At most `most` items, evenly spaced. */
 function spread(list: string[], most: number): string[] {
   if (list.length <= most) return list
   return Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)] ?? '')

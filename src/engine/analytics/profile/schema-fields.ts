@@ -3,10 +3,10 @@ import { isObject } from '../../json-schema/checks.ts'
 import { locate } from '../../json-schema/references.ts'
 import { BOUNDS } from './bounds.ts'
 
-/** A place that a schema names, with what it says of it. */
+/** A field path that a schema declares, with its subschema. */
 export type Declared = { path: FieldPath; schema: Record<string, unknown> }
 
-/** The places that a schema names by properties and items, the outer ones first; as many as are shown. */
+/** Lists declared field paths breadth-first through properties and items, up to the display limit. */
 export function declaredPlaces(root: unknown): Declared[] {
   const found: Declared[] = []
   let level: Declared[] = [{ path: [], schema: resolve(root, root) ?? {} }]
@@ -27,7 +27,7 @@ function below({ path, schema }: Declared, root: unknown): Declared[] {
   })
 }
 
-/** Follows references within the schema; undefined where they lead nowhere. */
+/** Resolves local references; undefined for a dangling one. */
 export function resolve(raw: unknown, root: unknown): Record<string, unknown> | undefined {
   let schema = raw
   for (let hops = 0; hops < 100 && isObject(schema); hops++) {
@@ -37,7 +37,7 @@ export function resolve(raw: unknown, root: unknown): Record<string, unknown> | 
   return undefined
 }
 
-/** The path as filters write it: `data.a.b`, `data.list[].c`, `data["odd.key"]`. */
+/** The path in filter syntax: `data.a.b`, `data.list[].c`, `data["odd.key"]`. */
 export const fieldName = (path: FieldPath): string =>
   `data${path.map((segment) => (segment === null ? '[]' : typeof segment === 'number' ? `[${segment}]` : nameSegment(segment))).join('')}`
 

@@ -2,34 +2,34 @@ import type { FieldPath } from '../../compiled-types/field-path.ts'
 import { BOUNDS } from './bounds.ts'
 import type { Place, Scalar } from './value-stats.ts'
 
-/** What the records of a type have at one place of their data. */
+/** Statistics of one field. */
 export type FieldProfile = {
-  /** As filters write it. */
+  /** Path in filter syntax. */
   field: string
-  /** JSON types, the most frequent first: number where whole and other numbers meet, else integer. */
+  /** JSON types by frequency; `number` if there are non-integers, else `integer`. */
   types: string[]
-  /** The share of records for which `is_null` holds; null when there are no records. */
+  /** Share of records for which `is_null` holds; null without records. */
   nullShare: number | null
-  /** How many different values there are; times that are one instant are one. */
+  /** Number of distinct values; times are compared as instants. */
   distinct: number
-  /** The most frequent values and how often they occur; without arrays, objects and what is long. */
+  /** Most frequent values with counts, without arrays, objects and long values. */
   top: { value: Scalar; count: number }[]
-  /** The first and the last in the order of a sort; null without any, and for one that is long. */
+  /** Minimum and maximum in sort order; null without a value or for a long one. */
   min: Scalar | null
   max: Scalar | null
 }
-/** A value that occurs; `instant` orders it when it is a time in a field of times. */
+/** A sampled value; `instant` is its sort key if it is a time in a time field. */
 export type Value = { value: Scalar; count: number; instant: string | null }
-/** The profile of a field, with what examples are made from. */
+/** The profile of a field, with the inputs of example generation. */
 export type Summary = {
   profile: FieldProfile
   path: FieldPath
-  /** Every value but arrays and objects, ascending. */
+  /** Every value except arrays and objects, ascending. */
   values: readonly Value[]
   isDeclared: boolean
 }
 
-/** `instants` are the keys of the field's texts that are times; null when it is no field of times. */
+/** Summarizes a field. `instants` maps its time strings to sort keys; null if it is not a time field. */
 export function summarize(
   place: Place,
   records: number,
@@ -38,7 +38,7 @@ export function summarize(
   const { values, others } = valuesOf(place, instants)
   const top = values
     .filter(({ value }) => isShort(value))
-    // Sorting keeps the order of equals: of values as frequent as each other the first by value comes first.
+    // The sort is stable: values of equal frequency stay ordered by value.
     .toSorted((a, b) => b.count - a.count)
     .slice(0, BOUNDS.topValues)
     .map(({ value, count }) => ({ value, count }))
@@ -70,7 +70,7 @@ function valuesOf(place: Place, instants: ReadonlyMap<string, string> | null) {
   return { values: [...merged.values()].sort(compareValues), others }
 }
 
-/** Instants come before all other strings. */
+/** Compares values; instants sort before all other strings. */
 function compareValues(a: Value, b: Value): number {
   if (a.instant !== null && b.instant !== null) return compareText(a.instant, b.instant)
   if (a.instant !== null || b.instant !== null) return a.instant === null ? 1 : -1
@@ -87,7 +87,7 @@ function typesOf({ types }: Place): string[] {
   return [...counts].sort((a, b) => b[1] - a[1] || compareText(a[0], b[0])).map(([type]) => type)
 }
 
-/** Is it one to show? */
+/** Whether the value is short enough to list. */
 export const isShort = (value: Scalar): boolean =>
   typeof value !== 'string' || JSON.stringify(value).length <= BOUNDS.valueChars
 const shown = (value: Value | undefined): Scalar | null =>
@@ -95,13 +95,13 @@ const shown = (value: Value | undefined): Scalar | null =>
 
 const rankOf = (value: Scalar): number => (typeof value === 'string' ? 0 : typeof value === 'number' ? 1 : 2)
 
-/** The order of a sort, ascending: strings by code point, numbers, false, true. */
+/** Ascending sort order: strings by code point, numbers, false, true. */
 function compareScalars(a: Scalar, b: Scalar): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
   return rankOf(a) - rankOf(b) || Number(a) - Number(b)
 }
 
-/** The order of code points, which is not quite that of UTF-16. */
+/** Compares by code point, which differs from UTF-16 order. */
 function compareText(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length)
   for (let i = 0; i < shorter; i++) {
@@ -111,6 +111,6 @@ function compareText(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for what comes after all other characters. */
+/** Surrogate pairs encode characters above all other code units. */
 const placeOf = (unit: number): number =>
   unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit

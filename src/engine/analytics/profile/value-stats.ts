@@ -3,20 +3,20 @@ import type { FieldPath } from '../../compiled-types/field-path.ts'
 import { BOUNDS } from './bounds.ts'
 import { fieldName } from './schema-fields.ts'
 
-/** A value that is neither array nor object nor null. */
+/** A string, number or boolean. */
 export type Scalar = string | number | boolean
-/** What the records of a sample have at one place in their data. */
+/** Statistics of one path over the sample. */
 export type Place = {
   readonly path: FieldPath
-  /** The path as filters write it. */
+  /** Path in filter syntax. */
   readonly field: string
-  /** Does the schema of the type name it? */
+  /** Whether the schema declares the path. */
   isDeclared: boolean
-  /** Records that have anything there, and those that have more there than null. */
+  /** Number of records with a value there, and with a value other than null. */
   present: number
   filled: number
   readonly types: Map<string, number>
-  /** Every different value but null, by its JSON; arrays and objects have a name alone. */
+  /** Distinct non-null values by their JSON; arrays and objects are keys only. */
   readonly values: Map<string, { value: Scalar | undefined; count: number }>
 }
 
@@ -24,21 +24,21 @@ type Node = {
   readonly place: Place
   readonly members: Map<string, Node>
   elements: Node | undefined
-  /** The record that was counted last: it may have many values at one place. */
+  /** The last counted record, since one record may have many values at a path. */
   presentIn: number
   filledIn: number
 }
 
-/** Counts what records hold, place by place. */
+/** Accumulates value statistics per path. */
 export class Tally {
   records = 0
-  /** Places that were met when there were too many already, or that no filter could name. */
+  /** Untracked paths: beyond the limit, or not expressible in a filter. */
   readonly leftOut = new Set<string>()
-  /** In the order in which they were met. */
+  /** In order of first occurrence. */
   readonly places: Place[] = []
   private readonly root = nodeAt([])
 
-  /** Makes a place that is to be there whether or not records have it. */
+  /** Adds a path even if no record has it. */
   declare(path: FieldPath): void {
     let node: Node | undefined = this.root
     for (const segment of path) node = node && this.below(node, segment)
@@ -66,7 +66,7 @@ export class Tally {
   private below(node: Node, segment: string | number | null): Node | undefined {
     const known = segment === null ? node.elements : node.members.get(String(segment))
     if (known) return known
-    // Once nothing more is told apart, not even that it was left out, it must cost nothing.
+    // Past this limit, untracked paths are not recorded, to keep the cost constant.
     if (this.leftOut.size >= BOUNDS.places) return undefined
     const made = nodeAt([...node.place.path, segment])
     const { field } = made.place
@@ -114,10 +114,10 @@ function count(node: Node, value: unknown, record: number): void {
   else place.values.set(key, { value: isScalar ? (value as Scalar) : undefined, count: 1 })
 }
 
-/** The longest array or object whose JSON is its name; others are named by a digest. */
+/** Longest array or object that is its own key; a longer one is keyed by its digest. */
 const NAME_CHARS = 128
 
-/** The type as JSON Schema calls it. */
+/** The JSON Schema type name of a value. */
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
