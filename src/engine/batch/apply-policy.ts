@@ -15,7 +15,7 @@ import type { Content } from './operation.ts'
 import type { Outcome } from './outcome.ts'
 import { faultsOf } from './prepare.ts'
 
-/** Marks those of the records that lie out of the bounds of their type, if it has any. */
+/** Marks locked records that are outside the row policy of their type. */
 export async function markOutside(
   scope: Scope,
   baseId: string,
@@ -31,7 +31,11 @@ export async function markOutside(
 
 type Known = { scope: WriteScope; lens: TypeLens | undefined; type: CompiledType; recordBytes: number }
 
-/** What a whole write makes of a row, or of none: what is hidden stays, and what is left out has its default. @throws VALIDATION_ERROR */
+/**
+ * Applies the row policy to a full write: hidden properties are kept, and omitted ones of a new record get
+ * defaults.
+ * @throws VALIDATION_ERROR
+ */
 export function wholeWrite(write: Content, row: RecordRow | undefined, known: Known): Content {
   const { scope, lens, type, recordBytes } = known
   if (!lens) return write
@@ -44,7 +48,7 @@ export function wholeWrite(write: Content, row: RecordRow | undefined, known: Kn
   return whole
 }
 
-/** What the schema says against the data, as far as it may be told. */
+/** Validation errors of the data, redacted by the row policy. */
 export function faultsWithin(
   scope: WriteScope,
   lens: TypeLens | undefined,
@@ -55,7 +59,10 @@ export function faultsWithin(
   return faults && lens?.shown ? redact(faults, lens.shown) : faults
 }
 
-/** What was written, as it is shown. @throws FORBIDDEN for what lies out of its bounds now */
+/**
+ * Projects outcomes to visible fields.
+ * @throws FORBIDDEN for a record that now is outside the row policy
+ */
 export async function boundedOutcomes(
   scope: Scope,
   type: CompiledType,

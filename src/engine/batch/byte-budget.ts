@@ -3,14 +3,17 @@ import type { RecordOperation } from './operation.ts'
 import type { Decided } from './resolve-operation.ts'
 
 /**
- * The bytes that a batch has for the records it writes or answers. A patch of some bytes writes and answers a whole record,
- * so neither the log nor the answer is bounded by the size of the request.
+ * Byte budget for the records that a batch writes or returns. A small patch writes and returns a whole
+ * record, so the request size bounds neither the change log nor the response.
  */
 export type ByteBudget = { left: number; readonly most: number }
 
 export const openByteBudget = (most: number): ByteBudget => ({ left: most, most })
 
-/** Takes the room of what was decided, before any of it is written. @throws VALIDATION_ERROR at the operation that has none */
+/**
+ * Reserves budget for planned operations before any write.
+ * @throws VALIDATION_ERROR at the operation that exceeds it
+ */
 export function reserveBytes(room: ByteBudget, decided: readonly Decided[]): void {
   for (const { operation, decision } of decided) {
     if (decision.kind === 'delete') continue
@@ -19,7 +22,10 @@ export function reserveBytes(room: ByteBudget, decided: readonly Decided[]): voi
   }
 }
 
-/** The same of the data that the operations carry, before anything is looked up. @throws VALIDATION_ERROR */
+/**
+ * Checks the request data against the budget before any look-up.
+ * @throws VALIDATION_ERROR
+ */
 export function demandRoom(most: number, operations: readonly RecordOperation[]): void {
   let bytes = 0
   for (const operation of operations) {

@@ -2,11 +2,14 @@ import type { Content } from './operation.ts'
 
 type Writing = { readonly decision: { readonly write: Content } }
 
-/** Data of many records as one JSON text. */
+/** Serializes the data of many records as one JSON array. */
 export const listText = (writes: readonly Content[]): string =>
   `[${writes.map(({ text }) => text).join(',')}]`
 
-/** The data as one JSON text, and the pairs; a list of these may end early, the rest have none. */
+/**
+ * Bind values of a bulk write: the data as one JSON text, and the external id pairs. Trailing missing pairs
+ * are omitted.
+ */
 export function columnsOf(all: readonly Writing[]): readonly [string, (string | null)[], (string | null)[]] {
   const text = listText(all.map(({ decision }) => decision.write))
   if (all.every(({ decision }) => decision.write.pair === null)) return [text, [], []]
@@ -18,10 +21,13 @@ export function columnsOf(all: readonly Writing[]): readonly [string, (string | 
   ]
 }
 
-/** Characters of data in one statement, about. The database takes up to a hundred bytes for each number that it reads. */
+/**
+ * Approximate characters of data per statement. PostgreSQL uses up to a hundred bytes for each number that it
+ * parses.
+ */
 export const PART_CHARS = 1024 * 1024
 
-/** Those that a statement takes together. */
+/** Splits writes into chunks of one statement each. */
 export function inParts<W extends Writing>(all: readonly W[]): W[][] {
   const parts: W[][] = []
   let room = 0

@@ -11,7 +11,7 @@ import {
 } from './operation.ts'
 import type { Same, Touch } from './schedule.ts'
 
-/** What an operation touches, by all the names it may have; a pair by its id, whatever its source. */
+/** The conflict keys of an operation: each id or external id pair it may touch; a link pair by its id. */
 export function touchesOf(operation: DataOperation, hasLinks: boolean): Touch[] {
   const touches = isOfRecord(operation) ? touchesOfRecord(operation) : touchesOfLink(operation)
   if (operation.isNamed) touches.push({ key: outcomeKey(operation.index) })
@@ -19,7 +19,7 @@ export function touchesOf(operation: DataOperation, hasLinks: boolean): Touch[] 
   return touches
 }
 
-// With its links a record may take any other along, so deletions stand between all that is before and after them.
+// Cascades may delete any other record, so a deletion conflicts with everything that is not a deletion.
 const DELETIONS: Touch = { key: '*', side: 'deletions' }
 const OTHERS: Touch = { key: '*', side: 'others' }
 
@@ -45,7 +45,7 @@ const touchesOfOwnLinks = (links: readonly OwnLink[]): Touch[] => [
   })),
 ]
 
-/** Links are written together and in their order, so they stand on one side of everything but their deletions. */
+/** Link writes are executed together in order, so they conflict only with link deletions. */
 function touchesOfLink(operation: LinkOperation): Touch[] {
   if (operation.type === 'delete_relationship')
     return [{ key: LINKS, side: 'deletions' }, { key: linkKey(operation.id) }]
@@ -58,7 +58,7 @@ function touchesOfLink(operation: LinkOperation): Touch[] {
   ]
 }
 
-/** Which id has which pair, before the first write. */
+/** Aliases between ids and external id pairs, before the first write. */
 export const samesOf = (held: Held): Same =>
   [...held.all()].flatMap(([recordType, { id, external_id }]) =>
     external_id === null ? [] : [[recordKey(recordType, id), externalKey(recordType, external_id)] as const],

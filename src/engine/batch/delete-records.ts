@@ -7,7 +7,7 @@ import type { Held } from './locked-records.ts'
 import type { Outcome } from './outcome.ts'
 import type { Decided, Of } from './resolve-operation.ts'
 
-/** Deletes records together, of whatever types, with what their links take along. */
+/** Deletes records of any types together, with cascades over their links. */
 export async function removeRecords(
   scope: WriteScope,
   baseId: string,
@@ -30,7 +30,7 @@ export async function removeRecords(
   })
 }
 
-/** The failure with its details, each under the place of a target, moved to the target's operation. */
+/** Moves error details from the index of a target to the index of its operation. */
 function placed(thrown: DomainError, indexes: readonly number[]): DomainError {
   const details = thrown.details.map((detail) => {
     const [, target = '', below = ''] = /^\/(\d+)(.*)$/s.exec(detail.path) ?? []

@@ -1,13 +1,13 @@
 import { type Detail, DomainError, faultsIn, withoutCount, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
-/** What keeps one operation from being done. */
+/** A failed operation. */
 export type Failure = { readonly index: number; readonly error: DomainError }
 
-/** Where the details of an operation point. */
+/** JSON Pointer of an operation. */
 export const placeOf = (index: number): string => `/operations/${index}`
 
-/** What the work throws, told of the operation it was for. */
+/** Runs work and attributes its error to the operation. */
 export async function ofOperation<T>(index: number, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
@@ -16,7 +16,7 @@ export async function ofOperation<T>(index: number, work: () => T | Promise<T>):
   }
 }
 
-/** The details of a failure, below its operation. */
+/** The error details of a failure, prefixed with its operation. */
 function detailsOf({ index, error }: Failure): Detail[] {
   const at = placeOf(index)
   const moved = withPaths(error, (path) => at + path) as DomainError
@@ -24,7 +24,7 @@ function detailsOf({ index, error }: Failure): Detail[] {
   return [{ path: at, code: error.code.toLowerCase(), message: error.message }]
 }
 
-/** One failure of several: the code and the words of the first, the details of all. */
+/** Combines failures: code and message of the first, details of all. */
 function together(failures: readonly [Failure, ...Failure[]]): DomainError {
   const sorted = [...failures].sort((a, b) => a.index - b.index)
   const [{ index, error }] = sorted as [Failure]
@@ -43,13 +43,16 @@ function together(failures: readonly [Failure, ...Failure[]]): DomainError {
   })
 }
 
-/** @throws DomainError when there are failures */
+/**
+ * Throws the combined failures, if any.
+ * @throws DomainError
+ */
 export function refuse(failures: readonly Failure[]): void {
   const [first, ...rest] = failures
   if (first) throw together([first, ...rest])
 }
 
-/** Runs the work and keeps what it refuses in `failures`; undefined then. */
+/** Runs the work and collects its error in `failures`; undefined then. */
 export function collect<T>(failures: Failure[], index: number, work: () => T): T | undefined {
   try {
     return work()
@@ -60,11 +63,11 @@ export function collect<T>(failures: Failure[], index: number, work: () => T): T
   }
 }
 
-/** Do the failures fill what an error lists? Then it is enough to know of others that they fail. */
+/** Whether the failures fill the list of details, so that others need no details. */
 export const areEnough = (failures: readonly Failure[]): boolean =>
   failures.length >= LIMITS.errorDetails ||
   failures.reduce((sum, { error }) => sum + error.details.length, 0) >= LIMITS.errorDetails
 
-/** The place before which everything has gone well so far. */
+/** Index of the first failed operation; all before it have succeeded so far. */
 export const firstOf = (failures: readonly Failure[]): number =>
   failures.reduce((first, { index }) => Math.min(first, index), Number.POSITIVE_INFINITY)

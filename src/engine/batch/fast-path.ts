@@ -10,7 +10,7 @@ import { type Outcome, outcomeWith } from './outcome.ts'
 import type { Types } from './prepare.ts'
 import { UPSERT_RECORDS, type UpsertedRow } from './statements.ts'
 
-/** An upsert under an id, for which nothing must be known of the record before. */
+/** An upsert by id that needs no prior read of the record. */
 type PlainUpsert = Extract<RecordOperation, { type: 'upsert_record' }> & { readonly id: string }
 
 const isPlain = (operation: DataOperation): operation is PlainUpsert => {
@@ -26,8 +26,8 @@ const isPlain = (operation: DataOperation): operation is PlainUpsert => {
 }
 
 /**
- * The commonest batch, plain upserts of different records of one type, in one statement and one round trip. Null where
- * it is another one, or where somebody else came between: then nothing has been written.
+ * Fast path for plain upserts of distinct records of one type: one statement, one round trip. Null when the
+ * batch does not qualify or a concurrent write interferes; nothing is written then.
  */
 export async function upsertPlain(
   scope: WriteScope,
@@ -49,7 +49,10 @@ export async function upsertPlain(
   return operations.map((operation) => outcomeOf(only.id, operation, demandKnown(byId.get(operation.id))))
 }
 
-/** Nothing that a unique index may refuse, or that lies within bounds: who is to blame takes more than one statement. */
+/**
+ * Whether the type has neither unique indexes nor a row policy: attributing their errors to an operation
+ * needs more statements.
+ */
 const takesPlain = (scope: WriteScope, type: CompiledType): boolean =>
   !hasUnique(type) && lensOn(scope, type.baseId, type.id) === undefined
 

@@ -10,8 +10,8 @@ import type { RecordOperation } from './operation.ts'
 import { type Types, validateRecords } from './prepare.ts'
 
 /**
- * Locks whatever the operations may touch, type by type and record by record in one order, so that batches queue up
- * behind each other instead of in a circle. A type that has changed since the data was validated is validated again.
+ * Pessimistic locking: locks all records that the operations may touch, ordered by type and id to prevent
+ * deadlocks between batches. Revalidates the data if a type changed after validation.
  */
 export async function lockAll(
   scope: WriteScope,
@@ -53,7 +53,7 @@ function wantedBy(operations: readonly RecordOperation[], withData: boolean): Wa
   return wanted
 }
 
-/** A patch names a pair in part: the record has the rest. */
+/** The pairs that patches may set: a patch can name part of a pair, and the record has the rest. */
 function wantedByPatches(operations: readonly RecordOperation[], held: Held): Wanted {
   const wanted = nothing()
   for (const operation of operations) {
@@ -80,7 +80,7 @@ function pairAfter(
     : { externalId: id, externalSource: externalSource ?? row?.external_source ?? 'default' }
 }
 
-/** What has been made sure of before. */
+/** Asserts an invariant that an earlier step established. */
 export function demandKnown<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('A batch lost sight of what it had made sure of')
   return value

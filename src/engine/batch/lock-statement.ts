@@ -6,13 +6,13 @@ import type { Held, HeldRow } from './locked-records.ts'
 
 const PLACE = 'ctid::text AS place'
 const NO_DATA = `${COLUMNS_BUT_DATA}, NULL::jsonb AS data, ${PLACE}`
-/** With data while all of it has no more than `$6` bytes. */
+/** Returns data while its running total is at most `$6` bytes. */
 const WITH_DATA = `${COLUMNS_BUT_DATA}, place, bytes, CASE WHEN sum(bytes) OVER (ORDER BY id) <= $6 THEN data END AS data`
 
 /**
- * Holds the type (KEY SHARE), then the records with the ids and those that have the pairs, in the order of their ids, as
- * every writer does. One row at least: the type's revision, null when it is gone. The arrays stand in subqueries: seeing
- * how long they are, the database would plan each statement anew.
+ * Locks the type (KEY SHARE), then the records by id and by external id pair, in id order like every writer.
+ * Returns at least one row: the type's revision, null without the type. The arrays are wrapped in subqueries
+ * so that a generic plan does not depend on their length.
  */
 const lock = (name: string, strength: string, withData: boolean): Statement => {
   const records = (columns: string) => `SELECT ${columns} FROM plinth.record
@@ -39,22 +39,22 @@ const lock = (name: string, strength: string, withData: boolean): Statement => {
 const NO_KEY_UPDATE = 'FOR NO KEY UPDATE'
 const LOCK = lock('lock_records', NO_KEY_UPDATE, false)
 const LOCK_AND_READ = lock('lock_and_read_records', NO_KEY_UPDATE, true)
-// What keeps links of a record from coming while it goes.
+// FOR UPDATE prevents new links to a record while it is deleted.
 const LOCK_TO_DELETE = lock('lock_records_to_delete', 'FOR UPDATE', false)
 const READ_TO_DELETE = lock('read_records_to_delete', 'FOR UPDATE', true)
 
-/** The records of one type that are to be held. */
+/** The records of one type to lock. */
 export type Wanted = {
   readonly ids: Set<string>
   readonly pairs: Map<string, Pair>
-  /** Is what they hold wanted too? */
+  /** Whether to read their data. */
   withData: boolean
   isDeleting: boolean
 }
 
 /**
- * Locks the records, puts them into `held`, and answers the type's revision; null when there is no such type.
- * @throws VALIDATION_ERROR when what they hold is more than a batch may touch
+ * Locks the records, adds them to `held` and returns the type's revision; null without the type.
+ * @throws VALIDATION_ERROR when their data exceeds the byte budget of a batch
  */
 export async function lockRecords(
   scope: WriteScope,

@@ -1,38 +1,38 @@
 import type { Pair, RecordRow } from '../record-store/record.ts'
 
-/** A record under a lock of the batch; `data` only where it was asked for. */
+/** A locked record; `data` only if requested. */
 export type HeldRow = RecordRow & {
-  /** Where it lies in its table (`ctid`), which only a write of our own changes while it is locked. */
+  /** Physical row location (`ctid`); while the row is locked, only this transaction changes it. */
   readonly place: string
-  /** Of its data as text, where that was read. */
+  /** Bytes of its data as text, if read. */
   readonly bytes?: number
 }
 
-/** The records that a batch touches, as they are under its locks. */
+/** The locked records of a batch. */
 export type Held = {
-  /** Bytes of data that were read, in all. */
+  /** Total bytes of data read. */
   bytes: number
   get(recordType: string, id: string): HeldRow | undefined
   byPair(recordType: string, pair: Pair): HeldRow | undefined
   set(recordType: string, row: HeldRow): void
   remove(recordType: string, id: string): void
-  /** Says of a record that it is out of the bounds of whoever asks. */
+  /** Marks a record as outside the caller's row policy. */
   hide(recordType: string, id: string): void
   isHidden(recordType: string, id: string): boolean
-  /** Every record, with its type. */
+  /** Iterates over every record with its type. */
   all(): Iterable<readonly [recordType: string, row: HeldRow]>
 }
 
 export const recordKey = (recordType: string, id: string): string => `${recordType}\n${id}`
 export const pairKey = ({ externalSource, externalId }: Pair): string => `${externalSource}\n${externalId}`
 
-/** The pair of a row, if it has one. */
+/** The external id pair of a row, if any. */
 const pairOf = ({ external_source, external_id }: RecordRow): Pair | null =>
   external_source === null || external_id === null
     ? null
     : { externalSource: external_source, externalId: external_id }
 
-/** Those of one type, by id; the ids by pair. */
+/** Locked rows of one type, by id and by external id pair. */
 type OfType = { rows: Map<string, HeldRow>; pairs: Map<string, string>; hidden: Set<string> }
 
 export function openHeld(): Held {

@@ -14,7 +14,10 @@ import { LATER, type Names, recordOf } from './refs.ts'
 type Raw = NonNullable<z.output<(typeof OPERATION_SHAPES)['create_record']>['relationships']>
 type Linking = Extract<RecordOperation, { links: unknown }>
 
-/** The relationships that a record is written with. @throws VALIDATION_ERROR with the fault of each */
+/**
+ * Parses the nested relationships of a record write.
+ * @throws VALIDATION_ERROR with the fault of each
+ */
 export function readOwnLinks(raw: Raw | undefined, names: Names): OwnLink[] {
   if (!raw) return []
   const ids = raw.map(({ id, record_type }, n) =>
@@ -38,7 +41,7 @@ export function readOwnLinks(raw: Raw | undefined, names: Names): OwnLink[] {
 export const hasOwnLinks = (operation: DataOperation): operation is Linking =>
   isOfRecord(operation) && 'links' in operation && operation.links.length > 0
 
-/** What is wrong with the relationships of records, as far as it shows before the records are there. */
+/** Validates nested relationships as far as possible before the records exist. */
 export async function validateOwnLinks(
   scope: WriteScope,
   baseId: string,
@@ -69,7 +72,7 @@ function faultOf(work: () => void): DomainError | undefined {
   }
 }
 
-/** Adds the relationships that records were written with; why some cannot be goes into `failures`. */
+/** Writes nested relationships and collects errors in `failures`. */
 export async function writeOwnLinks(
   scope: WriteScope,
   baseId: string,

@@ -4,13 +4,13 @@ import type { RecordLink } from '../records/index.ts'
 import type { LinkEnd, LinkWrite } from '../relationships/index.ts'
 import type { Expectation } from '../write/preconditions.ts'
 
-/** An id: as it was written, or that of what an earlier operation wrote. */
+/** A record id: literal, or a reference to the record of an earlier operation. */
 export type Id = string | { readonly ref: number }
 
 type Common = {
-  /** Its place in the batch, from 0. */
+  /** Index in the batch, from 0. */
   readonly index: number
-  /** Does a later operation refer to it? */
+  /** Whether a later operation references it. */
   isNamed: boolean
 }
 
@@ -39,13 +39,13 @@ export type RecordOperation = Common & { readonly recordType: string } & (
     | { readonly type: 'cancel_record'; readonly id: Id; readonly expected: Expectation }
   )
 
-/** What a write gives a record; `text` is `data` as JSON. */
+/** The content of a record write; `text` is `data` as JSON. */
 export type Content = { readonly data: unknown; readonly text: string; readonly pair: Pair | null }
-/** A relationship that a record is written with, and its other end. */
+/** A nested relationship of a record write, and its other end. */
 export type OwnLink = {
   readonly link: RecordLink
   readonly end: LinkEnd
-  /** Its id, where the end has one. */
+  /** Id of the other end, if it is identified by id. */
   readonly id: Id | null
 }
 type Merge = { readonly data?: unknown } & PairInput
@@ -55,7 +55,7 @@ export type LinkOperation = Common &
     | {
         readonly type: 'upsert_relationship'
         readonly id: Id | null
-        /** As it is to be; where an end is a reference, its id is to be put in. */
+        /** The link to write; the id of a referenced end is filled in later. */
         readonly link: LinkWrite
         readonly source: { readonly recordType: string; readonly id: Id }
         readonly target: { readonly recordType: string; readonly id: Id }
@@ -63,7 +63,7 @@ export type LinkOperation = Common &
     | { readonly type: 'delete_relationship'; readonly id: Id; readonly expected: Expectation }
   )
 
-/** An operation on what the base holds, and not on how it is made. */
+/** An operation on records or links, not on the configuration. */
 export type DataOperation = RecordOperation | LinkOperation
 
 export type ConfigurationOperation = Common & { readonly id: string; readonly expected: Expectation } & (
@@ -86,7 +86,7 @@ export type ConfigurationOperation = Common & { readonly id: string; readonly ex
 
 export type Operation = DataOperation | ConfigurationOperation
 
-/** An operation as it is read, before it has its place. */
+/** A parsed operation without its index. */
 export type Unplaced<T> = T extends unknown ? Omit<T, 'index' | 'isNamed'> : never
 
 const CONFIGURATION: readonly string[] = [
@@ -99,7 +99,7 @@ const CONFIGURATION: readonly string[] = [
 export const isConfiguration = (operation: Operation): operation is ConfigurationOperation =>
   CONFIGURATION.includes(operation.type)
 
-/** Is it meant for the configuration, even when it cannot be read? */
+/** Whether the raw operation targets the configuration, even if it is invalid. */
 export const asksConfiguration = (raw: unknown): boolean =>
   CONFIGURATION.includes(String((raw as { type?: unknown } | null)?.type))
 

@@ -3,29 +3,29 @@ import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { JsonRows } from '../../json/rows.ts'
 import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../record-store/record.ts'
 
-/** What one operation did. */
+/** The result of one operation. */
 export type Outcome = {
   index: number
   type: OperationName
   operation: 'created' | 'updated' | 'unchanged' | 'deleted'
   id: string
   version: number
-  /** The record after it; null for what leaves none. */
+  /** The record after the operation; null after a delete. */
   record: RecordItem | null
-  /** The record as REST shows it, as JSON text, where that costs less than to print it. Nothing that is kept. */
+  /** Prints the record as REST JSON text, where reuse is cheaper than serialization. Not persisted. */
   recordText?: () => string
 }
 
 type Did = Omit<Outcome, 'record' | 'recordText'>
 
-/** What an operation did to a record, and the text that its data was printed as already, if it was. */
+/** Builds an outcome, with the serialized data if it is already available. */
 export const outcomeWith = (did: Did, recordType: string, row: RecordRow, dataText?: string): Outcome => ({
   ...did,
   record: toRecord(recordType, row),
   ...(dataText !== undefined && { recordText: () => toViewText(recordType, { ...row, data: dataText }) }),
 })
 
-/** Outcomes as REST shows them; `record` only where there is one. */
+/** REST rows of the outcomes; `record` only if there is one. */
 export async function outcomeRows(outcomes: readonly Outcome[]): Promise<JsonRows> {
   const texts: string[] = []
   for (const outcome of outcomes) {
@@ -42,7 +42,7 @@ function textOf(outcome: Outcome): string {
   return record ? `${text},"record":${record}}` : `${text}}`
 }
 
-/** An outcome as MCP shows it: what is read is paid for. */
+/** The MCP form of an outcome, without the record, to save the client's tokens. */
 export const withoutRecord = ({ index, type, operation, id, version }: Outcome) => ({
   index,
   type,

@@ -7,7 +7,7 @@ import { collect, type Failure, refuse } from './failures.ts'
 
 type Need = { permission: Permission; recordType: string; path: string }
 
-/** What an operation, read or not, needs of the token: said before anything else of it is. */
+/** Permissions that a raw operation needs, checked before its validity. */
 function needsOf(raw: unknown): Need[] {
   const fields = (raw ?? {}) as Record<string, unknown>
   const { type } = fields
@@ -25,7 +25,7 @@ function needsOf(raw: unknown): Need[] {
   return needs
 }
 
-/** The fields that name the record types of an operation. */
+/** Fields that name record types. */
 const NAMED = ['record_type', 'source_record_type', 'target_record_type']
 
 function needsAt(fields: unknown, names: readonly string[], at: string): Need[] {
@@ -37,7 +37,10 @@ function needsAt(fields: unknown, names: readonly string[], at: string): Need[] 
   return needs
 }
 
-/** Asks for all that the operations need. @throws FORBIDDEN with each operation that the grants do not reach */
+/**
+ * Checks the permissions of all operations.
+ * @throws FORBIDDEN with each operation outside the grants
+ */
 export async function demandAll(scope: Scope, baseId: string, raw: readonly unknown[]): Promise<void> {
   const failures: Failure[] = []
   const access = rightsOf(scope)

@@ -12,20 +12,23 @@ import { areEnough, collect, type Failure } from './failures.ts'
 import { hasOwnLinks, validateOwnLinks } from './nested-links.ts'
 import { type DataOperation, isOfRecord, type RecordOperation } from './operation.ts'
 
-/** The record types of the operations, compiled. */
+/** Compiled record types of the operations. */
 export type Types = Map<string, CompiledType>
 
-/** The types of operations, and what is wrong with these: types that are missing, faults of what they carry. */
+/** Validation result: record types, missing types, and validation errors. */
 export type Prepared = { types: Types; missing: Failure[]; faults: Failure[] }
 
-/** Holds the operations to their types, before anything is written. @throws NOT_FOUND when there is no such base */
+/**
+ * Validates operations against their types before any write.
+ * @throws NOT_FOUND without the base
+ */
 export async function prepare(
   scope: WriteScope,
   baseId: string,
   operations: readonly DataOperation[],
 ): Promise<Prepared> {
   const records = operations.filter(isOfRecord)
-  // Into memory, from where the transaction takes them: what it reads itself is not kept.
+  // Loads the cache before the transaction starts, since reads inside it are not cached.
   await relationshipTypesOf(scope, baseId)
   const { types, missing } = await loadTypes(scope, baseId, records)
   const faults = [
@@ -52,7 +55,7 @@ function typeNotFound(thrown: unknown): DomainError {
   throw thrown
 }
 
-/** What the schemas say of the operations that carry whole data; a patch is held to its schema when it is applied. */
+/** Validates full data against the schemas; a patch is validated when it is applied. */
 export async function validateRecords(
   scope: WriteScope,
   operations: readonly RecordOperation[],
@@ -65,7 +68,8 @@ export async function validateRecords(
     if (turnIsOver()) await nextTurn()
     const lens = lensOn(scope, type.baseId, type.id)
     const { data } = operation.write
-    // Within bounds it is whole only with what is hidden: until then, no more than that is named may be wrong.
+    // Under a row policy the data is complete only with hidden properties, so only property names are checked
+    // here.
     const error = lens ? hiddenNames(lens, data) : refusalOf(scope, type, data, areEnough(failures))
     if (error) failures.push({ index: operation.index, error })
   }
@@ -79,16 +83,16 @@ const refusalOf = (scope: WriteScope, type: CompiledType, data: unknown, isBrief
       : invalid(UNEXPLAINED)
     : faultsOf(scope, type, data)
 
-/** Stands for faults that no error would list. */
+/** Placeholder for errors beyond the limit of listed details. */
 const UNEXPLAINED: Detail = { path: '/data', code: 'invalid', message: 'The data does not fit its schema.' }
 
-/** What the schema of the type says against the data, if anything. */
+/** Validation errors of the data, if any. */
 export function faultsOf(scope: WriteScope, type: CompiledType, data: unknown): DomainError | undefined {
   const [first, ...rest]: Detail[] = type.schema.validate(data, '/data', scope.checks)
   return first && invalid(first, ...rest)
 }
 
-/** Whether the ends are there is seen when they are: an earlier operation may make them. */
+/** Validates link operations. The ends are checked later, since an earlier operation may create them. */
 async function validateLinks(
   scope: WriteScope,
   baseId: string,
@@ -102,7 +106,7 @@ async function validateLinks(
     ...linking.flatMap(({ links }) => links.map(({ link }) => link.relType)),
   ]
   let types: ReadonlyMap<string, CompiledRelationshipType> = await relationshipTypesOf(scope, baseId)
-  // One that was made elsewhere a moment ago is not in memory yet.
+  // The cache may not yet have a type that another process created.
   if (named.some((relType) => !types.has(relType))) types = await reloadRelationshipTypes(scope, baseId)
   const failures: Failure[] = await validateOwnLinks(scope, baseId, linking, types)
   for (const { index, link } of upserts) {

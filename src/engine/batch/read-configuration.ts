@@ -11,7 +11,10 @@ type RawConfiguration = Raw<
   'upsert_record_type' | 'delete_record_type' | 'upsert_relationship_type' | 'delete_relationship_type'
 >
 
-/** An operation on the base's configuration, as it is meant. @throws VALIDATION_ERROR */
+/**
+ * Parses a configuration operation.
+ * @throws VALIDATION_ERROR
+ */
 export function readConfiguration(raw: RawConfiguration): Unplaced<ConfigurationOperation> {
   if (raw.type === 'upsert_record_type') return readRecordType(raw)
   if (raw.type === 'upsert_relationship_type') return readRelationshipType(raw)
@@ -37,7 +40,7 @@ function readRelationshipType(raw: Raw<'upsert_relationship_type'>): Unplaced<Co
   return { type, id, input, onInvalid: on_invalid, expected: expectedOf(expected_version) }
 }
 
-/** What `expected_version` and `claim_id` ask for. */
+/** Preconditions from `expected_version` and `claim_id`. */
 export const expectedOf = (version: number | undefined, claim: string | null = null): Expectation =>
   version === undefined
     ? { ...NO_EXPECTATION, claim }

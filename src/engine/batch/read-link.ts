@@ -11,7 +11,10 @@ type Raw = z.output<Shapes['upsert_relationship' | 'delete_relationship']>
 
 const plain = (id: Id): string => (typeof id === 'string' ? id : LATER)
 
-/** An operation on a link, as it is meant. @throws VALIDATION_ERROR */
+/**
+ * Parses a link operation.
+ * @throws VALIDATION_ERROR
+ */
 export function readLinkOperation(raw: Raw, names: Names): Unplaced<LinkOperation> {
   const idOf = (id: string | { $ref: string }) => {
     if (typeof id === 'string') demandRecordId(id)

@@ -19,7 +19,7 @@ type Limits = { readonly recordBytes: number }
 type Shapes = typeof OPERATION_SHAPES
 type Raw<K extends OperationName> = z.output<Shapes[K]>
 
-/** The operations as they are meant, and what is wrong with the others. */
+/** Parses all operations and collects their errors. */
 export async function readOperations(
   list: readonly unknown[],
   limits: Limits,
@@ -30,7 +30,7 @@ export async function readOperations(
   for (const [index, each] of list.entries()) {
     if (turnIsOver()) await nextTurn()
     const operation = collect(failures, index, () => readOperation(each, index, names, limits))
-    // Also of one that cannot be read: what refers to it is no fault of its own.
+    // An invalid operation defines its name too, so that references to it add no further errors.
     collect(failures, index, () => nameOperation(each, index, names))
     if (operation) operations.push(operation)
   }
@@ -38,7 +38,10 @@ export async function readOperations(
   return { operations, failures }
 }
 
-/** Looks at the length alone, before anything looks at the items. @throws VALIDATION_ERROR for no list or its length */
+/**
+ * Checks the list length before any item is read.
+ * @throws VALIDATION_ERROR if it is not a list or too long
+ */
 export function demandList(raw: unknown): readonly unknown[] {
   if (Array.isArray(raw) && raw.length >= 1 && raw.length <= LIMITS.batchOperations) return raw
   throw invalid({

@@ -2,24 +2,30 @@ import { nearest } from '../../contract/suggest.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
 import type { Id } from './operation.ts'
 
-/** What a name stands for, in the words that a wrong reference is refused with. */
+/** Description of a referenced record, for error messages. */
 export const recordOf = (recordType: string): string => `a record of type "${recordType.slice(0, 64)}"`
 export const LINK = 'a relationship'
 
-/** Stands where a reference does, until it is known what it refers to. */
+/** Placeholder id of an unresolved reference. */
 export const LATER = 'later'
 
-/** What the operations read so far are called. */
+/** Symbol table of operation names. */
 export type Names = {
-  /** Gives an operation its name. @throws VALIDATION_ERROR when an earlier one has it */
+  /**
+   * Defines the name of an operation.
+   * @throws VALIDATION_ERROR when it is taken
+   */
   define(name: string, index: number, makes: string): void
-  /** The id an operation means; `of` is what the id is to be of, as `define` was told it. @throws VALIDATION_ERROR */
+  /**
+   * Resolves an id or a `$ref`; `of` is the expected kind, as passed to `define`.
+   * @throws VALIDATION_ERROR
+   */
   resolve(id: string | { $ref: string }, path: string, of: string): Id
-  /** Is the operation referred to? */
+  /** Whether any operation references it. */
   isReferred(index: number): boolean
 }
 
-/** Names look backward only, so each operation is asked for what was read before it. */
+/** Creates the symbol table. References point backward only, so operations are resolved in order. */
 export function openNames(): Names {
   const known = new Map<string, { index: number; makes: string }>()
   const referred = new Set<number>()

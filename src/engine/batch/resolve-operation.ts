@@ -13,7 +13,7 @@ import { faultsWithin, wholeWrite } from './apply-policy.ts'
 import type { Held, HeldRow } from './locked-records.ts'
 import type { Content, Id, RecordOperation } from './operation.ts'
 
-/** What an operation comes to, for the records as they are. */
+/** The planned effect of an operation on the locked records. */
 export type Decision =
   | { readonly kind: 'create'; readonly id: string; readonly isNewId: boolean; readonly write: Content }
   | { readonly kind: 'update'; readonly row: HeldRow; readonly write: Content }
@@ -23,24 +23,27 @@ export type Decision =
 
 export type Of<K extends Decision['kind']> = Extract<Decision, { kind: K }>
 
-/** An operation and what it comes to. */
+/** An operation with its planned effect. */
 export type Decided<D extends Decision = Decision> = {
   readonly operation: RecordOperation
   readonly decision: D
 }
 
-/** What is decided by, for the operations on one type. */
+/** Inputs of planning, for the operations on one type. */
 export type Known = {
   readonly scope: WriteScope
   readonly held: Held
   readonly type: CompiledType
   readonly lens: TypeLens | undefined
   readonly recordBytes: number
-  /** The id that an operation means. */
+  /** Resolves an id, including references. */
   readonly idOf: (id: Id) => string
 }
 
-/** The same rules as for one record alone. @throws NOT_FOUND, CONFLICT, or for the result of a patch VALIDATION_ERROR */
+/**
+ * Plans an operation with the rules of a single-record write.
+ * @throws NOT_FOUND, CONFLICT, or VALIDATION_ERROR for the result of a patch
+ */
 export function decide(operation: RecordOperation, known: Known): Decision {
   const { held, idOf } = known
   const { recordType } = operation
@@ -69,7 +72,7 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   return { kind: 'update', row, write }
 }
 
-/** The record the pair belongs to, else the one with the id; created when absent. */
+/** Plans an upsert: matches by external id pair, then by id; creates a record without a match. */
 function put(
   recordType: string,
   id: string | null,

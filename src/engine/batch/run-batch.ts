@@ -26,9 +26,10 @@ import { runData } from './run-data.ts'
 export { type Outcome, outcomeRows, withoutRecord } from './outcome.ts'
 
 /**
- * Runs operations in one transaction, all of them or none. All are read, and held to what is there, before the first
- * write; those that fail so are named together.
- * @throws FORBIDDEN, VALIDATION_ERROR, NOT_FOUND or CONFLICT as the first operation does, with details below its place
+ * Runs operations atomically in one transaction. All are parsed and validated before the first write, and
+ * their errors are reported together.
+ * @throws FORBIDDEN, VALIDATION_ERROR, NOT_FOUND or CONFLICT of the first failed operation, with details
+ * under its path
  */
 export async function runBatch(
   scope: WriteScope,
@@ -53,7 +54,10 @@ export async function runBatch(
   return runPlanned(scope, run, 'statements')
 }
 
-/** Refuses shapes first, with the faults that are known beside them; then types that are missing, then faults alone. */
+/**
+ * Throws errors by priority: malformed operations with known validation errors, then missing types, then
+ * validation errors.
+ */
 function settle(prepared: Prepared, failures: readonly Failure[] = []): Prepared {
   if (failures.length > 0) refuse([...failures, ...prepared.faults])
   refuse(prepared.missing)
@@ -65,7 +69,7 @@ const inOrder = (outcomes: ReadonlyMap<number, Outcome>) => ({
   data: [...outcomes.values()].sort((a, b) => a.index - b.index),
 })
 
-/** A batch that changes the configuration: what stands between two such changes runs together. */
+/** Runs a batch with configuration changes: the data operations between two changes run as one group. */
 function runMixed(
   scope: WriteScope,
   baseId: string,
@@ -73,7 +77,7 @@ function runMixed(
   failures: readonly Failure[],
 ): Promise<{ data: Outcome[] }> {
   return runPlanned(scope, async (whole) => {
-    // Nothing of what the transaction changes is in memory.
+    // Disables the caches, which do not have the transaction's own changes.
     const caches = { ...scope.caches, live: () => false }
     const within: WriteScope = { ...whole, caches }
     await lockConfiguration(within, baseId)
@@ -91,7 +95,7 @@ function runMixed(
   })
 }
 
-/** The operations that no earlier one can make right or wrong: those before all configuration, or of other types. */
+/** Data operations that no configuration change affects: those before all of them, or on other types. */
 function settledBefore(operations: readonly Operation[]): DataOperation[] {
   const configured = new Set<string>()
   const settled: DataOperation[] = []
@@ -107,7 +111,7 @@ function settledBefore(operations: readonly Operation[]): DataOperation[] {
   return settled
 }
 
-/** Runs of data operations, and between them the configuration's one by one. */
+/** Groups consecutive data operations; configuration operations are separate. */
 function partsOf(operations: readonly Operation[]): (DataOperation[] | ConfigurationOperation)[] {
   const parts: (DataOperation[] | ConfigurationOperation)[] = []
   for (const operation of operations) {

@@ -7,7 +7,7 @@ import { ofOperation } from './failures.ts'
 import type { ConfigurationOperation } from './operation.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Runs one operation on the base's configuration, in the caller's transaction. */
+/** Runs one configuration operation in the caller's transaction. */
 export async function runConfiguration(
   scope: WriteScope,
   baseId: string,
@@ -59,7 +59,7 @@ const doneBy = ({
   version,
 })
 
-/** Where the REST body has its fields, an operation has them below `body`. */
+/** Moves error paths from the REST body to `body` of the operation. */
 function belowBody(thrown: unknown): unknown {
   const isOwn = (path: string) => path === '' || /^\/(id|confirm)$/.test(path)
   return withPaths(thrown, (path) => (isOwn(path) ? path : `/body${path}`))

@@ -25,14 +25,16 @@ type Run = {
   baseId: string
   types: Types
   held: Held
-  /** The id that an operation means. */
+  /** Resolves an id, including references. */
   idOf: (id: Id) => string
-  /** What cannot be done, of all waves. */
+  /** Errors of all levels. */
   failures: Failure[]
   room: ByteBudget
 }
 
-/** Runs operations that fit their types, wave by wave, in the caller's transaction; adds what they did to `outcomes`. */
+/**
+ * Runs validated operations level by level in the caller's transaction, and adds their results to `outcomes`.
+ */
 export async function runData(
   scope: WriteScope,
   baseId: string,
@@ -47,7 +49,8 @@ export async function runData(
   const failures: Failure[] = []
   const touches = operations.map((operation) => touchesOf(operation, hasLinks))
   for (const wave of planWaves(touches, samesOf(held))) {
-    // After a failure goes on what stands before it: the first in the order of the batch is the one to tell.
+    // After a failure, only earlier operations continue, so that the reported error is the first in batch
+    // order.
     const due = wave
       .map((position) => demandKnown(operations[position]))
       .filter(({ index }) => index < firstOf(failures))
@@ -57,7 +60,7 @@ export async function runData(
   refuse(failures)
 }
 
-/** Operations that do not depend on each other: a statement for all of one kind and type. */
+/** Runs one dependency level: one statement per operation kind and type. */
 async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcome[]> {
   const { scope, baseId, types, held, idOf, failures } = run
   const before = await decideAll(run, wave.filter(isOfRecord))
@@ -66,7 +69,7 @@ async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcom
   const operations = wave.filter(({ index }) => index < firstOf(failures))
   const outcomes: Outcome[] = []
   const going = decided.filter((each): each is Decided<Of<'delete'>> => each.decision.kind === 'delete')
-  // A deletion ends the claim with the record: it is looked at before, under the locks of the batch.
+  // A delete releases the record's claim, so claims are checked before it, under the batch locks.
   await keepClaims(run, going, ({ decision }) => decision.row)
   const ending = going.filter(({ operation }) => operation.index < firstOf(failures))
   if (ending.length > 0) outcomes.push(...(await removeRecords(scope, baseId, ending, held)))
@@ -95,7 +98,7 @@ type Staying = Decided<Of<'create' | 'update' | 'cancel' | 'keep'>>
 const byType = (decided: readonly Staying[]): [string, Staying[]][] =>
   [...Map.groupBy(decided, ({ operation }) => operation.recordType)].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Holds the records, as they are, to the claims that the operations name; why one does not serve goes into the failures. */
+/** Checks the claims that operations name against the locked records; collects errors in `failures`. */
 async function keepClaims<D extends Decided>(
   { scope, baseId, failures }: Run,
   decided: readonly D[],
@@ -115,7 +118,7 @@ async function keepClaims<D extends Decided>(
   }
 }
 
-/** What the operations of a wave come to; why some cannot be done goes into the failures. */
+/** Plans the operations of a level; collects errors in `failures`. */
 async function decideAll(
   { scope, baseId, types, held, idOf, failures }: Run,
   operations: readonly RecordOperation[],

@@ -1,27 +1,27 @@
 /**
- * What an operation touches. Two that touch one key stand in different waves, in their order, unless both are on the
- * same side of it.
+ * A conflict key of an operation. Two operations with the same key run in different dependency levels, in
+ * batch order, unless they have the same side of it.
  */
 export type Touch = { readonly key: string; readonly side?: string }
 
-/** Keys that are one thing, such as the id and the pair of a record. */
+/** Equivalent keys, such as the id and the external id pair of a record. */
 export type Same = readonly (readonly [string, string])[]
 
 /**
- * Sorts operations into waves: within one no operation depends on another, so that a statement may do many of them.
- * @returns the indexes of each wave, ascending
+ * Assigns operations to dependency levels: operations of one level are independent, so that one statement may
+ * execute several. @returns the indexes of each level, ascending
  */
 export function planWaves(touches: readonly (readonly Touch[])[], same: Same): number[][] {
   if (areApart(touches, same)) return [[...touches.keys()]]
   const { find, join } = joinable()
   for (const [a, b] of same) join(a, b)
   for (const each of touches) {
-    // What one operation touches alone is one thing for all of them: it may turn out to be one record.
+    // Keys of one operation are equivalent, since they may resolve to the same record.
     const [first, ...rest] = each.filter(({ side }) => side === undefined)
     for (const { key } of rest) join(first?.key ?? key, key)
   }
   const waves: number[][] = []
-  /** By key, the last wave of each side. */
+  /** The last level per key and side. */
   const last = new Map<string, Map<string, number>>()
   for (const [index, each] of touches.entries()) {
     let wave = 0
@@ -40,7 +40,7 @@ export function planWaves(touches: readonly (readonly Touch[])[], same: Same): n
   return waves
 }
 
-/** Does nothing that an operation touches belong to another one too, but on the same side? Most batches are so. */
+/** Whether no two operations conflict, which is the common case. */
 function areApart(touches: readonly (readonly Touch[])[], same: Same): boolean {
   const sides = new Map<string, string | undefined>()
   for (const each of touches)
@@ -55,7 +55,7 @@ function areApart(touches: readonly (readonly Touch[])[], same: Same): boolean {
   return true
 }
 
-/** Sets that grow together (union-find). */
+/** Disjoint sets (union-find). */
 function joinable() {
   const parents = new Map<string, string>()
   const find = (key: string): string => {

@@ -3,23 +3,26 @@ import { writeStatement } from '../indexes/index.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from '../record-store/record.ts'
 import type { HeldRow } from './locked-records.ts'
 
-/** What a batch does not know of a record that it has written. */
+/** The columns that a write returns. */
 export type WrittenRow = Pick<HeldRow, 'id' | 'version' | 'place' | 'updated_at'>
 const WRITTEN = 'id, version, place::text AS place, updated_at'
 
-/** What a record shows but its data, and what has become of it. */
+/** A record without its data, and the effect of the upsert. */
 export type UpsertedRow = RowButData & { readonly did: 'created' | 'updated' | 'unchanged' }
 
-/** The entries of what `w` wrote, in the same statement; the author's values are bound from `$first` on. */
+/** CTE that appends change-log entries for the rows of `w`; the author is bound from `$first`. */
 const logged = (operation: string, first: number): string => `logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, ${operation}, version, data, external_source, external_id, cancelled_at, created_at,
        $${first}, $${first + 1}, $${first + 2}, $${first + 3} FROM w)`
 
-// The type and the records are locked already. The arrays stand in subqueries: seeing how long they are, the database
-// would plan each of these statements anew. Data comes as one JSON text, which costs both sides less than an array of them.
+// The type and the records are already locked. Arrays are wrapped in subqueries so that a generic plan does
+// not depend on their length. Data is one JSON text, which is cheaper on both sides than an array.
 
-/** Creates many records of one type. One that has come meanwhile is a unique violation: the whole is run again. */
+/**
+ * Creates many records of one type. A concurrent insert causes a unique violation, and the transaction is
+ * retried.
+ */
 export const CREATE_RECORDS = writeStatement(
   'batch_create_records',
   (entries) => `WITH w AS (
@@ -35,8 +38,8 @@ export const CREATE_RECORDS = writeStatement(
 )
 
 /**
- * Replaces the data of many records, and the pairs that are given. Those that have all of it already are left out. Each is
- * written where it lies, which its lock keeps as it is: its key was looked up for the lock.
+ * Replaces the data of many records, and external id pairs if given. Skips unchanged records. Rows are
+ * located by ctid, which the row lock keeps stable, so the key is not looked up again.
  */
 export const UPDATE_RECORDS = writeStatement(
   'batch_update_records',
@@ -53,9 +56,9 @@ export const UPDATE_RECORDS = writeStatement(
 )
 
 /**
- * Upserts many records of one type, all or none, without a look at them before: no row where the type has another revision,
- * or where somebody wrote one of them while its lock was waited for. That one lies elsewhere now, and where it lay this
- * statement sees nothing. Locked in the order of their ids, as every writer does.
+ * Upserts many records of one type atomically without a prior read. Returns no rows if the type's revision
+ * differs or a concurrent transaction wrote one of the records during the lock wait: the new row version has
+ * another ctid, which the statement's snapshot does not see. Locks in id order, like every writer.
  */
 export const UPSERT_RECORDS = writeStatement(
   'batch_upsert_records',

@@ -20,7 +20,7 @@ type Upsert = Extract<LinkOperation, { type: 'upsert_relationship' }>
 type Delete = Extract<LinkOperation, { type: 'delete_relationship' }>
 type IdOf = (id: Id) => string
 
-/** Upserts links together; why some cannot be written goes into `failures`. */
+/** Upserts links in bulk; collects errors in `failures`. */
 export async function upsertLinks(
   scope: WriteScope,
   baseId: string,
@@ -46,14 +46,14 @@ export async function upsertLinks(
   })
 }
 
-// In the order in which all who write links lock them.
+// Locks in the same order as every link writer, to prevent deadlocks.
 const LOCK_LINKS = statement(
   'lock_links',
   `SELECT ${RELATIONSHIP_COLUMNS} FROM plinth.relationship
    WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY source_row, rel_type, target_row FOR UPDATE`,
 )
 
-/** Deletes links together, each named once; why some cannot be deleted goes into `failures`. */
+/** Deletes links in bulk, each at most once; collects errors in `failures`. */
 export async function removeLinks(
   scope: WriteScope,
   baseId: string,

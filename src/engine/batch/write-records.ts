@@ -19,8 +19,9 @@ const SAVEPOINT = statement('batch_savepoint', 'SAVEPOINT batch')
 const UNDO = statement('batch_undo', 'ROLLBACK TO SAVEPOINT batch')
 
 /**
- * Writes what was decided for records of one type, a statement a kind. Where a unique index refuses some of it, the
- * operations are done again one by one: one may free the value that a later one takes, and one alone is to blame.
+ * Writes planned operations on one type with one statement per kind. After a unique violation, the operations
+ * are retried one by one: an earlier one may free a value for a later one, and the error is attributed to a
+ * single operation.
  */
 export async function writeRecords(
   scope: WriteScope,
@@ -72,16 +73,16 @@ async function writeKinds(
   return decided.map((each) => outcomeOf(type.id, each, rows, held))
 }
 
-/** By id, so that two batches that create the same records never wait for each other. */
+/** Sorts by id, so that two batches that create the same records do not deadlock. */
 const inOrder = (creates: readonly Decided<Of<'create'>>[]) =>
   [...creates].sort((a, b) => (a.decision.id < b.decision.id ? -1 : 1))
 
-/** What is done type by type; deletions are not, as they may take records of any type along. */
+/** Kinds that run per type; deletions do not, since they cascade to records of any type. */
 export type Written = Exclude<Decision['kind'], 'delete'>
 
 const DONE = { create: 'created', update: 'updated', cancel: 'updated' } as const
 
-/** What an operation did, of what its statement wrote; the batch holds the record as it is now. */
+/** Builds the outcome of an operation from the returned row, and updates the locked record. */
 function outcomeOf(
   recordType: string,
   { operation, decision }: Decided<Of<Written>>,
@@ -96,12 +97,12 @@ function outcomeOf(
   held.set(recordType, row)
   const done = kind === 'keep' || !written ? 'unchanged' : DONE[kind]
   const { version } = row
-  // What was printed for the database is not printed again.
+  // Reuses the JSON that was serialized for the database.
   const text = 'write' in decision ? decision.write.text : undefined
   return outcomeWith({ index, type, operation: done, id, version }, recordType, row, text)
 }
 
-/** The record as it is now: what was known of it, what was written, and what the database made of that. */
+/** The current record: the locked row, merged with the write and the returned columns. */
 function rowAfter(decision: Of<Written>, written: WrittenRow | undefined): HeldRow {
   if (decision.kind === 'create') {
     const now = demandKnown(written)
@@ -114,7 +115,7 @@ function rowAfter(decision: Of<Written>, written: WrittenRow | undefined): HeldR
   return written ? { ...row, ...written, cancelled_at: written.updated_at } : row
 }
 
-/** The columns that a write gives; without a pair these stay. */
+/** Columns of a write; an omitted external id pair is unchanged. */
 const contentOf = ({ data, text, pair }: Content) => ({
   data,
   bytes: Buffer.byteLength(text),
