@@ -3,7 +3,7 @@ import { spend } from './evaluation-cost.ts'
 import { meant } from './likely-branch.ts'
 import type { Clean } from './normalize.ts'
 
-/** The keywords that apply schemas to the value itself. */
+/** In-place applicators: keywords that apply subschemas to the value itself. */
 export const ALTERNATIVES: Readonly<Record<string, Keyword>> = {
   $ref: (_value, schema, compiler) => reference(schema, compiler),
   not: (value, schema, compiler) => not(value, schema, compiler),
@@ -13,7 +13,7 @@ export const ALTERNATIVES: Readonly<Record<string, Keyword>> = {
   if: (value, schema, compiler) => conditional(value, schema, compiler),
 }
 
-/** Bound when it is first followed: it may lead to a schema that it is a part of. */
+/** Resolves `$ref` on first use, since a reference may be recursive. */
 function reference(schema: Clean, compiler: Compiler): Evaluate {
   let target: Evaluate | undefined
   return (data, seen, out, path) => {
@@ -45,7 +45,7 @@ function allOf(schemas: readonly unknown[], compiler: Compiler): Evaluate {
   }
 }
 
-// What a branch costs beside its own keywords, for the verdict and with its faults.
+// Base cost of a branch: for the verdict, and again when faults are collected.
 const BRANCH_STEPS = 2
 const EXPLAINED_STEPS = 20
 
@@ -57,7 +57,7 @@ function anyOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): 
     for (const branch of branches) {
       if (!branchHolds(branch, data, seen, out, path, failed)) continue
       valid = true
-      // Another one may have evaluated more.
+      // With annotations collected, another branch may have evaluated more.
       if (!seen) break
     }
     if (!valid && out)
@@ -89,7 +89,7 @@ function oneOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): 
   }
 }
 
-/** Does the branch hold? Only then does it count what it has seen; its faults are kept apart. */
+/** Evaluates a branch. Annotations count only if it is valid; its faults are collected separately. */
 function branchHolds(
   branch: Evaluate,
   data: unknown,

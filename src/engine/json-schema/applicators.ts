@@ -4,7 +4,7 @@ import { type Compiler, type Evaluate, isPlainObject, type Keyword, type Seen } 
 import { spend } from './evaluation-cost.ts'
 import type { Clean } from './normalize.ts'
 
-/** The keywords that apply schemas to the members of a value. */
+/** Applicators for the members of objects and arrays. */
 export const APPLICATORS: Readonly<Record<string, Keyword>> = {
   prefixItems: (value, _schema, compiler) => prefixItems(value as unknown[], compiler),
   items: (value, schema, compiler) => items(value, schema, compiler),
@@ -81,7 +81,7 @@ function contains(value: unknown, parent: Clean, compiler: Compiler): Evaluate {
       if (!evaluate(item, null, null, '')) continue
       count++
       seen?.addItem(i)
-      // Who asks for what is evaluated needs to know all of it.
+      // Annotation collection needs every match, so it cannot stop early.
       if (count > most || (!seen && count >= least && most === Number.POSITIVE_INFINITY)) break
     }
     if (count >= least && count <= most) return true
@@ -105,7 +105,7 @@ function propertyNames(value: unknown, parent: Clean, compiler: Compiler): Evalu
   }
 }
 
-/** The names of a value's properties, paid for. */
+/** The property names of a value; charges the budget. */
 export function keysOf(data: Record<string, unknown>): string[] {
   const keys = Object.keys(data)
   spend(keys.length * 2)
@@ -116,7 +116,7 @@ function dependentSchemas(value: object, compiler: Compiler): Evaluate {
   return dependent(Object.entries(value).map(([name, schema]) => [name, compiler.schema(schema)] as const))
 }
 
-/** Of draft-07: lists of names, and schemas. */
+/** `dependencies` of draft-07: name lists and schemas. */
 function dependencies(value: object, schema: Clean, compiler: Compiler): Evaluate {
   const rules = Object.entries(value)
   const names = rules.filter(([, rule]) => Array.isArray(rule))
@@ -132,7 +132,7 @@ function dependencies(value: object, schema: Clean, compiler: Compiler): Evaluat
 
 type Member = { readonly name: string; readonly evaluate: Evaluate }
 
-// Of more properties than these, those that a small object has are looked up instead of tried.
+// Above this number of declared properties, the members of a small object are looked up instead.
 const WIDE = 32
 
 function properties(value: object, compiler: Compiler): Evaluate {
@@ -156,7 +156,7 @@ function properties(value: object, compiler: Compiler): Evaluate {
   }
 }
 
-/** The members to look at: all, or those that the value has when it has fewer. */
+/** The smaller set to iterate: the declared members, or those of the value. */
 function fewest(
   data: Record<string, unknown>,
   members: readonly Member[],

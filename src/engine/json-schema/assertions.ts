@@ -6,7 +6,7 @@ import { spend } from './evaluation-cost.ts'
 import { FORMATS } from './formats.ts'
 import type { Clean } from './normalize.ts'
 
-/** The keywords that look at a value by itself. */
+/** Assertion keywords, which test the value itself. */
 export const ASSERTED: Readonly<Record<string, Keyword>> = {
   type: (value, schema) => assertion('type', schema, typeTest([value].flat().map(String))),
   const: (value, schema) => assertion('const', schema, isOneOf([value])),
@@ -81,7 +81,7 @@ function length(keyword: string, holds: (text: string, bound: number) => boolean
   }
 }
 
-/** Unicode characters, of which some take two units of a string. */
+/** Counts Unicode code points; some take two UTF-16 code units. */
 function characters(text: string): number {
   spend(text.length / 4)
   let pairs = 0
@@ -131,7 +131,7 @@ function uniqueItems(parent: Clean): Evaluate {
   }
 }
 
-/** Names that are to be there, each missing one a fault of its own. */
+/** Required names; each missing one is a separate fault. */
 function required(keyword: string, names: readonly string[], parent: Clean): Evaluate {
   return (data, _seen, out, path) => {
     if (!isPlainObject(data)) return true
@@ -153,7 +153,7 @@ export function dependentRequired(keyword: string, value: unknown, parent: Clean
   return dependent(rules.map(([name, names]) => [name, required(keyword, names, parent)] as const))
 }
 
-/** Each rule holds for values that have its property. */
+/** Dependent rules: each applies to objects that have its property. */
 export function dependent(rules: readonly (readonly [name: string, rule: Evaluate])[]): Evaluate {
   return (data, seen, out, path) => {
     if (!isPlainObject(data)) return true

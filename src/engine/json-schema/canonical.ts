@@ -1,6 +1,6 @@
 import { spend } from './evaluation-cost.ts'
 
-/** One spelling for equal values: keys in order. */
+/** Canonical JSON: equal values have equal text, with sorted keys. */
 export function canonical(value: unknown): string {
   spend(15)
   if (typeof value !== 'object' || value === null) {
@@ -14,7 +14,7 @@ export function canonical(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(',')}}`
 }
 
-/** The places of an item and of an earlier one that is equal to it. */
+/** The indexes of the first item that equals an earlier one (`uniqueItems`). */
 export function repeatedItem(items: readonly unknown[]): [first: number, second: number] | undefined {
   const places = new Map<string, number>()
   for (const [i, item] of items.entries()) {

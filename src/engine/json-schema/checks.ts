@@ -79,7 +79,7 @@ export function wrongType(
   })
 }
 
-/** The JSON type of a value, by its name in schemas. */
+/** The JSON Schema type name of a value. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value

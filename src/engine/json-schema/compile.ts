@@ -12,17 +12,17 @@ import { detail } from './messages.ts'
 import { type Clean, Reader } from './normalize.ts'
 import { Definitions, resolveReferences } from './references.ts'
 
-/** A user's schema, ready to check values. */
+/** A compiled JSON Schema. */
 export type CompiledSchema = {
-  /** The verdict alone; false as well where it takes too long. */
+  /** The verdict only; false also when evaluation exceeds the budget. */
   isValid(data: unknown, allowance?: Allowance): boolean
-  /** The faults of a value, none when it is valid. `at` is where the value stands in the request. */
+  /** The faults of a value; empty when it is valid. `at` is its JSON Pointer in the request. */
   validate(data: unknown, at?: string, allowance?: Allowance): Detail[]
-  /** Whether the root takes no properties but those it names. */
+  /** Whether the root rejects undeclared properties. */
   isClosed: boolean
 }
 
-/** What the checks of one request may take together. */
+/** Step budget shared by all validations of one request. */
 export class Allowance {
   private left: number
   private readonly refusal: () => DomainError
@@ -32,14 +32,20 @@ export class Allowance {
     this.refusal = refusal
   }
 
-  /** @throws the refusal when it is used up */
+  /**
+   * Charges steps.
+   * @throws the validation error when the budget is used up
+   */
   charge(steps: number): void {
     this.left -= steps
     if (this.left < 0) throw this.refusal()
   }
 }
 
-/** Compiles a user's schema, found at `at` in the request; throws what is wrong with it, by place. */
+/**
+ * Compiles a user's schema, whose JSON Pointer in the request is `at`.
+ * @throws VALIDATION_ERROR with each fault and its path
+ */
 export function compileSchema(schema: unknown, at: string): CompiledSchema {
   checkJson(schema, at)
   const { root, reader, definitions } = read(schema, at)
@@ -55,7 +61,7 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
       const verdict = run(evaluate, data, null, allowance)
       if (verdict === true) return []
       if (verdict === undefined) return [tooComplex(at)]
-      // Where the second run ends early, what it has found so far is told.
+      // If the second run exceeds the budget, the faults found so far are reported.
       const faults = new Faults()
       run(evaluate, data, faults, allowance)
       if (faults.total === 0) return [tooComplex(at)]
@@ -67,7 +73,7 @@ export function compileSchema(schema: unknown, at: string): CompiledSchema {
   }
 }
 
-/** The verdict, or undefined when finding it takes too long. */
+/** The verdict; undefined when the budget is exceeded. */
 function run(
   evaluate: Evaluate,
   data: unknown,
@@ -80,7 +86,7 @@ function run(
   return verdict
 }
 
-/** Runs what a hostile schema can make endless or too deep for the stack. */
+/** Catches budget exhaustion and stack overflow, which a hostile schema can cause. */
 function attempt<T>(work: () => T): T | undefined {
   budget.left = LIMITS.checkSteps
   try {

@@ -1,9 +1,10 @@
-/** Thrown when checking a value would take longer than any honest schema needs. */
+/** Thrown when an evaluation exceeds its step budget. */
 export class BudgetSpent extends Error {}
 
 /**
- * Steps of some ten nanoseconds that a check may still take. A schema of a few lines can ask for 2^60 steps, and a check
- * runs to its end without a pause, so steps are counted. One budget serves all, as only one check runs at a time.
+ * Remaining steps of the current evaluation, about ten nanoseconds each. A schema of a few lines can require
+ * 2^60 steps, and evaluation is synchronous, so steps are counted. The budget is global, since only one
+ * evaluation runs at a time.
  */
 export const budget = { left: 0 }
 

@@ -4,27 +4,27 @@ import type { Clean } from './normalize.ts'
 import type { Pattern } from './pattern.ts'
 
 /**
- * One schema, or one keyword of it, applied to a value. For the verdict alone `out` is null and the first fault ends it;
- * otherwise it goes on and adds every fault to `out`. `seen` collects what has been evaluated, where somebody asks.
+ * Evaluates a schema or a keyword against a value. With `out` null it stops at the first fault; otherwise it
+ * adds every fault to `out`. `seen` collects annotations for `unevaluated*`, if needed.
  */
 export type Evaluate = (data: unknown, seen: Seen | null, out: Faults | null, path: string) => boolean
 
-/** What a keyword needs to become a function. */
+/** Compiler interface for keyword implementations. */
 export type Compiler = {
   schema(schema: unknown): Evaluate
   pattern(source: string): Pattern
   target(schema: Clean): unknown
 }
 
-/** Makes a function of one keyword of a clean schema; undefined where it asserts nothing. */
+/** Compiles one keyword of a normalized schema; undefined when it asserts nothing. */
 export type Keyword = (value: unknown, schema: Clean, compiler: Compiler) => Evaluate | undefined
 
-/** What is wrong with a value, in terms of the schema; `messages.ts` puts it into words. */
+/** A validation fault in terms of the schema; `messages.ts` formats it. */
 export type Fault = {
   readonly keyword: string
-  /** A JSON Pointer; of a fault about a property, to that property. */
+  /** JSON Pointer of the value, or of the property for a property fault. */
   readonly path: string
-  /** The keyword's value, and the schema around it. */
+  /** The keyword's value and its parent schema. */
   readonly schema: unknown
   readonly parent: Clean
   readonly data: unknown
@@ -33,7 +33,7 @@ export type Fault = {
 
 const FAULT_STEPS = 150
 
-/** The faults of a value: the first of them, each once, and how many there are. */
+/** Collects faults: the first ones without duplicates, and the total count. */
 export class Faults {
   total = 0
   private readonly first = new Map<string, Fault>()
@@ -51,11 +51,11 @@ export class Faults {
   }
 }
 
-/** The properties and items that the keywords of a schema have evaluated, for `unevaluatedProperties` and its like. */
+/** Evaluated properties and items (annotations), for `unevaluatedProperties` and `unevaluatedItems`. */
 export class Seen {
   private readonly properties = new Set<string>()
   allProperties = false
-  /** The items before this place, and those that `contains` has found. */
+  /** Evaluated items: a prefix length, and indexes matched by `contains`. */
   items = 0
   private found: Set<number> | undefined
 

@@ -4,8 +4,8 @@ import { locate } from './references.ts'
 const MOST_ALLOWED = 50
 
 /**
- * Whether data of a schema can have a field at a path. It says no only where a closed schema (`additionalProperties:
- * false`) leaves no room; `allowed` then names the properties at that place.
+ * Checks whether data of a schema can have a field at a path. False only where a closed schema
+ * (`additionalProperties: false`) excludes it; `allowed` then lists the properties at that level.
  */
 export function fieldExists(schema: unknown, path: Path): { exists: boolean; allowed: string[] } {
   const { closed } = follow(schema, path)
@@ -13,17 +13,17 @@ export function fieldExists(schema: unknown, path: Path): { exists: boolean; all
   return { exists: false, allowed: Object.keys(propertiesOf(closed)).slice(0, MOST_ALLOWED) }
 }
 
-/** The `format` the schema gives the values at a path, when it names them. */
+/** The `format` that the schema declares at a path, if any. */
 export function formatAt(schema: unknown, path: Path): string | undefined {
   const format = follow(schema, path).place?.['format']
   return typeof format === 'string' ? format : undefined
 }
 
-/** Steps of a path into data: a property, a position, or null for any element. */
+/** Path steps: a property, an array index, or null for any element. */
 type Path = readonly (string | number | null)[]
 type Place = Record<string, unknown>
 
-/** Walks the path: to the schema at its end, to the closed one that has no such property, or out of what is said. */
+/** Resolves the path: to the schema at its end, to the closed schema that excludes it, or to undefined. */
 function follow(schema: unknown, path: Path): { place?: Place | undefined; closed?: Place } {
   let place = dereference(schema, schema)
   for (const segment of path) {
@@ -50,12 +50,12 @@ function itemSchema({ items, prefixItems, additionalItems }: Record<string, unkn
   return Array.isArray(items) ? additionalItems : items
 }
 
-/** Follows local references; undefined where the schema says nothing that can be followed. */
+/** Follows local references; undefined for an unresolvable one. */
 function dereference(schema: unknown, root: unknown): Record<string, unknown> | undefined {
   let place = schema
   for (let hops = 0; hops < 100 && isObject(place); hops++) {
     const { $ref } = place
-    // A schema that is closed itself says enough.
+    // A closed schema needs no reference resolution.
     if (typeof $ref !== 'string' || isClosed(place)) return place
     place = locate(root, $ref)?.raw
   }

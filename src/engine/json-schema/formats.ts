@@ -4,7 +4,7 @@ import { spend } from './evaluation-cost.ts'
 
 type StringTest = (text: string) => boolean
 
-// The one quadratic pattern of the collection; no address bar takes longer ones either.
+// Limits the one pattern of ajv-formats with quadratic time; browsers do not accept longer URLs either.
 const LONGEST_URL = 4096
 
 function standard(name: FormatName): StringTest {
@@ -15,7 +15,7 @@ function standard(name: FormatName): StringTest {
   return () => true
 }
 
-/** ASCII spelling of what may be written in any script. */
+/** ASCII form of an internationalized text, by percent-encoding. */
 const encoded = (text: string) => text.replace(/[^\0-\x7f]/gu, encodeURIComponent)
 
 function isHostname(text: string): boolean {
@@ -44,7 +44,7 @@ const NUMBERS: Record<string, (value: number) => boolean> = {
   double: () => true,
 }
 
-/** The values that a format speaks of, and its test of one. */
+/** A format: the value type it applies to, and its test. */
 type Format = { readonly type: 'string' | 'number'; test(value: unknown): boolean }
 
 const ofText = (test: StringTest): Format => ({
@@ -56,14 +56,14 @@ const ofText = (test: StringTest): Format => ({
   },
 })
 
-/** Every format a schema may name. Strings count against the budget. */
+/** Every supported format. String tests charge the budget. */
 export const FORMATS: Record<string, Format> = {}
 for (const name of Object.keys(fullFormats) as FormatName[]) FORMATS[name] = ofText(standard(name))
 for (const [name, test] of Object.entries(EXTRA)) FORMATS[name] = ofText(test)
 for (const [name, test] of Object.entries(NUMBERS))
   FORMATS[name] = { type: 'number', test: (value) => test(Number(value)) }
 
-/** The formats that are asserted; any other name is refused. */
+/** Names of supported formats; any other name is rejected. */
 export const KNOWN_FORMATS: readonly string[] = Object.keys(FORMATS).sort()
 
 export function isKnownFormat(name: string): boolean {

@@ -1,4 +1,4 @@
-/** Values that hold no schema and mean nothing to other keywords. */
+/** Shapes of keyword values without subschemas. */
 export type PlainShape =
   | 'string'
   | 'number'
@@ -10,7 +10,7 @@ export type PlainShape =
   | 'name'
   | 'id'
 
-/** What a keyword's value must look like. */
+/** Shape of a keyword's value, as the meta-schema defines it. */
 export type Shape =
   | 'schema'
   | 'schemas'
@@ -29,7 +29,7 @@ export type Shape =
 
 type Keywords = Readonly<Record<string, Shape>>
 
-// Both meta-schemas agree on these.
+// Keywords with the same shape in both dialects.
 const SHARED = {
   $ref: 'reference',
   type: 'types',
@@ -66,7 +66,7 @@ const SHARED = {
   else: 'schema',
 } as const satisfies Keywords
 
-/** The keywords that say what is valid, per dialect. */
+/** Assertion and applicator keywords per dialect. */
 export const ASSERTIONS = {
   '2020-12': {
     ...SHARED,
@@ -99,7 +99,7 @@ const SHARED_NOTES = {
   contentEncoding: 'string',
 } as const satisfies Keywords
 
-/** Keywords that must be well formed but change nothing about what is valid, per dialect. */
+/** Annotation keywords per dialect: validated for shape only. */
 export const NOTES: Record<Dialect, Keywords> = {
   '2020-12': {
     ...SHARED_NOTES,
@@ -121,10 +121,10 @@ const URIS: Readonly<Record<string, Dialect>> = {
   'http://json-schema.org/draft-07/schema': 'draft-07',
 }
 
-/** What `$schema` may say. */
+/** Accepted values of `$schema`. */
 export const DIALECT_URIS = Object.keys(URIS)
 
-/** The dialect a `$schema` names; an empty fragment means nothing. */
+/** The dialect of a `$schema` URI; an empty fragment is ignored. */
 export function dialectOf(uri: string): Dialect | undefined {
   const bare = uri.replace(/#$/, '')
   return Object.hasOwn(URIS, bare) ? URIS[bare] : undefined
@@ -132,7 +132,7 @@ export function dialectOf(uri: string): Dialect | undefined {
 
 export const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] as const
 
-/** Names other languages use for JSON's types. */
+/** Type names of other languages, for error hints. */
 export const TYPE_SYNONYMS: Readonly<Record<string, (typeof TYPES)[number]>> = {
   int: 'integer',
   long: 'integer',

@@ -1,6 +1,9 @@
 import type { Fault, Faults } from './evaluation.ts'
 
-/** The faults to tell of a choice of which no branch holds: those of the branch that was most likely meant, if one stands out. */
+/**
+ * Selects the faults to report when no branch of a choice is valid: those of the most likely branch, if one
+ * stands out.
+ */
 export function meant(choice: Fault, branches: readonly Faults[]): Fault[] {
   const failed = branches.map(({ list }) => list)
   const merged = merge(choice, failed)
@@ -11,14 +14,14 @@ export function meant(choice: Fault, branches: readonly Faults[]): Fault[] {
   return best.length === 1 ? (best[0] ?? []) : [choice]
 }
 
-/** Whether a fault says that this branch was not the one in mind: another type, or another value of a tag. */
+/** Whether a fault excludes the branch: another type, or another value of the discriminator. */
 function rulesOut({ keyword, path }: Fault, choice: Fault): boolean {
   const below = path.slice(choice.path.length)
   if (below === '') return ['type', 'const', 'enum', 'false schema'].includes(keyword)
   return ['const', 'enum'].includes(keyword) && !below.slice(1).includes('/')
 }
 
-/** One fault for alternatives that differ in type only, or in value only. */
+/** Merges alternatives that differ only in type or only in value into one fault. */
 function merge(choice: Fault, failed: readonly Fault[][]): Fault | undefined {
   const faults = failed.flatMap((each) => (each.length === 1 ? each : []))
   if (faults.length < failed.length) return undefined

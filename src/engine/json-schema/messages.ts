@@ -8,7 +8,7 @@ const LONGEST_SHOWN = 50
 
 type Told = { message: string } & Partial<Omit<Detail, 'path' | 'code' | 'message'>>
 
-/** One fault, told to whoever sent the value. */
+/** Formats a fault as an error detail. */
 export function detail(fault: Fault, at: string): Detail {
   const { message, ...rest } = (TELL[fault.keyword] ?? unforeseen)(fault)
   return {

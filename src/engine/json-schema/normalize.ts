@@ -15,8 +15,8 @@ import { ASSERTIONS, type Dialect, dialectOf, NOTES, type Shape } from './keywor
 import { compilePattern, type Pattern, PatternError } from './pattern.ts'
 
 /**
- * A schema as the validator takes it: only keywords that assert, in the 2020-12 spelling. Identifiers and all unknown
- * keywords are gone, so nothing in it can reach another schema or an extension of the validator.
+ * A normalized schema: only assertion and applicator keywords, in 2020-12 syntax. Identifiers and unknown
+ * keywords are removed, so that no keyword can refer to another schema or to a validator extension.
  */
 export type Clean = { [keyword: string]: unknown }
 export type Reference = { target: string; path: Path; node: Clean }
@@ -24,16 +24,19 @@ export type Reference = { target: string; path: Path; node: Clean }
 const MOST_SCHEMAS = 10_000
 const MOST_PATTERN_SIZE = 25_000
 
-/** Reads one schema: holds it against its meta-schema, and writes the clean copy. References are only collected. */
+/**
+ * Normalizes a schema: validates it against its meta-schema and writes a clean copy. References are only
+ * collected.
+ */
 export class Reader {
   readonly faults: Detail[] = []
   readonly patterns = new Map<string, Pattern>()
   readonly references: Reference[] = []
   readonly anchors = new Map<string, { raw: unknown; path: Path }>()
-  /** By the original, so that a place which references lead to is read once. */
+  /** Keyed by original object, so that a reference target is normalized once. */
   readonly schemas = new Map<object, Clean>()
   private patternSize = 0
-  /** How many schemas around this one have an `$id` of their own, from which references would count. */
+  /** Number of enclosing schemas with an `$id`, which would change the base of references. */
   private embedded = 0
   private readonly at: string
   private readonly dialect: Dialect
@@ -68,7 +71,7 @@ export class Reader {
     return clean
   }
 
-  /** Notes a fault. Once there are enough, the rest of the schema goes unread. */
+  /** Reports a fault. After enough faults, the rest of the schema is skipped. */
   readonly report = (path: Path, code: string, message: string, extra: Partial<Detail> = {}): void => {
     if (!this.isDone) this.faults.push({ path: this.at + pointer(...path), code, message, ...extra })
   }
@@ -88,7 +91,7 @@ export class Reader {
     }
   }
 
-  /** Holds a value against its shape, and gives it back with the schemas in it read. */
+  /** Validates a keyword value against its shape and returns it with normalized subschemas. */
   private value(shape: Shape, value: unknown, path: Path): unknown {
     switch (shape) {
       case 'schema':
@@ -191,7 +194,7 @@ function anchorNames(raw: Record<string, unknown>, dialect: Dialect): string[] {
   return names.filter((name) => typeof name === 'string').filter(isName)
 }
 
-/** Draft-07's tuples, in the words of 2020-12. */
+/** Rewrites draft-07 tuples in 2020-12 syntax. */
 function modernize(clean: Clean): void {
   if (Array.isArray(clean['items'])) {
     clean['prefixItems'] = clean['items']

@@ -1,4 +1,4 @@
-/** Why the linear-time engine cannot run a pattern, in words for whoever wrote it. */
+/** Thrown for a pattern that the linear-time engine cannot run, with the reason. */
 export class PatternError extends Error {}
 
 const TOKEN = new RegExp(
@@ -19,7 +19,7 @@ const TOKEN = new RegExp(
   'uy',
 )
 
-// White space is Unicode's in JavaScript and ASCII's in RE2; these are the same characters, and all others.
+// `\s` is Unicode in JavaScript and ASCII in RE2; this class lists the JavaScript set.
 const SPACE =
   '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
 const NOT_SPACE =
@@ -33,17 +33,17 @@ const LOOKAROUND: Record<string, string> = {
   '(?<!': 'negative lookbehind (?<!…)',
 }
 
-// Building a class of Unicode characters costs about as much as this many plain ones.
+// Estimated program size of a Unicode character class, in units of a plain character.
 const CLASS_SIZE = 20
 
 /**
- * Rewrites an ECMA-262 pattern in RE2's syntax, so that it means the same. `size` estimates the compiled program
- * before anything is compiled: nested repeat counts multiply.
+ * Translates an ECMA-262 pattern to equivalent RE2 syntax. `size` estimates the compiled program in advance,
+ * since nested repeat counts multiply.
  */
 export function translate(source: string): { text: string; size: number } {
   let text = ''
   let inClass = false
-  // The size of each open group so far, innermost last, and of the piece that a quantifier would repeat.
+  // Sizes of the open groups, innermost last, and of the last atom, which a quantifier would repeat.
   const sizes = [0]
   let piece = 0
   const add = (size: number) => {
@@ -55,7 +55,7 @@ export function translate(source: string): { text: string; size: number } {
     const [token] = match
     const groups = match.groups ?? {}
     if (inClass && (token[0] === '[' || token[0] === '(')) {
-      // Within a class these are characters, whatever follows them.
+      // Inside a class these tokens are single characters, regardless of what follows.
       TOKEN.lastIndex = match.index + 1
       text += `\\${token[0]}`
       continue
@@ -88,7 +88,7 @@ function rewrite(token: string, groups: Record<string, string | undefined>, inCl
   if (inClass) return token
   const lookaround = LOOKAROUND[token]
   if (lookaround) throw new PatternError(`${lookaround} is not supported`)
-  // A group's name changes nothing about what matches.
+  // A group name does not affect matching.
   return token.startsWith('(?<') ? '(' : (RESPELT[token] ?? token)
 }
 
@@ -115,7 +115,7 @@ function rewriteEscape(token: string, inClass: boolean): string {
   return token
 }
 
-/** RE2 knows properties by their short names, and scripts by their bare names. */
+/** Maps a Unicode property to RE2: short names for properties, bare names for scripts. */
 function propertyName(property: string): string {
   const name = property.replace(/^(?:General_Category|gc|Script_Extensions|scx|Script|sc)=/, '')
   return CATEGORIES[name] ?? name

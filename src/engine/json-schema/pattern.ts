@@ -5,15 +5,15 @@ import { PatternError, translate } from './pattern-syntax.ts'
 
 export { PatternError }
 
-/** A compiled pattern. `test` takes time linear in the text and counts it against the budget. */
+/** A compiled regular expression. `test` is linear in the text length and charges the budget. */
 export type Pattern = { test(text: string): boolean; size: number }
 
-// A pattern's cost is its size times the text, so both are bounded; {1,1000} of one character is about 2,000.
+// The cost is program size times text length, so both are limited; {1,1000} of one character is about 2,000.
 const MOST_INSTRUCTIONS = 5000
-// Of any pattern, beside its instructions.
+// Fixed size of any pattern, in addition to its instructions.
 const PATTERN_SIZE = 20
 
-/** True when the linear-time engine runs this pattern with the meaning it has in JavaScript. */
+/** Whether the linear-time engine runs the pattern with its JavaScript semantics. */
 export function canRunPattern(pattern: string): boolean {
   try {
     compilePattern(pattern)
@@ -24,7 +24,7 @@ export function canRunPattern(pattern: string): boolean {
   }
 }
 
-// Compiling takes far longer than looking up, and a type is compiled again whenever it changes.
+// Pattern cache: compilation costs far more than a look-up, and a type is recompiled on each change.
 const KEPT_INSTRUCTIONS = 200_000
 const known = new LRUCache<string, Pattern>({
   maxSize: KEPT_INSTRUCTIONS,
@@ -32,7 +32,8 @@ const known = new LRUCache<string, Pattern>({
 })
 
 /**
- * Compiles an ECMA-262 pattern for the linear-time engine. Nothing is compiled that is larger than `most`: undefined then.
+ * Compiles an ECMA-262 pattern for the linear-time engine (RE2). Returns undefined, without compiling, for a
+ * pattern larger than `most`.
  * @throws PatternError
  */
 export function compilePattern(source: string, most = Number.POSITIVE_INFINITY): Pattern | undefined {

@@ -4,27 +4,27 @@ import type { Clean, Reader } from './normalize.ts'
 
 const DEFS = '#/$defs/'
 
-/** The parts of a schema that are referred to. */
+/** Reference targets of a schema, as definitions. */
 export class Definitions {
   readonly all: Clean = {}
   private count = 0
 
-  /** Gives a clean schema a place; the answer refers to it. */
+  /** Adds a normalized schema as a definition and returns its reference. */
   add(schema: Clean | boolean): string {
     const name = `d${this.count++}`
     this.all[name] = schema
     return DEFS + name
   }
 
-  /** What a clean schema refers to. */
+  /** The target of a reference. */
   target({ $ref }: Clean): unknown {
     return typeof $ref === 'string' ? this.all[$ref.slice(DEFS.length)] : undefined
   }
 }
 
 /**
- * Makes every place that a read schema refers to a definition, reading what only references lead to. Only references
- * within the schema exist: nothing is ever fetched.
+ * Resolves references: turns each target into a definition, and normalizes targets that only references
+ * reach. Only local references are supported; nothing is fetched.
  */
 export function resolveReferences(
   reader: Reader,
@@ -32,7 +32,7 @@ export function resolveReferences(
   definitions: Definitions,
 ): void {
   const places = new Map<Clean | boolean, string>()
-  // Reading a target may append references, which this loop then reaches.
+  // Normalizing a target may append references, which this loop also processes.
   for (const { target, path, node } of reader.references) {
     if (reader.isDone) return
     const found = locate(raw, target) ?? (target[0] === '#' ? reader.anchors.get(target.slice(1)) : undefined)
@@ -56,10 +56,10 @@ export function resolveReferences(
   }
 }
 
-/** Schemas that follow each other on one value; each takes room on the stack. */
+/** Maximum depth of in-place applicators, each of which uses a stack frame. */
 const DEEPEST_IN_PLACE = 300
 
-/** The schemas applied to the very value this one is applied to. */
+/** In-place subschemas, which apply to the same value. */
 function inPlace(schema: Clean, definitions: Definitions): Clean[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? [])
   const maps = ['dependentSchemas', 'dependencies'].flatMap((keyword) => Object.values(schema[keyword] ?? {}))
@@ -67,7 +67,7 @@ function inPlace(schema: Clean, definitions: Definitions): Clean[] {
   return [...lists, ...maps, ...single, definitions.target(schema)].filter(isObject)
 }
 
-/** A schema with a reference that is part of an endless loop, if there is one; otherwise how deep references lead. */
+/** Detects a cycle of in-place references; otherwise returns their maximum depth. */
 function followInPlace(definitions: Definitions): { endless?: Clean | undefined; depth: number } {
   const starts = Object.values(definitions.all).filter(isObject)
   const depths = new Map<Clean, number>()
@@ -98,7 +98,7 @@ function followInPlace(definitions: Definitions): { endless?: Clean | undefined;
   return { depth }
 }
 
-/** What a reference by JSON Pointer (`#`, `#/…`) leads to. */
+/** Resolves a JSON Pointer reference (`#`, `#/…`). */
 export function locate(root: unknown, reference: string): { raw: unknown; path: Path } | undefined {
   const [hash, ...segments] = decoded(reference).split('/')
   if (hash !== '#') return undefined

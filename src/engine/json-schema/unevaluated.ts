@@ -3,7 +3,7 @@ import { keysOf } from './applicators.ts'
 import { isPlainObject, type Keyword } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 
-/** The items that no other keyword has evaluated. */
+/** `unevaluatedItems`: applies to items that no other keyword evaluated. */
 export const unevaluatedItems: Keyword = (value, parent, compiler) => {
   if (value === undefined) return undefined
   const evaluate = compiler.schema(value)
@@ -26,7 +26,7 @@ export const unevaluatedItems: Keyword = (value, parent, compiler) => {
   }
 }
 
-/** The properties that no other keyword has evaluated. */
+/** `unevaluatedProperties`: applies to properties that no other keyword evaluated. */
 export const unevaluatedProperties: Keyword = (value, parent, compiler) => {
   if (value === undefined) return undefined
   const evaluate = compiler.schema(value)
