@@ -18,11 +18,11 @@ const TOOL_KEYS = [
   'eager_input_streaming',
 ]
 
-/** Anthropic's Messages API. */
+/** Codec for the Anthropic Messages API. */
 export const anthropic: ProviderCodec = {
   id: 'anthropic',
   label: 'Anthropic',
-  // Newer models take 128 characters, all take 64.
+  // All models accept 64 characters; only newer ones accept 128.
   namePattern: /^[a-zA-Z0-9_-]{1,64}$/,
 
   open(native, at) {

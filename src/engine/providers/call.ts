@@ -3,7 +3,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Json, readObject, readString } from './input.ts'
 
-/** A call id becomes the external id of the record, so the rule for those holds. */
+/** Reads a call id, which becomes the record's external id and follows its rules. */
 export function readCallId(value: unknown, at: string): string {
   const id = readString(value, at)
   if (id !== '' && [...id].length <= LIMITS.externalIdChars && !hasControlCharacters(id)) return id
@@ -16,12 +16,12 @@ export function readCallId(value: unknown, at: string): string {
   })
 }
 
-/** Arguments given as an object; left out, they are empty. */
+/** Reads an arguments object; empty by default. */
 export function readArguments(value: unknown, at: string): Json {
   return value === undefined ? {} : readObject(value, at)
 }
 
-/** Refuses a call or tool whose `type` is none the provider documents. */
+/** Rejects a `type` that the provider does not document. */
 export function readType(value: unknown, at: string, allowed: readonly string[]): string {
   const type = readString(value, at)
   if (allowed.includes(type)) return type

@@ -2,48 +2,48 @@ import type { Json } from './input.ts'
 
 export type ProviderId = 'openai' | 'anthropic' | 'google' | 'mcp'
 
-/** The two spellings OpenAI has for the same thing: Chat Completions and Responses. */
+/** The two OpenAI formats: Chat Completions and Responses. */
 export type Shape = 'chat' | 'responses'
 
-/** What the schema engine can check. Anything else becomes an annotation. */
+/** Capabilities of the schema validator; unsupported keywords become annotations. */
 export type Checks = { isKnownFormat(name: string): boolean; canRunPattern(pattern: string): boolean }
 
-/** A native tool definition taken apart, before its schema is read. */
+/** A parsed native tool definition whose schema is not yet converted. */
 export type OpenedTool = {
-  /** The definition of this one tool, as it came. */
+  /** The original definition of this tool. */
   definition: Json
   name: unknown
   nameAt: string
-  /** A name for people, where the provider has one. */
+  /** Display name, if the provider has one. */
   title: unknown
   titleAt: string
   description: unknown
   descriptionAt: string
-  /** The parameters as they came; undefined when there are none. */
+  /** The original parameters; undefined without any. */
   schema: unknown
   schemaAt: string
-  /** `google` is the OpenAPI dialect with upper-case types, all else is JSON Schema. */
+  /** `google` is the OpenAPI dialect with upper-case types; `json` is JSON Schema. */
   dialect: 'json' | 'google'
 }
 
-/** A tool definition read: what its record type is made of. */
+/** A converted tool definition, from which a record type is created. */
 export type ToolDefinition = {
   name: string
-  /** JSON Pointer of the name, for faults found later. */
+  /** JSON Pointer of the name, for error details. */
   nameAt: string
-  /** JSON Pointer of the parameters, for faults found later. */
+  /** JSON Pointer of the parameters, for error details. */
   schemaAt: string
   title: string | null
   description: string | null
   jsonSchema: Json
-  /** Belongs in `display.source` of the record type: export starts from it. */
+  /** Stored as `display.source` of the record type; export restores the tool from it. */
   source: ToolSource
   warnings: string[]
 }
 
 type ToolSource = { provider: ProviderId; definition: Json }
 
-/** What export needs to know of a record type. */
+/** The parts of a record type that export needs. */
 export type ExportedType = {
   id: string
   name: string
@@ -52,51 +52,51 @@ export type ExportedType = {
   display: unknown
 }
 
-/** What a native definition is written from. */
+/** Input for writing a native definition. */
 export type ToolDraft = {
   alias: string
-  /** Differs from `alias` and the id only when the record type was given a name of its own. */
+  /** Set only when the record type's name differs from `alias` and the id. */
   title: string | null
   description: string | null
-  /** JSON Schema in the provider's dialect; undefined leaves the native parameters as they were. */
+  /** JSON Schema in the provider's dialect; undefined keeps the native parameters. */
   schema: Json | undefined
-  /** The definition this type was imported with, when it came from the same provider. */
+  /** The imported definition, if it came from the same provider. */
   native: OpenedTool | null
   shape: Shape
 }
 
-/** A native tool call taken apart. */
+/** A parsed native tool call. */
 export type ToolCall = {
   provider: ProviderId
-  /** Which of the provider's spellings it came in; the result is written in the same. */
+  /** Format variant of the call; the result uses the same one. */
   form: 'chat' | 'responses' | 'camel' | 'snake' | 'plain'
   name: string
   nameAt: string
   callId: string | null
   arguments: Json
-  /** JSON Pointer of the arguments inside the native call. */
+  /** JSON Pointer of the arguments in the native call. */
   argumentsAt: string
 }
 
 type ToolOutcome = { id: string; record_type: string; operation: string; record: unknown }
 
-/** One provider. Pure: no database, no clock. */
+/** Codec of one provider: pure functions without database or clock. */
 export type ProviderCodec = {
-  /** Also the `external_source` of records made from its calls. */
+  /** Provider id; also the `external_source` of records created from its calls. */
   id: ProviderId
   label: string
-  /** The names the provider takes. */
+  /** Pattern of valid tool names. */
   namePattern: RegExp
-  /** Takes a native entry of `tools` apart; Google's holds several tools. */
+  /** Parses a native entry of `tools`; a Google entry holds several tools. */
   open(native: unknown, at: string): OpenedTool[]
-  /** A JSON Schema in the provider's dialect; what it cannot say goes to `note`. */
+  /** Converts a JSON Schema to the provider's dialect; reports losses to `note`. */
   project(schema: Json, note: Note, native: OpenedTool | null): Json
   write(draft: ToolDraft, note: Note): Json
-  /** The list an API request carries. */
+  /** Wraps tools as the `tools` list of an API request. */
   wrap(tools: readonly Json[]): Json[]
   readCall(native: unknown, at?: string): ToolCall
   toolResult(call: ToolCall, outcome: ToolOutcome): Json
 }
 
-/** Takes one thing that was lost and, where it has one, the place in the schema. */
+/** Reports a loss and, if known, its place in the schema. */
 export type Note = (message: string, place?: string) => void

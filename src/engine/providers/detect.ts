@@ -9,20 +9,20 @@ const LABELS: Record<ProviderId, string> = {
   mcp: 'MCP',
 }
 
-/** Refuses a tool definition in another provider's shape, naming the provider it belongs to. */
+/** Rejects a tool definition in another provider's format, and names that provider. */
 export function refuseForeignTool(tool: Json, own: ProviderId, at: string): void {
   const other = toolShape(tool)
   if (other && other !== own) throw foreign('tool definition', other, own, at, `providers/${other}/import`)
 }
 
-/** Refuses a tool call in another provider's shape, naming the provider it belongs to. */
+/** Rejects a tool call in another provider's format, and names that provider. */
 export function refuseForeignCall(call: Json, own: ProviderId, at: string): void {
   const other = callShape(call)
   if (other && other !== own)
     throw foreign('tool call', other, own, at, `providers/${other}/records/<record type>`)
 }
 
-/** The 400 for what the provider runs itself: it has no parameters, so nothing to make a record type of. */
+/** The error for a server-side tool: it has no parameters, so it cannot become a record type. */
 export function serverTool(name: string, at: string, allowed: readonly string[]) {
   return invalid({
     path: at,
@@ -44,7 +44,7 @@ function toolShape(tool: Json): ProviderId | undefined {
 }
 
 function callShape(call: Json): ProviderId | undefined {
-  // A function_call with arguments in a string is what OpenAI's messages held before they had tool calls.
+  // A `function_call` with a JSON string of arguments is the legacy OpenAI format.
   const inner = call['functionCall'] ?? call['function_call']
   if (isObject(inner)) return typeof inner['arguments'] === 'string' ? 'openai' : 'google'
   if (call['type'] === 'tool_use') return 'anthropic'
@@ -77,7 +77,7 @@ function has(object: Json, ...keys: readonly string[]): boolean {
   return keys.some((key) => Object.hasOwn(object, key))
 }
 
-/** The first of some spellings of a key that an object has, else the first one. */
+/** The first key variant that the object has, else the first variant. */
 export function spelling(
   object: Json,
   ...keys: readonly [string, ...string[]]

@@ -12,17 +12,17 @@ import { readSchema } from './schema-in.ts'
 type ExportOptions = { checks: Checks; shape?: Shape }
 type Written = { tool: Json; alias: string; warnings: string[] }
 type Export = { provider: ProviderCodec['id']; tools: Json[]; warnings: string[] }
-/** Where a record type came from, and whether its schema is still the imported one. */
+/** The import source of a record type, and whether its schema is unchanged. */
 type Origin = { codec: ProviderCodec; tool: OpenedTool; unchanged: boolean }
 
-/** What every provider has a place for, and what is read rather than carried along. */
+/** Keys that every codec handles or that are converted rather than copied. */
 const COMMON = new Set(
   'type name description parameters input_schema inputSchema parametersJsonSchema parameters_json_schema'.split(
     ' ',
   ),
 )
 
-/** Record types as a provider's native tool definitions, with a word on all that was lost. */
+/** Converts record types to native tool definitions, with a warning for each loss. */
 export function exportTools(
   codec: ProviderCodec,
   types: readonly ExportedType[],
@@ -34,7 +34,7 @@ export function exportTools(
   )
 }
 
-/** Definitions as one export. */
+/** Combines written definitions into one export. */
 export function together(codec: ProviderCodec, written: readonly Written[]): Export {
   return {
     provider: codec.id,
@@ -43,7 +43,7 @@ export function together(codec: ProviderCodec, written: readonly Written[]): Exp
   }
 }
 
-/** One record type as a native tool definition, and the name it goes by there. */
+/** Converts one record type to a native tool definition, with its tool name. */
 export function writeTool(
   codec: ProviderCodec,
   type: ExportedType,
@@ -55,7 +55,8 @@ export function writeTool(
   const origin = readOrigin(type, checks)
   const native = origin?.codec === codec ? origin.tool : null
   if (origin && !native) noteForeignKeys(origin, note)
-  // Given back word for word while nothing has changed, else written anew from the schema as it is now.
+  // While the schema is unchanged, the native parameters are returned verbatim; otherwise they are
+  // regenerated.
   const schema = native && origin?.unchanged ? undefined : codec.project(authored(type, origin), note, native)
   const title = type.name === type.id || type.name === native?.title ? null : type.name
   const tool = codec.write(
@@ -65,12 +66,12 @@ export function writeTool(
   return { tool, alias: named, warnings: lines().map((line) => `${type.id}: ${line}`) }
 }
 
-/** The names a call may carry for a record type: its id, or the name it is exported under. */
+/** Accepted tool names of a record type: its id and its exported alias. */
 export function acceptedNames(codec: ProviderCodec, type: { id: string }): string[] {
   return [...new Set([type.id, alias(type.id, codec.namePattern)])]
 }
 
-/** Refuses a call of another function than the record type's. */
+/** Rejects a call whose tool name is not that of the record type. */
 export function requireCallName(codec: ProviderCodec, call: ToolCall, type: { id: string }): void {
   const allowed = acceptedNames(codec, type)
   if (allowed.includes(call.name)) return
@@ -85,7 +86,7 @@ export function requireCallName(codec: ProviderCodec, call: ToolCall, type: { id
   throw invalid(near === undefined ? detail : { ...detail, hint: near })
 }
 
-/** The definition kept at import. `display` is free for all to write, so anything else there means none. */
+/** Reads the stored import source. Any client can write `display`, so an invalid value means no source. */
 function readOrigin(type: ExportedType, checks: Checks): Origin | null {
   const source = isObject(type.display) ? type.display['source'] : undefined
   if (!isObject(source) || typeof source['provider'] !== 'string') return null
@@ -102,7 +103,7 @@ function readOrigin(type: ExportedType, checks: Checks): Origin | null {
   }
 }
 
-/** The schema with what import set aside as annotations back in its place. */
+/** The authored schema, with the keywords that import turned into annotations restored. */
 function authored(type: ExportedType, origin: Origin | null): Json {
   return origin ? recheck(type.jsonSchema) : type.jsonSchema
 }
@@ -115,7 +116,7 @@ function noteForeignKeys({ codec, tool }: Origin, note: Note): void {
   }
 }
 
-/** Only what JSON holds, so that two readings of the same text compare equal. */
+/** Normalizes a value to plain JSON for comparison. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
@@ -123,8 +124,8 @@ function plain(value: unknown): unknown {
 const MAX_CHARS = 64
 
 /**
- * The name a provider takes for a record type: its id, or a cleaned one that ends in a digest of the id.
- * It depends on nothing but the id, so a call keeps its meaning whatever else is exported.
+ * The tool name of a record type: its id, or a sanitized id with a digest suffix. It depends on the id only,
+ * so it is stable across exports.
  */
 function alias(id: string, pattern: RegExp): string {
   if (pattern.test(id)) return id

@@ -21,7 +21,10 @@ const TOOL_KEYS = [
   'behavior',
 ]
 
-/** Gemini, on the developer API and on Vertex AI; keys in camel case or, from the Python client, snake case. */
+/**
+ * Codec for Gemini, on the developer API and Vertex AI; keys in camel case, or in snake case from the Python
+ * client.
+ */
 export const google: ProviderCodec = {
   id: 'google',
   label: 'Google',
@@ -46,7 +49,7 @@ export const google: ProviderCodec = {
   },
 
   project(schema, note, native) {
-    // Google reads JSON Schema under the newer key; a tool that came with it keeps it.
+    // Google accepts JSON Schema under a newer key; a tool imported with it keeps that key.
     const takesJson = native !== null && native.dialect === 'json'
     return takesJson ? { ...followRef(schema, schema), type: 'object' } : toGoogle(schema, note)
   },
@@ -54,7 +57,7 @@ export const google: ProviderCodec = {
   write(draft) {
     const key = draft.native?.schemaAt.split('/').at(-1) ?? OPEN_API
     const empty = draft.schema && Object.keys(draft.schema['properties'] ?? {}).length === 0
-    // Google refuses an object without properties: a function that takes nothing has no parameters.
+    // Google rejects an object schema without properties, so a function without arguments has no parameters.
     if (!empty || key !== OPEN_API) return rewrite(draft, key)
     const { [OPEN_API]: _none, ...tool } = rewrite(draft, key)
     return tool

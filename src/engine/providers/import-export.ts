@@ -26,7 +26,10 @@ export type Imported = {
   meta: { count: number }
 }
 
-/** One record type per tool definition, all or none. @throws with details at `/tools/<i>` */
+/**
+ * Imports tool definitions as record types in one transaction.
+ * @throws with details at `/tools/<i>`
+ */
 export async function importTools(
   scope: WriteScope,
   baseId: string,
@@ -56,14 +59,16 @@ export async function importTools(
   })
 }
 
-/** The failures that are a tool's own: after them the others are tried as well, so that all are named. */
+/**
+ * Returns an error that concerns a single tool, so that the other tools are also checked; rethrows any other.
+ */
 function ofTool(thrown: unknown): DomainError {
   if (!(thrown instanceof DomainError)) throw thrown
   if (thrown.code === 'VALIDATION_ERROR' || thrown.details[0]?.code === 'records_invalid') return thrown
   throw thrown
 }
 
-/** What the definition says replaces what the type had; the rest of a type that exists stays. */
+/** Merges the definition into an existing type: imported fields replace, other fields remain. */
 async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition): Promise<RecordType> {
   const held = await scope.db.orm.recordType.findUnique({ where: { baseId_id: { baseId, id: tool.name } } })
   const display = { ...(held?.display as object | undefined), source: tool.source }
@@ -86,7 +91,7 @@ async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition
 
 const PAGE = 1000
 
-/** Record types as the provider's native definitions: those named, or all that the token may read. */
+/** Exports the named record types, or all that the token may read, as native tool definitions. */
 export async function exportRecordTypes(
   scope: Scope,
   baseId: string,
@@ -122,7 +127,7 @@ const tooLarge = () =>
     message: 'The definitions have more bytes than an answer may. Name fewer record types at a time.',
   })
 
-/** Each name once, each one that a type can have: an empty one, from a stray comma, is no type that is missing. */
+/** Rejects duplicate and invalid names. An empty name, from a stray comma, is invalid rather than missing. */
 function checkNames(named: readonly string[]): void {
   const wrong = named.find((id, i) => !isTypeId(id) || named.indexOf(id) !== i)
   if (wrong === undefined) return
@@ -137,7 +142,7 @@ function checkNames(named: readonly string[]): void {
 
 export type ToolCallRecord = RecordItem & { toolResult: unknown }
 
-// What the call was first sent with, whatever became of the record since.
+// The arguments that the record was created with, from its latest `create` entry in the change log.
 const FIRST_DATA = statement(
   'first_data',
   `SELECT data FROM plinth.change WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND operation = 'create'
@@ -148,7 +153,10 @@ const BY_PAIR = statement(
   `SELECT id FROM plinth.record WHERE base_id = $1 AND record_type = $2 AND external_source = $3 AND external_id = $4`,
 )
 
-/** A record from a native tool call. The same call again is the same record. @throws CONFLICT for its id with other arguments */
+/**
+ * Creates a record from a native tool call. Idempotent: the call id is the idempotency key.
+ * @throws CONFLICT for a reused id with other arguments
+ */
 export async function recordToolCall(
   scope: WriteScope,
   baseId: string,
@@ -197,7 +205,7 @@ const otherArguments = (path: string) =>
     ],
   })
 
-/** The same failure with its details moved to where the native object has them. */
+/** Maps the paths of error details to the native object. */
 const moved = (thrown: unknown, places: Record<string, string>): unknown =>
   withPaths(thrown, (path) => {
     const from = Object.keys(places).find((prefix) => path === prefix || path.startsWith(`${prefix}/`))

@@ -6,7 +6,9 @@ import { readString, wrongType } from './input.ts'
 import { notebook } from './notes.ts'
 import { readSchema } from './schema-in.ts'
 
-/** Native tool definitions as record types to be; every fault of every tool in one 400. */
+/**
+ * Parses native tool definitions into record type definitions; reports all faults of all tools in one 400.
+ */
 export function readTools(
   codec: ProviderCodec,
   natives: unknown,

@@ -2,27 +2,27 @@ import { nearest } from '../../contract/suggest.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
 import { pointer as rootedPointer } from '../../json/index.ts'
 
-/** A JSON object whose keys are not known yet. */
+/** A JSON object with unvalidated keys. */
 export type Json = Record<string, unknown>
 
-/** Whether a value is a JSON object, and not an array or null. */
+/** Type guard of JSON objects, excluding arrays and null. */
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `at` with more segments, escaped as JSON Pointer wants them. */
+/** Appends segments to a JSON Pointer, with escaping. */
 export function pointer(at: string, ...segments: readonly (string | number)[]): string {
   return at + rootedPointer(...segments)
 }
 
-/** The JSON name of a value's type, for messages. */
+/** The JSON type name of a value, for messages. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'nothing'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The 400 for a value of the wrong type, or one that is missing. */
+/** The 400 for a missing value or a wrong type. */
 export function wrongType(value: unknown, at: string, expected: string, hint?: string) {
   const detail: Detail = {
     path: at,
@@ -35,13 +35,19 @@ export function wrongType(value: unknown, at: string, expected: string, hint?: s
   return invalid(hint === undefined ? detail : { ...detail, hint })
 }
 
-/** The value as an object, else 400. */
+/**
+ * Reads an object.
+ * @throws VALIDATION_ERROR otherwise
+ */
 export function readObject(value: unknown, at: string, hint?: string): Json {
   if (!isObject(value)) throw wrongType(value, at, 'an object', hint)
   return value
 }
 
-/** The value as a string, else 400. */
+/**
+ * Reads a string.
+ * @throws VALIDATION_ERROR otherwise
+ */
 export function readString(value: unknown, at: string, hint?: string): string {
   if (typeof value !== 'string') throw wrongType(value, at, 'a string', hint)
   return value
@@ -49,7 +55,7 @@ export function readString(value: unknown, at: string, hint?: string): string {
 
 const KEYS_SHOWN = 20
 
-/** Refuses every key the provider does not document: a misspelt one must never pass for an absent one. */
+/** Rejects undocumented keys, so that a typo is not treated as an absent key. */
 export function onlyKeys(object: Json, at: string, allowed: readonly string[], what: string): void {
   const details = Object.keys(object)
     .filter((key) => !allowed.includes(key))

@@ -18,7 +18,7 @@ const TOOL_KEYS = [
   '_meta',
 ]
 
-/** The Model Context Protocol: an entry of `tools/list`, and the params of `tools/call`. */
+/** Codec for the Model Context Protocol: an entry of `tools/list`, and the params of `tools/call`. */
 export const mcp: ProviderCodec = {
   id: 'mcp',
   label: 'MCP',
@@ -48,7 +48,7 @@ export const mcp: ProviderCodec = {
     ]
   },
 
-  // MCP takes all of JSON Schema as long as the root says it is an object.
+  // MCP accepts any JSON Schema with root type object.
   project: (schema) => ({ ...followRef(schema, schema), type: 'object' }),
 
   write(draft) {
@@ -72,7 +72,7 @@ export const mcp: ProviderCodec = {
       form: 'plain',
       name: readString(call['name'], pointer(at, 'name')),
       nameAt: pointer(at, 'name'),
-      // The id of a JSON-RPC request counts from one in every session, so it names no call.
+      // A JSON-RPC request id restarts at one in each session, so it does not identify a call.
       callId: null,
       arguments: readArguments(call['arguments'], argumentsAt),
       argumentsAt,

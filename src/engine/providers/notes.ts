@@ -2,7 +2,7 @@ import type { Note } from './codec.ts'
 
 const PLACES_SHOWN = 5
 
-/** Gathers warnings, one line per message, however many places it concerns. */
+/** Collects warnings and merges equal messages across places. */
 export function notebook(): { note: Note; lines(): string[] } {
   const places = new Map<string, string[]>()
   return {

@@ -6,10 +6,10 @@ import { isObject, type Json, onlyKeys, pointer, readObject, readString, wrongTy
 import { fitsStrict, flattenRoot, itemsEverywhere } from './schema-out.ts'
 
 const FUNCTION_KEYS = ['name', 'description', 'parameters', 'strict']
-/** Keys a Responses tool has and a Chat Completions one has not. */
+/** Keys of a Responses tool that Chat Completions does not have. */
 const RESPONSES_ONLY = ['defer_loading', 'allowed_callers', 'output_schema']
 
-/** OpenAI, in both its shapes: Chat Completions nests the function, Responses does not. */
+/** Codec for both OpenAI formats: Chat Completions nests the function, Responses does not. */
 export const openai: ProviderCodec = {
   id: 'openai',
   label: 'OpenAI',
@@ -56,7 +56,7 @@ export const openai: ProviderCodec = {
     if (same && was) return rewrap(was, body, strict, draft)
     if (draft.shape === 'chat')
       return { type: 'function', function: { ...body, ...(strict === null ? {} : { strict }) } }
-    // Responses takes a tool that says nothing for a strict one, so a tool that is not strict says so.
+    // Responses defaults `strict` to true, so a non-strict tool sets it to false.
     return {
       type: 'function',
       ...body,
@@ -81,7 +81,7 @@ export const openai: ProviderCodec = {
     }
     readType(call['type'], pointer(at, 'type'), ['function', 'function_call'])
     const place = pointer(at, 'function')
-    // A client that gathers a stream is left with the index of the call.
+    // Accumulated stream deltas keep the `index` of the call.
     onlyKeys(call, at, ['type', 'id', 'function', 'index'], 'An OpenAI tool call')
     const body = readObject(call['function'], place)
     onlyKeys(body, place, ['name', 'arguments'], 'An OpenAI function call')
@@ -123,7 +123,7 @@ function parts({ definition }: OpenedTool): Parts {
     : { shape: 'responses', definition, body: definition }
 }
 
-/** Strict only where the tool was, and only while its schema is one that OpenAI takes as strict. */
+/** The `strict` flag: set only if the tool had it and the schema still satisfies OpenAI's strict mode. */
 function writeStrict(draft: ToolDraft, was: unknown, note: (message: string) => void): boolean | null {
   if (was !== true || draft.schema === undefined || fitsStrict(draft.schema, true)) {
     return typeof was === 'boolean' ? was : null
@@ -132,7 +132,7 @@ function writeStrict(draft: ToolDraft, was: unknown, note: (message: string) => 
   return false
 }
 
-/** The definition as it was imported, with what has changed since in its place. */
+/** The imported definition with its changed parts replaced. */
 function rewrap(was: Parts, body: Json, strict: boolean | null, draft: ToolDraft): Json {
   const now: Json = { ...was.body, ...body }
   if (draft.description === null && typeof was.body['description'] === 'string') delete now['description']

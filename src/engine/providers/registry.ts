@@ -6,7 +6,7 @@ import { google } from './google.ts'
 import { mcp } from './mcp.ts'
 import { openai } from './openai.ts'
 
-/** Every provider, by each name a path may give it. `gemini` is what most call Google's API. */
+/** Codecs by the provider names accepted in paths. `gemini` is an alias of `google`. */
 export const PROVIDERS: Readonly<Record<string, ProviderCodec>> = {
   openai,
   anthropic,
@@ -15,7 +15,10 @@ export const PROVIDERS: Readonly<Record<string, ProviderCodec>> = {
   mcp,
 }
 
-/** The provider of that name, else 400. */
+/**
+ * Looks up a codec.
+ * @throws VALIDATION_ERROR for an unknown name
+ */
 export function provider(name: string): ProviderCodec {
   const allowed = Object.keys(PROVIDERS)
   const found = Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined

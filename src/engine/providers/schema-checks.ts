@@ -2,7 +2,7 @@ import type { Checks, Note } from './codec.ts'
 import { isObject, type Json, pointer } from './input.ts'
 import { mapChildren, omit, pickMissing, someSchema } from './schema-walk.ts'
 
-/** Keywords that are kept under `x-<keyword>` where nothing can check them. */
+/** Keywords that become `x-<keyword>` when the validator does not support them. */
 const UNCHECKED = [
   'format',
   'pattern',
@@ -14,18 +14,20 @@ const UNCHECKED = [
   'oneOf',
 ]
 
-/** Turns formats nobody defines and patterns without a linear-time run into annotations, saying where. */
+/**
+ * Turns unknown formats and patterns without linear-time execution into annotations, with a warning for each.
+ */
 export function uncheck(schema: Json, at: string, checks: Checks, note: Note): Json {
   const entries = Object.entries(split(schema, at, checks, note)).map(([key, value]): [string, unknown] => {
     if (!cannotCheck(key, value, checks)) return [key, value]
-    // Google marks every enum so. Nothing goes unchecked by it: `enum` itself stays.
+    // Google adds this format to every enum. `enum` itself is still validated, so there is no warning.
     if (value !== 'enum' || !schema['enum']) note(told(key, value), pointer(at, key))
     return [`x-${key}`, value]
   })
   return mapChildren(Object.fromEntries(entries), at, (child, place) => uncheck(child, place, checks, note))
 }
 
-/** The inverse of `uncheck`: the schema as its author wrote it. */
+/** The inverse of `uncheck`: restores the authored schema. */
 export function recheck(schema: Json): Json {
   let result = schema
   for (const key of UNCHECKED) {
@@ -42,8 +44,8 @@ export function recheck(schema: Json): Json {
 function cannotCheck(key: string, value: unknown, checks: Checks): boolean {
   if (key === 'format') return typeof value === 'string' && !checks.isKnownFormat(value)
   if (key === 'pattern') return typeof value === 'string' && !checks.canRunPattern(value)
-  // Without its pattern, a branch under one of these would match more, and so the whole would refuse
-  // what it was meant to accept.
+  // Without its pattern, a branch of these keywords would match more values, and the schema would then reject
+  // valid ones.
   if (key === 'not' || key === 'if' || key === 'oneOf')
     return someSchema(value, (each) => hasDeadPattern(each, checks))
   return false
@@ -62,7 +64,7 @@ function deadProperties(schema: Json, { canRunPattern }: Checks): Json {
   return Object.fromEntries(Object.entries(patterns).filter(([pattern]) => !canRunPattern(pattern)))
 }
 
-/** Takes the entries of `patternProperties` apart that cannot run. */
+/** Splits off unsupported entries of `patternProperties`. */
 function split(schema: Json, at: string, checks: Checks, note: Note): Json {
   const dead = deadProperties(schema, checks)
   if (!isObject(schema['patternProperties']) || Object.keys(dead).length === 0) return schema
@@ -73,7 +75,7 @@ function split(schema: Json, at: string, checks: Checks, note: Note): Json {
     patternProperties: pickMissing(schema['patternProperties'], dead),
     'x-patternProperties': dead,
   }
-  // The keys those patterns allowed would now count as additional ones, and be refused.
+  // Keys that the removed patterns allowed would otherwise count as additional properties.
   for (const key of ['additionalProperties', 'unevaluatedProperties']) {
     if (result[key] === undefined) continue
     result[`x-${key}`] = result[key]

@@ -5,7 +5,7 @@ import { mapChildren, omit } from './schema-walk.ts'
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
 
-/** The Python client writes Google's schemas in snake case. */
+/** Snake-case keys of Google's Python client. */
 const SPELLINGS: Record<string, string> = {
   max_items: 'maxItems',
   min_items: 'minItems',
@@ -20,10 +20,10 @@ const SPELLINGS: Record<string, string> = {
   ref: '$ref',
 }
 
-/** 64-bit integers, which Google's JSON may carry as strings. */
+/** 64-bit integers, which Google's JSON may encode as strings. */
 const COUNTS = ['maxItems', 'minItems', 'maxLength', 'minLength', 'maxProperties', 'minProperties']
 
-/** Google's OpenAPI dialect as JSON Schema. What is JSON Schema already passes unchanged. */
+/** Converts Google's OpenAPI dialect to JSON Schema. JSON Schema input is unchanged. */
 export function fromGoogle(schema: Json, at: string): Json {
   const spelt = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
@@ -48,7 +48,7 @@ function readType(schema: Json, at: string): Json {
     throw invalid(near === undefined ? detail : { ...detail, hint: near })
   }
   const result: Json = { ...schema, type: lower }
-  // Google spells every enum in strings, those of numbers too.
+  // Google encodes numeric enum values as strings.
   if ((lower === 'integer' || lower === 'number') && Array.isArray(schema['enum'])) {
     result['enum'] = schema['enum'].map((each) => number(each))
   }

@@ -5,10 +5,10 @@ import { uncheck } from './schema-checks.ts'
 import { fromGoogle } from './schema-from-google.ts'
 import { omit } from './schema-walk.ts'
 
-/** The two dialects record types are written in. */
+/** URIs of the supported JSON Schema dialects. */
 const DIALECTS = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/
 
-/** The parameters of a tool as the JSON Schema of a record type. Doing it twice changes nothing more. */
+/** Converts tool parameters to the JSON Schema of a record type. Idempotent. */
 export function readSchema(tool: OpenedTool, checks: Checks, note: Note): Json {
   const { schema, schemaAt: at, dialect } = tool
   if (schema === undefined) return { type: 'object', properties: {} }
@@ -18,8 +18,8 @@ export function readSchema(tool: OpenedTool, checks: Checks, note: Note): Json {
 }
 
 /**
- * A schema of another dialect is read as 2020-12: to tool authors `$schema` is what their generator
- * happened to print, and most of what they use means the same in every draft.
+ * Treats any other dialect as 2020-12: generators often emit an arbitrary `$schema`, and common keywords have
+ * the same meaning in every draft.
  */
 function knownDialect(schema: Json, at: string, note: Note): Json {
   const { $schema } = schema
@@ -28,7 +28,7 @@ function knownDialect(schema: Json, at: string, note: Note): Json {
   return omit(schema, '$schema')
 }
 
-/** Arguments are always an object, so a root that leaves its type out, or allows null as well, means one. */
+/** Sets the root type to object, since arguments always are one: a missing or nullable type is replaced. */
 function objectRoot(schema: Json, at: string): Json {
   const { type } = schema
   if (type === 'object') return schema

@@ -3,10 +3,10 @@ import { isObject, type Json, pointer } from './input.ts'
 import { joined, mapChildren, mergeAll, mergeSchemas, omit, resolveRef, someSchema } from './schema-walk.ts'
 
 const REF_HOPS = 16
-/** Model APIs refuse a whole request for one of these at the root of a tool's parameters. */
+/** Root keywords for which model APIs reject the whole request. */
 const ROOT_ONLY = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const']
 
-/** A schema whose root is a plain object: what its combinations name becomes properties of the root. */
+/** Flattens root combinators: properties of their branches become root properties. */
 export function flattenRoot(schema: Json, label: string, note: Note): Json {
   const own = followRef(schema, schema)
   let root = mergeAll([own, ...branches(own, schema, ['allOf'])])
@@ -14,7 +14,7 @@ export function flattenRoot(schema: Json, label: string, note: Note): Json {
     .map((branch) => branch['properties'])
     .filter(isObject)
   const properties = root['properties'] ?? {}
-  // Where the root closes its properties, a branch cannot open them.
+  // A branch cannot add properties to a closed root.
   if (root['additionalProperties'] !== false && isObject(properties) && more.length > 0)
     root = { ...root, properties: joined([properties, ...more]) }
   for (const key of ROOT_ONLY) {
@@ -24,14 +24,14 @@ export function flattenRoot(schema: Json, label: string, note: Note): Json {
   return { ...omit(root, ...ROOT_ONLY), type: 'object' }
 }
 
-/** OpenAI refuses an array that does not say what it holds. */
+/** Adds `items` to arrays without it, which OpenAI requires. */
 export function itemsEverywhere(schema: Json): Json {
   const types = [schema['type']].flat()
   const bare = types.includes('array') && schema['items'] === undefined && schema['prefixItems'] === undefined
   return mapChildren(bare ? { ...schema, items: {} } : schema, '', itemsEverywhere)
 }
 
-/** Notes the property names outside what a provider accepts. */
+/** Warns of property names that the provider does not accept. */
 export function notePropertyNames(schema: Json, pattern: RegExp, label: string, note: Note, at = ''): void {
   for (const name of Object.keys(isObject(schema['properties']) ? schema['properties'] : {})) {
     if (!pattern.test(name)) note(`${label} refuses this property name`, pointer(at, 'properties', name))
@@ -39,7 +39,7 @@ export function notePropertyNames(schema: Json, pattern: RegExp, label: string, 
   mapChildren(schema, at, (child, place) => notePropertyNames(child, pattern, label, note, place))
 }
 
-/** Whether a strict mode takes the schema: objects are closed and, for OpenAI, every property is required. */
+/** Whether a schema satisfies strict mode: closed objects and, for OpenAI, all properties required. */
 export function fitsStrict(schema: Json, everyPropertyRequired: boolean): boolean {
   return !someSchema(schema, (each) => {
     const properties = each['properties']
@@ -53,7 +53,7 @@ export function fitsStrict(schema: Json, everyPropertyRequired: boolean): boolea
   })
 }
 
-/** A schema with its own `$ref` replaced by what it names; keywords beside the reference stay and win. */
+/** Inlines the root `$ref`; sibling keywords take precedence. */
 export function followRef(schema: Json, root: Json): Json {
   let found = schema
   for (let hop = 0; hop < REF_HOPS; hop++) {

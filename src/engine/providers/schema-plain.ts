@@ -3,7 +3,7 @@ import { mergeAll, mergeSchemas, omit, resolveRef } from './schema-walk.ts'
 
 const HOPS = 16
 
-/** The keywords that speak of one type only. */
+/** Type-specific keywords. */
 const OWN: Record<string, readonly string[]> = {
   object:
     'properties required additionalProperties patternProperties minProperties maxProperties propertyNames'.split(
@@ -14,19 +14,19 @@ const OWN: Record<string, readonly string[]> = {
   number: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'.split(' '),
 }
 
-/** One node of a schema in terms any dialect has: at most one type, or branches with one each. */
+/** A simplified schema node: at most one type, or branches of one type each. */
 export type Told = { schema: Json; type?: string; nullable: boolean; branches?: Json[]; refs: string[] }
 
 type Say = (message: string) => void
 
-/** Resolves references, `allOf`, `const`, null and lists of types; `say` hears what did not survive. */
+/** Resolves references, `allOf`, `const`, null and type lists; reports losses to `say`. */
 export function plainSchema(value: unknown, root: Json, say: Say, hops = 0): Told {
   if (value === false) say('Google has no schema that refuses every value')
   const { schema, refs } = settle(isObject(value) && hops < HOPS ? value : {}, root, say)
   const types = [schema['type']].flat().filter((type) => typeof type === 'string')
   const branched = [schema['anyOf'], schema['oneOf']].filter((each) => Array.isArray(each))
   const [given, another] = branched
-  // A list of values says more than any combination beside it.
+  // An enum is more specific than any combinator beside it.
   if (!given || Array.isArray(schema['enum'])) {
     if (given) say('Google has no "anyOf" or "oneOf" beside "enum"')
     return { ...oneType(omit(schema, 'anyOf', 'oneOf'), types), refs }
@@ -45,7 +45,7 @@ export function plainSchema(value: unknown, root: Json, say: Say, hops = 0): Tol
   return { schema: base, nullable, branches: solid.map((each) => mergeSchemas(asSchema(each), shared)), refs }
 }
 
-/** Follows `$ref` and merges `allOf` until neither is left; then spells what is left one way. */
+/** Resolves `$ref` and merges `allOf` until neither remains, then normalizes the result. */
 function settle(from: Json, root: Json, say: Say): { schema: Json; refs: string[] } {
   const refs: string[] = []
   const { const: only, examples, ...rest } = unfold(from, root, say, refs)
@@ -77,7 +77,7 @@ function unfold(from: Json, root: Json, say: Say, refs: string[]): Json {
   return mergeAll(all)
 }
 
-/** What the branches of an `allOf` may each say. */
+/** Keywords that can be merged across `allOf` branches. */
 const JOINED = new Set(['properties', 'required', 'type', 'title', 'description'])
 
 function oneType(schema: Json, types: readonly string[]): Omit<Told, 'refs'> {
@@ -99,14 +99,14 @@ function oneType(schema: Json, types: readonly string[]): Omit<Told, 'refs'> {
   return type === undefined ? { schema: plain, nullable } : { schema: plain, type, nullable }
 }
 
-/** The types an untyped schema speaks of. */
+/** Infers the types of an untyped schema from its keywords. */
 function guess(schema: Json, values: readonly unknown[] | undefined): string[] {
   if (values) return [...new Set(values.filter((value) => value !== null).map(typeOf))]
   const found = Object.keys(OWN).find((type) => OWN[type]?.some((key) => schema[key] !== undefined))
   return found === undefined ? [] : [found]
 }
 
-/** What a schema of several types says of one of them. */
+/** The part of a multi-type schema for one type. */
 function narrow(schema: Json, type: string): Json {
   const family = type === 'integer' ? 'number' : type
   const foreign = Object.keys(OWN).filter((each) => each !== family)

@@ -3,16 +3,16 @@ import { isObject, type Json, pointer } from './input.ts'
 import { flattenRoot } from './schema-out.ts'
 import { plainSchema, type Told } from './schema-plain.ts'
 
-/** Past this many nodes inlining stops: a few nested references can unfold into millions. */
+/** Node limit of inlining: a few nested references can expand into millions. */
 const NODES = 5000
-/** How often one reference may stand inside itself. */
+/** Recursion limit per reference. */
 const SAME_REF = 2
 
 const KEPT =
   'title description default example propertyOrdering minItems maxItems minLength maxLength pattern minProperties maxProperties minimum maximum'.split(
     ' ',
   )
-/** These say nothing about values, or are written by other means. */
+/** Keywords without effect on validation, or converted separately. */
 const SILENT = '$schema $id $anchor $comment $defs definitions type enum format x-format'.split(' ')
 const HEARD = new Set([...KEPT, ...SILENT])
 const FORMATS: Record<string, readonly string[]> = {
@@ -23,7 +23,7 @@ const FORMATS: Record<string, readonly string[]> = {
 
 type Trip = { root: Json; note: Note; nodes: number }
 
-/** JSON Schema in Google's OpenAPI dialect, references inlined. */
+/** Converts JSON Schema to Google's OpenAPI dialect, with references inlined. */
 export function toGoogle(schema: Json, note: Note): Json {
   return write(flattenRoot(schema, 'Google', note), '', { root: schema, note, nodes: 0 }, [])
 }
@@ -47,14 +47,14 @@ function write(schema: unknown, at: string, trip: Trip, refs: readonly string[])
   return out
 }
 
-/** As little as Google takes for a schema of that type. */
+/** Minimal valid schema of a type, used at a limit. */
 function cutOff(type: unknown, at: string, note: Note): Json {
   note('Google has no references: what repeats itself is cut off', at)
   if (type === 'array') return { type: 'ARRAY', items: { type: 'STRING' } }
   return { type: typeof type === 'string' ? type.toUpperCase() : 'STRING' }
 }
 
-/** Google refuses most keywords beside `anyOf`, so each branch carries them. */
+/** Copies sibling keywords into each `anyOf` branch, since Google rejects most keywords beside `anyOf`. */
 function writeBranches(
   told: Told,
   branches: readonly Json[],
@@ -90,13 +90,13 @@ function writeEnum(schema: Json, type: string, at: string, note: Note): Json {
   const values = schema['enum']
   if (!Array.isArray(values)) return {}
   if (type === 'string') return { enum: values }
-  // The numbers of an enum are strings to Google, marked by the format.
+  // Google encodes numeric enums as strings with format `enum`.
   if (type === 'integer') return { format: 'enum', enum: values.map(String) }
   note(`Google has no enum of type ${type}`, at)
   return {}
 }
 
-/** A format Google does not take is said in words, which is what a model reads anyway. */
+/** Writes an unsupported format into the description, which the model reads. */
 function writeFormat(schema: Json, type: string): Json {
   const { format, description } = schema
   if (typeof format !== 'string' || Array.isArray(schema['enum'])) return {}

@@ -18,9 +18,9 @@ const MAP = new Set([
 
 type Visit = (child: Json, at: string) => unknown
 
-/** A copy of a schema with every direct subschema replaced by what `visit` makes of it. */
+/** Copies a schema and maps every direct subschema with `visit`. */
 export function mapChildren(schema: Json, at: string, visit: Visit): Json {
-  // Booleans, and whatever no meta-schema would accept, stay: saying so is the schema engine's part.
+  // Booleans and invalid subschemas are kept; the validator reports them.
   const one = (value: unknown, place: string) => (isObject(value) ? visit(value, place) : value)
   const child = (key: string, value: unknown): unknown => {
     const place = pointer(at, key)
@@ -35,7 +35,7 @@ export function mapChildren(schema: Json, at: string, visit: Visit): Json {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, child(key, value)]))
 }
 
-/** Whether `test` holds for a schema or for any schema within it. */
+/** Whether `test` holds for the schema or any subschema. */
 export function someSchema(schema: unknown, test: (schema: Json) => boolean): boolean {
   if (Array.isArray(schema)) return schema.some((each) => someSchema(each, test))
   if (!isObject(schema)) return false
@@ -47,7 +47,7 @@ export function someSchema(schema: unknown, test: (schema: Json) => boolean): bo
   return found
 }
 
-/** What a local `$ref` points at; undefined for a remote one, an anchor, or nothing. */
+/** Resolves a local `$ref`; undefined for a remote reference, an anchor or a missing target. */
 export function resolveRef(root: Json, ref: string): unknown {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined
@@ -61,10 +61,10 @@ export function resolveRef(root: Json, ref: string): unknown {
   return found
 }
 
-/** Two schemas that both apply, as one: what `base` says wins where both speak. */
+/** Merges two schemas as `allOf` would; `base` takes precedence. */
 export const mergeSchemas = (base: Json, more: Json): Json => mergeAll([base, more])
 
-/** Schemas that all apply, as one: an earlier one wins over those after it. Linear, for lists of thousands. */
+/** Merges schemas; earlier ones take precedence. Runs in linear time, for lists of thousands. */
 export function mergeAll(schemas: readonly Json[]): Json {
   const merged: Json = Object.assign({}, ...schemas.toReversed())
   const properties = schemas.map((schema) => schema['properties']).filter((each) => each !== undefined)
@@ -74,7 +74,7 @@ export function mergeAll(schemas: readonly Json[]): Json {
   return merged
 }
 
-/** The entries of all; an earlier one wins. */
+/** Merges objects; earlier ones take precedence. */
 export function joined(objects: readonly Json[]): Json {
   const entries = new Map<string, unknown>()
   for (const object of objects)
@@ -82,12 +82,12 @@ export function joined(objects: readonly Json[]): Json {
   return Object.fromEntries(entries)
 }
 
-/** The entries of `from` that `than` does not have. */
+/** The entries of `from` whose keys are not in `than`. */
 export function pickMissing(from: Json, than: Json): Json {
   return Object.fromEntries(Object.entries(from).filter(([key]) => !Object.hasOwn(than, key)))
 }
 
-/** A copy without some keys. */
+/** Copies an object without the given keys. */
 export function omit(object: Json, ...keys: readonly string[]): Json {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
