@@ -1,4 +1,4 @@
-/** Runs one read-only SQL query of a user. */
+/** SQL endpoint: runs one read-only query of a user. */
 import { digest } from '../../contract/canonical-hash.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { demandSight } from '../access/access.ts'
@@ -18,9 +18,9 @@ export type SqlResult = {
 }
 
 /**
- * Runs one read-only statement over what the token may read of the base.
- * @throws FORBIDDEN without a grant on it or with the endpoint switched off, NOT_FOUND when there is no such base,
- * VALIDATION_ERROR for anything but a pure read of granted data, RATE_LIMITED while too many are under way
+ * Runs one read-only statement over the data of a base that the token may read.
+ * @throws FORBIDDEN without a grant or with the endpoint disabled, NOT_FOUND without the base,
+ * VALIDATION_ERROR for anything but a pure read of granted data, RATE_LIMITED above the concurrency limit
  */
 export async function runSql(scope: Scope, baseId: string, input: SqlInput): Promise<SqlResult> {
   demandSight(scope.access, baseId)
@@ -62,7 +62,7 @@ const switchedOff = () =>
     ],
   })
 
-// A base made again under the id of a deleted one counts its types from 0 again, but at another time.
+// A base recreated under a deleted id restarts its type counter, but has another creation time.
 const VERSION = statement(
   'sql_types_version',
   `SELECT types_version || ' ' || created_at AS version FROM plinth.base WHERE id = $1`,
@@ -73,13 +73,16 @@ const TYPES = statement(
    ORDER BY id`,
 )
 
-/** What the token may read of the base. */
+/** The token's read scope of the base. */
 function reachOf({ access }: Scope, baseId: string): Reach {
   const types = access.types('read', baseId)
   return { baseId, recordTypes: types === '*' ? ['*'] : [...types].sort() }
 }
 
-/** The relations of a reach: one object for as long as the types of the base stay as they are. @throws NOT_FOUND */
+/**
+ * The catalog of a scope: the same object until the types of the base change.
+ * @throws NOT_FOUND
+ */
 async function catalogOf(scope: Scope, { baseId, recordTypes }: Reach): Promise<Catalog> {
   const [base] = await scope.db.query<{ version: string }>(VERSION, [baseId])
   if (!base) throw baseNotFound(baseId)

@@ -1,19 +1,19 @@
-/** Arrays of PostgreSQL as the text it sends: `{a,"b\"c",NULL,{…}}`. */
+/** Parser of PostgreSQL array text: `{a,"b\"c",NULL,{…}}`. */
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 
 type Read = (text: string) => unknown
 
-/** Steps between two looks at the clock. */
+/** Steps between two checks of the time slice. */
 const STEPS = 4096
 
-/** An array's items, each read by `read`. */
+/** Parses an array and reads each item with `read`. */
 export function readArray(text: string, read: Read): unknown[] {
   const walk = new Walk(text, read)
   while (walk.step()) {}
   return walk.items
 }
 
-/** The same for text of megabytes. */
+/** The asynchronous variant for large text, which yields to the event loop. */
 export async function readArrayInTurns(text: string, read: Read): Promise<unknown[]> {
   const walk = new Walk(text, read)
   for (let i = 1; walk.step(); i++) if (i % STEPS === 0 && turnIsOver()) await nextTurn()
@@ -28,14 +28,14 @@ class Walk {
   #list = this.items
   #at: number
 
-  /** Bounds stand before an array that is not counted from 1. */
+  /** An array with non-default lower bounds has a bounds prefix. */
   constructor(text: string, read: Read) {
     this.#text = text
     this.#read = read
     this.#at = text.indexOf('{') + 1
   }
 
-  /** Reads one item, or one bracket. False at the end. */
+  /** Parses one item or bracket. False at the end. */
   step(): boolean {
     const char = this.#text[this.#at]
     if (char === undefined) return false
@@ -79,5 +79,5 @@ class Walk {
 
 const QUOTE = 34
 const BACKSLASH = 92
-/** A comma, or the end of the array. */
+/** A comma or a closing brace. */
 const ENDS = new Set([44, 125])

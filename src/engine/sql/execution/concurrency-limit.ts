@@ -1,9 +1,12 @@
 import { busy } from '../../../foundation/errors.ts'
 
-/** Takes a place for a statement of a token; what it answers gives the place back. @throws RATE_LIMITED when none is free */
+/**
+ * Acquires a slot for a statement of a token; the returned function releases it.
+ * @throws RATE_LIMITED when none is free
+ */
 export type TakeSlot = (token: string) => () => void
 
-/** Bounds how many statements of this process are under way, in all and of one token. */
+/** Concurrency limit: the maximum of running statements per process and per token. */
 export function openSlots(most: number, mostOfToken: number): TakeSlot {
   const held = new Map<string, number>()
   let all = 0
@@ -25,6 +28,6 @@ export function openSlots(most: number, mostOfToken: number): TakeSlot {
   }
 }
 
-/** The refusal of a statement for which there is no room now. */
+/** The error for a statement without a free slot. */
 export const noSlot = (why: string) =>
   busy(why, 'Send statements one after another, or wait for Retry-After.')

@@ -1,4 +1,4 @@
-/** What PostgreSQL says of a statement, in words that show neither values nor what lies behind the relations. */
+/** Maps PostgreSQL errors to messages that reveal neither values nor the SQL behind the relations. */
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { sqlState, unreachable } from '../../database/errors.ts'
 import { noSlot } from './concurrency-limit.ts'
@@ -47,12 +47,15 @@ const BY_STATE: Readonly<Record<string, Words>> = {
   '53400': TOO_MUCH,
 }
 
-/** Classes of errors that PostgreSQL finds in the text before it reads any row: their words hold names and types only. */
+/**
+ * SQLSTATE classes of parse and analysis errors, raised before any row is read: their messages hold only
+ * names and types.
+ */
 const SAYS_ITSELF = /^(42|0A)/
-/** What our own part of an executed statement is made of. */
+/** Identifiers of the generated part of a statement. */
 const OURS = /plinth|base_id|json_schema|pg_catalog/
 
-/** What a caller is told of a failed statement. */
+/** Maps the error of a failed statement to the one that the caller receives. */
 export function toFailure(thrown: unknown, timeoutMs: number): unknown {
   if (thrown instanceof DomainError) return thrown
   if (thrown instanceof Stopped) return timedOut(timeoutMs, thrown)

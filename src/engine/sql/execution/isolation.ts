@@ -1,12 +1,13 @@
 import { type Db, statement } from '../../database/client.ts'
 
 /**
- * What keeps a statement inside its token's grants beside the parser. `full`: a login role for each set of grants, on a
- * database whose catalogs and dangerous functions are closed to it; `roles`: the roles alone; `parser_only`: neither.
+ * Isolation of statements in addition to the parser. `full`: a login role per set of grants, in a database
+ * with PUBLIC privileges revoked on catalogs and dangerous functions; `roles`: the login roles only;
+ * `parser_only`: neither.
  */
 export type Isolation = 'full' | 'roles' | 'parser_only'
 
-// A database that others use too keeps its privileges: they may rely on them.
+// A shared database keeps its PUBLIC privileges, since other users may rely on them.
 const ABILITIES = statement(
   'sql_abilities',
   `SELECT r.rolsuper, r.rolcreaterole, EXISTS (
@@ -19,7 +20,7 @@ const ABILITIES = statement(
    FROM pg_roles r WHERE r.rolname = current_user`,
 )
 
-/** How far the server's login can go in keeping statements apart. */
+/** Detects the isolation level that the privileges of the server's login allow. */
 export async function findIsolation(db: Db): Promise<Isolation> {
   const [row] = await db.query<{ rolsuper: boolean; rolcreaterole: boolean; shared: boolean }>(ABILITIES, [])
   if (row?.rolsuper && !row.shared) return 'full'
@@ -33,6 +34,6 @@ const WARNINGS = {
     'SQL statements run under the login of the server, kept to their grants by the parser alone: let the login create roles, or set PLINTH_SQL_ENABLED=false',
 } as const
 
-/** What an operator is told; nothing when all is as it should be. */
+/** The log warning for partial isolation; undefined for full isolation. */
 export const warningOf = (isolation: Isolation): string | undefined =>
   isolation === 'full' ? undefined : WARNINGS[isolation]

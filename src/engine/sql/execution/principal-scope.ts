@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
 
-/** What one principal may read: a base and the ids of record types in order, or `*` alone for all of them. */
+/** The read scope of a principal: a base and its record type ids in order, or only `*` for all of them. */
 export type Reach = { readonly baseId: string; readonly recordTypes: readonly string[] }
 
-/** The reach of the server's own login, where no roles can be made: the parser alone keeps to the grants. */
+/** The scope of the server's own login, used without login roles: only the parser enforces the grants. */
 export const EVERYWHERE: Reach = { baseId: '*', recordTypes: ['*'] }
 
-/** The group that all roles of a database belong to; it holds what they have in common. */
+/** The group role of a database; it holds the common privileges. */
 export const groupOf = (database: number): string => `plinth_sql_${database}`
 
-/** The role of a reach. The database's id is in its name, since all databases of a cluster share their roles. */
+/**
+ * The role name of a scope. It includes the database's OID, since the databases of a cluster share their
+ * roles.
+ */
 export function roleOf(database: number, { baseId, recordTypes }: Reach): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([baseId, recordTypes]))

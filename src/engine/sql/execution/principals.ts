@@ -1,4 +1,4 @@
-/** The login roles that statements run under: one for each base and set of record types, made when first needed. */
+/** Login roles that statements run under: one per base and set of record types, created on first use. */
 import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
@@ -7,13 +7,13 @@ import { EVERYWHERE, type Reach, roleOf } from './principal-scope.ts'
 import { dropUnusedRoles, makeRole, type Principal, prepareRoles } from './roles.ts'
 
 export type Principals = {
-  /** The name of a reach's role, whether or not it is there. */
+  /** The role name of a scope, whether or not the role exists. */
   roleOf(reach: Reach): Promise<string>
-  /** The role of a reach, ready to log in. `afresh` makes it again, for one that could not. */
+  /** The login role of a scope. `afresh` recreates it after a failed login. */
   principal(reach: Reach, afresh?: boolean): Promise<Principal>
-  /** Opens the views to the server's own login, where no roles can be made. */
+  /** Grants the views to the server's own login, used without login roles. */
   openToLogin(): Promise<void>
-  /** Drops the roles that nobody used for a day, and those of databases that are gone. */
+  /** Drops roles unused for a day, and roles of deleted databases. */
   sweep(): Promise<void>
 }
 
@@ -36,7 +36,9 @@ const OPEN_TO_LOGIN = statement(
 export function openPrincipals({ connectionString, db, isolation, timeoutMs }: Options): Principals {
   const alone = <T>(work: (client: pg.Client) => Promise<T>) => whileAlone(connectionString, work)
   let ready: Promise<number> | undefined
-  /** The id of the database, once it is closed to roles and the group is there. Tried again when it failed. */
+  /**
+   * The OID of the database, after privileges are revoked and the group role exists. Retried after a failure.
+   */
   const prepared = () => {
     ready ??= alone((client) => prepareRoles(client, isolation)).catch((thrown) => {
       ready = undefined
@@ -62,14 +64,17 @@ export function openPrincipals({ connectionString, db, isolation, timeoutMs }: O
   }
 }
 
-/** One transaction of one process at a time: PostgreSQL changes a privilege or a role for one writer only. */
+/**
+ * Runs work in a transaction under an advisory lock: concurrent changes to the same privilege or role fail in
+ * PostgreSQL.
+ */
 async function whileAlone<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString,
     application_name: 'plinth-sql-roles',
     connectionTimeoutMillis: LIMITS.connectionWaitMs,
   })
-  // The statement under way fails with the same error.
+  // The pending query rejects with the same error.
   client.on('error', () => {})
   await client.connect()
   try {

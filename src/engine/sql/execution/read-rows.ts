@@ -1,4 +1,4 @@
-/** Runs one statement on a connection and reads as much of its result as an answer may hold. */
+/** Runs one statement with a cursor and reads rows up to the size limit of a response. */
 
 import type { FieldDef } from 'pg'
 import Cursor from 'pg-cursor'
@@ -11,15 +11,15 @@ export type Column = { readonly name: string; readonly type: string }
 export type SqlRows = {
   readonly columns: readonly Column[]
   readonly rows: readonly Readonly<Record<string, unknown>>[]
-  /** True when the result goes on beyond these rows. */
+  /** True when the result has more rows. */
   readonly hasMore: boolean
 }
 
 type Asked = { text: string; values: readonly unknown[]; limit: number; bytes: number; timeoutMs: number }
 
 /**
- * A transaction that sees one state of the database and can write nothing, since both are fixed by its first SELECT.
- * It is always rolled back.
+ * Runs the statement in a READ ONLY transaction with a single snapshot; the first SELECT fixes both. Always
+ * rolls back.
  */
 export async function readOnce(session: SqlSession, asked: Asked): Promise<SqlRows> {
   const { client } = session
@@ -32,15 +32,15 @@ export async function readOnce(session: SqlSession, asked: Asked): Promise<SqlRo
   try {
     return await readRows(session, cursor, asked)
   } finally {
-    // On a connection that is gone there is nothing to close and nothing to roll back.
+    // A closed connection has no cursor to close and no transaction to roll back.
     await Promise.race([cursor.close(), session.ended]).catch(() => {})
     await client.query('ROLLBACK').catch(() => {})
   }
 }
 
 /**
- * PostgreSQL writes the first 100 bytes of a statement that runs out of memory to its log, and these may hold a caller's
- * values: so they are blank.
+ * PostgreSQL logs the first 100 bytes of a statement that runs out of memory. They could contain a caller's
+ * values, so the text starts with blanks.
  */
 const HIDDEN = ' '.repeat(100)
 
@@ -74,7 +74,7 @@ async function readRows(session: SqlSession, cursor: Rows, { limit, bytes }: Ask
   }
 }
 
-/** As many rows as are likely to fit. */
+/** The estimated number of rows that still fit. */
 const chunkOf = (left: number, largest: number) =>
   Math.max(1, Math.min(MOST_ROWS_AT_ONCE, Math.floor(left / largest)))
 const MOST_ROWS_AT_ONCE = 250
@@ -82,8 +82,8 @@ const MOST_ROWS_AT_ONCE = 250
 type Chunk = { rows: (string | null)[][]; fields: readonly FieldDef[] }
 
 /**
- * Reads the next rows. PostgreSQL sends a value of any size whole: a chunk that grows past what an answer could hold
- * twice is a flood, and the connection is cut before it fills our memory.
+ * Fetches the next rows. PostgreSQL sends a value of any size in full: if a chunk exceeds twice the response
+ * limit, the connection is closed to bound memory.
  */
 function readChunk(
   { socket }: SqlSession,
@@ -118,7 +118,10 @@ const toResult = (columns: readonly Column[], rows: SqlRows['rows'], hasMore: bo
 
 type Reader = Column & Omit<ReturnType<typeof kindOf>, 'name'>
 
-/** @throws VALIDATION_ERROR for two columns of one name, of which a row could keep one only */
+/**
+ * Checks the columns.
+ * @throws VALIDATION_ERROR for duplicate names, since a JSON object would keep only one
+ */
 function readersOf(fields: readonly FieldDef[]): Reader[] {
   const seen = new Set<string>()
   return fields.map(({ name, dataTypeID }) => {
@@ -129,7 +132,7 @@ function readersOf(fields: readonly FieldDef[]): Reader[] {
   })
 }
 
-/** Values from this size on are read in turns. */
+/** Values of this size or more are read asynchronously. */
 const LONG_TEXT = 64 * 1024
 
 async function toRow(columns: readonly Reader[], values: readonly (string | null)[]) {

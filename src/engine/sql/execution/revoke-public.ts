@@ -1,9 +1,11 @@
-/** Closes what PostgreSQL leaves open to every login: functions that act or look around, and the catalogs. */
+/**
+ * Revokes default PUBLIC privileges: on functions with side effects or introspection, and on the catalogs.
+ */
 import type pg from 'pg'
 
 /**
- * Functions that reading needs although they are not immutable: they depend on the time zone, the transaction's time or
- * the output of types, and on nothing else. A new one of PostgreSQL is closed until it is named here.
+ * Allow-list of non-immutable functions needed for reading: they depend only on the timezone, the transaction
+ * time or output functions. Functions that a new PostgreSQL version adds are revoked by default.
  */
 const OPEN = [
   ...['age', 'date', 'date_part', 'date_trunc', 'extract', 'generate_series', 'make_timestamptz', 'now'],
@@ -25,7 +27,7 @@ const OPEN = [
   ...['exists', 'match', 'query', 'query_array', 'query_first'].map((each) => `jsonb_path_${each}_tz`),
 ]
 
-// Outside pg_catalog nothing at all is open: what extensions bring is for the server's own login.
+// No function outside pg_catalog is allowed: extension functions are for the server's own login only.
 const FIND_FUNCTIONS = `
   SELECT string_agg(p.oid::regprocedure::text, ', ') AS names
   FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
@@ -42,9 +44,9 @@ const FIND_CATALOGS = `
   quote_ident(current_database()) AS database`
 
 /**
- * Takes from PUBLIC what is not needed for reading; does nothing where that is done. Privileges of catalogs belong to a
- * database and to a major version, so what is there is looked at rather than remembered. Wants a superuser, and one
- * caller at a time.
+ * Revokes PUBLIC privileges that reading does not need; idempotent. Catalog privileges belong to a database
+ * and a major version, so the current state is queried rather than stored. Requires a superuser and exclusive
+ * access.
  */
 export async function lockDown(client: pg.Client): Promise<void> {
   const functions = await client.query<{ names: string | null }>(FIND_FUNCTIONS, [OPEN])

@@ -4,12 +4,13 @@ import type { Isolation } from './isolation.ts'
 import { groupOf, type Reach } from './principal-scope.ts'
 import { lockDown } from './revoke-public.ts'
 
-/** The roles themselves: what they share, how each is made, and when it goes. */
+/** Database roles of the SQL endpoint: their group, creation and cleanup. */
 
-/** What it takes to log in as a role. */
+/** Credentials of a login role. */
 export type Principal = { readonly role: string; readonly password: string }
 
-// Functions of ours are open to PUBLIC when they are made; only what typed columns take stays open, to the group.
+// New functions are executable by PUBLIC; only those that typed columns need stay executable, for the group
+// role.
 const FIND_GROUP = `
   SELECT d.oid::int8::float8 AS database,
     EXISTS (SELECT FROM pg_roles WHERE rolname = 'plinth_sql_' || d.oid) AS exists,
@@ -24,8 +25,8 @@ const MISSES_GRANT = `
     OR NOT has_schema_privilege($1, 'plinth_sql', 'USAGE') OR NOT has_schema_privilege($1, 'plinth', 'USAGE') AS misses`
 
 /**
- * Closes the database to roles as far as the login may, and sees to their group. Answers the id of the database.
- * Wants one caller at a time, as all of these do.
+ * Revokes PUBLIC privileges as far as the login can, and creates the group role. Returns the OID of the
+ * database. Requires exclusive access, like all functions here.
  */
 export async function prepareRoles(client: pg.Client, isolation: Isolation): Promise<number> {
   if (isolation === 'full') await lockDown(client)
@@ -53,7 +54,10 @@ const KEEP = `
     password = coalesce(g.password, $4)
   RETURNING password`
 
-/** Makes the role, or sets it right again. It belongs to the group, owns nothing and has no rights of its own. */
+/**
+ * Creates or resets a login role. It is a member of the group role, owns nothing and has no privileges of its
+ * own.
+ */
 export async function makeRole(
   client: pg.Client,
   database: number,
@@ -80,7 +84,7 @@ export async function makeRole(
     idle_in_transaction_session_timeout: `${timeoutMs}ms`,
     work_mem: WORK_MEMORY,
     search_path: '',
-    // Only a superuser may bound it.
+    // Only a superuser can set this limit.
     ...(isolation === 'full' && { temp_file_limit: TEMPORARY_FILES }),
   }
   const each = Object.entries(settings).map(([name, value]) => `ALTER ROLE ${role} SET ${name} = '${value}'`)
@@ -88,12 +92,12 @@ export async function makeRole(
   return { role, password }
 }
 
-/** Of one role, in all processes together. */
+/** Connection limit per role, across all processes. */
 const CONNECTIONS = 20
 const WORK_MEMORY = '16MB'
 const TEMPORARY_FILES = '256MB'
 
-// A row copied from another database names a role of that one: the row goes, the role stays.
+// A row restored from another database names a role of that database: the row is deleted, the role is kept.
 const FORGET_UNUSED = `
   DELETE FROM plinth.sql_grant g WHERE g.password IS NOT NULL AND g.used_at < now() - interval '1 day'
     AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.usename = g.role)`
@@ -104,7 +108,7 @@ const FIND_UNUSED = `
       ELSE NOT EXISTS (SELECT FROM pg_database d WHERE d.oid::text = made_in) END
   LIMIT 200`
 
-/** Drops the roles that nobody used for a day, and those of databases that are gone. */
+/** Drops roles unused for a day, and roles of deleted databases. */
 export async function dropUnusedRoles(client: pg.Client): Promise<void> {
   await client.query(FORGET_UNUSED)
   const { rows } = await client.query<{ role: string }>(FIND_UNUSED)
@@ -114,7 +118,7 @@ export async function dropUnusedRoles(client: pg.Client): Promise<void> {
 const ITERATIONS = 4096
 const BYTES = 32
 
-/** A password as PostgreSQL keeps it (RFC 5803), so that no log of statements holds the password itself. */
+/** SCRAM-SHA-256 verifier of a password (RFC 5803), so that the statement log never contains the password. */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(password, salt, ITERATIONS, BYTES, 'sha256')

@@ -1,4 +1,4 @@
-/** The part of the SQL endpoint that belongs to a process: roles, connections, places and the audit line. */
+/** Per-process SQL service: login roles, connections, concurrency slots and the audit log. */
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
@@ -14,7 +14,7 @@ import { readOnce, type SqlRows } from './read-rows.ts'
 import { openSessions, type Sessions, type SqlSession } from './sessions.ts'
 import { Stopped, whileWanted } from './timeout.ts'
 
-/** What bounds a statement: rows and bytes of its answer (as JSON), and its time. */
+/** Limits of a statement: rows, bytes of the JSON response, and time. */
 export type SqlLimits = { readonly rows: number; readonly timeoutMs: number; readonly bytes: number }
 
 type Asked = {
@@ -27,16 +27,16 @@ type Asked = {
 
 export type SqlRunner = {
   readonly limits: SqlLimits
-  /** Catalogs by base and grants, as of a version of the base's types. */
+  /** Cache of catalogs by base and grants, with the version of the base's types. */
   readonly catalogs: LRUCache<string, { version: string; catalog: Catalog }>
-  /** How statements are kept to their grants; `off` where the endpoint is switched off. */
+  /** The isolation level; `off` when the endpoint is disabled. */
   isolation(): Isolation | 'off'
   /**
-   * Prepares and runs a statement, and leaves a line in the log of how it went.
-   * @throws VALIDATION_ERROR for one that is refused or fails, RATE_LIMITED when there is no place for it
+   * Prepares and runs a statement, and writes an audit log line.
+   * @throws VALIDATION_ERROR for a rejected or failed statement, RATE_LIMITED without a free slot
    */
   run(prepare: () => Promise<Prepared>, asked: Asked): Promise<SqlRows>
-  /** Drops roles that are no longer used. */
+  /** Drops unused roles. */
   sweep(): Promise<void>
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export type SqlRunner = {
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 type Options = { connectionString: string; db: Database; isEnabled: boolean; limits: SqlLimits; log: Log }
 
-/** Looks at what the login may do; nothing is made or connected before the first statement. */
+/** Detects the isolation level. Roles and connections are created on first use. */
 export async function openSqlRunner({
   connectionString,
   db,
@@ -72,7 +72,7 @@ export async function openSqlRunner({
       return await logIn(sessions, principals, reach)
     } catch (thrown) {
       if (!isRefusedLogin(thrown)) throw thrown
-      // Roles can be made here, yet not log in: a pooler or pg_hba.conf stands between.
+      // Role creation works, but login fails: a connection pooler or pg_hba.conf prevents it.
       isolation = 'parser_only'
       log.warn({ err: thrown }, 'the roles of SQL statements cannot log in')
       warn()
@@ -125,10 +125,10 @@ export async function openSqlRunner({
 }
 
 const MOST_CATALOGS = 100
-/** What the server is given beyond a statement's own timeout before the caller is answered without it. */
+/** Grace period after a statement timeout before the caller gets an error. */
 const GRACE_MS = 1000
 
-/** A role may have been dropped, or its password changed, since it was looked up. */
+/** Logs in to a role; recreates it if it was dropped or its password changed since the look-up. */
 async function logIn(sessions: Sessions, principals: Principals, reach: Reach): Promise<SqlSession> {
   const waiting = sessions.waiting(await principals.roleOf(reach))
   if (waiting) return waiting

@@ -1,27 +1,30 @@
-/** Connections that statements run on, kept by the role they are logged in as. */
+/** Connection pool of the SQL endpoint, keyed by login role. */
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { answered } from '../../database/deadline.ts'
 
-/** One connection. It is used by one statement at a time. */
+/** A pooled connection, which runs one statement at a time. */
 export type SqlSession = {
   readonly client: pg.Client
-  /** The socket, after TLS where there is TLS. */
+  /** The socket; the TLS socket if TLS is used. */
   readonly socket: Socket
   readonly role: string | null
-  /** Resolves once the server has closed the connection or we have. */
+  /** Resolves when either side has closed the connection. */
   readonly ended: Promise<void>
 }
 
 type Login = { readonly role: string; readonly password: string } | null
 
 export type Sessions = {
-  /** A connection that waits, under a role, or under the server's own login for null. */
+  /** Takes an idle connection of a role; null selects the server's own login. */
   waiting(role: string | null): SqlSession | undefined
-  /** A new connection. @throws the driver's error */
+  /**
+   * Opens a connection.
+   * @throws the driver's error
+   */
   open(login: Login): Promise<SqlSession>
-  /** A sound connection waits for the next statement of its role; another one is closed. */
+  /** Returns a connection to the pool if it is healthy; closes it otherwise. */
   give(session: SqlSession, isSound: boolean): void
   close(): Promise<void>
 }
@@ -29,10 +32,11 @@ export type Sessions = {
 const MOST_IDLE = 20
 const IDLE_MS = 60_000
 
-// In UTC and ISO forms, whatever the server's defaults are: values are read from text.
-// No nested loops: each relation is a view with a security barrier, whose rows no join looks up one by one, so a nested loop
-// reads a whole relation for each row of another. The planner takes it where it expects one row, as it does of a type that
-// was just written. Where there is no other plan, as for a LATERAL subquery, it is still taken.
+// Results are parsed from text, so timezone and output formats are fixed to UTC and ISO. Nested loops are
+// disabled: each relation is a security-barrier view whose rows a join cannot look up by key, so a nested
+// loop reads a whole relation for each row of another. The planner would choose one where it expects a single
+// row, as for a type without current statistics. A plan without an alternative, as for a LATERAL subquery,
+// still uses one.
 const FORMS = `SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 'iso_8601'; SET extra_float_digits = 1;
   SET bytea_output = 'hex'; SET standard_conforming_strings = on; SET search_path = ''; SET work_mem = '16MB';
   SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET default_transaction_read_only = on`
@@ -68,7 +72,7 @@ export function openSessions(connectionString: string): Sessions {
       if (!isSound || !open.has(session)) return drop(session)
       const expire = () => forget(session) && drop(session)
       idle.push({ session, timer: setTimeout(expire, IDLE_MS).unref() })
-      // The one that waits longest.
+      // The connection that has been idle longest.
       const [oldest] = idle.length > MOST_IDLE ? idle : []
       if (oldest) drop(forget(oldest.session) ?? oldest.session)
     },
@@ -76,7 +80,7 @@ export function openSessions(connectionString: string): Sessions {
       const waiting = idle.splice(0)
       for (const { timer } of waiting) clearTimeout(timer)
       const ending = [...open].map((session) => {
-        // One that still runs a statement would answer the goodbye only after it.
+        // A connection with a running statement would process the termination message only afterwards.
         if (waiting.some((each) => each.session === session)) session.client.end().catch(() => {})
         else session.socket.destroy()
         return session.ended
@@ -99,7 +103,7 @@ async function connect(connectionString: string, login: Login): Promise<SqlSessi
     keepAlive: true,
   })
   const ended = new Promise<void>((resolve) => client.on('end', resolve))
-  // Whoever waits for an answer is told by the same error; an idle connection that breaks is just gone.
+  // A pending query rejects with the same error; a broken idle connection is dropped.
   client.on('error', () => {})
   await client.connect()
   await answered(client, LIMITS.connectionWaitMs, client.query(FORMS))
@@ -107,5 +111,5 @@ async function connect(connectionString: string, login: Login): Promise<SqlSessi
   return { client, socket: connection.stream, role: login?.role ?? null, ended }
 }
 
-/** How the connections name themselves to the server. */
+/** `application_name` of the connections. */
 const APPLICATION = 'plinth-sql'

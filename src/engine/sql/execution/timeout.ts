@@ -1,9 +1,9 @@
-/** Ends statements that take too long or that nobody waits for any more. */
+/** Statement timeout and query cancellation when the client disconnects. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { QueryCanceller } from '../../database/query-cancellation.ts'
 import type { SqlSession } from './sessions.ts'
 
-/** Why a statement was ended before it had answered. */
+/** Why a statement was cancelled. */
 export class Stopped extends Error {
   readonly why: 'timeout' | 'abandoned'
   constructor(why: 'timeout' | 'abandoned') {
@@ -15,8 +15,9 @@ export class Stopped extends Error {
 type Options = { stops: QueryCanceller; deadlineMs: number; signal: AbortSignal | undefined }
 
 /**
- * Waits for work on a connection until it is done, the deadline has passed or the caller has gone. `afterwards` runs
- * when the connection is free again: at once for work that settled, and for what was stopped once it has truly ended.
+ * Waits for work on a connection until it settles, the deadline passes or the client disconnects.
+ * `afterwards` runs when the connection is free: immediately for settled work, after the backend ends for
+ * cancelled work.
  * @throws Stopped
  */
 export async function whileWanted<T>(
@@ -45,10 +46,13 @@ export async function whileWanted<T>(
 }
 
 const PATIENCE_MS = 1000
-/** After which a backend that heeds nothing is given up. */
+/** Time after which an unresponsive backend is abandoned. */
 const LONGEST_END_MS = 60_000
 
-/** Asks, then insists, then leaves. Resolves when the backend no longer works. */
+/**
+ * Cancels the query, then terminates the backend, then closes the socket. Resolves when the backend no longer
+ * works.
+ */
 async function stop(
   { client, socket }: SqlSession,
   work: Promise<unknown>,
@@ -63,6 +67,6 @@ async function stop(
   if (await within(PATIENCE_MS)) return
   await stops.terminate(client)
   if (await within(LONGEST_END_MS)) return
-  // A login that may not signal others' backends is left with closing the connection, which PostgreSQL notices.
+  // A login without pg_signal_backend can only close the connection, which PostgreSQL detects.
   socket.destroy()
 }

@@ -3,33 +3,33 @@ import { survivesDouble } from '../../../json/decimal.ts'
 import { parseSound } from '../../../json/index.ts'
 import { readArray, readArrayInTurns } from './arrays.ts'
 
-/** Values of PostgreSQL, as the text it sends, to JSON. */
+/** Converts PostgreSQL text values to JSON. */
 
 type Read = (text: string) => unknown
-/** `readLong` is for text of megabytes: it lets others have their turns. */
+/** `readLong` is the asynchronous variant for large text, which yields to the event loop. */
 type Kind = { name: string; read: Read; readLong: (text: string) => Promise<unknown> }
 
 const asText: Read = (text) => text
-/** A number where JSON in JavaScript keeps its value, else its digits; NaN and the infinities are words. */
+/** A JSON number if a double preserves it, else a string of its digits; NaN and infinities are strings. */
 const asNumber: Read = (text) => (survivesDouble(text) ? Number(text) : text)
 const asInstant: Read = (text) =>
   withMilliseconds(text, /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00$/, 'Z')
 const asLocalTime: Read = (text) =>
   withMilliseconds(text, /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?$/, '')
 
-/** Infinity and years that RFC 3339 cannot spell stay as PostgreSQL writes them. */
+/** Infinity and years outside RFC 3339 keep PostgreSQL's format. */
 function withMilliseconds(text: string, form: RegExp, zone: string): string {
   const [, date, time, fraction = ''] = form.exec(text) ?? []
   return date ? `${date}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}${zone}` : text
 }
 
-// Fifteen digits always survive a double; longer numbers and exponents may not.
+// A double preserves fifteen digits; longer numbers and exponents may lose precision.
 const SUSPECT = /[\d.]{16}|\d[eE]/
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const exactly: Reviver = (_key, value, { source }) =>
   typeof value === 'number' && source !== undefined && !survivesDouble(source) ? source : value
 
-/** JSON is the caller's own, or made by the statement: its numbers are held to the same rule as columns. */
+/** Stored or generated JSON: its numbers follow the same precision rule as columns. */
 const asJson: Read = (text) =>
   SUSPECT.test(text)
     ? JSON.parse(text, exactly as (key: string, value: unknown) => unknown)
@@ -38,7 +38,7 @@ const asJson: Read = (text) =>
 const asLongJson = async (text: string): Promise<unknown> =>
   parseSound(SUSPECT.test(text) ? await quoteInexact(text) : text)
 
-/** By the id of the type and of its array, which are the same in every PostgreSQL. */
+/** Types by their OID and array OID, which are the same in every PostgreSQL version. */
 const TYPES: readonly (readonly [id: number, array: number, name: string, read: Read])[] = [
   [16, 1000, 'boolean', (text) => text === 't'],
   [17, 1001, 'bytea', asText],
@@ -82,13 +82,13 @@ const KINDS = new Map<number, Kind>(
 
 const OTHER: Kind = { name: 'other', read: asText, readLong: async (text) => text }
 
-/** How a column of the type is named and read; one of a type that is not known here is text. */
+/** Type name and reader of a column; an unknown type is read as text. */
 export const kindOf = (typeId: number): Kind => KINDS.get(typeId) ?? OTHER
 
-/** Characters between two looks at the clock. */
+/** Characters between two checks of the time slice. */
 const STRETCH = 64 * 1024
 
-/** JSON of megabytes with each number that a double does not hold as a string of its digits. */
+/** Replaces numbers that a double does not preserve with strings, in large JSON. */
 async function quoteInexact(json: string): Promise<string> {
   const parts: string[] = []
   let from = 0
@@ -125,11 +125,11 @@ function endOfNumber(json: string, start: number): number {
 }
 
 const isDigit = (c: number): boolean => c >= 48 && c <= 57
-/** A digit, or one of `.eE+-`. */
+/** Whether the character code is a digit or one of `.eE+-`. */
 const isInNumber = (c: number): boolean =>
   isDigit(c) || c === 46 || c === 69 || c === 101 || c === 43 || c === MINUS
 
-/** A number of so many characters is exact, if it has no exponent. */
+/** A number of at most this many characters is exact without an exponent. */
 const EXACT_CHARS = 15
 const MINUS = 45
 const QUOTE = 34

@@ -15,20 +15,21 @@ import { parseOne, readText } from './syntax/parse-statement.ts'
 import { loadParser } from './syntax/parser.ts'
 import { print } from './syntax/print.ts'
 
-/** A statement that has passed, as it is to be executed. */
+/** A checked and rewritten statement. */
 export type Prepared = {
-  /** The rewritten statement: the only text that is ever executed. It relies on `standard_conforming_strings = on`. */
+  /** The rewritten statement, the only text that is executed. Requires `standard_conforming_strings = on`. */
   text: string
-  /** Texts and nulls for `$1…$n`, in order. */
+  /** Bind values of `$1…$n`: texts and nulls. */
   values: readonly (string | null)[]
-  /** The names of the relations read, each once. */
+  /** Distinct names of the relations read. */
   relations: readonly string[]
-  /** A name for the statement's shape with constants taken out. */
+  /** Fingerprint of the statement without constants. */
   fingerprint: string
 }
 
 /**
- * Holds a statement to a pure read of what the catalog lists, and rewrites it so that it can be nothing else.
+ * Checks that a statement only reads relations of the catalog, and rewrites it with only the allowed
+ * constructs.
  * @throws VALIDATION_ERROR with details at `/query`, or at `/params/<index or name>`
  */
 export async function prepareSql(query: unknown, params: unknown, catalog: Catalog): Promise<Prepared> {

@@ -6,10 +6,13 @@ import { FUNCTIONS, INSTEAD } from './functions.ts'
 import { checkSeries } from './generate-series.ts'
 import { checkJsonPath, checkPattern } from './patterns.ts'
 
-/** The longest text that padding may make of one value. */
+/** Longest result of a padding function. */
 const MOST_PADDED = 1000
 
-/** @throws VALIDATION_ERROR when the function is not one of the data's, or its arguments could make it run for long */
+/**
+ * Checks a function call against the allow-list.
+ * @throws VALIDATION_ERROR for a function that is not listed, or for arguments with unbounded cost
+ */
 export function checkCall(context: GuardContext, call: FuncCall): void {
   const words = wordsOf(call.funcname)
   const name = words.at(-1) ?? ''
@@ -58,7 +61,10 @@ function checkLength(context: GuardContext, name: string, length: Node | undefin
   throw context.source.fault('unsupported', message, location)
 }
 
-/** With a text in the second place substring is a regular expression; with anything unclear it might be. */
+/**
+ * `substring` with a text as second argument is a regular expression; an argument of unknown type is treated
+ * as one.
+ */
 function checkSubstring(context: GuardContext, args: readonly Node[], location?: number): void {
   const [, second, third] = args
   const isPosition = second && (constantNumber(context, second) !== undefined || yieldsNumber(second))

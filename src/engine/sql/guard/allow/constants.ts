@@ -1,16 +1,16 @@
 import type { Node } from '@pgsql/types'
 import type { GuardContext } from '../relations/context.ts'
 
-/** A parameter may be a megabyte, and one statement may read it as a number a thousand times. */
+/** A parameter can be one megabyte, and a statement may convert it to a number a thousand times. */
 const MOST_NUMBER_CHARS = 1000
 
-/** The text a node is whatever the rows are: a literal or a parameter, perhaps cast. Undefined for all else. */
+/** The constant text of a node: a literal or a parameter, optionally cast. Undefined otherwise. */
 export function constantText(context: GuardContext, node: Node | undefined): string | undefined {
   const value = constantOf(context, node)
   return typeof value === 'string' ? value : undefined
 }
 
-/** The number a node is whatever the rows are, undefined for all else. */
+/** The constant number of a node; undefined otherwise. */
 export function constantNumber(context: GuardContext, node: Node | undefined): number | undefined {
   const value = constantOf(context, node)
   if (typeof value === 'string' && value.length > MOST_NUMBER_CHARS) return undefined
@@ -18,7 +18,7 @@ export function constantNumber(context: GuardContext, node: Node | undefined): n
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
-/** A literal's or parameter's value, undefined where the node is anything else. */
+/** The value of a literal or parameter; undefined for any other node. */
 function constantOf(context: GuardContext, node: Node | undefined): unknown {
   if (!node) return undefined
   if ('TypeCast' in node) return constantOf(context, node.TypeCast.arg)

@@ -1,6 +1,6 @@
 const list = (names: string) => names.trim().split(/\s+/)
 
-/** What a statement may call, by topic: functions of values alone, which read nothing and change nothing. */
+/** Allow-list of functions by topic: functions of their arguments only, without side effects. */
 export const FUNCTIONS: ReadonlySet<string> = new Set([
   ...list(`abs ceil ceiling floor round trunc sign sqrt cbrt exp ln log log10 mod div power pow degrees radians pi sin
     cos tan asin acos atan atan2 cot sinh cosh tanh width_bucket gcd lcm scale min_scale trim_scale`),
@@ -32,7 +32,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set([
   ),
 ])
 
-/** Names that agents reach for, with what stands in their place. */
+/** Replacements for functions that agents commonly try. */
 export const INSTEAD: Readonly<Record<string, string>> = {
   format: 'Join texts with || or concat.',
   random: 'Order by md5(id) for a stable sample.',

@@ -3,7 +3,7 @@ import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { constantNumber, constantText } from './constants.ts'
 import { typeNameOf } from './types.ts'
 
-/** The longest series. */
+/** Maximum number of rows. */
 const MOST_STEPS = 10_000
 
 const MOST_TIME_CHARS = 200
@@ -19,10 +19,13 @@ const UNITS: readonly (readonly [pattern: RegExp, milliseconds: number])[] = [
   [/^(y|yrs?|years?)$/, 365 * DAY_MS],
 ]
 
-/** A number, a time or a length of time; times in milliseconds, months and years by their usual length. */
+/** A number, a time or an interval; times in milliseconds, with average lengths for months and years. */
 type Quantity = { of: 'number' | 'time' | 'span'; value: number }
 
-/** A series is as long as its arguments say, so they must say it before it runs. @throws VALIDATION_ERROR otherwise */
+/**
+ * Bounds generate_series: its arguments must be constants, so that the row count is known in advance.
+ * @throws VALIDATION_ERROR otherwise
+ */
 export function checkSeries(context: GuardContext, args: readonly Node[], location?: number): void {
   const [from, to, step] = args.map((arg) => measure(context, arg))
   const stride = step ?? (args.length === 2 ? { of: 'number', value: 1 } : undefined)
@@ -38,7 +41,10 @@ export function checkSeries(context: GuardContext, args: readonly Node[], locati
   )
 }
 
-/** The constant text of a node, undefined also for one that is too long to be a time: reading spans takes squared time. */
+/**
+ * The constant text of a node; undefined for a text too long for a time, since parsing intervals takes
+ * quadratic time.
+ */
 function shortText(context: GuardContext, node: Node): string | undefined {
   const text = constantText(context, node)
   return text === undefined || text.length > MOST_TIME_CHARS ? undefined : text
@@ -50,7 +56,7 @@ function measure(context: GuardContext, node: Node): Quantity | undefined {
     return measureCall(context, node.FuncCall.args, wordsOf(node.FuncCall.funcname).at(-1))
   if ('TypeCast' in node && node.TypeCast.arg) {
     const text = shortText(context, node.TypeCast.arg)
-    // What INTERVAL '1' YEAR means is not in its text.
+    // In INTERVAL '1' YEAR, the unit is not part of the text.
     if (typeNameOf(node.TypeCast.typeName) === 'interval')
       return text === undefined ? undefined : readSpan(text)
     return measure(context, node.TypeCast.arg)
@@ -72,7 +78,7 @@ function measureCall(context: GuardContext, args: readonly Node[] = [], name = '
   return whole?.of === 'time' ? truncate(whole.value, constantText(context, unit)) : undefined
 }
 
-/** A time cut to its day, month or year. */
+/** Truncates a time to its day, month or year. */
 function truncate(time: number, unit: string | undefined): Quantity | undefined {
   const date = new Date(time)
   if (Number.isNaN(date.valueOf())) return undefined
@@ -85,7 +91,7 @@ function truncate(time: number, unit: string | undefined): Quantity | undefined 
 function combine(left: Quantity, operator: string, right: Quantity): Quantity | undefined {
   if (operator === '*') return { of: left.of === 'span' ? 'span' : right.of, value: left.value * right.value }
   if (operator !== '+' && operator !== '-') return undefined
-  // A whole number beside a date counts days.
+  // An integer added to a date is a number of days.
   const value = left.of === 'time' && right.of === 'number' ? right.value * DAY_MS : right.value
   return { of: left.of, value: operator === '+' ? left.value + value : left.value - value }
 }

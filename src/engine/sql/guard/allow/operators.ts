@@ -9,7 +9,7 @@ const OPERATORS = new Set(
 const PATTERNS = new Set(['~', '~*', '!~', '!~*'])
 const PATHS = new Set(['@?', '@@'])
 
-/** The words the parser gives to forms that are no operators of their own. */
+/** Parser names of syntactic forms that are not operators. */
 const FORMS = new Set([
   '~~',
   '!~~',
@@ -21,7 +21,10 @@ const FORMS = new Set([
   'NOT BETWEEN SYMMETRIC',
 ])
 
-/** @throws VALIDATION_ERROR when the operator is not one of the data's, or its right side may take too long */
+/**
+ * Checks an operator against the allow-list.
+ * @throws VALIDATION_ERROR for an operator that is not listed, or for a pattern with unbounded cost
+ */
 export function checkOperator(context: GuardContext, { name, kind, lexpr, rexpr, location }: A_Expr): void {
   const words = wordsOf(name)
   const [word, more] = words
@@ -32,7 +35,7 @@ export function checkOperator(context: GuardContext, { name, kind, lexpr, rexpr,
     throw context.source.fault('unsupported', message, location)
   }
   if (OPERATORS.has(word) || isForm) return
-  // `~` alone before a whole number is bitwise NOT.
+  // The prefix operator `~` is bitwise NOT of an integer.
   if (word === '~' && !lexpr) return
   if (PATTERNS.has(word)) checkPattern(context, constantText(context, rexpr), location)
   else if (PATHS.has(word)) checkJsonPath(context, constantText(context, rexpr), location)

@@ -1,17 +1,19 @@
 import type { GuardContext } from '../relations/context.ts'
 
-/** The longest regular expression, in characters. */
+/** Maximum length of a regular expression, in characters. */
 const MOST_PATTERN = 200
 const MOST_REPEATS = 50
-/** The longest jsonpath, in characters. */
+/** Maximum length of a jsonpath, in characters. */
 const MOST_PATH = 5000
 
-/** What makes matching slow or means another language: back references, look-around, directors, embedded options. */
+/**
+ * Constructs with slow matching or another syntax: back references, look-around, directors, embedded options.
+ */
 const SLOW = /\\[1-9]|\(\?(?!:)|^\*\*\*/
 const REPEATS = /\{(\d+)(?:,(\d*))?\}/g
 
 /**
- * A regular expression must be known before it runs and cheap to match.
+ * Checks that a regular expression is constant and cheap to match.
  * @throws VALIDATION_ERROR otherwise
  */
 export function checkPattern(context: GuardContext, pattern: string | undefined, location?: number): void {
@@ -31,7 +33,10 @@ export function checkPattern(context: GuardContext, pattern: string | undefined,
     throw fault('A counted repetition within a repetition is not available in regular expressions.')
 }
 
-/** A jsonpath must be known before it runs. @throws VALIDATION_ERROR otherwise */
+/**
+ * Checks that a jsonpath is constant.
+ * @throws VALIDATION_ERROR otherwise
+ */
 export function checkJsonPath(context: GuardContext, path: string | undefined, location?: number): void {
   if (path === undefined)
     throw context.source.fault('unsupported', 'A jsonpath is a constant text or a parameter here.', location)

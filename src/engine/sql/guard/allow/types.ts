@@ -3,7 +3,7 @@ import { nearest } from '../../../../contract/suggest.ts'
 import { wordsOf } from '../relations/context.ts'
 import type { Source } from '../syntax/source-map.ts'
 
-/** Types of the data, and none that look into the catalogue when a text is cast to them. */
+/** Allow-list of cast types; excludes types whose casts read the system catalogs. */
 const TYPES = new Set(
   `text varchar int2 int4 int8 numeric float4 float8 bool date time timetz timestamp timestamptz interval uuid json
   jsonb jsonpath`.split(/\s+/),
@@ -21,10 +21,13 @@ const SPELLINGS: Readonly<Record<string, string>> = {
 
 const MOST_DIMENSIONS = 6
 
-/** The last word of a type's name, which is the one that says what it is. */
+/** The unqualified name of a type. */
 export const typeNameOf = (type: TypeName | undefined): string => wordsOf(type?.names).at(-1) ?? ''
 
-/** @throws VALIDATION_ERROR when a statement may not cast to the type */
+/**
+ * Checks a cast type against the allow-list.
+ * @throws VALIDATION_ERROR
+ */
 export function checkType(type: TypeName | undefined, source: Source): void {
   const words = wordsOf(type?.names)
   const name = words.at(-1) ?? ''

@@ -2,13 +2,13 @@ import type { ScanToken } from 'libpg-query'
 import type { Parser } from '../syntax/parser.ts'
 import { type Edit, Source } from '../syntax/source-map.ts'
 
-/** After one of these within brackets a colon parts the bounds of a slice. */
+/** Inside brackets, a colon after one of these tokens separates the bounds of a slice. */
 const ENDS_EXPRESSION = /^(IDENT|ICONST|FCONST|SCONST|PARAM)$/
 
 /**
- * Reads `:name` where it is a parameter, which in a string, a comment, a cast or a slice it is not; the names come in
- * the order of their first use, and stand in the source as `$1…$n`.
- * @throws VALIDATION_ERROR when `$n` stands beside them
+ * Finds `:name` parameters, excluding strings, comments, casts and slices. Names are numbered by first use
+ * and replaced with `$1…$n`.
+ * @throws VALIDATION_ERROR when `$n` is also used
  */
 export function namedParameters(
   parser: Parser,
@@ -57,7 +57,7 @@ function marksIn(tokens: readonly ScanToken[], given: ReadonlyMap<string, unknow
   })
 }
 
-/** The parameter whose colon this token is. */
+/** The parameter name after a colon token. */
 function markAt(
   tokens: readonly ScanToken[],
   index: number,
@@ -80,7 +80,7 @@ function scan(parser: Parser, text: string): readonly ScanToken[] {
   try {
     return parser.scan(text).filter(({ tokenName }) => !/^(SQL|C)_COMMENT$/.test(tokenName))
   } catch {
-    // What does not scan does not parse either, and the parser says where.
+    // Text that does not scan does not parse either, and the parser reports the position.
     return []
   }
 }

@@ -1,23 +1,26 @@
-/** What the place of a parameter says of it. */
+/** What the context of a parameter implies about its type. */
 export type Use = {
-  /** The place is an array's. */
+  /** The context requires an array. */
   isArray?: boolean
-  /** The caller casts it to json or jsonb. */
+  /** An explicit cast to json or jsonb. */
   isJson?: boolean
-  /** The type the caller casts it to. */
+  /** The type of an explicit cast. */
   castTo?: string
-  /** The place takes any type, so the value must say its own. */
+  /** The context accepts any type, so the value determines it. */
   isUntyped?: boolean
-  /** The parameter is only asked whether it is null. */
+  /** The parameter occurs only in a null test. */
   isNullTest?: boolean
 }
 
-/** The text to bind, and the type to cast it to where its place would not tell the right one. */
+/** The text to bind, and a cast type if the context does not infer the right one. */
 export type Bound = { value: string | null; type?: string }
 
 const INT4 = 2 ** 31
 
-/** A JSON value as a parameter. Texts and nulls take their type from the place, as literals do. */
+/**
+ * Encodes a JSON value as a parameter. PostgreSQL infers the type of texts and nulls from the context, as for
+ * literals.
+ */
 export function encode(value: unknown, use: Use): Bound {
   if (value === null) return typedAs(null, use.isUntyped ? 'text' : undefined)
   if (typeof value === 'string') return typedAs(value, use.isUntyped && !use.isArray ? 'text' : undefined)
@@ -38,7 +41,7 @@ function numberType(value: number): string {
   return value >= -INT4 && value < INT4 ? 'int4' : 'int8'
 }
 
-/** The type of a list, undefined where the other side of the comparison says it better. */
+/** The element type of a list; undefined if the other operand determines it. */
 function elementType(list: readonly unknown[], use: Use): string | undefined {
   const kinds = new Set<string>()
   addKinds(list, kinds)
@@ -62,7 +65,7 @@ function addKinds(list: readonly unknown[], kinds: Set<string>): void {
   }
 }
 
-/** A list in PostgreSQL's notation. */
+/** PostgreSQL array text of a list. */
 function arrayText(list: readonly unknown[]): string {
   if (list.every((item) => typeof item === 'number')) return `{${list.join(',')}}`
   const items = list.map((item) => {

@@ -5,18 +5,21 @@ import type { Parser } from '../syntax/parser.ts'
 import { Source } from '../syntax/source-map.ts'
 import { namedParameters } from './named-parameters.ts'
 
-/** The caller's parameters, in the order of `$1…$n`. */
+/** The statement parameters, in the order of `$1…$n`. */
 export type Parameters = {
   values: readonly unknown[]
-  /** The value of `$number`; undefined when there is none. */
+  /** The value of `$number`; undefined without one. */
   valueOf(number: number): unknown
-  /** Where in the request a parameter stands. */
+  /** JSON Pointer of a parameter in the request. */
   pathOf(number: number): string
-  /** Whether the statement names its parameters. */
+  /** Whether parameters are named. */
   isNamed: boolean
 }
 
-/** The statement with `$n` throughout, and the values. @throws VALIDATION_ERROR at `/params` or `/query` */
+/**
+ * Reads the parameters and replaces names with `$n`.
+ * @throws VALIDATION_ERROR at `/params` or `/query`
+ */
 export function readParameters(
   parser: Parser,
   text: string,
@@ -100,7 +103,7 @@ function checkValues(entries: readonly (readonly [path: string, value: unknown])
   }
 }
 
-/** About how long a value is as JSON. Stops counting beyond `most`. */
+/** Approximate JSON length of a value; stops counting above `most`. */
 function charsOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 2
@@ -118,7 +121,7 @@ function charsOf(value: unknown, most: number): number {
   return chars
 }
 
-/** What keeps a value from being a parameter: PostgreSQL's text holds no NUL and no half of a surrogate pair. */
+/** Validates a parameter value: PostgreSQL text cannot hold NUL or lone surrogates. */
 function faultOf(value: unknown): { code: string; message: string } | undefined {
   if (
     value === undefined ||

@@ -1,7 +1,7 @@
 /** What a statement may read: the record types of one base that the token may read. */
 export type Catalog = {
   baseId: string
-  /** Whether the token may read every type of the base; the list still names those that exist. */
+  /** Whether the token may read every type of the base; the list still names the existing ones. */
   readsAll: boolean
   types: readonly { id: string; timezone: string; jsonSchema: unknown }[]
 }

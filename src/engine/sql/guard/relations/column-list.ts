@@ -1,4 +1,4 @@
-/** The names of the columns of one item of FROM. Wide joins are looked into without being written out. */
+/** Column names of a FROM item. Joins are composed lazily, without copying wide column lists. */
 export type Columns = {
   readonly count: number
   has(name: string): boolean
@@ -18,10 +18,10 @@ export function columnsOfNames(names: readonly string[]): Columns {
   }
 }
 
-/** Below this a list is searched as fast as a set is made. */
+/** Below this size, a linear search is as fast as building a set. */
 const FEW = 8
 
-/** What a join yields: the columns that both sides share once, then the rest of either. */
+/** The columns of a join: merged columns first, then the remaining ones of either side. */
 export function joinedColumns(shared: readonly string[], left: Columns, right: Columns): Columns {
   const merged = new Set(shared)
   let known: readonly string[] | undefined

@@ -7,8 +7,8 @@ import { aliasesInSight, columnsInSight, findAlias, hasColumn, type NameScope } 
 const MOST_ALLOWED = 100
 
 /**
- * Holds a name to the columns in sight. It has to be exact: PostgreSQL reads `t.name` as a call of the function `name`
- * where `t` has no such column.
+ * Resolves a column reference. The match must be exact: PostgreSQL reads `t.name` as a call of function
+ * `name` if `t` has no such column.
  * @throws VALIDATION_ERROR with the nearest column
  */
 export function resolveColumn(
@@ -25,7 +25,7 @@ export function resolveColumn(
   else resolveRow(context, first, scope, location)
 }
 
-/** A bare alias is its whole row. */
+/** A bare alias is a whole-row reference. */
 function resolveRow(
   context: GuardContext,
   name: string,

@@ -1,20 +1,21 @@
 import { nameOf, quoteText } from '../syntax/names.ts'
 import { type Kind, propertiesOf } from './properties.ts'
 
-/** A column of a relation: its name and the expression over the view that yields it. */
+/** A column of a relation: its name, and its expression over the view. */
 export type SqlColumn = {
   name: string
   expression: string
-  /** It holds text in the database's own collation. */
+  /** Text in the database's default collation. */
   isText?: boolean
 }
 
 const BEFORE = 'id external_id external_source status version created_at updated_at'.split(' ')
 
-/** The columns of a record type: those of every record, the properties of its schema with types, and `data`. */
+/** The columns of a record type: the system columns, typed columns for schema properties, and `data`. */
 export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlColumn[] {
   const columns: SqlColumn[] = BEFORE.map((name) => ({ name, expression: name }))
-  // A property whose name is taken, or empty, or equal to an earlier one in what PostgreSQL keeps, is read from data.
+  // A property with a duplicate or empty name, also after PostgreSQL's truncation, is only readable through
+  // `data`.
   const taken = new Set(['', 'data', ...BEFORE])
   for (const [property, kind] of propertiesOf(type.jsonSchema)) {
     const name = nameOf(property)
@@ -27,8 +28,8 @@ export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlC
 }
 
 /**
- * A property as its kind. Whatever a row holds, this yields a value or null and never fails: casts stand inside a CASE
- * that has seen the value, and bounds are compared before they are needed.
+ * The typed column of a property. It yields a value or null for any row and never raises: CASE tests the
+ * value before the cast, and the range before it is needed.
  */
 function typed(property: string, kind: Kind, timezone: string): string {
   const key = quoteText(property)
@@ -53,10 +54,10 @@ function typed(property: string, kind: Kind, timezone: string): string {
   }
 }
 
-/** A number that a bigint can hold. */
+/** An integer in the range of bigint. */
 const whole = (number: string) =>
   `CASE WHEN ${number} BETWEEN -9223372036854775808 AND 9223372036854775807 AND ${number} % 1 = 0 THEN ${number}::bigint END`
 
-/** A calendar day; the plain casts would fail on the thirtieth of February. */
+/** A calendar date; a plain cast would raise an error for 30 February. */
 const day = (text: string) =>
   `CASE WHEN ${text} ~ '^\\d{4}-\\d\\d-\\d\\d$' THEN (plinth.instant(${text}, 'UTC') AT TIME ZONE 'UTC')::date END`

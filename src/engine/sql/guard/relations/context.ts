@@ -6,31 +6,37 @@ import type { Columns } from './column-list.ts'
 import type { Read, Relations } from './relations.ts'
 import type { NameScope } from './scope.ts'
 
-/** What the resolution of one statement knows and gathers; its parts call each other through it. */
+/**
+ * Shared state of name resolution for one statement. Its methods connect the resolvers of expressions
+ * and SELECT.
+ */
 export type GuardContext = {
   readonly source: Source
   readonly relations: Relations
   readonly parameters: Parameters
   readonly reads: Read[]
-  /** Names that occur as columns anywhere: a relation needs to yield no others. */
+  /** All names used as columns; the generated relations include only these. */
   readonly mentioned: Set<string>
-  /** Columns of the relations that are read whole. */
+  /** Number of columns of relations that are read in full. */
   wholeColumns: number
-  /** How many subqueries without an alias were given one. */
+  /** Number of generated subquery aliases. */
   unnamed: number
-  /** Resolves an expression and all within it. @throws VALIDATION_ERROR at what it may not hold */
+  /**
+   * Resolves an expression recursively.
+   * @throws VALIDATION_ERROR for a disallowed part
+   */
   expression(node: Node, scope: NameScope): void
   expressions(nodes: readonly Node[] | undefined, scope: NameScope): void
   /**
-   * Resolves a SELECT and answers the names of its columns, which are given to it where it had left them open.
-   * `onLeftArm` hears those of a set operation's first arm before the second is looked at.
+   * Resolves a SELECT and returns its column names, which are also added to unnamed columns. `onLeftArm`
+   * receives the columns of a set operation's first arm before the second is resolved.
    */
   select(statement: SelectStmt, scope: NameScope, onLeftArm?: (columns: Columns) => void): Columns
 }
 
 /**
- * Notes that `*`, NATURAL, a whole row or the like needs every column of these relations.
- * @throws VALIDATION_ERROR when they have too many together: each is an expression that is written out and planned
+ * Marks relations as read in full, by `*`, NATURAL or a whole-row reference.
+ * @throws VALIDATION_ERROR for too many columns, since each is an expression to print and plan
  */
 export function needEveryColumn(context: GuardContext, reads: readonly Read[]): void {
   for (const read of reads) {
@@ -46,11 +52,11 @@ export function tooManyColumns({ source }: GuardContext, location?: number) {
   return source.fault('too_many', message, location, { expected: LIMITS.sqlColumns })
 }
 
-/** The words of a list of string nodes. */
+/** The strings of a list of string nodes. */
 export const wordsOf = (nodes: readonly Node[] | undefined): string[] =>
   (nodes ?? []).map((node) => ('String' in node ? (node.String.sval ?? '') : '*'))
 
-/** Puts another node in the place of this one, for every holder of it. */
+/** Replaces a node in place, so that every reference sees the new one. */
 export function replaceNode(node: Node, by: Node): void {
   for (const key of Object.keys(node)) Reflect.deleteProperty(node, key)
   Object.assign(node, by)

@@ -7,7 +7,10 @@ import { ctesInSight, type NameScope } from './scope.ts'
 
 const MOST_ALLOWED = 50
 
-/** The relation a FROM names. @throws VALIDATION_ERROR with the nearest name when the caller has none of this one */
+/**
+ * Resolves a relation in FROM.
+ * @throws VALIDATION_ERROR with the nearest name for an unknown relation
+ */
 export function findRelation(context: GuardContext, range: RangeVar, scope: NameScope): Relation {
   const { relations, source } = context
   const name = range.relname ?? ''
@@ -32,9 +35,9 @@ export function findRelation(context: GuardContext, range: RangeVar, scope: Name
   )
 }
 
-/** A name that differs from the one written in case only. */
+/** A name that differs only in case. */
 export const suggest = (written: string, names: readonly string[]): string | undefined =>
   names.find((name) => name.toLowerCase() === written.toLowerCase())
 
-/** A name as it must be written to mean itself. */
+/** Quotes a name if needed. */
 export const spell = (name: string): string => (/^[a-z_][a-z0-9_$]*$/.test(name) ? name : quoteName(name))

@@ -4,34 +4,34 @@ import type { SqlColumn } from './columns.ts'
 
 type Fixed = {
   view: string
-  /** Its columns, where the grants narrow what they hold. */
+  /** The columns, restricted by the grants where needed. */
   columns(catalog: Catalog): readonly SqlColumn[]
-  /** What narrows the view to the grants, beside the base; empty where the base alone does. */
+  /** The view filter for the grants, in addition to the base; empty if the base suffices. */
   filter(catalog: Catalog): string
 }
 
 const named = (names: string): SqlColumn[] => names.split(' ').map((name) => ({ name, expression: name }))
 
-/** The columns of the view as they are. */
+/** View columns without expressions. */
 const plain = (names: string) => {
   const columns = named(names)
   return () => columns
 }
 
-/** `column` holds one of the granted types. */
+/** Tests that `column` is a granted type. */
 function granted(catalog: Catalog, column: string): string {
   if (catalog.readsAll) return ''
   return `${column} = ANY (ARRAY[${list(catalog)}]::text[])`
 }
 
-/** `column`, a jsonb list of types, names a granted one, or every type. */
+/** Tests that `column`, a jsonb list of types, includes a granted type or allows all types. */
 function couldRead(catalog: Catalog, column: string): string {
   return catalog.readsAll
     ? ''
     : `${column} ?| ARRAY[${[quoteText('*'), list(catalog)].filter(Boolean).join(', ')}]::text[]`
 }
 
-/** `column`, a jsonb list of types, with none but the granted ones. */
+/** Filters `column`, a jsonb list of types, to granted types. */
 const onlyGranted = (catalog: Catalog, column: string): string =>
   `(SELECT jsonb_agg(n.value) FROM jsonb_array_elements(${column}) AS n WHERE n.value IN (${['*', ...catalog.types.map(({ id }) => id)].map((id) => `${quoteText(JSON.stringify(id))}::jsonb`).join(', ')}))`
 
@@ -42,7 +42,7 @@ const RELATIONSHIP_TYPE = named(
   'id name description data_schema source_record_types target_record_types cardinality on_delete version created_at updated_at',
 )
 
-/** The relations that every base has, by name. */
+/** Built-in relations of every base, by name. */
 export const FIXED: ReadonlyMap<string, Fixed> = new Map([
   [
     'records',

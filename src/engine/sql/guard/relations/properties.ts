@@ -1,14 +1,14 @@
 import { isObject } from '../../../json-schema/checks.ts'
 import { locate } from '../../../json-schema/references.ts'
 
-/** What a column holds, as the schema of its property says. */
+/** Column type of a property, derived from its schema. */
 export type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'date-time' | 'date' | 'json'
 
 type Schema = Record<string, unknown>
 
 const MOST_HOPS = 100
 
-/** The top-level properties of a schema in its order, each with the kind of its column. */
+/** The top-level properties of a schema in order, with their column types. */
 export function propertiesOf(jsonSchema: unknown): [name: string, kind: Kind][] {
   const properties = follow(jsonSchema, jsonSchema)?.['properties']
   if (!isObject(properties)) return []
@@ -31,7 +31,7 @@ function kindOf(schema: Schema | undefined): Kind {
   }
 }
 
-/** An enum or a const without a type says it by its values. */
+/** Infers the type of an enum or const schema from its values. */
 function kindOfValues(schema: Schema): Kind {
   const listed = 'const' in schema ? [schema['const']] : schema['enum']
   const values = Array.isArray(listed) ? listed.filter((each) => each !== null) : []
@@ -42,7 +42,7 @@ function kindOfValues(schema: Schema): Kind {
   return values.every((each) => typeof each === 'number') ? 'number' : 'json'
 }
 
-/** `["x", "null"]` as `"x"`, and `anyOf` of a schema and null as that schema. */
+/** Removes null: `["x", "null"]` becomes `"x"`, and `anyOf` of a schema and null becomes that schema. */
 function withoutNull(schema: Schema): Schema {
   const { type } = schema
   if (Array.isArray(type)) {
@@ -55,7 +55,7 @@ function withoutNull(schema: Schema): Schema {
   return rest.length === 1 && isObject(rest[0]) ? rest[0] : schema
 }
 
-/** The schema behind local references. */
+/** Resolves local references. */
 function follow(schema: unknown, root: unknown): Schema | undefined {
   let place = schema
   for (let hops = 0; hops < MOST_HOPS && isObject(place); hops++) {

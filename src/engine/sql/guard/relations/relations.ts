@@ -5,37 +5,37 @@ import { type Columns, columnsOfNames } from './column-list.ts'
 import { columnsOf, type SqlColumn } from './columns.ts'
 import { FIXED } from './fixed-relations.ts'
 
-/** Something a statement may read by name. */
+/** A relation that a statement may read. */
 export type Relation = {
-  /** The built-in name, or the id of the record type. */
+  /** The built-in name, or the record type id. */
   name: string
   columns: Columns
-  /** What yields each column, over the view. */
+  /** Column expressions over the view. */
   expressions: readonly SqlColumn[]
-  /** The view, held to the base and the grants: what follows the list of a SELECT. */
+  /** The FROM clause of the view, with filters for the base and the grants. */
   from: string
 }
 
-/** A place in FROM where a relation stands, to be replaced by the SELECT that reads it. */
+/** A relation reference in FROM, to be replaced with a subquery. */
 export type Read = { node: Node; range: RangeVar; relation: Relation; everyColumn: boolean }
 
-/** The relations of one catalog, by the names that PostgreSQL keeps. */
+/** The relations of a catalog, by name as PostgreSQL truncates it. */
 export type Relations = {
   names: readonly string[]
-  /** The relation of the name, undefined when there is none, or `ambiguous` when several types share what is kept. */
+  /** Finds a relation; undefined without one, `ambiguous` when several types share the truncated name. */
   find(name: string): Relation | 'ambiguous' | undefined
 }
 
 const knownRelations = new WeakMap<Catalog, Relations>()
 
-/** What a statement over the catalog may read; worked out once for each object the caller keeps. */
+/** The relations of a catalog; memoized per catalog object. */
 export function relationsOf(catalog: Catalog): Relations {
   const relations = knownRelations.get(catalog) ?? listRelations(catalog)
   knownRelations.set(catalog, relations)
   return relations
 }
 
-/** Built-in names hide types of the same name. */
+/** Lists the relations; built-in names shadow record types. */
 function listRelations(catalog: Catalog): Relations {
   const types = Map.groupBy(catalog.types, ({ id }) => nameOf(id))
   const names = [...FIXED.keys(), ...types.keys()]
@@ -77,7 +77,7 @@ const relation = (
 type RecordType = Catalog['types'][number]
 const knownColumns = new WeakMap<RecordType, readonly SqlColumn[]>()
 
-/** The columns of a type, worked out once for each object the caller keeps. */
+/** The columns of a record type; memoized per type object. */
 function typeColumns(type: RecordType): readonly SqlColumn[] {
   const columns = knownColumns.get(type) ?? columnsOf(type)
   knownColumns.set(type, columns)

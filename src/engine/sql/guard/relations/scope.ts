@@ -1,23 +1,23 @@
 import type { Columns } from './column-list.ts'
 import type { Read } from './relations.ts'
 
-/** Columns behind an alias, and the relations whose columns these are. */
+/** The columns of an alias, and the relations they come from. */
 export type Named = {
   columns: Columns
-  /** Empty for subqueries, WITH queries and functions, which name their columns themselves. */
+  /** Empty for subqueries, WITH queries and functions, which define their own column names. */
   reads: readonly Read[]
 }
 
-/** What one item of a FROM clause brings in. */
+/** A FROM item in scope. */
 export type Item = Named & {
-  /** Columns by the alias that qualifies them. `columns` is what `*` and unqualified names mean. */
+  /** Columns by qualifying alias. `columns` is the expansion of `*` and the target of unqualified names. */
   aliases: ReadonlyMap<string, Named>
 }
 
-/** A WITH query by its name; its columns are worked out when first asked for. */
+/** A WITH query; its columns are resolved on first use. */
 export type Cte = { columns(): Columns }
 
-/** What names mean at one place of a statement: this level first, then the ones around it. */
+/** A lexical scope of names: this query level, then the enclosing ones. */
 export type NameScope = {
   items: readonly Item[]
   ctes?: ReadonlyMap<string, Cte>
@@ -32,7 +32,7 @@ export function hasColumn(scope: NameScope | undefined, name: string): boolean {
   return false
 }
 
-/** What an alias stands for at the innermost level that has it. */
+/** Finds an alias in the innermost scope that defines it. */
 export function findAlias(scope: NameScope | undefined, alias: string): Named | undefined {
   for (let level = scope; level; level = level.around)
     for (const { aliases } of level.items) {
@@ -50,10 +50,10 @@ export function findCte(scope: NameScope | undefined, name: string): Cte | undef
   return undefined
 }
 
-/** More names than this are not looked through for a hint. */
+/** Maximum number of names considered for a hint. */
 const MOST_HINTED = 5000
 
-/** The column names in sight, for a hint. */
+/** Visible column names, for a hint. */
 export function columnsInSight(scope: NameScope): string[] {
   const names = new Set<string>()
   for (const { items } of levels(scope))
@@ -65,7 +65,7 @@ export function columnsInSight(scope: NameScope): string[] {
   return [...names]
 }
 
-/** Every alias in sight, for a hint. */
+/** Visible aliases, for a hint. */
 export const aliasesInSight = (scope: NameScope): string[] =>
   levels(scope).flatMap(({ items }) => items.flatMap(({ aliases }) => [...aliases.keys()]))
 

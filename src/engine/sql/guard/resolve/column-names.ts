@@ -2,10 +2,10 @@ import type { Node, SelectStmt } from '@pgsql/types'
 import { typeNameOf } from '../allow/types.ts'
 import { wordsOf } from '../relations/context.ts'
 
-/** The name PostgreSQL gives a column without AS. */
+/** The default name that PostgreSQL gives a column without AS. */
 export const outputName = (node: Node): string => named(node).name || '?column?'
 
-/** A name, and whether it is firm enough that an enclosing cast or CASE keeps it. */
+/** A column name, and whether an enclosing cast or CASE keeps it. */
 type Named = { name: string; firm: boolean }
 const firm = (name: string): Named => ({ name, firm: true })
 const loose = (name: string): Named => ({ name, firm: false })
@@ -41,7 +41,7 @@ function ofSubLink(kind: string | undefined, subselect: Node | undefined): Named
   return first.ResTarget.name ? firm(first.ResTarget.name) : named(first.ResTarget.val)
 }
 
-/** The arm of a set operation that names its columns. */
+/** The first arm of a set operation, which names its columns. */
 function leftmost(statement: SelectStmt): SelectStmt {
   let arm = statement
   while (arm.larg) arm = arm.larg

@@ -6,7 +6,10 @@ import { resolveColumn } from '../relations/column-ref.ts'
 import type { GuardContext } from '../relations/context.ts'
 import type { NameScope } from '../relations/scope.ts'
 
-/** Resolves an expression and all within it. @throws VALIDATION_ERROR */
+/**
+ * Resolves an expression recursively.
+ * @throws VALIDATION_ERROR
+ */
 export function resolveExpression(context: GuardContext, node: Node, scope: NameScope): void {
   const [[kind, held] = ['', {}]] = Object.entries<object>(node)
   checkOne(context, node, scope)
@@ -14,7 +17,7 @@ export function resolveExpression(context: GuardContext, node: Node, scope: Name
   else for (const part of partsOf(held)) resolveExpression(context, part, scope)
 }
 
-/** What the node itself may not be, whatever is in it. */
+/** Checks a single node, without its children. */
 function checkOne(context: GuardContext, node: Node, scope: NameScope): void {
   const { source } = context
   if ('ColumnRef' in node) resolveColumn(context, node.ColumnRef, scope)
@@ -27,7 +30,7 @@ function checkOne(context: GuardContext, node: Node, scope: NameScope): void {
     if (name.join('.') !== 'C')
       throw source.fault('unsupported', 'Only the collation "C" is available.', node.CollateClause.location)
   } else if ('A_Indirection' in node) {
-    // (x).name would call a function of that name, so it is never a way to a field.
+    // (x).name could be a call of function `name`, so field selection is not supported.
     const named = node.A_Indirection.indirection?.find((step) => !('A_Indices' in step))
     if (named) {
       const message = `(…).${'String' in named ? named.String.sval : '*'} is not available: write alias.column, and give functions of several columns their place in FROM.`
@@ -36,7 +39,7 @@ function checkOne(context: GuardContext, node: Node, scope: NameScope): void {
   }
 }
 
-/** The nodes directly within a node. Lists of names hold no expressions. */
+/** The child nodes of a node. Name lists hold no expressions. */
 function* partsOf(fields: object): Generator<Node> {
   for (const [name, held] of Object.entries(fields)) {
     if (NAMES.has(name)) continue

@@ -3,7 +3,7 @@ import { checkType } from '../allow/types.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import type { NameScope } from '../relations/scope.ts'
 
-/** Functions that may stand in FROM, with the names of their columns where those do not follow the alias. */
+/** Set-returning functions allowed in FROM, with their column names if these do not follow the alias. */
 const SET_FUNCTIONS: Readonly<Record<string, readonly string[] | undefined>> = {
   unnest: undefined,
   generate_series: undefined,
@@ -30,7 +30,10 @@ const SET_FUNCTIONS: Readonly<Record<string, readonly string[] | undefined>> = {
 
 type Columns = { names: string[]; functionName: string | undefined }
 
-/** Resolves the functions of one FROM item and names the columns they yield. @throws VALIDATION_ERROR */
+/**
+ * Resolves the functions of a FROM item and returns their columns.
+ * @throws VALIDATION_ERROR
+ */
 export function functionColumns(context: GuardContext, range: RangeFunction, scope: NameScope): Columns {
   const entries = (range.functions ?? []).map((entry) => ('List' in entry ? (entry.List.items ?? []) : []))
   const single = entries.length === 1

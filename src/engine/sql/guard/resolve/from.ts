@@ -8,7 +8,10 @@ import { findCte, type Item, type Named, type NameScope } from '../relations/sco
 import { functionColumns } from './from-functions.ts'
 import { renamed } from './with.ts'
 
-/** Resolves a FROM clause, item by item from the left. @throws VALIDATION_ERROR */
+/**
+ * Resolves a FROM clause from left to right.
+ * @throws VALIDATION_ERROR
+ */
 export function resolveFrom(
   context: GuardContext,
   clause: readonly Node[] | undefined,
@@ -19,7 +22,7 @@ export function resolveFrom(
   return items
 }
 
-/** `before` is what stands to the left, which LATERAL sees. */
+/** Resolves one item; `before` holds the preceding items, which LATERAL can reference. */
 function resolveItem(context: GuardContext, node: Node, outer: NameScope, before: readonly Item[]): Item {
   if ('RangeVar' in node) return readRelation(context, node, node.RangeVar, outer)
   const lateral: NameScope = { items: before, around: outer }
@@ -53,7 +56,7 @@ function readSubselect(
   lateral: NameScope,
 ): Item {
   const { subquery } = select
-  // PostgreSQL 15 wants an alias for every subquery.
+  // PostgreSQL 15 requires an alias for every subquery.
   select.alias ??= { aliasname: `unnamed ${++context.unnamed}` }
   const columns =
     subquery && 'SelectStmt' in subquery
@@ -83,7 +86,7 @@ function readJoin(context: GuardContext, join: JoinExpr, outer: NameScope, befor
   return { aliases, columns, reads }
 }
 
-/** The columns that USING or NATURAL merges into one. */
+/** The columns that USING or NATURAL merges. */
 function sharedColumns(context: GuardContext, join: JoinExpr, left: Item, right: Item): string[] {
   if (join.isNatural) {
     needEveryColumn(context, [...left.reads, ...right.reads])

@@ -6,9 +6,9 @@ import { type Bound, encode, type Use } from '../parameters/parameter-values.ts'
 import { type GuardContext, replaceNode, wordsOf } from '../relations/context.ts'
 
 /**
- * Gives every parameter the type its JSON value has, so that it means in its place what a literal would; answers the
- * values to bind. A parameter used as two types becomes two.
- * @throws VALIDATION_ERROR when one is missing, or given and not used
+ * Casts each parameter to the type of its JSON value, so that it behaves like a literal; returns the bind
+ * values. A parameter with two types becomes two parameters.
+ * @throws VALIDATION_ERROR for a missing or unused parameter
  */
 export function castParameters(context: GuardContext, statement: SelectStmt): (string | null)[] {
   const bound = new Map<string, { number: number; value: string | null }>()
@@ -33,7 +33,7 @@ export function castParameters(context: GuardContext, statement: SelectStmt): (s
   return [...bound.values()].map(({ value }) => value)
 }
 
-/** A value is sent once for each type that it is used as. */
+/** Limits the values, since each is sent once per type. */
 function demandFew(slots: readonly { value: string | null }[]): void {
   const most = 2 * LIMITS.sqlParameterChars
   if (slots.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) <= most) return
@@ -42,8 +42,8 @@ function demandFew(slots: readonly { value: string | null }[]): void {
 }
 
 /**
- * Encodes each value once for each kind of place, and gives equal texts of one parameter the same number as their form:
- * a statement may use one large parameter a thousand times.
+ * Encodes each value once per kind of context and assigns one number to equal encodings: a statement may use
+ * one large parameter a thousand times.
  */
 function openEncoder(context: GuardContext): (number: number, use: Use) => Bound & { form: number } {
   const known = new Map<string, Bound & { form: number }>()
@@ -87,7 +87,7 @@ function visit(context: GuardContext, node: Node, place: Place, use: Use = {}): 
 
 const isWrapped = (part: object) => /^[A-Z]/.test(Object.keys(part)[0] ?? '')
 
-/** `$1 IS NULL` is known, and would tell PostgreSQL nothing about the type of `$1`. */
+/** Evaluates `$1 IS NULL` in advance, since it gives PostgreSQL no type for `$1`. */
 function foldNullTest(context: GuardContext, node: Node, place: Place): void {
   if (!('NullTest' in node) || !node.NullTest.arg || !('ParamRef' in node.NullTest.arg)) return
   const number = node.NullTest.arg.ParamRef.number ?? 0
@@ -100,11 +100,11 @@ function foldNullTest(context: GuardContext, node: Node, place: Place): void {
 const ARRAY_OPERATORS = new Set(['#>', '#>>', '#-', '?|', '?&'])
 const ARRAY_FUNCTIONS =
   /^(unnest|cardinality|trim_array|array_(?!agg|to_json|prepend).*|generate_subscripts)$/
-/** Functions that take anything, and so say nothing about an untyped argument. */
+/** Functions with polymorphic arguments, which determine no parameter type. */
 const TAKES_ANYTHING =
   /^(concat(_ws)?|count|jsonb?_build_\w+|to_jsonb?|jsonb?_agg|jsonb?_object_agg|array_agg|num_\w+|min|max|any_value|lag|lead)$/
 
-/** What the place of a parameter says about its type. */
+/** What the context of a parameter implies about its type. */
 function useOf(context: GuardContext, node: Node, field: string, index: number, part: object): Use {
   if ('TypeCast' in node && field === 'arg') {
     const { typeName } = node.TypeCast
@@ -157,7 +157,7 @@ const castTo = (arg: Node, type: string): Node => ({
   },
 })
 
-/** As the parser spells it: types that SQL has words for stand in the schema of the system. */
+/** The parser's name of a type: types with SQL keywords are qualified with pg_catalog. */
 const typeWords = (type: string) => (type === 'text' || type === 'jsonb' ? [type] : ['pg_catalog', type])
 
 function missing(context: GuardContext, number: number, node: Node) {

@@ -1,15 +1,15 @@
 /**
- * The columns of ours that hold ids compare by code point, by a collation that is not the database's own. PostgreSQL gives a
- * recursive query the collation of its first term and refuses one whose second term has another:
- * `SELECT 'x'::text UNION SELECT id …`. So texts in the first term get the collation of the ids; everywhere else it
- * prevails by itself.
+ * Collation of recursive queries. Id columns have the "C" collation, which is not the database default.
+ * PostgreSQL gives a recursive query the collation of its first term and rejects a second term with another
+ * one: `SELECT 'x'::text UNION SELECT id …`. So texts in the first term get the collation of the ids;
+ * elsewhere it takes precedence without a COLLATE clause.
  */
 import type { Node, SelectStmt } from '@pgsql/types'
 import { typeNameOf } from '../allow/types.ts'
 import { type GuardContext, replaceNode, wordsOf } from '../relations/context.ts'
 import type { Read } from '../relations/relations.ts'
 
-/** Sets the collation of the first terms of all recursive queries in a tree that was resolved. */
+/** Adds COLLATE to the first terms of all recursive queries in a resolved tree. */
 export function collateRecursion(context: GuardContext, tree: unknown): void {
   if (typeof tree !== 'object' || tree === null) return
   if ('recursive' in tree && 'ctes' in tree && Array.isArray(tree.ctes))
@@ -33,7 +33,7 @@ function collateTerm(context: GuardContext, term: SelectStmt): void {
 
 function collate(context: GuardContext, node: Node, reads: readonly Read[]): void {
   if (!isText(context, node, reads)) return
-  // COLLATE tells PostgreSQL nothing about the type of a parameter.
+  // COLLATE does not determine the type of a parameter.
   const arg = 'ParamRef' in node ? asText({ ...node }) : { ...node }
   replaceNode(node, { CollateClause: { arg, collname: [{ String: { sval: 'C' } }] } })
 }
@@ -42,7 +42,9 @@ const asText = (arg: Node): Node => ({
   TypeCast: { arg, typeName: { names: [{ String: { sval: 'text' } }], typemod: -1 } },
 })
 
-/** The relations of a FROM that holds nothing else; none where it does, as a name may then be another's. */
+/**
+ * The relations of a FROM clause with relations only; none otherwise, since a name could then be ambiguous.
+ */
 function readsOf(context: GuardContext, from: readonly Node[]): readonly Read[] {
   const nodes = from.flatMap(leaves)
   const reads = context.reads.filter(({ node }) => nodes.includes(node))
@@ -54,7 +56,7 @@ const leaves = (node: Node): Node[] =>
     ? [node.JoinExpr.larg, node.JoinExpr.rarg].flatMap((side) => (side ? leaves(side) : []))
     : [node]
 
-/** Functions that yield text whatever they are given. */
+/** Functions that return text for any arguments. */
 const TEXTS = new Set(
   `lower upper initcap btrim ltrim rtrim left right substr split_part replace translate concat concat_ws chr md5 overlay
   to_hex repeat lpad rpad regexp_replace regexp_substr to_char string_agg array_to_string jsonb_typeof json_typeof
@@ -62,7 +64,7 @@ const TEXTS = new Set(
 )
 const TEXT_OPERATORS = new Set(['->>', '#>>'])
 
-/** Whether an expression of a first term is certainly a text, or a list of texts. A bare literal there always is. */
+/** Whether an expression of a first term is certainly text or a text array. A bare literal always is. */
 function isText(context: GuardContext, node: Node, reads: readonly Read[]): boolean {
   const all = (nodes: readonly (Node | undefined)[]) =>
     nodes.length > 0 && nodes.every((each) => each === undefined || isText(context, each, reads))

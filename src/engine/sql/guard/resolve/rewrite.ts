@@ -1,7 +1,7 @@
 /**
- * Puts in the place of each relation the SELECT that yields what the token may read of it. The tree gets a name that
- * nobody can guess in each place; the printed text gets the SELECTs in the places of the names. So a wide type is not
- * printed and parsed again with every statement that reads it.
+ * Rewrites relations as subqueries of the columns and rows that the token may read. The tree gets a random
+ * placeholder name for each relation, and the printed text gets the subqueries. A wide type is thus not
+ * printed and parsed with every statement.
  */
 import { randomBytes } from 'node:crypto'
 import type { SelectStmt } from '@pgsql/types'
@@ -14,7 +14,7 @@ import type { Read } from '../relations/relations.ts'
 import { quoteName } from '../syntax/names.ts'
 import type { Parser } from '../syntax/parser.ts'
 
-/** Names the places in the tree; what it answers fills them in the printed text. */
+/** Inserts placeholders into the tree; the returned function replaces them in the printed text. */
 export function nameRelations(context: GuardContext, parser: Parser): (text: string) => Promise<string> {
   const prefix = `r${randomBytes(16).toString('hex')}_`
   for (const [index, { node, range, relation }] of context.reads.entries()) {
@@ -32,7 +32,7 @@ export function nameRelations(context: GuardContext, parser: Parser): (text: str
   }
 }
 
-/** What the printed text has after the prefix: the number of a relation, and then the rest. */
+/** Replaces one placeholder: the text after the prefix starts with the number of the relation. */
 function fill(part: string, bodies: readonly Body[]): string {
   const number = /^\d+/.exec(part)?.[0] ?? ''
   const body = bodies[Number(number)]
@@ -42,7 +42,10 @@ function fill(part: string, bodies: readonly Body[]): string {
 
 type Body = { columns: readonly SqlColumn[]; from: string; text: string }
 
-/** @throws VALIDATION_ERROR for more columns than a statement may read */
+/**
+ * Builds the subqueries.
+ * @throws VALIDATION_ERROR for too many columns
+ */
 function bodiesOf(context: GuardContext): Body[] {
   let count = 0
   return context.reads.map((read) => {
@@ -58,7 +61,7 @@ const wanted = ({ mentioned }: GuardContext, { relation, everyColumn }: Read): r
 
 function bodyText(columns: readonly SqlColumn[], from: string): string {
   const list = columns.map(({ name, expression }) => `${expression} AS ${quoteName(name)}`)
-  // Rows without a column are rows all the same, but only a list with one is easily read.
+  // A row without columns is valid, but a SELECT list with one is easier to read back.
   return `SELECT ${list.length > 0 ? list.join(', ') : 'NULL'} ${from}`
 }
 
@@ -66,7 +69,9 @@ const verifiedColumns = new WeakSet<SqlColumn>()
 const verifiedSources = new LRUCache<string, true>({ max: 200 })
 const COLUMNS_AT_ONCE = 50
 
-/** Our own text holds names that callers chose. It is parsed once, so that no slip of quoting can change what runs. */
+/**
+ * Parses the generated SQL, which contains names chosen by callers, once as a defense against quoting errors.
+ */
 async function verify(parser: Parser, columns: readonly SqlColumn[], from: string): Promise<void> {
   if (!verifiedSources.has(from)) {
     demandSelect(parser, [], from)

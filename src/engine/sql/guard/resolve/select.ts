@@ -7,10 +7,13 @@ import { outputName } from './column-names.ts'
 import { resolveFrom } from './from.ts'
 import { resolveWith } from './with.ts'
 
-/** PostgreSQL's own bound on the columns of a row. */
+/** PostgreSQL's limit of columns per row. */
 const MOST_COLUMNS = 1664
 
-/** Resolves a SELECT, VALUES or set operation; answers its columns. @throws VALIDATION_ERROR */
+/**
+ * Resolves a SELECT, VALUES or set operation; returns its columns.
+ * @throws VALIDATION_ERROR
+ */
 export function resolveSelect(
   context: GuardContext,
   statement: SelectStmt,
@@ -61,7 +64,9 @@ function resolvePlain(context: GuardContext, statement: SelectStmt, outer: NameS
   return { columns, scope }
 }
 
-/** The target list; a column without a name is given the one PostgreSQL would, so that both agree on it. */
+/**
+ * Resolves the target list. An unnamed column gets PostgreSQL's default name explicitly, so that both agree.
+ */
 function resolveTargets(
   context: GuardContext,
   targets: readonly Node[] | undefined,
@@ -98,13 +103,13 @@ function demandFew({ source }: GuardContext, count: number): void {
     throw source.fault('too_many', `A SELECT has at most ${MOST_COLUMNS} columns. Name those you need.`)
 }
 
-/** The words of `*` or `t.*`. */
+/** The names of a `*` or `t.*` reference. */
 function starOf(node: Node): string[] | undefined {
   const words = 'ColumnRef' in node ? wordsOf(node.ColumnRef.fields) : []
   return words.at(-1) === '*' ? words : undefined
 }
 
-/** ORDER BY: each element an output column by name or number, or an expression. */
+/** Resolves ORDER BY: each element is an output column by name or number, or an expression. */
 function resolveOrdering(
   context: GuardContext,
   clause: readonly Node[] | undefined,
@@ -115,7 +120,7 @@ function resolveOrdering(
   resolveNamed(context, elements, columns, scope)
 }
 
-/** Clauses in which a bare name may also be that of an output column. */
+/** Resolves clauses in which a bare name can be an output column. */
 function resolveNamed(
   context: GuardContext,
   clause: readonly Node[] | undefined,
@@ -135,10 +140,13 @@ function isOutput(node: Node, columns: Columns, scope: NameScope): boolean {
 
 const isThere = (node: Node | undefined): node is Node => node !== undefined && Object.keys(node).length > 0
 
-/** How many grouping sets a statement may ask for: each is an aggregation of its own. */
+/** Maximum number of grouping sets, each a separate aggregation. */
 const MOST_SETS = 64
 
-/** @throws VALIDATION_ERROR when CUBE, ROLLUP and GROUPING SETS multiply to too many */
+/**
+ * Checks the product of CUBE, ROLLUP and GROUPING SETS.
+ * @throws VALIDATION_ERROR above the maximum
+ */
 function checkGrouping(clause: readonly Node[] | undefined, source: Source): void {
   const sets = (clause ?? []).reduce((product, node) => product * setsOf(node), 1)
   if (sets <= MOST_SETS) return

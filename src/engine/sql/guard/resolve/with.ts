@@ -4,12 +4,12 @@ import { type GuardContext, wordsOf } from '../relations/context.ts'
 import type { Cte, NameScope } from '../relations/scope.ts'
 import { hintForNode } from '../syntax/hints.ts'
 
-/** How many queries one WITH may hold. */
+/** Maximum number of queries in a WITH clause. */
 const MOST_QUERIES = 100
 
 /**
- * Resolves the queries of a WITH; answers the scope in which their names stand. A query sees those before it, and with
- * RECURSIVE all of them and itself.
+ * Resolves the queries of a WITH clause; returns the scope with their names. A query can reference earlier
+ * ones; with RECURSIVE, all of them and itself.
  */
 export function resolveWith(context: GuardContext, clause: WithClause, around: NameScope): NameScope {
   const ctes = new Map<string, Cte>()
@@ -40,7 +40,7 @@ function lazily(context: GuardContext, query: CommonTableExpr, scope: NameScope)
     const statement = bodyOf(context, query)
     columns = rename(
       context.select(statement, scope, (left) => {
-        // From here on the query may read itself: its first arm has said what its columns are.
+        // From here the query may reference itself: its first arm has defined its columns.
         columns = rename(left)
         state = 'left known'
       }),
@@ -66,7 +66,7 @@ function bodyOf(context: GuardContext, { ctequery, location }: CommonTableExpr):
   throw context.source.fault('not_a_read', hintForNode(Object.keys(ctequery ?? {})[0] ?? ''), location)
 }
 
-/** A list of names, the first of them replaced. */
+/** Replaces the leading names of a list. */
 export const renamed = (own: readonly string[], by: readonly string[]): string[] => [
   ...by,
   ...own.slice(by.length),

@@ -1,4 +1,4 @@
-/** What a field may hold: a node, a list of them, a plain value, one of some words, or a part without a wrapper. */
+/** Value rule of an AST field: a node, a node list, a scalar, an enumerated word, or an unwrapped node. */
 export type Rule = 'node' | 'nodes' | 'string' | 'integer' | 'flag' | readonly string[] | { of: string }
 
 const at = { location: 'integer' } as const
@@ -8,8 +8,8 @@ const TYPE = { of: 'TypeName' }
 const WINDOW = { of: 'WindowDef' }
 
 /**
- * Every node and every field that a statement may be made of. What is not here is refused, so a construct that a later
- * parser adds is refused too until it has been thought about.
+ * Allow-list of AST nodes and fields. Anything else is rejected, so a construct that a later parser version
+ * adds is rejected until it is reviewed.
  */
 export const GRAMMAR: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   SelectStmt: {
@@ -35,7 +35,7 @@ export const GRAMMAR: Readonly<Record<string, Readonly<Record<string, Rule>>>> =
   CommonTableExpr: {
     ctename: 'string',
     aliascolnames: 'nodes',
-    // NOT MATERIALIZED would let a short statement grow twofold with each step.
+    // NOT MATERIALIZED would let a short statement double in size with each step.
     ctematerialized: ['CTEMaterializeDefault', 'CTEMaterializeAlways'],
     ctequery: 'node',
     ...at,

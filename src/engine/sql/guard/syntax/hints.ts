@@ -15,7 +15,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   CreateTableAsStmt: 'Keep a result within the statement: WITH name AS (SELECT …) SELECT ….',
 }
 
-/** Why a statement of this kind is refused, and what to send instead. */
+/** The hint for a rejected statement kind. */
 export function hintForStatement(kind: string): string {
   if (WRITES.has(kind)) return `${READS} ${WAY_OUT}`
   return [READS, STATEMENTS[kind]].filter(Boolean).join(' ')
@@ -42,7 +42,7 @@ const NODES: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'There are no cursors here.',
 }
 
-/** Why a part of a statement is refused. */
+/** The hint for a rejected AST node. */
 export function hintForNode(kind: string): string {
   if (WRITES.has(kind)) return hintForStatement(kind)
   return NODES[kind] ?? `${kind.replace(/(Stmt|Expr|Clause)$/, '')} is not available here.`
@@ -66,7 +66,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'FuncCall.func_variadic': 'VARIADIC is not available: pass the values one by one.',
 }
 
-/** Why a part is refused for what stands in one of its fields. */
+/** The hint for a rejected field value. */
 export const hintForField = (kind: string, field: string): string =>
   FIELDS[`${kind}.${field}`] ??
   `This form of ${kind.replace(/(Stmt|Expr|Clause)$/, '')} is not available here.`

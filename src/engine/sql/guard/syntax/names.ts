@@ -1,7 +1,7 @@
-/** PostgreSQL keeps this many bytes of a name. */
+/** PostgreSQL's maximum identifier length (NAMEDATALEN - 1), in bytes. */
 const NAME_BYTES = 63
 
-/** A name as PostgreSQL keeps it: its first 63 bytes, cut between characters. */
+/** Truncates a name as PostgreSQL does: to 63 bytes, at a character boundary. */
 export function nameOf(text: string): string {
   if (text.length <= NAME_BYTES / 3 || Buffer.byteLength(text) <= NAME_BYTES) return text
   let kept = ''
@@ -14,10 +14,10 @@ export function nameOf(text: string): string {
   return kept
 }
 
-/** A name in SQL text. */
+/** Quotes an identifier. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** A string in SQL text, whatever `standard_conforming_strings` says. */
+/** Quotes a string literal, independent of `standard_conforming_strings`. */
 export function quoteText(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`
   return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted

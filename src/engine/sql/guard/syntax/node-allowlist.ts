@@ -7,15 +7,16 @@ import type { Source } from './source-map.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Holds a tree to the grammar, node by node and field by field; what follows may trust its types. Answers the names that
- * stand in FROM, each once.
- * @throws VALIDATION_ERROR at the first part that is not in the grammar
+ * Checks a tree against the grammar, node by node and field by field; later steps rely on its types. Returns
+ * the distinct relation names in FROM.
+ * @throws VALIDATION_ERROR at the first disallowed part
  */
 export function checkStructure(statement: SelectStmt, source: Source): ReadonlySet<string> {
   const relations = new Set<string>()
   const node = (value: unknown, location: number | undefined, depth: number): void => {
     const entries = Object.entries(value as Fields)
-    // PostgreSQL's lists have holes: the missing column definitions of a function, the missing list of DISTINCT.
+    // PostgreSQL's lists can have empty entries: missing column definitions of a function, the missing list
+    // of DISTINCT.
     if (entries.length === 0) return
     const [[kind, fields] = ['']] = entries
     part(kind, fields, location, depth)
@@ -43,7 +44,7 @@ export function checkStructure(statement: SelectStmt, source: Source): ReadonlyS
   return relations
 }
 
-/** Whether a value has the form of the rule; what nodes hold is looked at by the walk. */
+/** Whether a value satisfies the rule; the walk checks child nodes. */
 function isPlain(rule: Rule, value: unknown): boolean {
   if (rule === 'string') return typeof value === 'string'
   if (rule === 'integer') return Number.isInteger(value)

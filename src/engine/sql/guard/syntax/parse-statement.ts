@@ -7,7 +7,10 @@ import type { Source } from './source-map.ts'
 
 type SyntaxFault = { message: string; cursorPosition: number }
 
-/** The one SELECT of the text. @throws VALIDATION_ERROR where it does not parse, or is more or other than that */
+/**
+ * Parses the text as a single SELECT.
+ * @throws VALIDATION_ERROR for a syntax error, several statements or another kind
+ */
 export function parseOne(parser: Parser, source: Source): SelectStmt {
   const statements = parse(parser, source)
   if (statements.length > 1)
@@ -28,7 +31,7 @@ function parse(parser: Parser, source: Source): readonly Node[] {
   }
 }
 
-/** What the parser says of a text that is not SQL; undefined where it ran out of stack or memory instead. */
+/** The syntax error of the parser; undefined if the parser ran out of stack or memory. */
 function syntaxFaultOf(error: unknown): SyntaxFault | undefined {
   const details = (error as { sqlDetails?: SyntaxFault }).sqlDetails
   return details && !/memory|stack depth/.test(details.message) ? details : undefined
@@ -39,13 +42,16 @@ function advise(message: string): string {
   return `SQL syntax error: ${what}.`
 }
 
-/** The parser counts a fault's place in characters and everything else in bytes. */
+/** Converts a character offset, which syntax errors use, to a byte offset. */
 const byteAt = (text: string, characters: number): number =>
   Buffer.byteLength([...text].slice(0, characters).join(''))
 
-/** The longest statement, in bytes of UTF-8. */
+/** Maximum statement length, in bytes of UTF-8. */
 
-/** The statement as text that can be parsed. @throws VALIDATION_ERROR at `/query` */
+/**
+ * Reads the statement text.
+ * @throws VALIDATION_ERROR at `/query`
+ */
 export function readText(query: unknown): string {
   const fault = (code: string, message: string, extra: object = {}) =>
     invalid({ path: '/query', code, message, ...extra })
@@ -63,7 +69,7 @@ export function readText(query: unknown): string {
     const message = `A query can have at most ${LIMITS.sqlTextBytes} bytes. Send long values and lists as parameters.`
     throw fault('too_long', message, { expected: LIMITS.sqlTextBytes, received: bytes })
   }
-  // The parser would stop reading at a NUL, so that what follows were never checked.
+  // The parser stops at a NUL, so the text after it would be unchecked.
   if (query.includes('\0') || !query.isWellFormed())
     throw fault('invalid_text', 'The query contains NUL or half of a surrogate pair. Send well-formed text.')
   return query

@@ -4,9 +4,9 @@ import type { Parser } from './parser.ts'
 import type { Source } from './source-map.ts'
 
 /**
- * The text of a checked tree, which is all that is ever executed. It is parsed again and must be the very tree that was
- * checked, so that no slip of the printer can change what runs.
- * @throws VALIDATION_ERROR when it is not
+ * Prints a checked tree to the only text that is executed. The text is parsed again and must give the same
+ * tree, as a defense against printer errors.
+ * @throws VALIDATION_ERROR otherwise
  */
 export async function print(parser: Parser, statement: SelectStmt, source: Source): Promise<string> {
   if (turnIsOver()) await nextTurn()
@@ -25,7 +25,7 @@ function printed(parser: Parser, statement: SelectStmt): string | undefined {
   try {
     return parser.print(statement)
   } catch {
-    // What the printer does not know is refused like what it prints wrongly.
+    // A node that the printer does not support is rejected like a wrong print.
     return undefined
   }
 }
@@ -39,10 +39,10 @@ function parsed(parser: Parser, text: string): unknown {
   }
 }
 
-/** Places in the text, which differ between a tree and its print. */
+/** Position fields, which differ between a tree and its reparsed print. */
 const PLACES = /^(location|list_start|list_end|rexpr_list_start|rexpr_list_end)$/
 
-/** Whether two trees are the same but for places. */
+/** Whether two trees are equal except for positions. */
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null)
     return one === other

@@ -2,14 +2,17 @@ import { type Detail, type DomainError, invalid } from '../../../../foundation/e
 
 const NEAR_CHARS = 24
 
-/** Where bytes `start` to `end` of the parsed text stand for bytes `from` to `to` of the caller's. */
+/**
+ * Source map entry: bytes `start` to `end` of the parsed text correspond to bytes `from` to `to` of the
+ * original.
+ */
 export type Edit = { start: number; end: number; from: number; to: number }
 
-/** The caller's statement: what is parsed, and how to say where in the caller's own words a fault is. */
+/** The original statement and the parsed text, with a source map for error positions. */
 export class Source {
-  /** What the caller wrote. */
+  /** The original text. */
   readonly text: string
-  /** What is parsed: named parameters stand in it as `$n`. */
+  /** The parsed text, in which `$n` replaces named parameters. */
   readonly parsed: string
   private readonly edits: readonly Edit[]
 
@@ -19,13 +22,16 @@ export class Source {
     this.edits = edits
   }
 
-  /** A 400 at `/query`; `location` is a byte of the parsed text, and the message then names the place. */
+  /**
+   * Creates a 400 at `/query`; with `location`, a byte offset of the parsed text, the message includes the
+   * position.
+   */
   fault(code: string, message: string, location?: number, extra: Partial<Detail> = {}): DomainError {
     const place = location === undefined ? '' : ` ${this.describe(location)}`
     return invalid({ path: '/query', code, message: message + place, ...extra })
   }
 
-  /** What the caller wrote from this byte of the parsed text on. */
+  /** The original text from this byte offset of the parsed text. */
   from(location: number): string {
     return this.text.slice(this.characterAt(location))
   }
