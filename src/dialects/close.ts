@@ -1,6 +1,9 @@
 import { distance } from 'fastest-levenshtein'
 
-/** Is one of the words the other with a single slip: a letter left out, added, wrong, or two swapped? */
+/**
+ * Whether two words differ by one edit: a deletion, insertion, substitution or transposition
+ * (Damerau-Levenshtein distance 1).
+ */
 export function isClose(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false
   const away = distance(one, other)

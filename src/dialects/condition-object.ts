@@ -20,7 +20,7 @@ const ROLES = new Map<string, Role>([
   ['val', 'value'],
 ])
 
-/** The part of a condition that a key is meant to be, within one slip. */
+/** The role of a key in a condition, allowing one edit. */
 function roleOf(key: string): Role | undefined {
   const flat = key.toLowerCase().replace(/[_-]/g, '')
   const known = ROLES.get(flat)
@@ -28,14 +28,18 @@ function roleOf(key: string): Role | undefined {
   return [...ROLES].find(([word]) => word.length > 3 && isClose(flat, word))?.[1]
 }
 
-/** Is the key one that a condition is written with? Then it is not the name of a property. */
+/** Whether the key is a condition keyword rather than a property name. */
 export const isRole = (key: string): boolean => roleOf(key) !== undefined
 
-/** Does the object look like `{ field, op, value }`, written well or not? */
+/** Whether the keys look like `{ field, op, value }`, with or without mistakes. */
 export const isCondition = (keys: readonly string[]): boolean =>
   keys.length > 1 && keys.some((key) => roleOf(key) === 'field')
 
-/** Reads `{ field, op, value }` with its keys misspelt, `op` left out, or the operator as a key: `{ field, gte: 5 }`. @throws Doubt */
+/**
+ * Parses `{ field, op, value }` with misspelt keys, a missing `op`, or the operator as a key: `{ field, gte:
+ * 5 }`.
+ * @throws Doubt
+ */
 export function readCondition(node: Record<string, unknown>): Draft {
   const roles = new Map<Role, unknown>()
   const words: [string, unknown][] = []

@@ -5,23 +5,22 @@ import type { FilterJson } from './operands.ts'
 import { settle } from './settle.ts'
 import { TEXT_READERS } from './texts.ts'
 
-/** A hint longer than this teaches nobody, and a text longer than this is not read. */
+/** Maximum length of a hint and of the text to parse. */
 const MAX_CHARS = 10 * 1024
 
 /**
- * What the caller of a refused filter probably meant, in our language; undefined when nothing sound can be said, or when
- * the filter is already written as it should be. `columns` are the fields beside data, those of a record when left out.
- * Never throws.
+ * Suggests a corrected filter for a rejected one; undefined when the intent is ambiguous or the filter is
+ * already correct. `columns` are the fields outside data; record columns by default. Never throws.
  */
 export function correctFilter(raw: unknown, columns?: readonly string[]): FilterJson | undefined {
   const meant = readFilter(raw, columns)
   return meant === undefined || isDeepStrictEqual(plain(meant), plain(raw)) ? undefined : meant
 }
 
-/** JSON as it is sent: objects that GraphQL makes have no prototype, which is no difference here. */
+/** Normalizes to plain JSON: GraphQL creates objects without a prototype. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** The filter that a value or a text stands for, whether it had to be corrected or not. */
+/** Parses a filter from a value or text in any supported dialect. */
 export function readFilter(raw: unknown, columns?: readonly string[]): FilterJson | undefined {
   return typeof raw === 'string' ? readText(raw, columns) : settled(() => readObject(raw), columns)
 }

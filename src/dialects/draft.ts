@@ -1,21 +1,27 @@
-/** What a foreign filter says, before its names and operator words are made ours. Every reader makes one of these. */
+/**
+ * Dialect-neutral AST of a foreign filter, before names and operators are normalized. Every parser produces
+ * one.
+ */
 export type Draft =
   | { kind: 'and' | 'or'; of: readonly Draft[] }
   | { kind: 'not'; of: Draft }
   | { kind: 'condition'; name: string; word: string; value: unknown }
 
-/** Thrown by a reader that cannot be sure what is meant: no correction is better than a wrong one. */
+/** Thrown for ambiguous input: no correction is better than a wrong one. */
 export class Doubt extends Error {
   override readonly name = 'Doubt'
 }
 
-/** A thing that has one meaning, or a doubt. @throws Doubt for undefined */
+/**
+ * Returns a defined value.
+ * @throws Doubt for undefined
+ */
 export function sure<T>(found: T | undefined): T {
   if (found === undefined) throw new Doubt()
   return found
 }
 
-/** What `read` is sure of; undefined where it doubts. */
+/** The result of `read`; undefined when it throws Doubt. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -33,13 +39,19 @@ export const condition = (name: string, word: string, value?: unknown): Draft =>
 })
 export const not = (of: Draft): Draft => ({ kind: 'not', of })
 
-/** The drafts as one, of which `kind` of them must hold. @throws Doubt when there is none */
+/**
+ * Combines drafts with AND or OR.
+ * @throws Doubt when there is none
+ */
 export function group(kind: 'and' | 'or', of: readonly Draft[]): Draft {
   const [only, ...more] = of
   return more.length === 0 ? sure(only) : { kind, of }
 }
 
-/** Things that all hold, said without a word for it: groups of the same sort become one. @throws Doubt when there is none */
+/**
+ * Combines implicitly conjoined drafts; flattens nested groups.
+ * @throws Doubt when there is none
+ */
 export const together = (of: readonly Draft[]): Draft =>
   group(
     'and',

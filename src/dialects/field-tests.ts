@@ -3,19 +3,22 @@ import { isObject } from './literal.ts'
 import { isOperatorWord } from './operators.ts'
 import { regexTest } from './regex.ts'
 
-/** Properties within properties, before a test is reached. */
+/** Maximum depth of nested properties above a test. */
 const MAX_NESTING = 10
-/** Marked as operators by the sign before them; other words may be properties as well. */
+/** Whether a prefix marks the key as an operator; other words may be properties. */
 const isMarked = (key: string): boolean => /^[$_]/.test(key)
-/** What is read beside the operators' own words. */
+/** Keys recognized in addition to operator words. */
 const MORE = new Set(['not', 'regex', 'options', 'elemmatch', 'some', 'mode'])
 const bare = (key: string): string => key.toLowerCase().replace(/^[$_]/, '')
 const isTest = (key: string): boolean => isOperatorWord(key) || MORE.has(bare(key))
 
-/** Reads what is said of a field: a value, `{ "$gt": 1 }`, `{ "gte": 1, "lt": 5 }`, `{ "_eq": "x" }`. @throws Doubt */
+/**
+ * Parses the tests of a field: a value, `{ "$gt": 1 }`, `{ "gte": 1, "lt": 5 }`, `{ "_eq": "x" }`.
+ * @throws Doubt
+ */
 export function readTests(name: string, value: unknown, depth = 0, below = name === 'data'): Draft {
   if (depth > MAX_NESTING) throw new Doubt()
-  // A list may be the value or the values; what a name in Mongo means for a list is one more reading.
+  // A list is ambiguous: one value, alternatives, or MongoDB's array match.
   if (Array.isArray(value)) throw new Doubt()
   if (!isObject(value)) return condition(dotted(name), '$eq', value)
   const keys = Object.keys(value)
@@ -24,7 +27,7 @@ export function readTests(name: string, value: unknown, depth = 0, below = name 
   if (keys.some((key) => isMarked(key) || key === '__proto__')) throw new Doubt()
   return together(
     Object.entries(value).map(([key, inner]) => {
-      // Elsewhere than below the bare `data`, an object of values may be the value itself.
+      // Outside the bare `data`, an object may be the value itself.
       if (!isObject(inner) && !below) throw new Doubt()
       return readTests(`${name}.${key}`, inner, depth + 1, below)
     }),
@@ -32,7 +35,7 @@ export function readTests(name: string, value: unknown, depth = 0, below = name 
 }
 
 function readOperators(name: string, tests: Record<string, unknown>, depth: number): Draft {
-  // `{ "data": { "is": 1 } }` may speak of a property called "is".
+  // In `{ "data": { "is": 1 } }`, "is" may be a property.
   if (name === 'data' && !Object.keys(tests).every((key) => isMarked(key) || key === 'search'))
     throw new Doubt()
   const { mode, ...rest } = tests
@@ -43,7 +46,7 @@ function readOperators(name: string, tests: Record<string, unknown>, depth: numb
   return together(parts)
 }
 
-/** Operators that ignore case when Prisma's `mode` says so. */
+/** Case-insensitive variants of operators, for Prisma's `mode`. */
 const INSENSITIVE = new Map([
   ['equals', 'iequals'],
   ['contains', 'icontains'],
@@ -72,7 +75,10 @@ function readOperator(
   return condition(field, `$${insensitive}`, value)
 }
 
-/** One test of any element. Two tests must hold for the same element, and a negative one for it, which no filter of ours says. */
+/**
+ * Parses a test of any array element. Several tests of the same element, or a negated one, have no
+ * equivalent.
+ */
 function elementTest(field: string, value: unknown, depth: number): Draft {
   if (!isObject(value) || Object.keys(value).length !== 1) throw new Doubt()
   const [[key = '', inner] = []] = Object.entries(value)
@@ -84,6 +90,6 @@ function elementTest(field: string, value: unknown, depth: number): Draft {
 }
 const POSITIVE = new Set(['eq', 'equals', 'gt', 'gte', 'lt', 'lte', 'in', 'like', 'ilike', 'startswith'])
 
-/** Mongo's way to a place in a list: `items.0.sku`. */
+/** Converts MongoDB's array index notation: `items.0.sku`. */
 const dotted = (name: string): string =>
   name.includes('"') ? name : name.replace(/\.(\d{1,9})(?=\.|\[|$)/g, '[$1]')

@@ -5,14 +5,17 @@ import { Doubt } from './draft.ts'
 import { jsonIn } from './literal.ts'
 
 const isColumn = (name: string): boolean => (COLUMNS as readonly string[]).includes(name)
-/** What a record shows and no filter reads: neither a column nor data. */
+/** Fields of the record representation that filters do not support. */
 const UNREADABLE = ['record_type', 'base_id', 'cancelled_at', 'deleted_at']
 
-// What may follow `data`: .name, [0], [] or ["any key"].
+// Path segments after `data`: .name, [0], [] or ["any key"].
 const SEGMENT = /\.[^.[\]"]+|\[\d{1,9}\]|\[\]|\["(?:[^"\\]|\\.)*"\]/gsy
 const PLAIN_KEY = /^[\p{L}\p{N}\p{M}_$-]+$/u
 
-/** The field of our language that a written name means. @throws Doubt */
+/**
+ * Resolves a written name to a field.
+ * @throws Doubt
+ */
 export function fieldOf(name: string, columns: readonly string[] = COLUMNS): string {
   if (name.length > LIMITS.fieldChars || !name.isWellFormed() || name.includes('\0')) throw new Doubt()
   if (columns.includes(name) || isDataPath(name)) return name
@@ -20,18 +23,18 @@ export function fieldOf(name: string, columns: readonly string[] = COLUMNS): str
   return columnOf(name, columns) ?? dataPath(/^data[.[]/i.test(name) ? name.slice('data'.length) : `.${name}`)
 }
 
-/** The field that is one property of data, whatever characters its name has. */
+/** The field path of a data property, with quoting if needed. */
 export const fieldOfKey = (key: string): string =>
   isColumn(key) ? key : `data${PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`
 
-/** Does the name already stand for a place in data, or for a column, without any guess? */
+/** Whether the name is an exact column or data path. */
 export const isField = (name: string): boolean => isColumn(name) || isDataPath(name)
 
-/** Columns that hold text: `external_id=eq.42` means the text "42". */
+/** Columns of type text: `external_id=eq.42` compares with the text "42". */
 export const holdsText = (name: string): boolean =>
   isColumn(columnOf(name, COLUMNS) ?? name) && name !== 'version'
 
-/** A column written in another case, or with one slip that is not a plural. */
+/** Matches a column by case-insensitive name or one edit, excluding plurals. */
 function columnOf(name: string, columns: readonly string[]): string | undefined {
   if (['_id', 'ID', 'Id'].includes(name) && columns.includes('id')) return 'id'
   const flat = name.replace(/[_\s-]/g, '').toLowerCase()
@@ -56,7 +59,10 @@ function segmentsOf(path: string): string[] | undefined {
     : undefined
 }
 
-/** The path below data, its odd keys quoted. @throws Doubt */
+/**
+ * Normalizes the path below data and quotes special keys.
+ * @throws Doubt
+ */
 function dataPath(path: string): string {
   const segments = segmentsOf(path) ?? path.split('.').slice(1).map(quoted)
   const field = `data${segments.map((each) => (each.startsWith('.') ? quoted(each.slice(1)) : each)).join('')}`

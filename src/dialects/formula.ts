@@ -7,14 +7,17 @@ import { isOperatorWord } from './operators.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 
-/** A part of a formula: a field, a value, nothing (`BLANK()`), or a test, which may be a place found in a text. */
+/** An expression of a formula: a field, a value, `BLANK()`, or a test, such as a FIND result. */
 type Part =
   | { kind: 'field'; name: string; braced: boolean }
   | { kind: 'value'; value: unknown }
   | { kind: 'blank' }
   | { kind: 'test'; draft: Draft; place: boolean }
 
-/** Reads an Airtable formula: `AND({region}='Europe', NOT({area}<1000))`. @throws Doubt */
+/**
+ * Parses an Airtable formula: `AND({region}='Europe', NOT({area}<1000))`.
+ * @throws Doubt
+ */
 export function readFormula(text: string): Draft {
   const cursor = new Cursor(text.replace(/^=/, ''))
   const draft = test(cursor, 0)
@@ -26,7 +29,7 @@ function test(cursor: Cursor, depth: number): Draft {
   const left = part(cursor, depth)
   const { kind, text } = cursor.peek()
   if (kind !== 'sign' || !isOperatorWord(text)) {
-    // A field alone holds when it is ticked, filled or not zero: which one, its kind decides.
+    // A bare field is a truthiness test that depends on its type, which is unknown here.
     if (left.kind !== 'test') throw new Doubt()
     return left.draft
   }
@@ -43,14 +46,15 @@ function compare(left: Part, sign: string, right: Part): Draft {
   if (right.kind === 'blank') return condition(left.name, `$${sign}`, null)
   if (right.kind !== 'value') throw new Doubt()
   if (right.value !== '') return condition(left.name, `$${sign}`, right.value)
-  // Airtable knows no empty text beside the empty cell; without braces it may be SQL, which does.
+  // Airtable does not distinguish an empty text from an empty cell; a name without braces may be SQL, which
+  // does.
   if (!left.braced) throw new Doubt()
   if (['=', '$eq'].includes(sign)) return condition(left.name, '$isempty')
   if (['!=', '$neq'].includes(sign)) return condition(left.name, '$isnotempty')
   throw new Doubt()
 }
 
-/** `FIND('x', {name}) > 0`: is it found at all? */
+/** Parses `FIND('x', {name}) > 0` as a containment test. */
 function place(left: Extract<Part, { kind: 'test' }>, sign: string, right: Part): Draft {
   const test = right.kind === 'value' ? `${sign}${String(right.value)}` : ''
   if (left.place && ['>0', '>=1', '!=0'].includes(test)) return left.draft
@@ -94,7 +98,10 @@ function call(cursor: Cursor, depth: number): Part {
 
 const asTest = (draft: Draft, place = false): Part => ({ kind: 'test', draft, place })
 
-/** The functions that have a counterpart. @throws Doubt for any other */
+/**
+ * Translates functions with an equivalent.
+ * @throws Doubt for any other
+ */
 function applied(word: string, [first, second, ...more]: readonly Part[]): Part {
   if (first === undefined) {
     if (word === 'BLANK') return { kind: 'blank' }

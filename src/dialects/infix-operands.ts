@@ -4,13 +4,16 @@ import type { Cursor, Token } from './lexer.ts'
 import { bareValue, numberIn } from './literal.ts'
 import { isOperatorWord } from './operators.ts'
 
-/** One side of a comparison: the name of a field, or a value. */
+/** An operand of a comparison: a field name or a value. */
 export type Operand = { name: string; value?: undefined } | { name?: undefined; value: unknown }
 
 const LITERALS = new Set(['true', 'false', 'null'])
 const isLiteral = ({ kind, text }: Token): boolean => kind === 'name' && LITERALS.has(text.toLowerCase())
 
-/** What stands before a sign. There, double quotes make a name. @throws Doubt */
+/**
+ * Parses the left operand, where double quotes delimit a name.
+ * @throws Doubt
+ */
 export function operand(cursor: Cursor): Operand {
   const { kind, text } = cursor.peek()
   if (kind === 'string' || kind === 'number' || isLiteral(cursor.peek())) return { value: literalOf(cursor) }
@@ -21,7 +24,7 @@ export function operand(cursor: Cursor): Operand {
   return { name: arrows(cursor, text) }
 }
 
-/** The name with PostgreSQL's steps into JSON: `data->'address'->>'city'`. */
+/** Parses PostgreSQL's JSON operators in a name: `data->'address'->>'city'`. */
 function arrows(cursor: Cursor, name: string): string {
   let path = name
   while (cursor.skip('->', '->>')) {
@@ -33,7 +36,10 @@ function arrows(cursor: Cursor, name: string): string {
   return path
 }
 
-/** What stands after a sign. There, double quotes make a text. @throws Doubt for anything but a value */
+/**
+ * Parses the right operand, where double quotes delimit a text.
+ * @throws Doubt for anything but a value
+ */
 export function literalOf(cursor: Cursor): unknown {
   const token = cursor.next()
   if (token.kind === 'string') return token.text
@@ -43,7 +49,10 @@ export function literalOf(cursor: Cursor): unknown {
   throw new Doubt()
 }
 
-/** Reads an operator, as a sign or a word, and its value. @throws Doubt */
+/**
+ * Parses an operator, as a symbol or word, and its value.
+ * @throws Doubt
+ */
 export function comparison(cursor: Cursor, name: string): Draft {
   const { kind, text } = cursor.next()
   const value = literalOf(cursor)
@@ -53,7 +62,10 @@ export function comparison(cursor: Cursor, name: string): Draft {
   return condition(name, `$${text}`, value)
 }
 
-/** PocketBase's `~`: a part of the text in any case, or a pattern where it has `%`. In PostgreSQL it is a regular expression. */
+/**
+ * PocketBase's `~`: case-insensitive containment, or a pattern if it has `%`. In PostgreSQL it is a regular
+ * expression.
+ */
 function part(name: string, value: unknown): Draft {
   if (typeof value !== 'string' || /[\\^$.*+?()[\]{}|]/.test(value)) throw new Doubt()
   return value.includes('%') ? condition(name, '$ilike', value) : condition(name, '$icontains', value)
@@ -70,7 +82,10 @@ const MIRROR = new Map([
   ['>=', '$lte'],
 ])
 
-/** The operator with its sides changed over: `5 < area` is `area > 5`. @throws Doubt */
+/**
+ * Mirrors a comparison operator: `5 < area` is `area > 5`.
+ * @throws Doubt
+ */
 export function mirrored(sign: string): string {
   const word = MIRROR.get(sign)
   if (word === undefined) throw new Doubt()

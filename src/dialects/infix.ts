@@ -5,7 +5,10 @@ import { Cursor } from './lexer.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 
-/** Reads conditions with signs or words between: of SQL's WHERE, of PocketBase, of OData. @throws Doubt */
+/**
+ * Parses infix conditions of SQL WHERE, PocketBase and OData.
+ * @throws Doubt
+ */
 export function readInfix(text: string): Draft {
   const cursor = new Cursor(text.replace(/^where\s/i, '').replace(/;$/, ''))
   const draft = anyOf(cursor, 0)
@@ -36,7 +39,7 @@ function one(cursor: Cursor, depth: number): Draft {
   return cursor.is(1, '(') ? call(cursor) : test(cursor)
 }
 
-/** OData's `contains(name,'x')` and its like, of texts. */
+/** OData text functions, such as `contains(name,'x')`. */
 const CALLS = new Map([
   ['contains', '$substring'],
   ['startswith', '$startswith'],
@@ -69,7 +72,7 @@ function test(cursor: Cursor): Draft {
   return comparison(cursor, left.name)
 }
 
-/** `IS NULL`, `IS NOT TRUE` */
+/** Parses `IS NULL` and `IS NOT TRUE`. */
 function isTest(cursor: Cursor, name: string): Draft {
   const negative = cursor.skip('not')
   const value = literalOf(cursor)
@@ -77,7 +80,7 @@ function isTest(cursor: Cursor, name: string): Draft {
   return condition(name, negative ? '$neq' : '$eq', value)
 }
 
-/** `IN (…)`, `BETWEEN … AND …`, `LIKE …`: the tests that NOT may stand before. */
+/** Parses the tests that NOT may precede: `IN (…)`, `BETWEEN … AND …`, `LIKE …`. */
 function setTest(cursor: Cursor, name: string): Draft | undefined {
   if (cursor.skip('in')) {
     cursor.demand('(')

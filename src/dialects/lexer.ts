@@ -1,6 +1,9 @@
 import { Doubt } from './draft.ts'
 
-/** `quoted` is in double quotes or backticks: text in some languages, a name in others. `braced` is `{a name}`. */
+/**
+ * A token. `quoted` has double quotes or backticks: a text in some languages, a name in others. `braced` is
+ * `{a name}`.
+ */
 export type Token = {
   kind: 'name' | 'quoted' | 'braced' | 'string' | 'number' | 'sign' | 'end'
   text: string
@@ -19,7 +22,10 @@ const KINDS: readonly [Token['kind'] | 'space', string][] = [
 const TOKEN = new RegExp(KINDS.map(([kind, source]) => `(?<${kind}>${source})`).join('|'), 'suy')
 const MAX_TOKENS = 2000
 
-/** The tokens of a formula, an SQL condition or the like. @throws Doubt at what is none */
+/**
+ * Tokenizes a formula or infix condition.
+ * @throws Doubt at invalid input
+ */
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   for (let from = 0; from < text.length; from = TOKEN.lastIndex) {
@@ -36,7 +42,7 @@ function bare(kind: string, text: string): string {
   if (kind === 'braced') return text.slice(1, -1).trim()
   if (kind !== 'string' && kind !== 'quoted') return text
   const inner = text.slice(1, -1)
-  // What another backslash stands for differs: itself in SQL, a part of an escape elsewhere.
+  // Languages differ in the meaning of other backslashes: literal in SQL, an escape elsewhere.
   if (/\\[^'"%_]/s.test(inner)) throw new Doubt()
   const quote = text.charAt(0)
   return inner.replaceAll(quote + quote, quote).replace(/\\(['"])/g, '$1')
@@ -44,7 +50,7 @@ function bare(kind: string, text: string): string {
 
 const END: Token = { kind: 'end', text: '' }
 
-/** Tokens read from left to right. Words are compared in any case. */
+/** Token cursor with case-insensitive word comparison. */
 export class Cursor {
   readonly #tokens: readonly Token[]
   #at = 0
@@ -63,7 +69,7 @@ export class Cursor {
     return token
   }
 
-  /** Steps over a sign or a word when it is there. */
+  /** Consumes the next token if it matches. */
   skip(...texts: string[]): boolean {
     const here = this.is(0, ...texts)
     if (here) this.#at++
@@ -75,7 +81,10 @@ export class Cursor {
     return (kind === 'sign' || kind === 'name') && texts.includes(text.toLowerCase())
   }
 
-  /** @throws Doubt when something else is there */
+  /**
+   * Consumes a required token.
+   * @throws Doubt when it is missing
+   */
   demand(text: string): void {
     if (!this.skip(text)) throw new Doubt()
   }

@@ -5,7 +5,7 @@ import { Doubt } from './draft.ts'
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The JSON value that a text holds; undefined where it holds none, or one that could not be kept as it is. */
+/** Parses a JSON value; undefined for invalid JSON or a value that would lose precision. */
 export function jsonIn(text: string): unknown {
   try {
     return parseJson(text)
@@ -22,14 +22,20 @@ const WORDS = new Map<string, unknown>([
   ['null', null],
 ])
 
-/** The number a text spells. @throws Doubt for one that would change in a double */
+/**
+ * Parses a number.
+ * @throws Doubt for one that a double does not preserve
+ */
 export function numberIn(text: string): number {
   const value = jsonIn(text)
   if (typeof value !== 'number') throw new Doubt()
   return value
 }
 
-/** A value written without quotes, as a URL or a form does: a number, true, false, null, or else text. @throws Doubt */
+/**
+ * Parses an unquoted value, as in a URL or form: a number, true, false, null, or else text.
+ * @throws Doubt
+ */
 export function bareValue(text: string): unknown {
   if (NUMBER.test(text)) return numberIn(text)
   return WORDS.has(text) ? WORDS.get(text) : text

@@ -4,7 +4,10 @@ import { closing, pieces, valueAt } from './pieces.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 
-/** Reads NocoDB's `(status,eq,open)~and(area,gt,5)`. @throws Doubt */
+/**
+ * Parses NocoDB's `(status,eq,open)~and(area,gt,5)`.
+ * @throws Doubt
+ */
 export function readNocodb(text: string, depth = 0): Draft {
   if (depth > MAX_DEPTH || !/^(?:~not)?\(/.test(text)) throw new Doubt()
   const parts: Draft[] = []
@@ -23,7 +26,7 @@ export function readNocodb(text: string, depth = 0): Draft {
     joins.add(join)
     rest = rest.slice(join.length)
   }
-  // Which of "and" and "or" binds first is nowhere said.
+  // The precedence of "and" and "or" is undocumented.
   if (joins.size > 1) throw new Doubt()
   return group(joins.has('~or') ? 'or' : 'and', parts)
 }
@@ -31,7 +34,7 @@ export function readNocodb(text: string, depth = 0): Draft {
 const clause = (text: string, depth: number): Draft =>
   /^(?:~not)?\(/.test(text) ? readNocodb(text, depth + 1) : test(text)
 
-/** Words whose value is one more word: `is,null`. */
+/** Operators whose value is a keyword: `is,null`. */
 const IS = new Map<string, [string, unknown?]>([
   ['null', ['$isnull']],
   ['notnull', ['$isnotnull']],
@@ -81,7 +84,7 @@ function test(text: string): Draft {
   return condition(name, ...is)
 }
 
-/** A text without `%` is looked for anywhere, and case never matters. */
+/** Case-insensitive LIKE; a text without `%` matches anywhere. */
 function like(name: string, op: string, value: string): Draft {
   if (value === '') throw new Doubt()
   const made = value.includes('%') ? condition(name, '$ilike', value) : condition(name, '$icontains', value)

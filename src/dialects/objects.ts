@@ -6,7 +6,7 @@ import { isField } from './fields.ts'
 import { isObject } from './literal.ts'
 import { isOperatorWord } from './operators.ts'
 
-/** Groups of one input nest no deeper than this, with room for those that a correction takes away. */
+/** Maximum nesting of input groups, with room for redundant ones that the correction removes. */
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 const MAX_NODES = 5 * LIMITS.filterConditions
 
@@ -21,12 +21,15 @@ const GROUPS = new Map<string, 'and' | 'or' | 'nor' | 'not'>([
 ])
 const groupOf = (key: string) => GROUPS.get(key.toLowerCase().replace(/^[$_]/, ''))
 
-/** Reads a filter that is an object or a list: ours with mistakes, Mongo's, Prisma's, Hasura's, Directus's. @throws Doubt */
+/**
+ * Parses an object or list filter: Plinth's with mistakes, MongoDB, Prisma, Hasura or Directus.
+ * @throws Doubt
+ */
 export function readObject(raw: unknown): Draft {
   return sure(read(raw, 0, { nodes: 0 }))
 }
 
-/** Undefined for what says nothing: `{}`, or a group of none. */
+/** Undefined for an empty filter: `{}`, or an empty group. */
 function read(node: unknown, depth: number, budget: { nodes: number }): Draft | undefined {
   if (depth > MAX_DEPTH || ++budget.nodes > MAX_NODES) throw new Doubt()
   if (Array.isArray(node)) return isTriple(node) ? triple(node) : all(node, depth, budget)
@@ -39,7 +42,7 @@ function read(node: unknown, depth: number, budget: { nodes: number }): Draft | 
   const parts = Object.entries(node).map(([key, value]) => entry(key, value, depth, budget))
   const said = parts.filter((part) => part !== undefined)
   const [only] = said
-  // One written group stays as it is written; several keys of an object all hold.
+  // A single explicit group is kept; several keys of an object form a conjunction.
   if (parts.length === 1) return only
   return said.length === 0 ? undefined : together(said)
 }
@@ -53,20 +56,20 @@ function entry(key: string, value: unknown, depth: number, budget: { nodes: numb
   const parts = list.map((each) => read(each, depth + 1, budget))
   const said = parts.filter((part) => part !== undefined)
   if (kind === 'and') return joined('and', said)
-  // What says nothing holds for every record, and would make the whole group hold: nobody means that.
+  // An empty part matches every record and would make an OR group match everything, which is never intended.
   if (said.length < parts.length) throw new Doubt()
   const any = joined('or', said)
   return kind === 'nor' && any ? not(any) : any
 }
 
-/** An object of several keys: below "or", each may be an alternative, or all may hold together. */
+/** An object with several keys, which below "or" may mean alternatives or a conjunction. */
 const isSeveral = (value: unknown): boolean =>
   isObject(value) && Object.keys(value).length > 1 && !isCondition(Object.keys(value))
 
 const joined = (kind: 'and' | 'or', of: readonly Draft[]): Draft | undefined =>
   of.length === 0 ? undefined : { kind, of }
 
-/** `not` of one filter; of several it means different things in different languages. */
+/** Parses `not` of one filter; its meaning for several differs between languages. */
 function negation(value: unknown, depth: number, budget: { nodes: number }): Draft {
   const one = Array.isArray(value) && !isTriple(value) && value.length === 1 ? value[0] : value
   if (Array.isArray(one) && !isTriple(one)) throw new Doubt()
@@ -78,7 +81,7 @@ function all(list: readonly unknown[], depth: number, budget: { nodes: number })
   return parts.length === 0 ? undefined : group('and', parts)
 }
 
-/** A condition that has groups beside its keys: they hold together, unless "or" leaves it open with what. */
+/** Parses a condition with sibling groups as a conjunction; below "or" it is ambiguous. */
 function readMixed(node: Record<string, unknown>, depth: number, budget: { nodes: number }): Draft {
   const entries = Object.entries(node)
   const isGroup = ([key, value]: [string, unknown]) => groupOf(key) !== undefined && typeof value === 'object'
@@ -89,18 +92,18 @@ function readMixed(node: Record<string, unknown>, depth: number, budget: { nodes
   return together([own, ...groups.flatMap(([key, value]) => entry(key, value, depth, budget) ?? [])])
 }
 
-/** Parts of a request or of another query language; with an object below them they are no properties. */
+/** Keywords of requests and other query languages; with an object value they are not properties. */
 const CLAUSES = new Set(['filter', 'where', 'query', 'range', 'bool', 'term', 'terms', 'match', 'nested'])
 
 function property(key: string, value: unknown): Draft {
   if (CLAUSES.has(key) && typeof value === 'object' && value !== null) throw new Doubt()
-  // A word of the language in the place of a name: it is not told what it is said of.
+  // An operator in the position of a field name has no field to apply to.
   if (!isField(key) && (key === '__proto__' || key.startsWith('$') || isRole(key) || isOperatorWord(key)))
     throw new Doubt()
   return readTests(key, value)
 }
 
-/** `["data.region", "=", "Europe"]` */
+/** A triple: `["data.region", "=", "Europe"]`. */
 const isTriple = (list: readonly unknown[]): boolean =>
   list.length === 3 && typeof list[0] === 'string' && typeof list[1] === 'string' && isOperatorWord(list[1])
 

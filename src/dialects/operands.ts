@@ -1,20 +1,23 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { Doubt } from './draft.ts'
 
-/** A filter in our language. */
+/** A filter in Plinth's own syntax. */
 export type FilterJson =
   | { field: string; op: string; value?: unknown }
   | { and: FilterJson[] }
   | { or: FilterJson[] }
   | { not: FilterJson }
 
-/** What a written operator says about a field, given its value. @throws Doubt for a value that it cannot take */
+/**
+ * Translates an operator to a filter on a field, given its value.
+ * @throws Doubt for an invalid value
+ */
 export type Meaning = (field: string, value: unknown) => FilterJson
 
-/** The text as a pattern that matches only itself. */
+/** Escapes a text for LIKE. */
 export const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
-/** Does the pattern end in a lone backslash, which escapes nothing? By hand: /\\+$/ takes quadratic time. */
+/** Whether the pattern ends in an unpaired backslash. A manual loop, since /\\+$/ takes quadratic time. */
 export function endsInEscape(text: string): boolean {
   let from = text.length
   while (text.charAt(from - 1) === '\\') from--
@@ -24,7 +27,7 @@ export function endsInEscape(text: string): boolean {
 const isScalar = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
-/** `eq` or `neq`; for null the operator that says so. */
+/** `eq` or `neq`; null tests for a null value. */
 export const equality =
   (op: 'eq' | 'neq', ofNull: 'is_null' | 'is_not_null'): Meaning =>
   (field, value) => {
@@ -39,16 +42,19 @@ export const ordering =
     return { field, op, value }
   }
 
-/** The values of a list, or of the list that a single value should have been. @throws Doubt */
+/**
+ * Normalizes a value to a list.
+ * @throws Doubt
+ */
 function listOf(value: unknown): unknown[] {
-  // "a,b" may be one text or two.
+  // "a,b" may be one text or a list.
   const single = isScalar(value) && !(typeof value === 'string' && value.includes(','))
   const list = single ? [value] : value
   if (!Array.isArray(list) || list.length > LIMITS.filterValues) throw new Doubt()
   return list
 }
 
-/** `in`; null among the values is asked for by name, as our `in` never matches it. */
+/** `in`; a null in the list becomes a separate null test, since `in` never matches null. */
 export const among: Meaning = (field, value) => {
   const list = listOf(value)
   const rest: FilterJson = { field, op: 'in', value: list.filter((each) => each !== null) }
@@ -61,7 +67,7 @@ export const notAmong: Meaning = (field, value) => {
   return list.includes(null) ? { and: [rest, { field, op: 'is_not_null' }] } : rest
 }
 
-/** `like` and `ilike` with the pattern made of the text. */
+/** `like` or `ilike` with a pattern derived from the text. */
 export const pattern =
   (op: 'like' | 'ilike', make: (text: string) => string): Meaning =>
   (field, value) => {
@@ -91,7 +97,7 @@ export const members =
     return { field, op, value: list }
   }
 
-/** `is_null` or `is_not_null`; written with false, the other. */
+/** `is_null` or `is_not_null`; the value false negates it. */
 export const nullity =
   (op: 'is_null' | 'is_not_null', other: 'is_null' | 'is_not_null'): Meaning =>
   (field, value) => {
@@ -99,14 +105,14 @@ export const nullity =
     return { field, op: value === false ? other : op }
   }
 
-/** Part of a text, or an element of an array: the word is used for both, and no value is both. */
+/** Substring or array element: languages use the word for both, and no value is both. */
 export const contains: Meaning = (field, value) => {
   if (Array.isArray(value)) return members('has_all')(field, value)
   if (typeof value !== 'string') return member(field, value)
   return { or: [pattern('like', (part) => `%${escaped(part)}%`)(field, value), { field, op: 'has', value }] }
 }
 
-/** Neither null nor the empty text, or with `negate` one of them. */
+/** Neither null nor the empty text; with `negate`, one of them. */
 export const emptiness =
   (empty: boolean): Meaning =>
   (field, value) => {

@@ -26,10 +26,13 @@ const holds = pattern('ilike', (part) => `%${escaped(part)}%`)
 const starts = text('starts_with')
 const ends = pattern('like', (part) => `%${escaped(part)}`)
 
-/** What stands as the value where every value is text, as in a URL: `a,b`, `true`, a text, or whatever the text spells. */
+/**
+ * How to interpret the value where every value is text, as in a URL: a list `a,b`, a Boolean, a text, or any
+ * literal.
+ */
 type Takes = 'list' | 'flag' | 'text' | 'any'
 
-/** The words and signs of other languages, flat and in lower case, by what they mean here. */
+/** Operator spellings of other languages, without separators and in lower case, by meaning. */
 const SPELLINGS: readonly [Takes, Meaning, string][] = [
   ['any', equality('eq', 'is_null'), 'eq equals equal equalto isequal isequalto is same = == ==='],
   [
@@ -93,13 +96,16 @@ const flat = (word: string): string =>
     .replace(/^[$_]+/, '')
     .replace(/[\s_-]+/g, '')
 
-/** The operator that a word means, however it is spelt. @throws Doubt */
+/**
+ * Resolves an operator spelling.
+ * @throws Doubt
+ */
 export function operatorOf(word: string): Operator {
   if (word.length > MAX_WORD) throw new Doubt()
   const wanted = flat(word)
   const known = OPERATORS.get(wanted)
   if (known) return known
-  // One slip may lead to words that differ: `iike` is like or ilike.
+  // One edit can lead to several operators: `iike` may be like or ilike.
   const close =
     wanted.length > 3 ? [...OPERATORS].filter(([each]) => each.length > 2 && isClose(wanted, each)) : []
   const [only, ...others] = new Set(close.map(([, operator]) => operator))
@@ -107,5 +113,5 @@ export function operatorOf(word: string): Operator {
   return only
 }
 
-/** Is this, to the letter, the word of an operator in some language? */
+/** Whether the word is an exact operator spelling in a supported language. */
 export const isOperatorWord = (word: string): boolean => word.length <= MAX_WORD && OPERATORS.has(flat(word))

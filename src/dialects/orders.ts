@@ -4,11 +4,14 @@ import { jsonIn } from './literal.ts'
 
 const MAX_TERMS = 32
 const MAX_CHARS = 256
-/** `area.desc.nullslast`, `area:desc`, `area DESC`, `-area` */
+/** Sort terms of other languages: `area.desc.nullslast`, `area:desc`, `area DESC`, `-area`. */
 const TERM =
   /^(?<minus>[-+]?)(?<name>[\p{L}_].*?)(?:(?:[.:]|\s+)(?<direction>asc|desc))?(?:(?:\.|\s+)nulls\s?last)?$/isu
 
-/** The terms of another order in the shorthand of our `sort`. @throws Doubt */
+/**
+ * Converts a foreign sort to Plinth's `sort` shorthand.
+ * @throws Doubt
+ */
 export function sortIn(text: string): string {
   const json = /^[[{]/.test(text) ? jsonIn(text) : undefined
   if (json !== undefined) return terms(termsOf(json))
@@ -22,7 +25,7 @@ export function sortIn(text: string): string {
   )
 }
 
-/** Mongo's `{"area": -1}`, Prisma's `{"area": "desc"}` and lists of them. */
+/** Parses MongoDB's `{"area": -1}`, Prisma's `{"area": "desc"}` and lists of them. */
 function termsOf(json: unknown): [string, boolean][] {
   if (Array.isArray(json)) return json.flatMap(termsOf)
   if (typeof json !== 'object' || json === null) throw new Doubt()
@@ -41,13 +44,16 @@ function terms(list: readonly [string, boolean][]): string {
 }
 
 function orderable(name: string): string {
-  // `order=desc` tells how, and another parameter what; our nulls come last.
+  // In `order=desc`, another parameter names the field. Nulls always sort last.
   if (/(?:^|\.)(?:asc|desc|nulls\w*)(?:\.|$)/i.test(name) || !/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name))
     throw new Doubt()
   return fieldOf(name)
 }
 
-/** The names of a projection, as our `fields` has them. @throws Doubt for anything but plain names */
+/**
+ * Converts a projection to Plinth's `fields`.
+ * @throws Doubt for anything but plain names
+ */
 export function fieldsIn(text: string): string {
   const names = text.split(',').map((each) => each.trim())
   if (names.length > MAX_TERMS) throw new Doubt()

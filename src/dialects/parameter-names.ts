@@ -6,18 +6,22 @@ import { valueAt } from './pieces.ts'
 const HEADS = new Set(['filter', 'filters', 'where', 'query', 'condition', 'conditions'])
 const bare = (word: string): string => word.toLowerCase().replace(/^[$_]/, '')
 
-/** Reads `filter[data.region]=Europe`, `filter[region][_eq]=x`, `data[region]=x`, `area[gte]=5`; undefined for a name without brackets. @throws Doubt */
+/**
+ * Parses bracketed parameters: `filter[data.region]=Europe`, `filter[region][_eq]=x`, `data[region]=x`,
+ * `area[gte]=5`; undefined for a name without brackets.
+ * @throws Doubt
+ */
 export function readBracketed(name: string, value: string): Draft | undefined {
   const [, head = '', brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? []
   if (head === '') return undefined
   const keys = [...brackets.matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)
   if (keys.at(-1) === '') keys.pop()
   const path = HEADS.has(bare(head)) ? [] : [head]
-  // The first of a list of conditions that all hold is a condition; of alternatives it is half of what is meant.
+  // The first item of a conjunction is a complete condition; of a disjunction it is only a part.
   while (path.length === 0 && bare(keys[0] ?? '') === 'and' && /^\d+$/.test(keys[1] ?? '')) keys.splice(0, 2)
   const last = keys.at(-1) ?? ''
   const word = path.length + keys.length > 1 && isOperatorWord(last) ? keys.pop() : undefined
-  // `page[size]=5` is no condition, and `filter[0][field]=a` is a part of one.
+  // `page[size]=5` is not a condition, and `filter[0][field]=a` is only a part of one.
   if (word === undefined && path.length > 0 && head !== 'data') throw new Doubt()
   path.push(...keys)
   if (path.length === 0 || path.some((key) => !isProperty(key)) || /^\d/.test(path[0] ?? ''))
@@ -28,7 +32,10 @@ export function readBracketed(name: string, value: string): Draft | undefined {
 const isProperty = (key: string): boolean =>
   key !== '' && !isRole(key) && !isOperatorWord(key) && !['or', 'and', 'not', 'nor'].includes(bare(key))
 
-/** Reads Django's `area__gte=5`. @throws Doubt */
+/**
+ * Parses Django's `area__gte=5`.
+ * @throws Doubt
+ */
 export function readDjango(name: string, value: string): Draft {
   const steps = name.split('__')
   const word = steps.pop() ?? ''
@@ -36,7 +43,11 @@ export function readDjango(name: string, value: string): Draft {
   return test(steps.join('.'), word, value)
 }
 
-/** Reads `data.area>=5`, whose name a URL ends at the sign of equality, and `data.area>5`, which is all name. @throws Doubt */
+/**
+ * Parses comparisons in parameter names: URL parsing splits `data.area>=5` at the equals sign, and
+ * `data.area>5` is a name without a value.
+ * @throws Doubt
+ */
 export function readSigned(name: string, value: string): Draft | undefined {
   const [, field = '', sign = '', rest = ''] = /^([^<>!=]+)([<>!])(.*)$/s.exec(name) ?? []
   if (sign === '') return undefined

@@ -11,7 +11,7 @@ import { valueAt } from './pieces.ts'
 import { isPostgrestTest, readGroup, readTest } from './postgrest.ts'
 import { settle } from './settle.ts'
 
-/** What a query should have said: the values of our own parameters. */
+/** Corrected query parameters. */
 export type Correction = { filter?: FilterJson; sort?: string; fields?: string }
 
 const MAX_NAME = 1024
@@ -26,8 +26,9 @@ const FIELDS = words('select selects columns projection attributes props propert
 const WORDS = words('search fulltext q')
 
 /**
- * What the caller of a parameter that the API does not know probably meant: `data.region=eq.Europe`, `or=(a.eq.1,b.gt.2)`,
- * `filter[data.region]=Europe`, `where=…`, `order=area.desc`; undefined when nothing sound can be said. Never throws.
+ * Suggests a correction for an unknown query parameter, such as `data.region=eq.Europe`,
+ * `or=(a.eq.1,b.gt.2)`, `filter[data.region]=Europe`, `where=…` or `order=area.desc`; undefined when the
+ * intent is ambiguous. Never throws.
  */
 export function correctParameter(name: string, value: string): Correction | undefined {
   if (name.length > MAX_NAME || value.length > MAX_VALUE || (value === '' && !/[<>=]/.test(name)))
@@ -45,7 +46,10 @@ function correction<K extends keyof Correction>(key: K, read: () => Correction[K
   return found === undefined ? undefined : { [key]: found }
 }
 
-/** @throws Doubt */
+/**
+ * Parses a filter parameter.
+ * @throws Doubt
+ */
 function readParameter(name: string, known: string, value: string): Draft {
   if (/^(?:not\.)?(?:and|or)$/.test(name) && value.startsWith('(')) return readGroup(`${name}${value}`)
   if (['and', 'or', 'not', 'nor'].includes(known)) return readObject({ [known]: jsonIn(value) })
@@ -54,12 +58,12 @@ function readParameter(name: string, known: string, value: string): Draft {
   if (isPostgrestTest(value)) return readTest(name, value)
   const draft = readSigned(name, value) ?? (isField(name) ? undefined : readBracketed(name, value))
   if (draft) return draft
-  // A bare name with a bare value may be the slip of any parameter.
+  // A bare name with a bare value may be a typo of any parameter.
   return isField(name) ? plain(name, value) : readDjango(name, value)
 }
 
 function plain(name: string, value: string): Draft {
-  // "a,b" may be one text or two.
+  // "a,b" may be one text or a list.
   if (value.includes(',')) throw new Doubt()
   const [, sign, rest] = /^(>=|<=|!=|<>|==|>|<)(.+)$/s.exec(value) ?? []
   if (sign !== undefined && rest !== undefined) return condition(name, `$${sign}`, valueAt(name, rest))

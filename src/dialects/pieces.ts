@@ -5,7 +5,10 @@ import { bareValue, jsonIn } from './literal.ts'
 const OPEN = '([{'
 const CLOSE = ')]}'
 
-/** Where the bracket at the start of the text is closed; quoted parts are stepped over. @throws Doubt */
+/**
+ * The index of the bracket that closes the one at the start; skips quoted parts.
+ * @throws Doubt
+ */
 export function closing(text: string): number {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -17,7 +20,10 @@ export function closing(text: string): number {
   throw new Doubt()
 }
 
-/** The text cut at its commas, but for those within brackets or quotes. @throws Doubt for brackets that do not match */
+/**
+ * Splits the text at its commas, except inside brackets and quotes.
+ * @throws Doubt for unbalanced brackets
+ */
 export function pieces(text: string): string[] {
   const found: string[] = []
   let from = 0
@@ -45,7 +51,10 @@ function quoteEnd(text: string, from: number): number {
   throw new Doubt()
 }
 
-/** The value that a text without a type stands for, at this field. @throws Doubt */
+/**
+ * Interprets an untyped text as a value of this field.
+ * @throws Doubt
+ */
 export function valueAt(name: string, text: string): unknown {
   if (text === '') throw new Doubt()
   if (text.startsWith('"')) {

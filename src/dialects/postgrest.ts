@@ -12,17 +12,23 @@ const START = new RegExp(`^(?:not\\.)?(?:${OPS}|cd|sl|sr|nxr|nxl|adj|(?:pl|ph|w)
 const NAMED = new RegExp(`^([^,()]+?)\\.((?:not\\.)?(?:${OPS})\\..+)$`, 's')
 const GROUP = /^(not\.)?(and|or)(\(.*\))$/s
 
-/** Does the value of a parameter start as PostgREST's `gte.5` does, whether it can be read here or not? */
+/** Whether a parameter value starts like a PostgREST test, such as `gte.5`, even if it is not supported. */
 export const isPostgrestTest = (value: string): boolean => START.test(value)
 
-/** Reads PostgREST as one text: `data.region=eq.Europe` or `or=(a.eq.1,b.gt.2)`. @throws Doubt */
+/**
+ * Parses PostgREST as one text: `data.region=eq.Europe` or `or=(a.eq.1,b.gt.2)`.
+ * @throws Doubt
+ */
 export function readPostgrest(text: string): Draft {
   const [, name, value] = /^([^=&]+)=([^&]*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined) return readGroup(text)
   return /^(?:not\.)?(?:and|or)$/.test(name) ? readGroup(`${name}${value}`) : readTest(name, value)
 }
 
-/** Reads `and(a.eq.1,or(b.gt.2,not.c.is.null))`. @throws Doubt */
+/**
+ * Parses `and(a.eq.1,or(b.gt.2,not.c.is.null))`.
+ * @throws Doubt
+ */
 export function readGroup(text: string, depth = 0): Draft {
   const [, negative, kind, list = ''] = GROUP.exec(text) ?? []
   if (kind === undefined || depth > MAX_DEPTH || closing(list) !== list.length - 1) throw new Doubt()
@@ -38,7 +44,10 @@ function member(text: string, depth: number): Draft {
   return name.startsWith('not.') ? not(readTest(name.slice('not.'.length), value)) : readTest(name, value)
 }
 
-/** Reads what a parameter asks of a field: `in.(a,b)`, `not.is.null`, `cs.{a}`. @throws Doubt */
+/**
+ * Parses the test of a field: `in.(a,b)`, `not.is.null`, `cs.{a}`.
+ * @throws Doubt
+ */
 export function readTest(name: string, value: string): Draft {
   const [, negative, op = '', rest = ''] = TEST.exec(value) ?? []
   if (op === '') throw new Doubt()
@@ -87,7 +96,7 @@ function listIn(name: string, text: string, brackets: string): unknown[] {
   return pieces(text.slice(1, -1)).map((each) => valueAt(name, each))
 }
 
-/** The steps of PostgREST into JSON as dots: `data->address->>city`. */
+/** Converts PostgREST's JSON path to dots: `data->address->>city`. */
 function pathOf(name: string): string {
   if (isField(name) || !name.includes('->')) return name
   return name

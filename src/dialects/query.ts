@@ -1,12 +1,12 @@
 import { readFilter } from './correct.ts'
 import { type Correction, correctParameter } from './parameters.ts'
 
-/** A hint for a parameter that is not known: one of ours and its value, as `filter={"field":…}`. */
+/** Returns the hint for an unknown parameter: a supported one with its value, as `filter={"field":…}`. */
 type Advice = (name: string) => string | undefined
 
 /**
- * Advice for the parameters of a query that are not among `known`. Conditions in several parameters hold together, and
- * with the filter that is there: every hint of a filter is the whole filter.
+ * Hints for the query parameters that are not in `known`. Conditions in several parameters are combined with
+ * AND and with the existing filter: each hint contains the whole filter.
  */
 export function adviseQuery(query: Readonly<Record<string, unknown>>, known: readonly string[]): Advice {
   const corrections = new Map<string, Correction>()
@@ -24,11 +24,14 @@ export function adviseQuery(query: Readonly<Record<string, unknown>>, known: rea
   }
 }
 
-/** As JSON; undefined when the filter that is there cannot be read, as the rest alone is not what was asked for. */
+/**
+ * The combined filter as JSON; undefined when the existing filter is invalid, since a part of it would be
+ * misleading.
+ */
 function wholeFilter(given: unknown, corrections: readonly Correction[]): string | undefined {
   const stated = typeof given === 'string' ? readFilter(given) : undefined
   if (given !== undefined && stated === undefined) return undefined
   const filters = [stated, ...corrections.map(({ filter }) => filter)].filter((each) => each !== undefined)
-  // Together they may be more than one filter may hold.
+  // The combined filter may exceed the limits of a filter.
   return filters.length > 1 ? JSON.stringify(readFilter({ and: filters })) : JSON.stringify(filters[0])
 }

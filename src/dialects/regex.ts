@@ -1,15 +1,18 @@
 import { condition, Doubt, type Draft } from './draft.ts'
 import { escaped } from './operands.ts'
 
-// Text without a sign that a regular expression reads as more than itself, save the dot that is escaped.
+// Literal text of a regular expression: no metacharacters except escaped ones.
 const LITERAL = /^(?:[^\\^$.*+?()[\]{}|/]|\\[-\\^$.*+?()[\]{}|/])+$/u
 
-/** The test that a simple regular expression makes: a text, and where it stands. @throws Doubt for any other */
+/**
+ * Translates a simple regular expression to a text test by its anchors.
+ * @throws Doubt for any other
+ */
 export function regexTest(field: string, source: unknown, options: unknown): Draft {
   if (typeof source !== 'string' || (options !== undefined && options !== '' && options !== 'i'))
     throw new Doubt()
   const insensitive = options === 'i'
-  // `.*` at an end leaves it open, anchored or not.
+  // `.*` at an end removes the effect of the anchor.
   const [, start = '', body = '', end = ''] = /^(\^?(?:\.\*)?)(.*?)((?:\.\*)?\$?)$/s.exec(source) ?? []
   const atStart = start === '^'
   const atEnd = end === '$'

@@ -3,7 +3,7 @@ import { jsonIn } from './literal.ts'
 
 const STEP =
   /(?<space>\s+)|(?<double>"(?:[^"\\]|\\.)*")|'(?<single>(?:[^'\\]|\\.)*)'|(?<number>-?\d[\d.eE+-]*)|(?<word>[\p{L}_$][\p{L}\p{N}_$]*)|(?<sign>[{}[\]:,])/suy
-/** Python's words for JSON's. */
+/** Python literals and their JSON equivalents. */
 const WORDS = new Map([
   ['True', 'true'],
   ['False', 'false'],
@@ -14,7 +14,10 @@ const WORDS = new Map([
   ['null', 'null'],
 ])
 
-/** Reads what Python or JavaScript prints for an object: single quotes, bare keys, `True`, a last comma. @throws Doubt */
+/**
+ * Parses Python or JavaScript object literals: single quotes, bare keys, `True`, trailing comma.
+ * @throws Doubt
+ */
 export function readRelaxedJson(text: string): unknown {
   if (!/^[{[]/.test(text)) throw new Doubt()
   const parts: string[] = []

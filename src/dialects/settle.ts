@@ -10,7 +10,7 @@ const isOrdered = (value: unknown): boolean => typeof value === 'string' || Numb
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isList = (value: unknown): boolean => Array.isArray(value) && value.length <= LIMITS.filterValues
 
-/** Our own operators, and whether a value is as they take it: then nothing is changed. */
+/** Plinth's operators, and whether a value is valid for each; such conditions are kept unchanged. */
 const OWN = new Map<string, (value: unknown) => boolean>([
   ...['eq', 'neq', 'has'].map((op) => [op, isGiven] as const),
   ...['gt', 'gte', 'lt', 'lte'].map((op) => [op, isOrdered] as const),
@@ -23,7 +23,10 @@ function isPattern(value: unknown): boolean {
   return typeof value === 'string' && !endsInEscape(value)
 }
 
-/** The draft in our language, within our bounds; `columns` are the fields beside data. @throws Doubt */
+/**
+ * Normalizes a draft to Plinth's filter syntax within its limits; `columns` are the fields outside data.
+ * @throws Doubt
+ */
 export function settle(draft: Draft, columns: readonly string[] = COLUMNS): FilterJson {
   const budget = { conditions: 0 }
   const walk = (node: Draft, depth: number): FilterJson => {
@@ -44,9 +47,10 @@ function settleCondition(
   const field = fieldOf(name, columns)
   const isCommand = commands(value, 0)
   if (OWN.get(word)?.(value)) return { field, op: word, value }
-  // All of data is searched or nothing; and a value with commands in it, as Mongo's {"$date": …}, is not what it says.
+  // Only a search supports `data` as a whole; and an object with commands, such as MongoDB's {"$date": …}, is
+  // not a literal value.
   if ((field === 'data' && word !== 'search' && word !== '$search') || isCommand) throw new Doubt()
-  // The record's status is one of two words; any other value means a property of that name.
+  // The record column `status` has two values; any other value means a data property of that name.
   const own = field !== 'status' || columns !== COLUMNS || statusMay(value)
   return operatorOf(word).meaning(own ? field : 'data.status', value)
 }
@@ -56,14 +60,17 @@ const statusMay = (value: unknown): boolean =>
     ? value.every(statusMay)
     : typeof value !== 'string' || value === 'active' || value === 'cancelled'
 
-/** Is there a key with a dollar sign anywhere in the value? @throws Doubt for one that is too deep to tell */
+/**
+ * Whether the value contains a key with a dollar sign.
+ * @throws Doubt for one that is nested too deeply
+ */
 function commands(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (depth > LIMITS.jsonDepth) throw new Doubt()
   return Object.entries(value).some(([key, inner]) => key.startsWith('$') || commands(inner, depth + 1))
 }
 
-/** Counts what one written condition became: one, or a small group. */
+/** Charges the conditions of a normalized filter: one, or a small group. */
 function spend(made: FilterJson, depth: number, budget: { conditions: number }): FilterJson {
   const parts = 'and' in made ? made.and : 'or' in made ? made.or : 'not' in made ? [made.not] : []
   if (parts.length === 0) budget.conditions++
