@@ -61,7 +61,7 @@ export function wordPatterns(word: string): string[] {
   const half = size >> 1
   const swapped = `${part(0, half - 1)}${letters[half]}${letters[half - 1]}${part(half + 1)}`
   const halves = [`${part(0, half)}%`, `%${part(half)}`, swapped]
-  // Without its boundary letters, a word of eight may lose one letter in each half.
+  // A word of eight letters allows two typos: six letters match it with one missing from each half.
   return size === 6 ? [...halves, ...widened(half).map((pattern) => `${pattern}%`)] : halves
 }
 
