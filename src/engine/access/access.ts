@@ -1,8 +1,8 @@
-/** Authorization: compiles the grants of a token into one predicate that every read and write asks. */
+/** Authorization: compiles the grants of a token into one predicate for all reads and writes. */
 import { productionOf } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
 
-/** Permission levels, each holding those before it. */
+/** Permission levels. Each includes those before it. */
 export const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
@@ -13,20 +13,23 @@ export type Grant = {
   permission: Permission
 }
 
-/** What a token may do. Compiled once from its grants; every read and write asks it, whatever the surface. */
+/** Compiled rights of a token. All surfaces use it for each read and write. */
 export type Access = {
-  /** May it do this to the type in the base? `'*'` asks for the base as a whole: its configuration and files. */
+  /**
+   * Whether the token has the permission on the type. `'*'` means the base as a whole: its configuration and
+   * files.
+   */
   allows(permission: Permission, baseId: string, recordType: string): boolean
-  /** The types of the base it may do this to: all of them, or those named. */
+  /** The types of the base that the token has the permission on: all, or the listed ones. */
   types(permission: Permission, baseId: string): '*' | ReadonlySet<string>
-  /** Has it any grant on the base? */
+  /** Whether the token has any grant on the base. */
   sees(baseId: string): boolean
-  /** The base ids its grants name, or `'*'`; previews of them included by `sees`. */
+  /** The base ids that the grants name, or `'*'`. `sees` also includes their previews. */
   bases(permission: Permission): '*' | ReadonlySet<string>
-  /** Does one of its grants hold all that the given grant holds? */
+  /** Whether one of the grants includes everything that the given grant has. */
   covers(grant: Grant): boolean
   readonly grants: readonly Grant[]
-  /** The rights that these are a part of, where a scope is narrowed. */
+  /** The complete rights, when the scope is restricted to a part of them. */
   readonly whole?: Access
 }
 
@@ -39,10 +42,10 @@ const within = (
   same: (i: string, o: string) => boolean,
 ) => listed(outer).includes('*') || listed(inner).every((i) => listed(outer).some((o) => same(i, o)))
 
-/** Answers a predicate remembers; callers choose the names that are asked for. */
+/** Size of the decision cache. Bounded, because callers choose the names. */
 const MAX_DECIDED = 1000
 const LONGEST = 200
-/** A name as a refusal repeats it: of what cannot be one, the start. */
+/** Shortens a name for an error message. */
 const short = (name: string) => (name.length > LONGEST ? `${name.slice(0, 64)}…` : name)
 
 export function compileAccess(grants: readonly Grant[]): Access {
@@ -64,7 +67,7 @@ export function compileAccess(grants: readonly Grant[]): Access {
   }
   const decide = (permission: Permission, baseId: string, recordType: string): boolean =>
     reaching(permission, baseId).some((rule) => rule.types.has('*') || rule.types.has(recordType))
-  // Grants never change under a compiled predicate, so what was decided stays decided.
+  // Grants of a compiled predicate never change, so decisions can be cached.
   const decided = new Map<string, boolean>()
   return {
     grants,
@@ -74,7 +77,7 @@ export function compileAccess(grants: readonly Grant[]): Access {
       if (known !== undefined) return known
       if (decided.size >= MAX_DECIDED) decided.clear()
       const answer = decide(permission, baseId, recordType)
-      // No name of ours is that long: what a caller makes up is not kept.
+      // No valid name is that long, so do not cache it.
       if (question.length > LONGEST) return answer
       decided.set(question, answer)
       return answer
@@ -101,10 +104,13 @@ export function compileAccess(grants: readonly Grant[]): Access {
   }
 }
 
-/** What one way in leaves of a token's rights: these record types only, at most this permission; null leaves all. */
+/**
+ * Restriction of a token's rights: to these record types, and to at most this permission; null does not
+ * restrict.
+ */
 export type Narrowing = { types: readonly string[] | null; permission: Permission | null }
 
-/** The rights of both: those of the access, within the narrowing. What it sees stays in sight, if with nothing in it. */
+/** Intersects the rights with the restriction. Bases stay visible, even when nothing in them is. */
 export function narrowAccess(access: Access, { types, permission }: Narrowing): Access {
   const narrowed = (grant: Grant): Grant => ({
     ...grant,
@@ -116,10 +122,12 @@ export function narrowAccess(access: Access, { types, permission }: Narrowing): 
   return { ...compileAccess(access.grants.map(narrowed)), whole: access.whole ?? access }
 }
 
-/** What is left of rights that are narrowed to types: those on records. */
+/** Permissions that remain when rights are restricted to types: those on records. */
 const ON_RECORDS = ['read', 'write'] as const
 
-/** The same rights on the records of some types of one base, and none on that base as a whole or on anything else. */
+/**
+ * The same rights on the records of some types of one base, and none on the base itself or on anything else.
+ */
 export function accessToTypes(access: Access, baseId: string, types: Iterable<string>): Access {
   const environment = productionOf(baseId) === baseId ? 'production' : 'preview'
   const grants = [...types].flatMap((recordType): Grant[] => {
@@ -129,16 +137,19 @@ export function accessToTypes(access: Access, baseId: string, types: Iterable<st
   return { ...compileAccess(grants), whole: access.whole ?? access }
 }
 
-/** The grants of the token itself, whatever part of them a scope has. */
+/** The grants of the token itself, regardless of restrictions of the scope. */
 export const wholeGrants = (access: Access): readonly Grant[] => (access.whole ?? access).grants
 
-/** The types of the base the token may do this to, for a statement; null for all of them. */
+/** The types of the base that the token has the permission on, as a SQL parameter; null for all. */
 export function namedTypes(access: Access, permission: Permission, baseId: string): string[] | null {
   const types = access.types(permission, baseId)
   return types === '*' ? null : [...types]
 }
 
-/** The one refusal: the same words whether or not what was asked for exists. */
+/**
+ * Authorization check. The error is the same whether or not the resource exists.
+ * @throws FORBIDDEN
+ */
 export function demand(access: Access, permission: Permission, baseId: string, recordType: string): void {
   if (access.allows(permission, baseId, recordType)) return
   if (access.whole?.allows(permission, baseId, recordType)) throw outOfReach(baseId, recordType)
@@ -156,7 +167,7 @@ export function demand(access: Access, permission: Permission, baseId: string, r
   })
 }
 
-/** The token may, but not here. */
+/** Error for a resource that the token may access, but not through this endpoint. */
 const outOfReach = (baseId: string, recordType: string) =>
   new DomainError(
     'FORBIDDEN',
@@ -174,7 +185,10 @@ const outOfReach = (baseId: string, recordType: string) =>
     },
   )
 
-/** Refuses a base the token has no grant on at all, whether or not it exists. */
+/**
+ * Rejects a base that the token has no grant on, whether or not it exists.
+ * @throws FORBIDDEN
+ */
 export function demandSight(access: Access, baseId: string): void {
   if (access.sees(baseId)) return
   if (access.whole?.sees(baseId)) throw outOfReach(baseId, '*')

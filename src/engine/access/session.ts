@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import { type Access, compileAccess, type Grant } from './access.ts'
 
-/** A token as requests are checked against it. */
+/** A verified token with its compiled rights. */
 export type Session = {
   tokenId: string
-  /** Names its row in the cache of sessions; null where an issuer vouches for it, and nothing but its expiry ends it. */
+  /** Key in the session cache; null for a token of an OAuth issuer, which ends only at its expiry. */
   key: string | null
   name: string
   access: Access
   expiresAt: Date | null
 }
 
-/** Who asks, as what is written is told to be by. */
+/** The author of writes. */
 export type Actor = {
   readonly tokenId: string | null
   readonly name: string
-  /** Until when an issuer vouches for it; absent for a token of ours, whose row is asked. */
+  /** Expiry of an issuer's token; absent for a Plinth token, whose row is checked instead. */
   readonly vouchedUntil?: Date
 }
 
-/** One for whom an issuer vouches: who it is there, what it may do here, and for how long. */
+/** An identity verified by an OAuth issuer: its subject, its rights, and its expiry. */
 export type Principal = {
   issuer: string
   subject: string
@@ -29,8 +29,8 @@ export type Principal = {
 }
 
 /**
- * The session of a principal. Its token id is made of issuer and subject, so the same one is known again whichever
- * token it shows: its keys, claims, limits and changes are its own as if it held a token of ours.
+ * Creates the session of a principal. The token id derives from issuer and subject, so that all tokens of a
+ * principal share idempotency keys, claims, limits and changes.
  */
 export function vouchedSession({ issuer, subject, name, grants, expiresAt }: Principal): Session {
   const digest = createHash('sha256')
@@ -39,7 +39,7 @@ export function vouchedSession({ issuer, subject, name, grants, expiresAt }: Pri
   return { tokenId: `oauth:${digest}`, name, key: null, access: compileAccess(grants), expiresAt }
 }
 
-/** The session as a scope names it. */
+/** The author that a session's writes are logged under. */
 export const actorOf = ({ tokenId, name, key, expiresAt }: Session): Actor => ({
   tokenId,
   name,

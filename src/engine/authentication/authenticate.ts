@@ -5,7 +5,10 @@ import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { hashOf } from './token.ts'
 
-/** The token's rights, or undefined for one that is unknown or expired. The work is the same for both. */
+/**
+ * Returns the token's session, or undefined if it is unknown or expired. Both cases do the same work, against
+ * timing attacks.
+ */
 export async function authenticate(
   scope: Pick<Scope, 'db' | 'caches'>,
   token: string,
@@ -14,7 +17,7 @@ export async function authenticate(
   return session?.expiresAt && session.expiresAt <= new Date() ? undefined : session
 }
 
-/** The session of a token by its hash, expired or not; undefined for a token that is unknown. */
+/** Finds a session by token hash, expired or not. Returns undefined for an unknown token. */
 export async function findSession(
   { db, caches }: Pick<Scope, 'db' | 'caches'>,
   hash: Buffer,
@@ -24,7 +27,7 @@ export async function findSession(
   if (known) return known
   const before = caches.forgotten()
   const session = await loadSession(db, hash, key)
-  // What was revoked while it was read is not kept.
+  // Do not cache a session that may have been revoked during the read.
   if (session && caches.forgotten() === before) caches.sessions.set(key, session)
   return session
 }
@@ -34,7 +37,7 @@ const LOAD_SESSION = statement(
   'load_session',
   'SELECT id, name, grants, expires_at FROM plinth.token WHERE hash = $1',
 )
-// Once a minute is often enough to tell a token that is used from one that is not.
+// Updating last_used_at once a minute is precise enough.
 const TOUCH = statement(
   'touch_token',
   `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
@@ -43,7 +46,7 @@ const TOUCH = statement(
 async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<Session | undefined> {
   const [row] = await db.query<SessionRow>(LOAD_SESSION, [hash])
   if (!row) return undefined
-  // A database that cannot be written is read all the same.
+  // Ignore the failure: authentication must work on a read-only database.
   await db.query(TOUCH, [row.id]).catch(() => {})
   const { id: tokenId, name, grants, expires_at: expiresAt } = row
   return { tokenId, key, name, access: compileAccess(grants), expiresAt }

@@ -5,7 +5,7 @@ import type { Token } from './token.ts'
 
 export const ADMIN_OF_ALL: Grant = { base: '*', record_type: '*', environment: '*', permission: 'admin' }
 export const administersAll = (access: Access) => access.covers(ADMIN_OF_ALL)
-/** Could the holder have given this grant? Only an admin of its bases gives. */
+/** Whether the caller may give this grant. Requires admin on all of its bases. */
 export const mayGrant = (access: Access, grant: Grant) => access.covers(grant) && administers(access, grant)
 const administers = (access: Access, grant: Grant) => {
   const bases = access.bases('admin')
@@ -14,7 +14,7 @@ const administers = (access: Access, grant: Grant) => {
     (bases === '*' || basesOf(grant).every((id) => id !== '*'))
   )
 }
-/** A token that lost all its grants with its base is nobody's but the administrator's of everything. */
+/** Only an administrator of all bases manages a token without grants, such as one whose base was deleted. */
 export const manages = (access: Access, { grants }: Token) =>
   grants.length > 0 ? grants.every((grant) => administers(access, grant)) : administersAll(access)
 
@@ -34,7 +34,7 @@ export function demandAnyAdmin(scope: Scope): void {
   })
 }
 
-/** @throws FORBIDDEN where the caller's own grants do not hold all of a grant */
+/** @throws FORBIDDEN if the caller's own grants do not cover the grant */
 export function demandGrant(access: Access, grant: Grant): void {
   if (!access.covers(grant)) throw outside('', 'The token no longer has the grants that this request needs.')
 }
@@ -42,6 +42,6 @@ export function demandGrant(access: Access, grant: Grant): void {
 /** The bases that a grant names. */
 export const basesOf = ({ base }: Grant): readonly string[] => (typeof base === 'string' ? [base] : base)
 
-/** What reaches beyond the caller's own grants. */
+/** Error detail for a grant outside the caller's own grants. */
 export const outside = (path: string, message: string) =>
   new DomainError('FORBIDDEN', message, { details: [{ path, code: 'outside_own_grants', message }] })

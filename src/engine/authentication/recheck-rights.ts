@@ -8,7 +8,7 @@ import { findSession } from './authenticate.ts'
 
 type Asking = Pick<Scope, 'db' | 'caches' | 'session'>
 
-/** Is it known without asking the database that the caller still has the rights that the request began with? */
+/** Whether cached state proves that the caller's rights are unchanged since the start of the request. */
 export function areRightsCurrent({ caches, session }: Pick<Scope, 'caches' | 'session'>): boolean {
   if (!session) return true
   if (isOver(session)) return false
@@ -17,8 +17,8 @@ export function areRightsCurrent({ caches, session }: Pick<Scope, 'caches' | 'se
 }
 
 /**
- * Holds a request that took its time to the rights that its token has now.
- * @throws UNAUTHORIZED when the token was revoked or has expired since; FORBIDDEN when it has other grants
+ * Checks the current rights of the token again, for a request that waited.
+ * @throws UNAUTHORIZED when the token was revoked or has expired; FORBIDDEN when its grants changed
  */
 export async function recheckRights(scope: Asking): Promise<void> {
   const { session } = scope
@@ -28,16 +28,17 @@ export async function recheckRights(scope: Asking): Promise<void> {
   if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
 }
 
-// The weakest lock that a deletion waits for: that the token is used may be noted meanwhile.
+// FOR KEY SHARE blocks deletion but allows the update of last_used_at.
 const HOLD_MAKER = statement(
   'hold_maker',
   'SELECT grants, expires_at FROM plinth.token WHERE id = $1 AND (expires_at IS NULL OR expires_at > now()) FOR KEY SHARE',
 )
 
 /**
- * The moment at which the rights of the caller end, null for never. A token of ours is locked against revocation until the
- * transaction ends, so what it makes is made before it is revoked, or not at all.
- * @throws UNAUTHORIZED when it is gone; FORBIDDEN when it has other grants than the request began with
+ * Returns when the rights of the caller expire, null for never. Locks a Plinth token against revocation until
+ * the transaction ends, so that a revoked token creates nothing.
+ * @throws UNAUTHORIZED when the token is gone; FORBIDDEN when its grants changed since the start of the
+ * request
  */
 export async function holdMaker(
   tx: Db,

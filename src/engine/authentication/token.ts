@@ -12,19 +12,19 @@ export type Token = {
   createdBy: string | null
   expiresAt: string | null
   lastUsedAt: string | null
-  /** The raw token; only in the answer that makes it. */
+  /** The raw token; only in the response that creates it. */
   token?: string
 }
 
 const PREFIX = 'plt_'
 
-/** A new raw token. */
+/** Generates a raw token. */
 export const newToken = (): string => `${PREFIX}${randomBytes(32).toString('base64url')}`
 
-/** What is kept of a token. */
+/** The stored form of a token: its SHA-256 hash. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-/** What is shown of a token, or says what is. */
+/** The row of a token without its hash. */
 export type TokenState = Omit<TokenRow, 'hash'>
 
 export const toToken = (row: TokenState): Token => ({

@@ -3,7 +3,7 @@ import { statement } from '../database/client.ts'
 import { authorship, type Scope } from './scope.ts'
 
 type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
-/** What is not a record: its whole state goes into the log. */
+/** Kinds of resources other than records. The change log stores their complete state. */
 export type ResourceKind = 'base' | 'record_type' | 'relationship_type' | 'endpoint' | 'toolset' | 'token'
 
 const APPEND = statement(
@@ -12,7 +12,7 @@ const APPEND = statement(
    VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10)`,
 )
 
-/** Account-level resources have no base; their entries stand under the empty one. */
+/** Base id of account-level entries, which belong to no base. */
 export const ACCOUNT = ''
 
 type Entry = {
@@ -24,7 +24,7 @@ type Entry = {
   state: object
 }
 
-/** Appends one entry to the change log, in the transaction of the write it tells of. */
+/** Appends one entry to the change log, in the transaction of the write. */
 export async function appendChange(scope: Scope, entry: Entry): Promise<void> {
   const { baseId, kind, id, operation, version, state } = entry
   await scope.db.query(APPEND, [

@@ -9,9 +9,9 @@ import type { Db } from '../database/client.ts'
 import { statement } from '../database/client.ts'
 import { answered, beat } from '../database/deadline.ts'
 
-/** What a process remembers between requests. Nothing here is truth: all of it may be dropped at any moment. */
+/** In-process caches with invalidation by LISTEN/NOTIFY. Every entry may be dropped at any time. */
 export type Caches = {
-  /** Bases that are there. One that is made needs no notice: what is not here is asked for. */
+  /** Existing bases. A new base needs no invalidation: a miss reads the database. */
   readonly bases: LRUCache<string, true>
   readonly types: LRUCache<string, CompiledType>
   /** All relationship types of a base, by id. */
@@ -19,13 +19,16 @@ export type Caches = {
   /** All endpoints of a base, by id. */
   readonly endpoints: LRUCache<string, ReadonlyMap<string, CompiledEndpoint>>
   readonly sessions: LRUCache<string, Session>
-  /** Forgets a topic here at once. */
+  /** Invalidates a topic in this process. */
   forget(topic: Topic): void
-  /** Calls `listener` with each topic that any process announces, and with null when some may have been missed. */
+  /**
+   * Calls `listener` with each topic that any process invalidates, or with null when notifications may have
+   * been missed.
+   */
   onAnnounced(listener: (topic: string | null) => void): () => void
-  /** Counts what was forgotten: what was read before it rose may be old already. */
+  /** Invalidation counter: a read that started before an increment may be stale. */
   readonly forgotten: () => number
-  /** True while notices of other processes reach this one; reads bypass the caches when they do not. */
+  /** True while notifications of other processes arrive. Otherwise, reads bypass the caches. */
   readonly live: () => boolean
   close(): Promise<void>
 }
@@ -37,14 +40,14 @@ const CHANNEL = 'plinth_caches'
 const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)::text`)
 const RECONNECT_MS = 250
 
-/** Tells every process, at commit, to forget a topic. */
+/** Invalidates a topic in all processes at commit (NOTIFY). */
 export async function announce(db: Db, topic: Topic): Promise<void> {
   await db.query(ANNOUNCE, [topic])
 }
 
 type Log = { warn(fields: object, message: string): void }
 
-/** Opens the caches and listens for what other processes changed. */
+/** Opens the caches and listens for invalidations of other processes. */
 export async function openCaches(connectionString: string, log: Log): Promise<Caches> {
   const bases = new LRUCache<string, true>({ max: 10_000 })
   const types = new LRUCache<string, CompiledType>({ max: 2000 })
@@ -65,7 +68,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     if (kind === 'base') bases.delete(key)
     if (kind === 'relationships' || kind === 'base') relationshipTypes.delete(key)
     if (kind === 'endpoints' || kind === 'base') endpoints.delete(key)
-    // Its tools are named after its types.
+    // Endpoints name their tools after the types of the base.
     if (kind === 'type') endpoints.delete(key.split('/', 1)[0] ?? key)
     if (kind === 'base')
       for (const known of types.keys()) if (known.startsWith(`${key}/`)) types.delete(known)

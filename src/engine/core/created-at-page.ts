@@ -3,27 +3,31 @@ import { cursorsOf, openCursor, type Position } from './cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from './page.ts'
 import type { Scope } from './scope.ts'
 
-/** A page of a list that shows the newest first, with the condition that makes it start where its cursor says. */
+/** A page of a list in descending creation order, with its keyset condition. */
 export type NewestPage = ReturnType<typeof readPage> & {
   before: object
-  /** The last item of the page before, for a list that is no table of the ORM. */
+  /** Position of the last item of the previous page, for lists outside the ORM. */
   start: Position | null
   /**
-   * Rows of the ORM from there, in steps: one more than the page takes, or as many as the bytes of a page hold. One type may
-   * be as large as many pages of others.
+   * Reads ORM rows from the position in steps: the page plus one, or as many as fit its byte limit. A single
+   * type may exceed the size of many pages of other items.
    */
   rows<Row extends Dated>(find: (step: Step) => Promise<Row[]>): Promise<Row[]>
-  /** The page of what was read from there: its rows and one more. */
+  /** Builds the page from the rows that were read: the page plus one. */
   of<T extends { id: string; createdAt: string }>(rows: T[], total: number | null): Page<T>
 }
 
 type Dated = { readonly id: string; readonly createdAt: Date }
-/** What one query of a list reads. */
+/** Parameters of one query of the list. */
 export type Step = { readonly before: object; readonly take: number; readonly skip: number }
 
 const STEP_ROWS = 64
 
-/** The page asked for of a list, which `list` names. @throws VALIDATION_ERROR */
+/**
+ * Reads the page arguments of a list with keyset pagination by created_at. `list` names the list in the
+ * cursor.
+ * @throws VALIDATION_ERROR
+ */
 export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPage {
   const page = readPage(args)
   const boundTo = [list, scope.access.grants]
@@ -61,11 +65,11 @@ export function readNewest(scope: Scope, list: string, args: PageArgs): NewestPa
   }
 }
 
-/** The condition of what comes behind such an item. */
+/** Keyset condition: items after the given one in descending creation order. */
 export const createdBefore = (createdAt: Date, id: string) => ({
   OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }],
 })
 
-/** Characters of a row as JSON, about what it takes in an answer. */
+/** Length of a row as JSON, an estimate of its size in the response. */
 const sizeOf = (row: object): number =>
   JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)).length

@@ -2,7 +2,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { RowCursors } from '../../json/rows.ts'
 
-/** What a caller asks of a list; `limit` 1 to 1000 (50), `offset` from 0. */
+/** Pagination arguments of a list; `limit` 1 to 1000 (50), `offset` from 0. */
 export type PageArgs = {
   limit?: number | null | undefined
   offset?: number | null | undefined
@@ -10,25 +10,28 @@ export type PageArgs = {
   includeTotal?: boolean | null | undefined
 }
 
-/** One page of a list. `total` is the exact match count, only when asked for. */
+/** One page of a list. `total` is the exact match count, only on request. */
 export type Page<T> = {
   data: T[]
   hasMore: boolean
-  /** Items that the page may have, or has, where it ends before them. */
+  /** Maximum number of items, or the actual number if the byte limit ended the page. */
   limit: number
   offset: number
   total: number | null
-  /** The page ended at the bytes that a page may have, before its limit. */
+  /** The page ended at its byte limit, before `limit`. */
   truncated?: boolean
-  /** Where the next page starts, when there is more and the list goes by cursor. */
+  /** Cursor of the next page, if there is one and the list uses cursors. */
   nextCursor?: string | null
-  /** Where a page behind each item would start, of a list that goes by cursor. */
+  /** Cursors after each item, for a list that uses cursors. */
   cursors?: RowCursors
-  /** What would make the next such request better. */
+  /** Advice for a faster request. */
   hint?: string | null
 }
 
-/** The page asked for, within its bounds; a cursor already says where it starts. @throws VALIDATION_ERROR */
+/**
+ * Validates the page arguments. A cursor replaces the offset.
+ * @throws VALIDATION_ERROR
+ */
 export function readPage(args: PageArgs): { limit: number; offset: number; includeTotal: boolean } {
   const limit = args.limit ?? LIMITS.pageDefault
   const offset = args.offset ?? 0
@@ -56,8 +59,8 @@ export function readPage(args: PageArgs): { limit: number; offset: number; inclu
 }
 
 /**
- * Cuts the one row read beyond the page, which tells that there is more. `isCut` says that there were more rows than the
- * page has bytes for. Such a page answers as its limit the rows that it has: who pages by offset goes on behind them.
+ * Removes the extra row that shows whether there are more. `isCut` says that the byte limit ended the read.
+ * Such a page reports its number of rows as `limit`, so that pagination by offset continues after them.
  */
 export function toPage<T>(
   rows: T[],

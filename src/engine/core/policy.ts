@@ -1,32 +1,35 @@
 import type { Access } from '../access/access.ts'
 import type { BoundFilter } from '../filter/bind.ts'
 
-/** How a type is bounded, as it is configured. What is left out bounds nothing. */
+/** Row and field policy of a type, as configured. Omitted parts do not restrict. */
 export type LensInput = {
   recordType: string
-  /** Which records there are, in the filter language; may name what is hidden. */
+  /** Row filter, in the filter language. May refer to hidden fields. */
   filter?: unknown
-  /** The properties that there are, as `data.x`. */
+  /** Visible properties, as `data.x`. */
   fields?: readonly string[] | null | undefined
-  /** Properties of a new record that its writer left out. */
+  /** Values for properties that a new record omits. */
   defaults?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** What may be seen and written of one record type. */
+/** Compiled row and field policy of one record type. */
 export type TypeLens = {
   readonly filter: BoundFilter | null
-  /** The properties of `data` that there are; null for all. */
+  /** Visible properties of `data`; null for all. */
   readonly shown: readonly string[] | null
   readonly defaults: Readonly<Record<string, unknown>>
 }
 
-/** The part of a base that a scope is narrowed to. */
+/** The policy that a scope is restricted to, for one base. */
 export type Lens = {
   readonly baseId: string
-  /** The types that are bounded; others in reach are there whole. */
+  /** Types with a policy. Other types within the grants are unrestricted. */
   readonly types: ReadonlyMap<string, TypeLens>
-  /** The token's rights on all types in reach, for what honours their bounds. `scope.access` has those that are whole. */
+  /**
+   * The token's rights on all types, for code that applies the policies. `scope.access` has only the
+   * unrestricted types.
+   */
   readonly access: Access
-  /** Names it: no answer through one lens is one through another. */
+  /** Identifies the policy, so that responses are not shared between policies. */
   readonly name: string
 }

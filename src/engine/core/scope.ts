@@ -1,4 +1,4 @@
-/** Request scope: who asks, with which rights, on which connection and services. */
+/** Request scope: caller, rights, connection and services. */
 import type { Access } from '../access/access.ts'
 import type { Actor, Session } from '../access/session.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'
@@ -12,7 +12,7 @@ import type { Waits } from './long-poll.ts'
 import type { Lens } from './policy.ts'
 import type { SealKey } from './sealed-token.ts'
 
-/** The surface or mechanism a write came through. */
+/** The surface or mechanism that a write came through. */
 export type Via =
   | 'rest'
   | 'mcp'
@@ -24,7 +24,7 @@ export type Via =
   | 'trigger'
   | 'system'
 
-/** Who asks, with what rights, on which connection. Every engine function takes one. */
+/** Caller, rights, connection and services of a request. Every engine function takes one. */
 export type Scope = {
   readonly db: Db
   readonly caches: Caches
@@ -32,35 +32,38 @@ export type Scope = {
   readonly feed: ChangeFeed
   readonly waits: Waits
   readonly access: Access
-  /** What the scope is narrowed to; absent where it is not. */
+  /** The policy that restricts the scope, if any. */
   readonly lens?: Lens
   readonly actor: Actor
-  /** What the caller was let in with; absent where the server itself acts. */
+  /** The caller's session; absent when the server itself acts. */
   readonly session?: Session
   readonly via: Via
   readonly requestId: string
-  /** The server's own keys. */
+  /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
-  /** The bytes that pages of this request may have. */
+  /** Byte limit of the pages of this request. */
   readonly answer: AnswerBudget
   readonly sql: SqlRunner
-  /** Aborts when the caller has gone away; absent where nobody waits, or where that must change nothing. */
+  /**
+   * Aborts when the client disconnects; absent when there is no client, or when a disconnect must have no
+   * effect.
+   */
   readonly closed?: Closed
 }
 
-/** The columns a write leaves behind about its author, in the order of the change log's. */
+/** Author columns of a write, in the order of the change log. */
 export const authorship = (scope: Scope) =>
   [scope.actor.tokenId, scope.actor.name, scope.via, scope.requestId] as const
 
-/** Asks what somebody waits for: when they go, what lasts is stopped. Nothing is written by it. */
+/** Runs a read for a client; cancels it if the client disconnects. Must not write. */
 export const read = <Row>(
   { db, closed }: Scope,
   statement: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> => db.query<Row>(statement, values, closed)
 
-/** Reads the rows of a page, until they have the bytes that it may have. */
+/** Reads the rows of a page, up to its byte limit. */
 export const readPageRows = <Row>(
   { db, closed, answer }: Scope,
   statement: Statement,

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Db, statement } from '../database/client.ts'
 
-/** What the server's own keys are for. Beside them stands `admin-token`, the hash of the token that the settings named last. */
+/**
+ * Purposes of the server's keys. The same table stores `admin-token`, the hash of the token last configured
+ * in the settings.
+ */
 type Purpose = 'cursor' | 'plan'
 
 const KEY_BYTES = 32
@@ -11,11 +14,11 @@ const KEEP = statement(
    SELECT value FROM made UNION ALL SELECT value FROM plinth.server_secret WHERE purpose = $1 LIMIT 1`,
 )
 
-/** The key for a purpose, made once: all processes on one database share it. */
+/** Returns the key for a purpose. Creates it on first use; all processes on one database share it. */
 export async function serverSecret(db: Db, purpose: Purpose): Promise<Buffer> {
   for (;;) {
     const [row] = await db.query<{ value: Buffer }>(KEEP, [purpose, randomBytes(KEY_BYTES)])
-    // Two processes that meet: the one that lost sees the other's key at its next statement.
+    // After a race, the loser reads the winner's key with its next statement.
     if (row) return row.value
   }
 }

@@ -1,14 +1,14 @@
 import { randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
 
-/** Random bytes of many ids: to ask for those of one costs more than all else of it. */
+/** Buffer of random bytes for many ids: one call per id would dominate the cost. */
 const bytes = new Uint8Array(16 * 256)
 let used = bytes.length
-/** When the last id was made, and its place among those of that moment: each is after the one before. */
+/** Timestamp and sequence of the last id, so that ids are monotonic within a millisecond. */
 let msecs = 0
 let seq = 0
 
-/** A new id for what the server names: UUIDv7, ordered by time. Source: RFC 9562. */
+/** Generates a UUIDv7, ordered by time. Source: RFC 9562. */
 export function uuidv7(): string {
   if (used === bytes.length) {
     randomFillSync(bytes)
@@ -28,5 +28,5 @@ export function uuidv7(): string {
 }
 
 const MOST = 0xffff_ffff
-/** A random place with at least as many after it as before. */
+/** Random start of the sequence in the lower half of its range. */
 const firstOf = (random: Uint8Array): number => new DataView(random.buffer).getUint32(6) & 0x7fff_ffff

@@ -1,11 +1,14 @@
 import type { RowCap } from './capped-query.ts'
 
-/** Counts bytes that are held in memory for an answer. @throws RATE_LIMITED when the token or the process holds too many */
+/**
+ * Accounts for bytes held in memory for a response.
+ * @throws RATE_LIMITED when the token or the process exceeds its memory quota
+ */
 export type Hold = (bytes: number) => void
 
 const HOLD_STEP = 1024 * 1024
 
-/** The bytes of rows that one request may read into its answer: so many a page, and so many in all. */
+/** Response size limit: the bytes of rows that one request may read, per page and in total. */
 export class AnswerBudget {
   #left: number
   readonly #page: number
@@ -18,7 +21,7 @@ export class AnswerBudget {
     this.#hold = hold
   }
 
-  /** What one page may read, or a part of it. Its first rows always fit: one, where no more are needed. */
+  /** Row cap for one page, or for a `part` of it. The first `atLeast` rows always pass. */
   page({ part = 1, atLeast = 1 } = {}): RowCap {
     const most = this.#page * part
     let bytes = 0
@@ -35,17 +38,17 @@ export class AnswerBudget {
     }
   }
 
-  /** The bytes that a page may have now, for what decides in the database how many rows there are to be. */
+  /** Bytes left for a page, for statements that limit the number of rows in the database. */
   get room(): number {
     return Math.max(0, Math.min(this.#page, this.#left))
   }
 
-  /** Takes the room of rows that a write has decided to answer: nothing can refuse them any more. */
+  /** Charges the rows that a write returns. Never rejects: the write has already decided to return them. */
   spend(bytes: number): void {
     this.#left -= bytes
   }
 
-  /** In steps: small answers are not counted one by one. */
+  /** Reports bytes in steps of HOLD_STEP, so that small responses skip the accounting. */
   #count(row: number): void {
     this.#unheld += row
     if (!this.#hold || this.#unheld < HOLD_STEP) return

@@ -3,28 +3,31 @@ import { isCancelled } from './errors.ts'
 
 /** Decides how many rows of a result are kept. */
 export type RowCap = {
-  /** Makes room for a row of so many bytes; false when there is none, which ends the read. May throw to end it, too. */
+  /**
+   * Reserves room for a row of that size. Returns false when there is none, which ends the read. May throw to
+   * end it.
+   */
   take(bytes: number): boolean
 }
 
-/** The rows that were kept. `isCut` says that there was at least one more. */
+/** The kept rows. `isCut` is true when there was at least one more. */
 export type CappedRows<Row> = { rows: Row[]; isCut: boolean }
 
-/** What it takes to name the columns of a row in an answer. */
+/** Bytes per row for the column names in the response. */
 export const ROW_OVERHEAD = 250
 
 type DataRow = { readonly length: number }
-/** What the driver calls on its queries, and its types leave out. */
+/** Hook that the driver calls on its queries. Its types omit it. */
 type DriverQuery = { handleDataRow(row: DataRow): void }
 const driver = pg.Query.prototype as unknown as DriverQuery
 
 /**
- * A query that keeps the first rows of its result and drops the rest as it arrives, so memory holds a page at most, however
- * large the rows are.
+ * A query that keeps the first rows of its result and drops the rest on arrival. Memory use is bounded by one
+ * page, whatever the size of the rows.
  */
 class CappedQuery extends pg.Query {
   isCut = false
-  /** What the cap threw. */
+  /** The error that the cap threw. */
   refusal: unknown
   readonly #cap: RowCap
   readonly #onCut: () => void
@@ -35,7 +38,7 @@ class CappedQuery extends pg.Query {
     this.#onCut = onCut
   }
 
-  /** Called by the driver for each row, before it is parsed. */
+  /** Called by the driver for each row, before parsing. */
   handleDataRow(row: DataRow): void {
     if (this.isCut) return
     this.isCut = !this.#fits(row)
@@ -53,7 +56,10 @@ class CappedQuery extends pg.Query {
   }
 }
 
-/** Runs a capped query. The rest of a result that is cut is cancelled by `cancel`, and skipped where that comes late. */
+/**
+ * Runs a capped query. Once the result is cut, `cancel` cancels the statement; rows that still arrive are
+ * dropped.
+ */
 export async function runCapped<Row>(
   client: pg.PoolClient,
   config: pg.QueryConfig,
@@ -73,7 +79,7 @@ export async function runCapped<Row>(
       client.query(query)
     })
   } finally {
-    // Until it has arrived it could hit the next statement of the connection.
+    // Wait for the cancel request: a late one could cancel the next statement of the connection.
     await cancelling
   }
   if (query.refusal) throw query.refusal

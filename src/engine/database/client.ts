@@ -3,47 +3,59 @@ import { LRUCache } from 'lru-cache'
 import type { Prisma } from '../prisma/client.ts'
 import type { CappedRows, RowCap } from './capped-query.ts'
 
-/** Aborts when the caller has gone away. Asked for by whom it concerns only: to listen has its price. */
+/** Returns a signal that aborts when the client disconnects. A function, because listening has a cost. */
 export type Closed = (() => AbortSignal) | undefined
 
-/** The database, or one transaction of it. `orm` is for configuration, `query` for what is hot or beyond the ORM. */
+/**
+ * The database, or one transaction on it. `orm` is for configuration, `query` for hot paths and for SQL that
+ * the ORM cannot express.
+ */
 export type Db = {
-  /** What a transaction sees may never be committed, so nothing of it is remembered or shared. */
+  /** Reads in a transaction may see uncommitted data, so they bypass caches and request batching. */
   readonly isTransaction: boolean
   readonly orm: Prisma.TransactionClient
-  /** With `closed` a read that lasts is stopped when its caller goes; in a transaction it runs to its end. */
+  /**
+   * With `closed`, a long read is cancelled when the client disconnects. Statements in a transaction always
+   * complete.
+   */
   query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]>
-  /** Reads rows while `cap` leaves room for them. In a transaction all of them. */
+  /** Reads rows while `cap` has room for them. Reads all rows in a transaction. */
   queryCapped<Row>(
     statement: Statement,
     values: readonly unknown[],
     cap: RowCap,
     closed?: Closed,
   ): Promise<CappedRows<Row>>
-  /** Runs `work` in one transaction: all of it is written, or nothing. Inside one already, joins it. */
+  /** Runs `work` in one transaction. Joins the current transaction if there is one. */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
-  /** The same for statements alone, at a third of the cost: there is no `orm` in it, unless it joins one that has it. */
+  /** Transaction without `orm`, at a third of the cost. Joins the current transaction if there is one. */
   statements<T>(work: (tx: Db) => Promise<T>): Promise<T>
-  /** Repeats work that lost a race; inside a transaction it is the whole transaction that is repeated. */
+  /**
+   * Retries work after a race with another writer. Inside a transaction, the outermost transaction is
+   * retried.
+   */
   retry<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** A named SQL statement; the server plans it once a connection. Values are always bound. */
+/** A named prepared statement. The server plans it once per connection. Values are always bound. */
 export type Statement = {
   readonly name: string
   readonly text: string
-  /** Times come as the API writes them: as dates they would cost more than all else of a row. */
+  /** Return timestamps as API strings. Date objects would dominate the cost of a row. */
   readonly timesAsText?: true
-  /** JSON comes as the database has it, for who passes it on or reads little of it; not so in a transaction. */
+  /**
+   * Return JSON columns as text, for callers that pass them on or parse few of them. Not supported in a
+   * transaction.
+   */
   readonly jsonAsText?: true
-  /** Its text follows from a request, which asks too much when it takes all its time. */
+  /** The statement text derives from a request, so a timeout is the caller's error. */
   readonly asked?: true
 }
 
-/** Gives a statement the name it is prepared and traced by. */
+/** Creates a statement with the name for preparing and tracing. */
 export const statement = (name: string, text: string): Statement => ({ name, text })
 
-/** A statement whose times come as the API writes them. */
+/** Variant of a statement that returns timestamps as API strings. */
 export const timed = (plain: Statement): Statement => ({ ...plain, timesAsText: true })
 
 const MOST_NAMES = 300
@@ -51,8 +63,8 @@ const shapes = new LRUCache<string, Statement>({ max: 1000 })
 let named = 0
 
 /**
- * A statement whose text follows from a request: named from its second use on, so that a shape that is asked again is
- * parsed once a connection. A connection never forgets a name, so their number is bounded.
+ * Statement whose text derives from a request. It gets a name on its second use, so that repeated shapes are
+ * parsed once per connection. The number of names is bounded, because a connection never releases them.
  */
 export function shaped(text: string, how: { jsonAsText?: true } = {}): Statement {
   const known = shapes.get(text)

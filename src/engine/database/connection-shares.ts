@@ -3,23 +3,27 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { FairGate, type GateCap, type Share } from './fair-gate.ts'
 
 /**
- * Classes of work, by how long it holds a connection. `short` is a statement of a text of our own, `transaction` several
- * statements, `long` a statement that a request has written: a filter, an aggregate, a search.
+ * Classes of work, by how long they hold a connection. `short` is a statement with a fixed text,
+ * `transaction` is several statements, `long` is a statement derived from a request: a filter, an aggregate
+ * or a search.
  */
 const SHORT = 0
 const TRANSACTION = 1
 const LONG = 2
 export type Weight = typeof SHORT | typeof TRANSACTION | typeof LONG
 
-/** One part of the connections: no other part's queue stands before its own. */
+/** A share of the connection pool with its own queue. */
 export type Part = {
-  /** Undefined when there is a connection at once. @throws RATE_LIMITED, INTERNAL_ERROR */
+  /**
+   * Returns undefined when a connection is available at once.
+   * @throws RATE_LIMITED, INTERNAL_ERROR
+   */
   enter(weight: Weight): Promise<void> | undefined
   leave(weight: Weight): void
 }
 export const WEIGHTS = { short: SHORT, transaction: TRANSACTION, long: LONG } as const
 
-/** A quarter of the connections is kept for short work, and a quarter for others than the busiest. */
+/** Reserves a quarter of the connections for short work, and a quarter for shares other than the busiest. */
 function capsOf(connections: number): GateCap[] {
   const part = (of: number) => Math.max(1, Math.floor(connections * of))
   return [
@@ -29,7 +33,7 @@ function capsOf(connections: number): GateCap[] {
   ]
 }
 
-/** The one way to the pool's connections. `late` says why somebody waited in vain. */
+/** Admission control for the connection pool. `late` creates the error for a wait that timed out. */
 export function openShares(connections: number, waitMs: number, late: () => Promise<Error>) {
   const gate = new FairGate({
     caps: capsOf(connections),
@@ -39,7 +43,7 @@ export function openShares(connections: number, waitMs: number, late: () => Prom
   })
   return {
     load: () => gate.load(),
-    /** The server's own work is for many tokens: what bounds its queue is the number of requests. */
+    /** The server's own work serves many tokens. The number of requests bounds its queue. */
     part: (isOwn: boolean): Part => {
       const share: Share = gate.open(isOwn ? Number.POSITIVE_INFINITY : LIMITS.queuedOfToken)
       return {
@@ -50,7 +54,7 @@ export function openShares(connections: number, waitMs: number, late: () => Prom
   }
 }
 
-/** The refusal of work that found no place among what its token, and all others, have under way. */
+/** Error for work that exceeds the queue limit of its token or of the process. */
 export const tooMuchAtOnce = () =>
   busy(
     'Too many concurrent database requests of this token.',

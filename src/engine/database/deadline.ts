@@ -1,16 +1,15 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 
-/** Said of a connection that was cut because the database did not answer on it. */
+/** Message of a connection that was closed because the database did not respond. */
 export const SILENT = 'Connection terminated: the database did not answer in time'
 
 /**
- * Cuts each connection of the pool that is held for longer than `ms`. A database that hangs, or a network that drops
- * packets, never answers: this is the only end that such a statement has. What is cut is never used again.
- *
- * One timer for all: connections are kept in the order in which they were taken.
- *
- * Where holders may `listen`, one that waits for no answer is asked for a sign of life instead.
+ * Closes each pool connection that is checked out for longer than `ms`. A database that hangs, or a network
+ * that drops packets, never responds, so no other timeout ends such a statement. A closed connection is never
+ * reused.
+ * One timer serves all: connections are kept in checkout order.
+ * With `listen`, an idle connection gets a heartbeat query instead.
  */
 export function boundHolding(pool: pg.Pool, ms: number, { listen = false } = {}): void {
   const takenAt = new Map<pg.PoolClient, number>()
@@ -36,22 +35,25 @@ export function boundHolding(pool: pg.Pool, ms: number, { listen = false } = {})
   pool.on('release', (_error, client) => void takenAt.delete(client))
 }
 
-/** Asks for a sign of life, and cuts the connection when none comes within `ms`: who listens on it never asks for itself. */
+/**
+ * Heartbeat: pings the connection and closes it without a response within `ms`. A LISTEN connection sends no
+ * queries that would detect the loss.
+ */
 export function beat(client: pg.ClientBase, ms: number): void {
   answered(client, ms, client.query('SELECT 1')).catch(() => {})
 }
 
-/** Does the connection wait for no answer? The driver knows, and its types do not. */
+/** Whether the connection has no query in progress. The driver's types omit this state. */
 const isIdle = (client: pg.ClientBase): boolean =>
   (client as unknown as { readyForQuery: boolean }).readyForQuery
 
-/** Ends a connection without a goodbye; what waits for an answer on it fails. */
+/** Destroys the socket of a connection. Pending queries fail. */
 function cut(client: pg.ClientBase): void {
   const { connection } = client as unknown as { connection: { stream: Socket } }
   connection.stream.destroy(new Error(SILENT))
 }
 
-/** Waits for work on a connection of its own kind, at most for `ms`; then the connection is cut. */
+/** Waits for work on a dedicated connection for at most `ms`, then closes the connection. */
 export async function answered<T>(client: pg.ClientBase, ms: number, work: Promise<T>): Promise<T> {
   const late = setTimeout(() => cut(client), ms)
   try {

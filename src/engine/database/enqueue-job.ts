@@ -1,6 +1,6 @@
 import { type Db, statement } from './client.ts'
 
-/** The work that is done beside requests, with what each kind of it is told. */
+/** The background jobs, each with its payload. */
 export type Jobs = {
   build_index: IndexKey
   drop_index_entries: { base: string; index: string }
@@ -16,7 +16,10 @@ const ENQUEUE = statement(
   'SELECT 1 AS one FROM graphile_worker.add_job($1, $2::json, job_key => $3)',
 )
 
-/** Asks for a job; within a transaction it is asked for when that commits. Of two with one key that wait, one is done. */
+/**
+ * Enqueues a job. In a transaction, the job becomes visible at commit. Pending jobs with the same key are
+ * deduplicated.
+ */
 export async function enqueue<Name extends JobName>(
   db: Db,
   name: Name,

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { DomainError } from '../../foundation/errors.ts'
 
-/** The SQLSTATE behind an error of the driver or of Prisma, wherever it keeps it. */
+/** SQLSTATE of an error from the driver or from Prisma. */
 export function sqlState(thrown: unknown): string | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined
   const { code, meta } = thrown as { code?: unknown; meta?: Record<string, unknown> }
@@ -22,7 +22,7 @@ export const LOCK_TIMEOUT = '55P03'
 
 export const isCancelled = (thrown: unknown): boolean => sqlState(thrown) === CANCELED
 
-/** The name of the unique constraint or foreign key that an error of the driver or of Prisma tells of. */
+/** Name of the unique constraint or foreign key that an error from the driver or from Prisma reports. */
 export function violatedConstraint(thrown: unknown): string | undefined {
   if (![UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION].includes(sqlState(thrown) ?? '')) return undefined
   const { constraint, meta } = thrown as { constraint?: unknown; meta?: Record<string, unknown> }
@@ -32,13 +32,13 @@ export function violatedConstraint(thrown: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** What a link and the deletion of one of its ends meet on. */
+/** Foreign keys on which creating a link races with deleting one of its ends. */
 const LINK_ENDS = ['relationship_source', 'relationship_target']
 
-/** True for what a second try of the same statement may mend: two writers met. */
+/** Whether a retry of the same statement may succeed, because the error is a race between two writers. */
 const isRace = (thrown: unknown): boolean =>
   ([UNIQUE_VIOLATION, DEADLOCK, SERIALIZATION_FAILURE].includes(sqlState(thrown) ?? '') &&
-    // What users declare unique stays taken, however often one asks.
+    // A violation of a user-declared unique index is not a race: a retry cannot succeed.
     violatedConstraint(thrown) !== 'record_index_unique') ||
   LINK_ENDS.includes(violatedConstraint(thrown) ?? '')
 
@@ -50,8 +50,8 @@ export const tooManyWriters = (cause?: unknown) =>
   })
 
 /**
- * Repeats a write that lost a race, with a growing random pause.
- * @throws CONFLICT when it still loses after 12 tries.
+ * Retries a write that lost a race, with exponential backoff and jitter.
+ * @throws CONFLICT after 12 attempts
  */
 export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -65,7 +65,7 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A question that was cut off at its deadline is told so; everything else stays as it is. */
+/** Translates a statement timeout into an error for the caller. Returns other errors unchanged. */
 export function askedTooMuch(thrown: unknown, timeoutMs: number): unknown {
   if (!isCancelled(thrown)) return thrown
   return new DomainError('VALIDATION_ERROR', 'The request exceeded its time limit.', {
@@ -82,7 +82,7 @@ export function askedTooMuch(thrown: unknown, timeoutMs: number): unknown {
 
 const OUT_OF_MEMORY = '53200'
 
-/** The database refuses one statement that wants more memory than a process of it may take. */
+/** Error for a statement that exceeds the memory limit of a database process. */
 const neededTooMuch = (cause: unknown) =>
   new DomainError('VALIDATION_ERROR', 'The request exceeded its memory limit.', {
     cause,
@@ -96,7 +96,7 @@ const neededTooMuch = (cause: unknown) =>
     ],
   })
 
-/** What was stopped because its caller has gone: nobody is there to be told. */
+/** Error for a read that was cancelled because the client disconnected. No client receives it. */
 export const abandoned = (cause?: unknown) =>
   new DomainError('VALIDATION_ERROR', 'The caller closed the connection, or cancelled the request.', {
     cause,
@@ -108,12 +108,12 @@ const DISK_FULL = '53100'
 const READ_ONLY = '25006'
 const TOO_MANY_CONNECTIONS = '53300'
 
-/** The database ended, or did not answer, while a statement was under way: nobody knows whether it was done. */
+/** The connection was lost during a statement. It is unknown whether the statement took effect. */
 export class LostAnswer extends DomainError {}
 
 type Passing = { readonly words: string; readonly code?: string; readonly advice?: string }
 
-/** What passes by itself, and is not the caller's fault, by SQLSTATE. In all of them nothing was written. */
+/** Transient database failures by SQLSTATE, not caused by the caller. In all of them nothing was written. */
 const PASSING: Readonly<Record<string, Passing>> = {
   [DISK_FULL]: {
     words: 'The disk of the database is full. Writes fail until there is space; reads work.',
@@ -128,7 +128,7 @@ const PASSING: Readonly<Record<string, Passing>> = {
   [TOO_MANY_CONNECTIONS]: { words: 'The database has no free connection. Try again shortly.' },
   [CANCELED]: { words: 'The request exceeded its time limit and was rolled back. Try again shortly.' },
 }
-/** The database cannot read or write one of its files (class 58), or has found it broken (class XX). */
+/** The database cannot read or write its files (class 58), or detected corruption (class XX). */
 const FAILING: Passing = {
   words: 'The database cannot read or write its files.',
   code: 'database_failing',
@@ -136,30 +136,33 @@ const FAILING: Passing = {
 }
 const isFailing = (state = ''): boolean => /^(58|XX00[12])/.test(state)
 
-/** What the database can do: all, only be read, or nothing. */
+/** What the database supports at the moment: reads and writes, only reads, or nothing. */
 export type Readiness = 'reachable' | 'disk_full' | 'read_only' | 'failing' | 'unreachable'
 
-/** What a database can do that failed at a write. */
+/** Derives the readiness from the error of a failed write. */
 export function readinessAfter(thrown: unknown): Readiness {
   const state = sqlState(thrown)
   if (state === DISK_FULL) return 'disk_full'
   if (state === READ_ONLY) return 'read_only'
   if (isFailing(state)) return 'failing'
-  // A right or a setting that the look lacks says nothing of what requests may do.
+  // A missing privilege or setting of the probe does not affect requests.
   const isOwn =
     thrown instanceof pg.DatabaseError && thrown.severity === 'ERROR' && !/^(53|57)/.test(state ?? '')
   return isOwn ? 'reachable' : 'unreachable'
 }
 
-/** Errors before there was a connection: nothing was begun. */
+/** Errors raised before a connection existed. No statement was sent. */
 const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOENT', 'P1001', 'P2024'])
 const NO_CONNECTION_WORDS =
   /timeout exceeded when trying to connect|due to connection timeout|Can't reach database/
-/** The connection was lost under a statement. */
+/** Errors of a connection that was lost during a statement. */
 const LOST = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'P1017', 'P2028'])
 const LOST_WORDS = /Connection terminated/
 
-/** Database errors that say how things stand: out of memory for this request, and those that pass: connection lost, shutting down, no room. */
+/**
+ * Translates errors about the state of the database: out of memory, connection lost, shutting down, too many
+ * connections.
+ */
 export function unreachable(thrown: unknown): DomainError | undefined {
   const state = sqlState(thrown)
   if (state === OUT_OF_MEMORY) return neededTooMuch(thrown)
@@ -184,7 +187,7 @@ function passingError(
 
 const AWAY = 'The database is not reachable. Try again shortly.'
 
-/** Says of what failed in passing that it did, whichever way the database was asked. */
+/** Runs database work and translates its transient failures. */
 export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -193,7 +196,7 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A write whose outcome nobody knows: its caller is told how to find out. */
+/** Error for a write with an unknown outcome. It tells the caller how to check. */
 export const outcomeUnknown = (cause: LostAnswer, hasKey: boolean): DomainError =>
   new DomainError('INTERNAL_ERROR', 'The database did not answer. The write may have been applied.', {
     cause,

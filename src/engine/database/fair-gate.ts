@@ -1,21 +1,24 @@
-/** What a gate admits at once of a class of work: in all, and for one share. */
+/** Concurrency limit of a class of work: in total, and per share. */
 export type GateCap = { readonly inAll: number; readonly ofShare: number }
 export type GateOptions = {
-  /** From the lightest class to the heaviest; a heavier one counts in all the lighter ones too. */
+  /**
+   * Caps from the lightest class to the heaviest. A heavier class also counts against the caps of the lighter
+   * ones.
+   */
   readonly caps: readonly GateCap[]
-  /** How long work waits for its turn; without it, as long as it takes. */
+  /** Maximum wait in the queue. Unlimited by default. */
   readonly waitMs?: number
-  /** How many of one share wait; without it, any number. */
+  /** Maximum queue length of a share. Unlimited by default. */
   readonly mostWaiting?: number
-  /** What is thrown when the queue of a share is full. */
+  /** Creates the error for a full queue. */
   readonly full: () => Error
-  /** What is thrown when the wait is over. */
+  /** Creates the error for a wait that timed out. */
   readonly late: () => Error | Promise<Error>
 }
 
 type Waiter = { since: number; order: number; admit: () => void; refuse: (error: Error) => void }
 
-/** One caller's part of a gate: what it runs, and what it has waiting, by class. */
+/** The running and queued work of one caller, by class. */
 export class Share {
   readonly running: number[]
   readonly waiting: Waiter[][]
@@ -28,14 +31,14 @@ export class Share {
 }
 
 /**
- * Divides a fixed number of places between shares. What exceeds a cap waits in its share's queue; the queues are served
- * round-robin, so a long queue of one caller delays nobody else.
+ * Fair semaphore: divides a fixed number of slots between shares. Work over a cap waits in the queue of its
+ * share. Queues are served round-robin, so a long queue of one caller does not delay others.
  */
 export class FairGate {
   readonly #caps: readonly GateCap[]
   readonly #options: GateOptions
   readonly #running: number[]
-  /** Shares with a queue, the one to be served next first. */
+  /** Shares with queued work, in round-robin order. */
   readonly #queued = new Set<Share>()
   #order = 0
   #refused = 0
@@ -47,11 +50,14 @@ export class FairGate {
     this.#running = new Array<number>(options.caps.length).fill(0)
   }
 
-  /** A share, with a queue of its own bound where `mostWaiting` says so. */
+  /** Opens a share whose queue is limited by `mostWaiting`. */
   open(mostWaiting = this.#options.mostWaiting ?? Number.POSITIVE_INFINITY): Share {
     return new Share(this.#caps.length, mostWaiting)
   }
-  /** Takes a place; undefined when there is one at once. Whoever is admitted leaves. @throws what the options say */
+  /**
+   * Acquires a slot. Returns undefined when one is free at once. Release it with `leave`.
+   * @throws the errors of the options
+   */
   enter(share: Share, weight: number): Promise<void> | undefined {
     if (this.#hasPlace(share, weight)) {
       this.#count(share, weight, 1)
@@ -63,7 +69,7 @@ export class FairGate {
     this.#count(share, weight, -1)
     if (this.#queued.size > 0) this.#serve()
   }
-  /** What runs and waits now, and how often work was refused so far. */
+  /** Current load, and the number of rejections so far. */
   load(): { running: number; waiting: number; refused: number } {
     let waiting = 0
     for (const share of this.#queued) for (const queue of share.waiting) waiting += queue.length
@@ -96,7 +102,7 @@ export class FairGate {
       this.#timer ??= this.#options.waitMs === undefined ? undefined : this.#watch(this.#options.waitMs)
     })
   }
-  /** Admits whatever has a place now, one of each share in turn. */
+  /** Admits queued work while slots are free, one item per share in turn. */
   #serve(): void {
     for (const share of this.#queued) {
       if ((this.#running[0] as number) >= (this.#caps[0] as GateCap).inAll) return
@@ -104,13 +110,13 @@ export class FairGate {
       if (weight === undefined) continue
       const waiter = share.waiting[weight]?.shift() as Waiter
       this.#count(share, weight, 1)
-      // To the end of the round; a share that comes up again in this loop has had its turn after all others.
+      // Move the share to the end of the round, behind the shares that have not had their turn.
       this.#queued.delete(share)
       if (lengthOf(share) > 0) this.#queued.add(share)
       waiter.admit()
     }
   }
-  /** The class of the oldest waiter that has a place. */
+  /** The class of the oldest waiter that can be admitted. */
   #next(share: Share): number | undefined {
     let next: number | undefined
     let oldest = Number.POSITIVE_INFINITY
@@ -121,7 +127,7 @@ export class FairGate {
     }
     return next
   }
-  /** One timer for all that wait: each queue has its oldest first. */
+  /** One timer for all waiters. Each queue has its oldest waiter first. */
   #watch(waitMs: number): NodeJS.Timeout {
     return setInterval(
       () => {

@@ -5,10 +5,10 @@ import pg from 'pg'
 type Migration = { name: string; sql: string; checksum: string }
 
 const FOLDER = new URL('../../../prisma/migrations/', import.meta.url)
-/** One migrator at a time, in any process: the others wait, then find nothing left to do. */
+/** Advisory lock key: only one process migrates at a time. The others wait and then find nothing to apply. */
 const LOCK_KEY = 7_309_453_121
 
-/** The migrations that ship with this version, in order. */
+/** Reads the migrations of this version, in order. */
 async function readMigrations(folder: URL): Promise<Migration[]> {
   const folders = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory())
   const names = folders.map((entry) => entry.name).sort()
@@ -20,7 +20,7 @@ async function readMigrations(folder: URL): Promise<Migration[]> {
   )
 }
 
-// Prisma's own table, so that its tools read the same history.
+// Prisma's own migration table, so that its tools read the same history.
 const PREPARE = `
   CREATE SCHEMA IF NOT EXISTS plinth;
   CREATE TABLE IF NOT EXISTS plinth._prisma_migrations (
@@ -28,9 +28,10 @@ const PREPARE = `
     logs text, rolled_back_at timestamptz, started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count integer NOT NULL DEFAULT 0)`
 
 /**
- * Brings the database to this version. Each file and its row commit together, so a process killed between two leaves
- * whole ones only. Answers the names applied.
- * @throws when the database has a migration this version does not know, or one whose text differs
+ * Migrates the database schema to this version. Each file commits together with its row, so a killed process
+ * leaves no partial migration.
+ * @returns the names of the applied migrations
+ * @throws when the database has an unknown migration, or one with a different text
  */
 export async function migrate(connectionString: string, folder = FOLDER): Promise<string[]> {
   const client = new pg.Client({ connectionString, application_name: 'plinth-migrate' })
@@ -81,8 +82,8 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
 }
 
 /**
- * Makes the job queue's own tables, in its schema `graphile_worker`. Where they are it does nothing: those of a newer
- * version are brought by its runner. The caller holds the lock of migrations.
+ * Creates the tables of the job queue in the schema `graphile_worker`, unless they exist. The job runner
+ * upgrades them. The caller holds the migration lock.
  */
 async function migrateJobs(client: pg.Client, connectionString: string): Promise<void> {
   const { rows } = await client.query("SELECT to_regclass('graphile_worker.migrations') IS NOT NULL AS done")

@@ -13,25 +13,25 @@ import { DisconnectWatch, openQueryCanceller, type QueryCanceller } from './quer
 import { type Found, openReadiness } from './readiness.ts'
 import { inTransaction, runStatements } from './transactions.ts'
 
-/** The database as the server itself uses it. */
+/** The connection pool as the server uses it. */
 export type Database = Db & {
   readonly connectionString: string
   readonly stops: QueryCanceller
-  /** The database as a token uses it: with its share of the connections. */
+  /** The database for one token, with the token's share of the connections. */
   of(tokenId: string): Db
-  /** Another part of the connections for work of the server. */
+  /** A separate share of the connections for the server's own work. */
   part(): Db
-  /** Connections in use, statements and transactions that wait for one, and how many were refused so far. */
+  /** Connections in use, queued work, and the number of rejections so far. */
   load(): { running: number; waiting: number; refused: number }
-  /** What the database can do now. */
+  /** The current readiness of the database. */
   readiness(): Promise<Found>
   close(): Promise<void>
 }
 
 export type DatabaseOptions = {
-  /** How many connections the process holds. */
+  /** Pool size of the process. */
   readonly connections?: number
-  /** How long a statement or a transaction may take. */
+  /** Timeout of a statement or a transaction. */
   readonly timeoutMs?: number
 }
 
@@ -50,20 +50,21 @@ export function openDatabase(
     connectionTimeoutMillis: waitMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    // Nothing here looks up one key twice in a statement: a memory of what was found is all cost.
+    // Disable memoize nodes: no statement looks up the same key twice, so they only add cost.
     options: '-c enable_memoize=off',
-    // Bounds every statement, whoever wrote it: none outlives the request that asked for it.
+    // Time limit of every statement, so that none outlives its request.
     statement_timeout: timeoutMs,
     idle_in_transaction_session_timeout: timeoutMs,
   })
   pool.on('error', onIdleError)
-  // One that is lost in use tells whoever waits for it, and with nobody to hear its own words they would end the process.
+  // A lost connection reports its error to the pending query. Without a listener, its error event would end
+  // the process.
   pool.on('connect', (client) => void client.on('error', () => {}))
   boundHolding(pool, timeoutMs + LIMITS.silenceMs)
   const plain = new PrismaClient({
     adapter: new PrismaPg(pool, { schema: 'plinth', statementNameGenerator: statementNames() }),
   })
-  // The extension changes what is thrown and no shape, so the client keeps its type.
+  // The extension changes only errors, so the client type stays valid.
   const client = plain.$extends({
     query: { $allOperations: ({ args, query }) => translated(() => query(args)) },
   }) as unknown as PrismaClient
@@ -95,7 +96,7 @@ export function openDatabase(
 
 type Inner = StatementPlace & { readonly client: PrismaClient }
 
-/** The database within one part of its connections. */
+/** The database through one share of its connections. */
 class View implements Db {
   readonly isTransaction = false
   readonly retry = retryRaces
@@ -149,7 +150,7 @@ class View implements Db {
   }
 }
 
-/** Says whether the database is busy or away. All who wait in vain at once are told by one look. */
+/** Determines whether the database is busy or unreachable. Concurrent timeouts share one probe. */
 function whyLate(stops: QueryCanceller): () => Promise<Error> {
   let looking: Promise<Error | undefined> | undefined
   const look = () =>
@@ -165,7 +166,7 @@ function whyLate(stops: QueryCanceller): () => Promise<Error> {
   }
 }
 
-/** Prepared-statement names for the ORM's own SQL, a bounded number of them. */
+/** Bounded set of prepared-statement names for the SQL of the ORM. */
 function statementNames() {
   const names = new Map<string, string>()
   return ({ sql }: { sql: string }): string => {

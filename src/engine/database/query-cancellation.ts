@@ -4,17 +4,20 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { boundHolding, SILENT } from './deadline.ts'
 import { abandoned } from './errors.ts'
 
-/** Stops what other connections run, over a connection of its own: it never waits for one that is to be stopped. */
+/** Cancels statements of other connections over a dedicated connection, so that it never waits for them. */
 export type QueryCanceller = {
-  /** Asks the database to cancel what the client runs. When it resolves, what the client runs next is safe from it. */
+  /**
+   * Cancels the running statement (pg_cancel_backend). After it resolves, later statements of the client are
+   * safe.
+   */
   cancel(client: pg.ClientBase): Promise<void>
-  /** Asks it to end the client's connection. */
+  /** Terminates the connection of the client (pg_terminate_backend). */
   terminate(client: pg.ClientBase): Promise<void>
-  /** One round trip beside all that others run. Throws when the database is not reachable. */
+  /** Runs one round trip outside the pool. Throws when the database is unreachable. */
   ping(): Promise<void>
   /**
-   * Writes a little: to the log of the database, and as many bytes as a table grows by to its disk. False for one that is
-   * read-only. Throws when it cannot.
+   * Write probe: writes to the database log, and to disk as many bytes as a table grows by. Returns false
+   * when the database is read-only. Throws when the write fails.
    */
   probe(): Promise<boolean>
   close(): Promise<void>
@@ -24,16 +27,17 @@ const IDLE_MS = 10_000
 const PATIENCE_MS = 5000
 const PING_MS = 2000
 
-// A number of a process may be another one's by now, or that of a pooler between.
+// The process ID may have been reused, or may belong to a connection pooler, so match the application name
+// too.
 const OF = 'FROM pg_stat_activity WHERE pid = $1 AND application_name = $2'
 const CANCEL = `SELECT pg_cancel_backend(pid) ${OF}`
-// A message in the log is of no table and leaves nothing behind. The series is larger than its memory, so it is a file.
+// pg_logical_emit_message writes to no table. The series exceeds work_mem, so it goes to a temporary file.
 const PROBE = `SELECT CASE current_setting('transaction_read_only') WHEN 'on' THEN NULL
     ELSE pg_logical_emit_message(true, 'plinth', '')::text END AS written,
   (SELECT count(*) FROM generate_series(1, 50000))`
 const TERMINATE = `SELECT pg_terminate_backend(pid) ${OF}`
 
-/** Connects when it is first wanted. */
+/** Opens the connection on first use. */
 export function openQueryCanceller(connectionString: string): QueryCanceller {
   const pool = new pg.Pool({
     connectionString,
@@ -42,14 +46,14 @@ export function openQueryCanceller(connectionString: string): QueryCanceller {
     connectionTimeoutMillis: LIMITS.connectionWaitMs,
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: PATIENCE_MS,
-    // What is probed is the disk of the tables, with little of it.
+    // Use the disk of the tables, and only a little of it.
     options: '-c work_mem=64kB -c temp_tablespaces=',
   })
   boundHolding(pool, PATIENCE_MS)
   const lost = () => {}
   pool.on('error', lost)
   pool.on('connect', (client) => void client.on('error', lost))
-  // Who may not signal others, or comes too late, changes nothing: what runs has a deadline.
+  // A failed or late cancel is harmless: the statement timeout still applies.
   const tell = async (how: string, client: pg.ClientBase) => {
     const { processID, connectionParameters } = client as Known
     await pool.query(how, [processID, connectionParameters.application_name]).catch(() => {})
@@ -66,7 +70,7 @@ export function openQueryCanceller(connectionString: string): QueryCanceller {
   }
 }
 
-/** @throws what is said of a database that does not answer, where the answer is late */
+/** @throws the error for an unresponsive database after the timeout */
 async function inTime<T>(asking: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = setTimeout(() => reject(new Error(SILENT)), PING_MS)
@@ -77,15 +81,15 @@ async function inTime<T>(asking: Promise<T>): Promise<T> {
   }
 }
 
-/** What the driver knows of a connection, and its types do not. */
+/** Driver fields of a connection that the types omit. */
 type Known = pg.ClientBase & {
   readonly processID: number
   readonly connectionParameters: { readonly application_name: string }
 }
 
 /**
- * Watches for the caller of a read to go, from when the read lasts: most are over before anybody has listened for it. What
- * runs then is cancelled, and what waits for a connection is not begun.
+ * Cancels a read when its client disconnects. Starts to listen only for long reads, because most end sooner.
+ * Cancels the running statement, and drops a read that still waits for a connection.
  */
 export class DisconnectWatch {
   readonly #stops: QueryCanceller
@@ -101,12 +105,14 @@ export class DisconnectWatch {
   get isGone(): boolean {
     return this.#closed?.aborted ?? false
   }
-  /** @throws where the caller has gone before there was a connection */
+  /** @throws if the client disconnected before a connection was available */
   runsOn(client: pg.PoolClient): void {
     if (this.isGone) throw abandoned()
     this.#client = client
   }
-  /** Resolves when the database has been told what it was to be told: nothing else that the client runs is cancelled. */
+  /**
+   * Resolves after a pending cancel request completes, so that it cannot hit a later statement of the client.
+   */
   async end(): Promise<void> {
     clearTimeout(this.#timer)
     this.#closed?.removeEventListener('abort', this.#stop)
@@ -114,7 +120,7 @@ export class DisconnectWatch {
   }
   #listen(closed: AbortSignal): void {
     this.#closed = closed
-    // One request may ask many things at once.
+    // One request may run many statements.
     setMaxListeners(0, closed)
     closed.addEventListener('abort', this.#stop)
     if (closed.aborted) this.#stop()

@@ -6,7 +6,7 @@ import { abandoned, askedTooMuch } from './errors.ts'
 import type { DisconnectWatch, QueryCanceller } from './query-cancellation.ts'
 import { TIMES_AND_JSON_AS_TEXT, TIMES_AS_TEXT } from './type-parsers.ts'
 
-/** Past the ORM, on the same connections: a third of its cost for a statement. */
+/** Runs a statement on a pool client without the ORM, at a third of its cost. */
 export async function runStatement<Row>(
   client: pg.PoolClient,
   statement: Statement,
@@ -31,8 +31,7 @@ const configOf = (
 })
 
 /**
- * By callback: what the driver keeps of a promise it makes itself holds the rows, and all that waits for them, until the
- * next collection of the old generation.
+ * Uses the callback API of the driver: its promise wrapper retains the rows until a major garbage collection.
  */
 export const run = (client: pg.PoolClient, query: string | pg.QueryConfig): Promise<pg.QueryResult> =>
   new Promise((resolve, reject) => {
@@ -40,17 +39,17 @@ export const run = (client: pg.PoolClient, query: string | pg.QueryConfig): Prom
     void client.query(query as pg.QueryConfig, done)
   })
 
-/** Where statements run that are no transaction's, and what bounds them. */
+/** The pool that runs statements outside transactions, and their timeout. */
 export type StatementPlace = {
   readonly pool: pg.Pool
   readonly timeoutMs: number
   readonly part: Part
   readonly stops: QueryCanceller
-  /** The server's own work: none of it is as long as what requests ask for. */
+  /** The server's own work has no long statements. */
   readonly isOwn: boolean
 }
 
-/** The same on a connection of the pool's choice. One that `watch` watches is cancelled when its caller goes. */
+/** Runs a statement on any pool connection. `watch` cancels it when the client disconnects. */
 export const runOnPool = <Row>(
   place: StatementPlace,
   statement: Statement,
@@ -59,7 +58,7 @@ export const runOnPool = <Row>(
 ): Promise<Row[]> =>
   onAny(place, statement, watch, (client) => runStatement<Row>(client, statement, values, place.timeoutMs))
 
-/** The same for a page: the rows that `cap` leaves room for. */
+/** Variant for a page: keeps the rows that `cap` has room for. */
 export const runCappedOnPool = <Row>(
   place: StatementPlace,
   statement: Statement,
@@ -103,7 +102,7 @@ async function onAny<T>(
   }
 }
 
-/** An error of the statement alone, after which its connection is as good as before. */
+/** Whether the error concerns only the statement, so that the connection can be reused. */
 function isOfStatement(thrown: unknown): boolean {
   const error = thrown instanceof pg.DatabaseError ? thrown : (thrown as { cause?: unknown } | null)?.cause
   return error instanceof pg.DatabaseError && error.severity === 'ERROR'

@@ -2,10 +2,10 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type Readiness, readinessAfter } from './errors.ts'
 import type { QueryCanceller } from './query-cancellation.ts'
 
-/** What was found of the database, and by which error. */
+/** The result of a readiness probe, with the error behind it. */
 export type Found = { readonly database: Readiness; readonly cause?: unknown }
 
-/** Looks at what the database can do. All who ask at once share a look, and it writes once in some seconds. */
+/** Readiness probe. Concurrent callers share one probe. The write probe runs at most once per interval. */
 export function openReadiness({ ping, probe }: Pick<QueryCanceller, 'ping' | 'probe'>): () => Promise<Found> {
   let looking: Promise<Found> | undefined
   let written: Found | undefined

@@ -3,7 +3,7 @@ import type { Prisma } from '../prisma/client.ts'
 import type { Db } from './client.ts'
 import { run, runStatement, type StatementPlace } from './query.ts'
 
-/** Runs work in a transaction of statements alone. */
+/** Runs a transaction of statements without the ORM. */
 export async function runStatements<T>(
   { pool, timeoutMs }: StatementPlace,
   work: (tx: Db) => Promise<T>,
@@ -16,7 +16,7 @@ export async function runStatements<T>(
     await run(client, 'COMMIT')
     return done
   } catch (thrown) {
-    // A connection that cannot even undo is not given back.
+    // Discard a connection whose rollback fails.
     await run(client, 'ROLLBACK').catch((error: Error) => {
       broken = error
     })
@@ -43,12 +43,12 @@ function ofStatements(client: pg.PoolClient, timeoutMs: number): Db {
 
 const whole = <Row>(rows: Row[]) => ({ rows, isCut: false })
 
-/** A transaction of the ORM, and statements in it. */
+/** Wraps an ORM transaction, which can also run statements. */
 export function inTransaction(tx: Prisma.TransactionClient): Db {
   const db: Db = {
     isTransaction: true,
     orm: tx,
-    // "Unsafe" is about composing text: ours is a constant, and every value is bound.
+    // "Unsafe" refers to composed SQL text. The text is a constant here, and values are bound.
     query: (statement, values) => tx.$queryRawUnsafe(statement.text, ...values),
     queryCapped: async (statement, values) => whole(await tx.$queryRawUnsafe(statement.text, ...values)),
     transaction: (work) => work(db),

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
-/** How a driver reads rows whose times come as the API writes them. */
+/** Type parsers that return timestamps in API format. */
 export const TIMES_AS_TEXT = parsing({ [pg.types.builtins.TIMESTAMPTZ]: utc })
-/** The same with JSON as the database has it. */
+/** Type parsers that also return JSON as text. */
 export const TIMES_AND_JSON_AS_TEXT = parsing({
   [pg.types.builtins.TIMESTAMPTZ]: utc,
   [pg.types.builtins.JSONB]: (text) => text,
@@ -16,11 +16,11 @@ function parsing(own: Record<number, (text: string) => string>): pg.CustomTypesC
 }
 
 type Time = { readonly text: string; readonly shown: string }
-/** The last two times that were read: what is written together has one time in all its rows, and another beside it. */
+/** Cache of the last two parsed timestamps: rows of one write share them. */
 let last: Time = { text: '', shown: '' }
 let before = last
 
-/** `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. */
+/** Formats `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. */
 function utc(text: string): string {
   if (text === last.text) return last.shown
   const found = text === before.text ? before : { text, shown: shownTime(text) }

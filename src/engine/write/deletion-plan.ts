@@ -1,25 +1,25 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Counted, DeletionSummary } from './deletion-summary.ts'
 
-/** So many in all; by name, the most first, as far as `LIMITS.planNames`. */
+/** The total count, and the largest groups by name, up to `LIMITS.planNames`. */
 type Group = { readonly count: number; readonly of: readonly Counted[] }
 
-/** What a deletion would take, of what the token may read, and the token that approves of it. */
+/** Deletion preview: what a deletion removes, limited to what the token may read, and the approval token. */
 export type DeletionPlan = {
-  /** In a sentence: `Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).` */
+  /** Summary sentence: `Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).` */
   readonly what: string
   readonly bases: Group
   readonly recordTypes: Group
   readonly relationshipTypes: Group
   readonly records: Group
   readonly relationships: Group
-  /** `type/id` of the first records, those that were named before what goes along. */
+  /** `type/id` of the first records. Named records precede cascaded ones. */
   readonly samples: readonly string[]
   readonly token: string
   readonly expiresAt: string
 }
 
-/** The plan in words and numbers. */
+/** Builds the plan from the summary of a deletion. */
 export function planOf(taken: DeletionSummary, token: string, expiresAt: Date): DeletionPlan {
   const groups = {
     bases: named(taken.bases),

@@ -2,19 +2,19 @@ import { digest } from '../../contract/canonical-hash.ts'
 
 export type Counted = { readonly type: string; readonly count: number }
 
-/** What a deletion takes, told as it goes: of what the token may read, and of nothing else. */
+/** Running summary of what a deletion removes, limited to what the token may read. */
 export type DeletionSummary = {
   readonly bases: string[]
   readonly recordTypes: string[]
   readonly relationshipTypes: string[]
-  /** How many go, by type. */
+  /** Number of deleted records, by type. */
   readonly records: Map<string, number>
   readonly links: Map<string, number>
-  /** `type/id` of the first records that go, those that were named before what goes along. */
+  /** `type/id` of the first deleted records. Named records precede cascaded ones. */
   readonly samples: string[]
-  /** Links that were named, and do not just go with an end. */
+  /** Number of links that the request names, as opposed to links that go with their ends. */
   namedLinks: number
-  /** Names with versions: what may not have changed since. */
+  /** Names with versions, which must not change before approval. */
   readonly versions: string[]
 }
 
@@ -33,7 +33,7 @@ export const openSummary = (): DeletionSummary => ({
   versions: [],
 })
 
-/** Tells of a base or a type that goes. */
+/** Adds a deleted base or type. */
 export function addNamed(
   taken: DeletionSummary,
   kind: 'bases' | 'recordTypes' | 'relationshipTypes',
@@ -43,7 +43,7 @@ export function addNamed(
   taken.versions.push(`${kind} ${id} ${version}`)
 }
 
-/** Tells of records that go, one by one. */
+/** Adds individual deleted records. */
 export function addRecords(
   taken: DeletionSummary,
   records: readonly (Versioned & { recordType: string })[],
@@ -55,7 +55,7 @@ export function addRecords(
   }
 }
 
-/** Tells of records or links that go in numbers. */
+/** Adds counts of deleted records or links. */
 export function addCounts(
   taken: DeletionSummary,
   kind: 'records' | 'links',
@@ -64,7 +64,7 @@ export function addCounts(
   for (const { type, count } of counts) addTo(taken[kind], type, count)
 }
 
-/** Tells of a link that goes for itself. */
+/** Adds a link that the request names. */
 export function addLink(
   taken: DeletionSummary,
   { rel_type, id, version }: Versioned & { rel_type: string },
@@ -74,7 +74,7 @@ export function addLink(
   taken.versions.push(`link ${id} ${version}`)
 }
 
-/** Is it more than one thing, or one that holds others? */
+/** Whether the deletion affects several things, or one that contains others. */
 export const isMany = ({
   bases,
   recordTypes,
@@ -84,7 +84,7 @@ export const isMany = ({
 }: DeletionSummary): boolean =>
   bases.length + recordTypes.length + relationshipTypes.length > 0 || sum(records) + namedLinks > 1
 
-/** Names what is taken: another name when it would be something else. */
+/** State that the approval token is bound to. It differs when the deletion would differ. */
 export const stateOf = ({ records, links, versions }: DeletionSummary): string =>
   digest([[...records].sort(byName), [...links].sort(byName), [...versions].sort()])
 

@@ -7,21 +7,21 @@ import { type Db, statement } from '../database/client.ts'
 import { LOCK_TIMEOUT, sqlState } from '../database/errors.ts'
 import type { UsedRight } from './used-rights.ts'
 
-/** What a key stands for: whose it is, its text, and the request it was sent with. */
+/** Idempotency key: its owner, its text, and the fingerprint of its first request. */
 export type Key = { tokenId: string; key: string; fingerprint: string }
 export type StoredOutcome = (
   | { answer: object }
   | { error: { code: string; message: string; details: object[]; requestId: string } }
 ) & {
-  /** The rights that it took; absent from what earlier versions stored. */
+  /** The rights that the write used; absent in rows of earlier versions. */
   used?: UsedRight[]
 }
 
 type Steps<T> = {
-  /** Called when the key is held, for which the request may have waited. */
+  /** Called when the key is locked. The request may have waited for it. */
   waited: (db: Db) => Promise<void>
   run: (db: Db) => Promise<T>
-  /** What to keep of an outcome; null keeps nothing, and the key stays free. */
+  /** Returns the outcome to store; null stores nothing and releases the key. */
   store: (outcome: { answer: object } | { thrown: unknown }) => StoredOutcome | null
   replay: (stored: StoredOutcome) => T
 }
@@ -52,13 +52,13 @@ const EXPIRE = statement(
      WHERE created_at < now() - make_interval(hours => ${LIMITS.idempotencyHours}) LIMIT 5000))`,
 )
 
-/** Requests of this process in flight under a key: the later ones wait here, without a connection. */
+/** Requests of this process in flight, by key. Later ones wait here without a connection. */
 const inFlight = new Map<string, Promise<unknown>>()
 
 /**
- * Runs a write at most once under its key. The key's row is inserted first, so a second request of another process
- * waits on it in the database; it is committed together with the write and its outcome.
- * @throws CONFLICT when the key was sent with another request, or is still in flight after 10 s.
+ * Runs a write at most once per idempotency key. Inserts the row of the key first, so that a second request
+ * in another process blocks on it. The row commits with the write and its outcome.
+ * @throws CONFLICT when the key was sent with another request, or is still in flight after 10 s
  */
 export async function claimKey<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<T> {
   const name = `${key.tokenId}\n${key.key}`
@@ -98,7 +98,9 @@ async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps
   return answer
 }
 
-/** An outcome as JSON. The items of a batch are written in turns: together they may be large. */
+/**
+ * Serializes an outcome as JSON. Yields to the event loop between the items of a batch, which may be large.
+ */
 async function textOf(outcome: StoredOutcome | null): Promise<string> {
   if (outcome === null || !('answer' in outcome)) return JSON.stringify(outcome)
   const { answer, ...rest } = outcome
@@ -124,13 +126,16 @@ async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined>
   return (await parseSound(row.outcome)) as StoredOutcome
 }
 
-/** A dry run neither stores nor replays a key, but one that belongs to another request is refused all the same. */
+/**
+ * Checks the key of a dry run, which neither stores nor replays it.
+ * @throws CONFLICT when the key belongs to another request
+ */
 export async function refuseUsedKey(scope: Scope, key: Key): Promise<void> {
   const [row] = await scope.db.query<{ fingerprint: string }>(FIND, [key.tokenId, key.key])
   if (row && row.fingerprint !== key.fingerprint) throw otherRequest()
 }
 
-/** Forgets keys older than a day, a bounded number at a time. */
+/** Deletes keys older than a day, a bounded number per call. */
 export async function expireKeys(db: Db): Promise<void> {
   await db.query(EXPIRE, [])
 }

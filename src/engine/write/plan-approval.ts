@@ -6,7 +6,7 @@ import { seal, unseal } from '../core/sealed-token.ts'
 import { type DeletionPlan, planOf } from './deletion-plan.ts'
 import { type DeletionSummary, isMany, stateOf } from './deletion-summary.ts'
 
-/** What a token of a plan says: until when, and, as short names, whose it is, of which request, and of what state. */
+/** Content of an approval token: its expiry, and short hashes of the caller, the request and the state. */
 type Approval = {
   readonly expiresAt: number
   readonly who: string
@@ -15,22 +15,25 @@ type Approval = {
 }
 
 const PURPOSE = 'deletion plan'
-/** Of each name: 96 bits, in a token that models have to repeat letter by letter. */
+/** 96 bits per hash. Kept short, because models repeat the token letter by letter. */
 const NAME_CHARS = 16
 
 const short = (name: string) => name.slice(0, NAME_CHARS)
 
-// A token never stands for rights: it is of use only to who has them, with the rights that the plan was made with.
+// The token grants no rights. It is valid only for the same caller with the same grants.
 const whoOf = ({ actor, access }: Scope) => short(digest([actor.tokenId, actor.name, access.grants]))
 
-/** A token that approves of one request in one state, for ten minutes. */
+/** Creates an approval token for one request in one state, valid for ten minutes. */
 function sealPlan(scope: Scope, request: string, state: string): { token: string; expiresAt: Date } {
   const expiresAt = Date.now() + LIMITS.planMinutes * 60_000
   const parts = [expiresAt, whoOf(scope), short(request), short(state)]
   return { token: seal(scope.keys.plan, PURPOSE, JSON.stringify(parts)), expiresAt: new Date(expiresAt) }
 }
 
-/** What the token approves of. @throws VALIDATION_ERROR when it is not one for this caller and this request */
+/**
+ * Opens an approval token.
+ * @throws VALIDATION_ERROR when it belongs to another caller or request
+ */
 function openPlan(scope: Scope, request: string, token: string): Approval {
   const text = unseal(scope.keys.plan, PURPOSE, token)
   if (text === undefined)
@@ -43,7 +46,7 @@ function openPlan(scope: Scope, request: string, token: string): Approval {
   return { expiresAt, who, request: of, state }
 }
 
-/** Is the approval for what would be taken now? Why not, otherwise. */
+/** The reason why the approval does not match the current state, if there is one. */
 function refusalOf({ expiresAt, state }: Approval, now: string): 'plan_expired' | 'plan_stale' | undefined {
   if (Date.now() >= expiresAt) return 'plan_expired'
   return state === short(now) ? undefined : 'plan_stale'
@@ -56,20 +59,25 @@ const refused = (code: string, message: string) =>
     message: `${message} Call without plan_token for a plan of this call.`,
   })
 
-/** What a write that asks first is held to. */
+/** Approval state of a deletion with a preview. */
 export type Planning = {
-  /** Was a plan approved? Then what it says must hold, also where none would have been asked for. */
+  /**
+   * Whether the request has an approval token. It is then checked even for deletions that need no approval.
+   */
   readonly isApproved: boolean
-  /** Stops a deletion of many things that nobody has approved of. Called before the transaction ends. @throws Planned */
+  /**
+   * Rolls back a deletion of several things without approval. Call it before commit.
+   * @throws Planned
+   */
   demand(taken: DeletionSummary): void
 }
 
-/** Of a dry run, which takes nothing that would have to be approved of. */
+/** For dry runs, which need no approval. */
 export const UNASKED: Planning = { isApproved: false, demand: () => {} }
 
 type Refusal = 'plan_expired' | 'plan_stale'
 
-/** Carries a plan out of the transaction that it undoes. */
+/** Thrown to roll the transaction back and return the plan. */
 export class Planned extends Error {
   readonly plan: DeletionPlan
   readonly refusal: Refusal | undefined
@@ -80,7 +88,10 @@ export class Planned extends Error {
   }
 }
 
-/** Opens the planning of a request. @throws VALIDATION_ERROR for a token that is not of this caller and request */
+/**
+ * Opens the approval state of a request.
+ * @throws VALIDATION_ERROR when the token belongs to another caller or request
+ */
 export function openPlanning(scope: Scope, request: () => string, token: string | null): Planning {
   const approval = token === null ? undefined : openPlan(scope, request(), token)
   return {
@@ -101,7 +112,7 @@ const WHY = {
   plan_stale: 'What it would delete has changed since the plan was made.',
 }
 
-/** The refusal of an approval that does not hold any more, with the plan that does. */
+/** Error for an outdated approval, with the current plan. */
 export function outdated({ what, token }: DeletionPlan, code: Refusal): DomainError {
   const message = `${WHY[code]} Nothing was deleted. expected lists what would be deleted now. To delete it, call again with the plan_token in hint.`
   return new DomainError('CONFLICT', message, {

@@ -1,16 +1,19 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
 
-/** What a conditional write expects of the version: nothing, any ("*"), one of these, or absence ("create only"); and of its claim. */
+/** Preconditions of a write (optimistic concurrency): on the version, on existence, and on the claim. */
 export type Expectation = {
-  /** Acceptable versions (`If-Match: "3"`, `expected_version: 3`); an empty list never matches. Null: no condition. */
+  /**
+   * Accepted versions (`If-Match: "3"`, `expected_version: 3`). An empty list never matches. Null: no
+   * condition.
+   */
   versions: readonly number[] | null
   /** `If-Match: *` */
   exists: boolean
   /** `If-None-Match: *` */
   absent: boolean
-  /** The claim that the writer says it holds on the record. */
+  /** The claim that the writer must hold on the record. */
   claim: string | null
-  /** What the writer says of fields that it cannot set; the write is refused when one of them is otherwise. */
+  /** Read-only fields that the writer sends back. The write fails if one differs from the record. */
   stated?: Readonly<Record<string, unknown>>
 }
 
@@ -24,7 +27,7 @@ type ExpectationArgs = {
   stated?: unknown
 }
 
-/** Reads a mutation's expectation arguments. */
+/** Reads the precondition arguments of a mutation. */
 export function expectation(args: ExpectationArgs): Expectation {
   return {
     versions: args.expectedVersions ?? null,
@@ -41,7 +44,10 @@ function readStated(stated: unknown): Readonly<Record<string, unknown>> {
   throw invalid({ path: '/stated', code: 'type', message: 'stated is an object.', expected: 'object' })
 }
 
-/** @throws NOT_FOUND, or CONFLICT with `version_mismatch` or `exists`, when the current version is not as expected. */
+/**
+ * Checks the version precondition.
+ * @throws NOT_FOUND, or CONFLICT with `version_mismatch` or `exists`
+ */
 export function checkVersion(expected: Expectation, current: number | undefined, what: string): void {
   if (current === undefined) {
     if (expected.exists || expected.versions)
@@ -66,7 +72,10 @@ export function versionMismatch(current: number, sent: readonly number[]): Domai
   })
 }
 
-/** The refusal to delete what holds something, until its id is repeated in `confirm`. `holds` says what: `Base "a" holds records`. */
+/**
+ * Error for deleting a non-empty container without its id in `confirm`. `holds` names the content: `Base "a"
+ * holds records`.
+ */
 export const confirmFirst = (id: string, holds: string, whose: string) =>
   new DomainError('CONFLICT', `${holds}. Send confirm=${id} to delete it with all of them.`, {
     details: [

@@ -3,9 +3,9 @@ import { openSummary } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 
 /**
- * Runs a deletion in one transaction and, where the request asks first, holds it to its plan before that ends. `work`
- * tells `taken` of its scope what goes; `told` is for what knows that before it begins, and need not do it in vain.
- * A part of a larger deletion leaves the demand to the whole.
+ * Runs a deletion in one transaction. If the request needs approval, checks it against the plan before
+ * commit. `work` adds what it deletes to `taken` of its scope. It may call `told` as soon as the summary is
+ * complete, to stop before the actual deletion. Part of a larger deletion leaves the check to the whole.
  */
 export function runPlanned<T>(
   scope: WriteScope,
@@ -15,7 +15,7 @@ export function runPlanned<T>(
   return scope.db[begin](async (tx) => {
     const { planning, taken: ofWhole } = scope
     if (!planning || ofWhole) return work({ ...scope, db: tx }, () => {})
-    // Anew each time that the transaction is run.
+    // Start with an empty summary on each run of the transaction.
     const taken = openSummary()
     const told = () => planning.demand(taken)
     const done = await work({ ...scope, db: tx, taken }, told)

@@ -2,7 +2,7 @@ import { statement } from '../database/client.ts'
 import { addCounts, addNamed, type Counted } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 
-// As configuration changes lock them. From here on nobody writes what is counted.
+// Same lock as configuration changes. It blocks writes to what is counted.
 const HOLD_BASES = statement(
   'hold_bases',
   'SELECT 1 AS one FROM plinth.base WHERE id = ANY ((SELECT $1::text[])::text[]) ORDER BY id FOR UPDATE',
@@ -35,7 +35,10 @@ const NAME_TYPES = statement(
 
 type Named = { kind: 'recordTypes' | 'relationshipTypes'; id: string; version: number }
 
-/** Tells the plan, where there is one, of bases that go and of what they hold, and holds it: of those that may be read whole. */
+/**
+ * Adds deleted bases and their content to the plan, if there is one, and locks them. Counts only bases that
+ * the token may read as a whole.
+ */
 export async function summarizeBases(
   { taken, access, db }: WriteScope,
   bases: readonly { id: string; version: number }[],

@@ -3,10 +3,13 @@ import { demandGrant } from '../authentication/may-manage.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 
-/** A right that a write asked for and had: a permission on a type of a base, or all that a grant holds. */
+/** A right that a write used: a permission on a type of a base, or a complete grant. */
 export type UsedRight = { permission: Permission; base: string; recordType: string } | { grant: Grant }
 
-/** The scope, and the rights that are used through it: what the same write needs when its answer is asked for again. */
+/**
+ * Wraps the scope to record the rights that a write uses. A replay of its stored response requires the same
+ * rights.
+ */
 export function recordRights(scope: Scope): { scope: Scope; used(): UsedRight[] } {
   const found = new Map<string, UsedRight>()
   const note = (right: UsedRight) => void found.set(JSON.stringify(right), right)
@@ -34,7 +37,10 @@ export function recordRights(scope: Scope): { scope: Scope; used(): UsedRight[] 
   }
 }
 
-/** Asks for each of the rights again. @throws FORBIDDEN for the first that is not held now */
+/**
+ * Checks each recorded right again.
+ * @throws FORBIDDEN for the first that is missing now
+ */
 export function demandUsed(scope: Scope, used: readonly UsedRight[]): void {
   const access = rightsOf(scope)
   for (const right of used) {

@@ -18,16 +18,16 @@ import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempot
 import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
 import { demandUsed, recordRights, type UsedRight } from './used-rights.ts'
 
-/** How a write is to be run; the same for every write there is. */
+/** Options common to all writes. */
 export type WriteOptions<T = object> = {
   dryRun: boolean
   idempotencyKey: string | null
   /** Names the request, for comparison with the one a key was first sent with. */
-  /** What makes the request what it is; its digest is its fingerprint. */
+  /** The content of the request. Its digest is the fingerprint. */
   request: () => unknown
-  /** Called when the answer is that of an earlier request under the same key. */
+  /** Called when the stored response of an earlier request with the same key is returned. */
   onReplay?: () => void
-  /** Ask before many things are deleted: answer a plan, unless the token of one comes with the request. */
+  /** Deletion preview: return a plan, unless the request has its approval token. */
   plan?: { token: string | null; answer: (plan: DeletionPlan) => T }
 }
 
@@ -35,15 +35,15 @@ export type WriteOptions<T = object> = {
 export type WriteScope = Scope & {
   /** Runs after the write is committed; never for a dry run or a failed write. */
   onCommit(effect: () => void): void
-  /** What its checks against schemas may take together. */
+  /** Shared time budget of schema validation. */
   readonly checks: Allowance
-  /** Set where the request asks first. */
+  /** Set when deletions need approval. */
   readonly planning?: Planning
-  /** What the transaction takes, so far. */
+  /** Running summary of what the transaction deletes. */
   readonly taken?: DeletionSummary
 }
 
-/** Carries a dry run's answer out of the transaction that it undoes. */
+/** Thrown to roll back a dry run and return its response. */
 class Undone extends Error {
   readonly answer: unknown
   constructor(answer: unknown) {
@@ -53,8 +53,8 @@ class Undone extends Error {
 }
 
 /**
- * The one way to write: plain, as a dry run that is undone, or under an Idempotency-Key whose row commits with the write.
- * `work` may run more than once and must write only through the scope it is given.
+ * Runs a write: directly, as a dry run that is rolled back, or under an Idempotency-Key whose row commits
+ * with it. `work` may run several times, and must write only through the scope it receives.
  */
 export async function write<T extends object>(
   scope: Scope,
@@ -65,13 +65,13 @@ export async function write<T extends object>(
   if (dryRun && plan?.token) throw nothingToApprove()
   const planning = plan && (dryRun ? UNASKED : openPlanning(scope, () => digest(request()), plan.token))
   const effects: (() => void)[] = []
-  // An answer that is kept says what it took, as a replay takes the same.
+  // Store the used rights with the response, because a replay requires the same ones.
   const rights = idempotencyKey === null ? null : recordRights(scope)
   const checks = new Allowance(LIMITS.requestCheckSteps, tooManyChecks)
   const writing = (db: Scope['db']): WriteScope => ({
     ...(rights?.scope ?? scope),
     db,
-    // What is written does not depend on who is still there to hear of it.
+    // A write completes even if the client disconnects.
     closed: undefined,
     onCommit: (effect) => void effects.push(effect),
     checks,
@@ -86,7 +86,7 @@ export async function write<T extends object>(
           fingerprint: named(scope, await digestInTurns(request())),
         }
 
-  // The request may have waited since it was let in: for its body, for an answer of its user, or behind others.
+  // Rights may have changed while the request waited for its body, for user input or in a queue.
   if (!areRightsCurrent(scope)) await recheckRights(scope)
   if (dryRun) return rehearse(scope, writing, work, key)
   try {
@@ -107,13 +107,13 @@ export async function write<T extends object>(
   } catch (thrown) {
     if (thrown instanceof LostAnswer) throw outcomeUnknown(thrown, key !== null)
     if (!plan || !(thrown instanceof Planned)) throw thrown
-    // Outside of what a key keeps: neither a plan nor the refusal of an old one is the request's last word.
+    // Thrown outside idempotency: a plan or an outdated approval is not the final outcome of the key.
     if (thrown.refusal) throw outdated(thrown.plan, thrown.refusal)
     return plan.answer(thrown.plan)
   }
 }
 
-/** What was answered within other bounds, or none, is not the answer to a request within these. */
+/** Adds the policy to the fingerprint, so that a response is not replayed under another policy. */
 const named = ({ lens }: Scope, fingerprint: string): string =>
   lens ? digest([fingerprint, lens.name]) : fingerprint
 
@@ -148,7 +148,7 @@ async function rehearse<T extends object>(
   }
 }
 
-/** An outcome as it is stored: an answer, or a CONFLICT. Anything else is not kept. */
+/** The stored form of an outcome: a response or a CONFLICT. Other errors are not stored. */
 function keep(
   outcome: { answer: object } | { thrown: unknown },
   requestId: string,
@@ -170,7 +170,7 @@ function restore<T>(stored: StoredOutcome): T {
   throw new DomainError(code as FailureCode, message, { details: details as Detail[], requestId })
 }
 
-/** The fields of an answer that are shown once. */
+/** Response fields that are returned only once. */
 const SECRET_FIELDS = ['token', 'secret']
 
 function withoutSecrets<T extends object>(answer: T, hide: (secret: string) => string | null): T {
