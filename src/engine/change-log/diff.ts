@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { pointer } from '../../json/index.ts'
 
-/** One step of an RFC 6902 patch. */
+/** One operation of a JSON Patch (RFC 6902). */
 export type DiffStep =
   | { op: 'add' | 'replace'; path: string; value: unknown }
   | { op: 'remove'; path: string }
 
-/** Characters of paths and frames that a patch may have beside as many as the document it makes. */
+/** Size limit of a patch in characters, in addition to the size of the new document. */
 const SPARE_CHARS = 16 * 1024
 /** `{"op":"replace","path":,"value":},` */
 const FRAME_CHARS = 35
 
 /**
- * The RFC 6902 patch that makes `next` of `previous`; null is what is not there, so a first state is added whole at `""`
- * and a deletion removes `""`. In time linear to both: the shortest patch of two lists would cost their product, which
- * a list of a hundred thousand numbers does not allow. And in room linear to them: each step repeats its path, so where
- * those come to more than the document, its members are replaced whole.
+ * Computes the RFC 6902 patch from `previous` to `next`. Null means absent: a creation adds the whole
+ * document at `""`, a deletion removes `""`. Linear in time: a minimal diff of two lists is quadratic, too
+ * slow for lists of 100,000 numbers. Linear in size: each step repeats its path, so when the steps exceed the
+ * size of the document, its members are replaced whole.
  */
 export function diffOf(previous: object | null, next: object | null): DiffStep[] {
   if (previous === null) return next === null ? [] : [{ op: 'add', path: '', value: next }]
@@ -25,7 +25,7 @@ export function diffOf(previous: object | null, next: object | null): DiffStep[]
   return steps.areTooLong ? membersOf(previous as Json, next as Json) : steps.list
 }
 
-/** Steps, until they are longer than they may be. */
+/** Collects steps up to a size limit. */
 class Steps {
   readonly list: DiffStep[] = []
   areTooLong = false
@@ -41,7 +41,7 @@ class Steps {
     this.list.push(step)
     this.#chars += step.path.length + FRAME_CHARS
     if (this.#chars <= this.#most) return
-    // Most patches are short: only a long one is held against the document.
+    // Most patches are short. Measure the document only for a long one.
     if (!this.#isWhole) this.#most += JSON.stringify(this.#next).length
     this.#isWhole = true
     this.areTooLong = this.#chars > this.#most
@@ -80,7 +80,10 @@ function compareObjects(previous: Json, next: Json, at: string, steps: Steps): v
   }
 }
 
-/** What both lists begin and end with stays; what lies between is changed in place, then cut or filled up. */
+/**
+ * Skips the common prefix and suffix. Replaces the elements between them in place, then removes or adds the
+ * rest.
+ */
 function compareLists(
   previous: readonly unknown[],
   next: readonly unknown[],

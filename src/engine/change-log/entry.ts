@@ -3,7 +3,7 @@ import type { Access } from '../access/access.ts'
 import { type DiffStep, diffOf } from './diff.ts'
 import { type LoggedState, recordDocument } from './record-document.ts'
 
-/** Everything that entries of a base's log can be about. Tokens and secrets stand in the account's log. */
+/** Kinds of resources in the log of a base. Tokens and secrets are in the account's log. */
 export const KINDS = [
   'record',
   'relationship',
@@ -27,26 +27,26 @@ export type Kind = (typeof KINDS)[number]
 
 /** An entry of the change log. */
 export type Change = {
-  /** Rises within a base, with gaps. */
+  /** Increases within a base, with gaps. */
   seq: number
   at: string
   actor: { tokenId: string | null; name: string; via: string }
   requestId: string
   kind: Kind
-  /** Of a record's entry; otherwise null. */
+  /** Record type of a record's entry; otherwise null. */
   recordType: string | null
   id: string
   operation: 'create' | 'update' | 'cancel' | 'delete' | 'restore'
   version: number
-  /** RFC 6902, from the entry before of the same thing. */
+  /** RFC 6902 patch from the previous entry of the same resource. */
   diff: readonly DiffStep[]
-  /** The change, delivery or run behind it. */
+  /** The id of the change, delivery or run that caused it. */
   cause: string | null
-  /** The types a token must be able to read, all of them, to see the entry; `'*'` is the base as a whole. */
+  /** The token sees the entry if it may read all of these types; `'*'` is the base as a whole. */
   needs: readonly string[]
 }
 
-/** A row of the log beside the state before it, as `read.ts` selects them. */
+/** A log row joined with the state before it, as `read.ts` selects them. */
 export type ChangeRow = LoggedState & {
   seq: number
   at: string
@@ -81,13 +81,13 @@ export function toChange(row: ChangeRow): Change {
   }
 }
 
-/** May the token see the entry? What it may not see is as if it had not happened. */
+/** Whether the token may see the entry. Hidden entries are omitted as if they did not exist. */
 export const mayRead = (access: Access, baseId: string, { needs }: Change): boolean =>
   needs.every((type) => access.allows('read', baseId, type))
 
 const GONE: readonly DiffStep[] = [{ op: 'remove', path: '' }]
 
-/** What diffs compare: of a record what `recordDocument` says, of all else the whole state. */
+/** The document to diff: `recordDocument` for a record, otherwise the complete state. */
 function documentOf(kind: Kind, state: LoggedState | null): object | null {
   if (!state || state.operation === 'delete') return null
   return kind === 'record' ? recordDocument(state) : snakeFields(state.data as State)
@@ -96,7 +96,7 @@ function documentOf(kind: Kind, state: LoggedState | null): object | null {
 type State = Readonly<Record<string, unknown>>
 
 function needsOf({ kind, record_type: recordType, id, data, before }: ChangeRow): readonly string[] {
-  // A base is seen with any grant on it.
+  // Any grant on a base makes it visible.
   if (kind === 'base') return []
   if (kind === 'record_type') return [id]
   if (recordType !== null) return [recordType]
@@ -111,7 +111,7 @@ const endsOfLink = (state: State): string[] => [
   String(state['target_record_type']),
 ]
 
-/** All types that it names: its diff would name them too. */
+/** All record types that a relationship type names, because its diff contains them. */
 const endsOfLinkType = (state: State): string[] =>
   ['sourceRecordTypes', 'targetRecordTypes']
     .flatMap((end) => state[end] as string[])

@@ -2,34 +2,36 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
 import { openWatermark } from './watermark.ts'
 
-/** The change log as it grows, for whoever waits for it in this process. */
+/** Notifies listeners of this process when the change log grows. */
 export type Feed = {
   /**
-   * Calls `listener` each time the base's log has grown, told from a moment after the call on: look again. It may be
-   * called once too often, never once too few. Answers how to end it.
+   * Calls `listener` after the base's log has grown. At-least-once: spurious calls are possible, missed ones
+   * are not. Returns a function to unsubscribe.
    */
   watch(baseId: string, listener: () => void): () => void
-  /** Up to where the log is settled now; where an open transaction holds that back too long, up to where it last was. */
+  /**
+   * Returns the current low watermark. Returns the previous one if an open transaction delays it too long.
+   */
   settled(): Promise<number>
-  /** Up to where the log is known to be settled, without asking. */
+  /** Returns the last known watermark without a query. */
   known(): number
   close(): void
 }
 
 type Log = { warn(fields: object, message: string): void }
 
-// One probe of the log's key a base; nothing is read of the entries.
+// One index probe per base, without reading entries.
 const GROWN = statement(
   'feed_grown',
   `SELECT b.id FROM unnest($1::text[]) AS b (id)
    WHERE EXISTS (SELECT FROM plinth.change c WHERE c.base_id = b.id AND c.seq > $2 AND c.seq <= $3)`,
 )
 
-/** Looks at the database only while somebody listens. */
+/** Opens the feed. It polls the database only while there are listeners. */
 export function openFeed(db: Db, log: Log): Feed {
   const watermark = openWatermark(db)
   const watched = new Map<string, Set<() => void>>()
-  /** What lies beyond has not been told to the listeners. */
+  /** Sequence number up to which listeners were notified. */
   let told = 0
   let closed = false
   let ticking = false
@@ -75,7 +77,7 @@ export function openFeed(db: Db, log: Log): Feed {
   }
 }
 
-/** What the promise brings, or, after `ms`, what is there without it. */
+/** Resolves with the promise, or with a fallback after `ms`. */
 function within<T>(promise: Promise<T>, ms: number, otherwise: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => resolve(otherwise()), ms)

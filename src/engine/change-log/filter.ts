@@ -3,7 +3,7 @@ import { nearest } from '../../contract/suggest.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
 import { type Change, KINDS, type Kind } from './entry.ts'
 
-/** What of the log is asked for, as a caller wrote it. */
+/** Filter arguments of the change log, as sent. */
 export type ChangeFilterArgs = {
   recordType?: string | null | undefined
   id?: string | null | undefined
@@ -13,22 +13,25 @@ export type ChangeFilterArgs = {
   until?: string | null | undefined
 }
 
-/** What of the log is asked for; null does not narrow. Times are as entries write them. */
+/** Validated filter of the change log; null does not filter. Timestamps are in the format of entries. */
 export type ChangeFilter = {
   readonly recordType: string | null
   readonly id: string | null
   readonly kind: Kind | null
-  /** A token's id or name. */
+  /** Id or name of a token. */
   readonly actor: string | null
-  /** From this moment on. */
+  /** Start of the time range, inclusive. */
   readonly since: string | null
-  /** Before this moment. */
+  /** End of the time range, exclusive. */
   readonly until: string | null
 }
 
 const MOST_CHARS = 1024
 
-/** @throws VALIDATION_ERROR */
+/**
+ * Validates the filter arguments.
+ * @throws VALIDATION_ERROR
+ */
 export function readChangeFilter(args: ChangeFilterArgs): ChangeFilter {
   const faults: Detail[] = []
   const { recordType = null, id = null, kind = null, actor = null } = args
@@ -49,7 +52,7 @@ export function readChangeFilter(args: ChangeFilterArgs): ChangeFilter {
   }
 }
 
-/** Is the entry one of those asked for? The same as the conditions of `read.ts`. */
+/** Whether the entry matches the filter. Equivalent to the SQL conditions of `read.ts`. */
 export const matches = (filter: ChangeFilter, change: Change): boolean =>
   (filter.recordType === null || change.recordType === filter.recordType) &&
   (filter.id === null || change.id === filter.id) &&

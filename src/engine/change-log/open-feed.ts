@@ -3,12 +3,12 @@ import { type Feed, openFeed } from './feed.ts'
 import { openStreams, type Streams } from './streams.ts'
 import { openTails, type Tail } from './tail.ts'
 
-/** All that a process keeps of the change log for those who wait for it. */
+/** Change log services of a process: feed, tails and streams. */
 export type ChangeFeed = Omit<Feed, 'close'> & {
-  /** Joins the end of a base's log; whoever joins leaves it. */
+  /** Joins the shared tail of a base's log. Release it with `leave`. */
   tailOf(baseId: string): Tail
   openStream: Streams['open']
-  /** Ends every stream; none opens any more. */
+  /** Ends all streams and rejects new ones. */
   endStreams(): void
   close(): void
 }

@@ -7,15 +7,15 @@ import { type Db, shaped, statement } from '../database/client.ts'
 import { type Change, type ChangeRow, mayRead, toChange } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
 
-/** A stretch of a base's log: the entries after one number, up to another, at most so many. */
+/** A range of a base's log: the entries after one number up to another, with a limit. */
 export type Stretch = { baseId: string; after: number; upTo: number; limit: number }
 
-/** Who asks for what of the log. */
+/** The rights and the filter of a reader. */
 export type Reader = { access: Access; filter: ChangeFilter }
 
 /**
- * The entries of the stretch in order, each with its diff. With a reader, those that may be meant for it. `isCut` says that
- * there were more than the cap left room for.
+ * Reads the entries of the range in order, with their diffs. With a reader, reads a superset of the entries
+ * for it. `isCut` says that the cap ended the read.
  */
 export async function readStretch(
   db: Db,
@@ -38,9 +38,9 @@ export async function readStretch(
 }
 
 /**
- * What the reader may see of what it asks for, in order; `next` is up to where the log has been looked through, which is
- * the end of the stretch unless there is more. Not more of the log is looked through than a page may cost, in entries and
- * in bytes, so there may be more though nothing was found.
+ * Reads the entries of the range that match the reader's filter and rights, in order. `next` is the position
+ * of the scan: the end of the range, unless there is more. Each call scans a bounded number of entries and
+ * bytes, so there may be more even if nothing was found.
  */
 export async function readFor(
   db: Db,
@@ -69,13 +69,13 @@ export async function readFor(
   return { changes: shown, hasMore: end < stretch.upTo, next: end }
 }
 
-/** The entry of that number. */
+/** Reads one entry by number. */
 export async function readEntry(db: Db, baseId: string, seq: number): Promise<Change | undefined> {
   const { changes } = await readStretch(db, { baseId, after: seq - 1, upTo: seq, limit: 1 }, feedCap())
   return changes[0]
 }
 
-/** What one read for a stream may take. */
+/** Byte limit of one read for a stream. */
 export const feedCap = (): RowCap => new AnswerBudget(LIMITS.feedKeptBytes, Number.POSITIVE_INFINITY).page()
 
 const FEED_REACH = statement(
@@ -84,7 +84,7 @@ const FEED_REACH = statement(
    ORDER BY seq OFFSET $4 LIMIT 1`,
 )
 
-/** Up to where a reader that leaves entries out looks: what it finds none of would be looked for in all of the log. */
+/** Limits the range of a selective scan, so that a filter without matches does not scan the whole log. */
 async function reach(db: Db, { baseId, after, upTo }: Stretch, { access, filter }: Reader): Promise<number> {
   const ofRecord = filter.recordType !== null && filter.id !== null
   const takesAll =
@@ -94,11 +94,11 @@ async function reach(db: Db, { baseId, after, upTo }: Stretch, { access, filter 
   return last?.seq ?? upTo
 }
 
-/** The one rule of who sees what; what a statement leaves out before is to spare the reading of it. */
+/** Authoritative visibility check. The SQL conditions are only a prefilter. */
 export const isFor = ({ access, filter }: Reader, baseId: string, change: Change): boolean =>
   matches(filter, change) && mayRead(access, baseId, change)
 
-/** Conditions that lose nothing that is for the reader. */
+/** SQL prefilter. It never removes an entry that is for the reader. */
 function narrowing({ access, filter }: Reader, baseId: string, bind: (value: unknown) => string): string[] {
   const types = access.types('read', baseId)
   const { recordType, id, kind, actor, since, until } = filter
@@ -106,7 +106,7 @@ function narrowing({ access, filter }: Reader, baseId: string, bind: (value: unk
     value === null ? [] : [condition.replaceAll('?', bind(value))]
   return [
     ...(types === '*' ? [] : [ofTypes(bind([...types]))]),
-    // Only records' entries name a type; saying so opens their index.
+    // Only entries of records have a type. The redundant condition enables the partial index.
     ...only("kind = 'record' AND record_type = ?", recordType),
     ...only('id = ?', id),
     ...only('kind = ?', kind),
@@ -117,8 +117,8 @@ function narrowing({ access, filter }: Reader, baseId: string, bind: (value: unk
 }
 
 /**
- * The log of one record where one is asked for. In a subquery of its own (OFFSET 0), so that the planner takes the index on
- * its versions and does not read the log of the base.
+ * Source of the log rows: the log of one record if the filter names it. The subquery (OFFSET 0) makes the
+ * planner use the index on its versions instead of scanning the log of the base.
  */
 function logOf({ recordType, id }: ChangeFilter, bind: (value: unknown) => string): string {
   if (recordType === null || id === null) return 'plinth.change'
@@ -126,7 +126,7 @@ function logOf({ recordType, id }: ChangeFilter, bind: (value: unknown) => strin
      AND id = ${bind(id)} OFFSET 0) l`
 }
 
-/** What needs no other type; what is rare enough to be looked at here is let through. */
+/** Prefilter by readable types. Rare kinds of entries pass, because `isFor` checks them. */
 const ofTypes = (types: string): string => `CASE
        WHEN record_type IS NOT NULL THEN record_type = ANY (${types}::text[])
        WHEN kind = 'relationship' THEN data ->> 'source_record_type' = ANY (${types}::text[])
@@ -137,8 +137,8 @@ const STATE = `'operation', p.operation, 'data', p.data, 'external_id', p.extern
        'external_source', p.external_source, 'cancelled_at', p.cancelled_at`
 
 /**
- * The state before is looked up by an index for each row: of records and links by version, of all else by the entry
- * before. What begins or ends with the entry has no need of it.
+ * Looks up the previous state of each row by index: by version for records and links, by the previous entry
+ * for other kinds. Creations and deletions do not need it.
  */
 const statementOf = (
   log: string,

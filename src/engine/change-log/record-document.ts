@@ -1,4 +1,4 @@
-/** The columns of a record's entry in the log that say what the record was. */
+/** Columns of a log entry with the state of a record. */
 export type LoggedState = {
   operation: string
   data: unknown
@@ -7,7 +7,10 @@ export type LoggedState = {
   cancelled_at: Date | string | null
 }
 
-/** What diffs of records compare: the record after an entry; null when the entry is its deletion, or there is none. */
+/**
+ * The document that record diffs compare: the record after an entry; null after a deletion or without an
+ * entry.
+ */
 export function recordDocument(entry: LoggedState | undefined): object | null {
   if (!entry || entry.operation === 'delete') return null
   return {

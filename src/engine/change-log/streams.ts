@@ -5,21 +5,24 @@ import { type Access, type Grant, wholeGrants } from '../access/access.ts'
 import type { Actor } from '../access/session.ts'
 import { type Db, statement } from '../database/client.ts'
 
-/** The right to one open stream. `signal` aborts when it must end: the token, the base or the server goes. */
+/**
+ * Slot of an open stream. `signal` aborts when the token is revoked, the base is deleted or the server stops.
+ */
 export type Slot = { readonly signal: AbortSignal; end(): void }
 
-/** All open streams of the process. */
+/** Registry of the open streams of the process. */
 export type Streams = {
   /**
-   * Until `closed` aborts, when the one who reads has gone; without a base it is of the account.
-   * @throws RATE_LIMITED when the token has as many as it may
+   * Opens a stream until `closed` aborts, which means that the client disconnected. Without a base, the
+   * stream belongs to the account.
+   * @throws RATE_LIMITED when the token has too many streams
    */
   open(holder: Holder, baseId: string | null, closed: AbortSignal | undefined): Slot
-  /** Ends them all; none opens any more. */
+  /** Ends all streams and rejects new ones. */
   close(): void
 }
 
-/** Whose stream it is, and with what rights it was opened. */
+/** The owner of a stream, and its rights at the start. */
 export const holderOf = ({ actor, access }: { actor: Actor; access: Access }): Holder => ({
   tokenId: actor.tokenId ?? '',
   grants: wholeGrants(access),
@@ -30,7 +33,7 @@ type Log = { warn(fields: object, message: string): void }
 type Holder = {
   tokenId: string
   grants: readonly Grant[]
-  /** Until when an issuer vouches for it; null for a token of ours. */
+  /** Expiry of an issuer's token; null for a Plinth token. */
   vouchedUntil: Date | null
 }
 type Open = Holder & { baseId: string | null; end: () => void }
@@ -47,7 +50,7 @@ export function openStreams(db: Db, log: Log): Streams {
   let closed = false
   let isScheduled = false
 
-  /** One look for all of them: a stream ends when its token or its base is gone, or the token's grants are others. */
+  /** Checks all streams with one query. Ends those whose token or base is gone, or whose grants changed. */
   const check = async (): Promise<void> => {
     const all = [...open]
     const names = (of: (stream: Open) => string | null) => [...new Set(all.map(of))]

@@ -4,13 +4,16 @@ import type { Change } from './entry.ts'
 import type { Feed } from './feed.ts'
 import { feedCap, readStretch } from './read.ts'
 
-/** The end of a base's log as it grows: read and compared once, however many streams there are of the base. */
+/** Shared tail of a base's log: each entry is read and diffed once, however many streams there are. */
 export type Tail = {
-  /** The entry after that number; null when there is none yet, undefined when it may be one that is no longer kept. */
+  /**
+   * The next entry after that number; null when there is none yet; undefined when it may have left the
+   * buffer.
+   */
   after(seq: number): Change | null | undefined
-  /** Up to where the log has been read. */
+  /** Sequence number up to which the tail has read. */
   end(): number
-  /** Resolves when there is more, or when the signal aborts. */
+  /** Resolves when there are new entries, or when the signal aborts. */
   more(signal: AbortSignal): Promise<void>
   leave(): void
 }
@@ -18,7 +21,7 @@ export type Tail = {
 type Log = { warn(fields: object, message: string): void }
 type Kept = Tail & { streams: number }
 
-/** Answers how to join the tail of a base. It lives as long as somebody is there. */
+/** Opens tails by reference count: a tail exists while it has subscribers. */
 export function openTails(db: Db, feed: Feed, log: Log): (baseId: string) => Tail {
   const tails = new Map<string, Kept>()
   return (baseId) => {
@@ -104,7 +107,7 @@ function openTail(db: Db, feed: Feed, log: Log, baseId: string, onEmpty: () => v
   return tail
 }
 
-/** Where what follows the number begins, by halving. */
+/** Binary search for the first entry after the number. */
 function firstAfter(kept: readonly { change: Change }[], seq: number): number {
   let low = 0
   let high = kept.length
@@ -116,5 +119,5 @@ function firstAfter(kept: readonly { change: Change }[], seq: number): number {
   return low
 }
 
-/** About how much memory it takes. */
+/** Estimated memory of an entry in bytes. */
 const weigh = (change: Change): number => JSON.stringify(change.diff).length + 500

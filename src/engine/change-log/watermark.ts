@@ -3,23 +3,28 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, statement } from '../database/client.ts'
 
 /**
- * How far the change log is settled: every entry up to the mark is committed or never will be, so whoever reads up to
- * it, in order, misses nothing. Numbers are drawn before their transactions commit, in whatever order these end.
+ * Low watermark: every entry up to it is committed, or never will be. A reader that reads up to it in order
+ * misses nothing. Needed because sequence numbers are drawn before commit, and transactions commit in any
+ * order.
  */
 export type Watermark = {
-  /** The newest mark known to this process; 0 before the first. */
+  /** The latest watermark of this process; 0 before the first. */
   current(): number
-  /** A mark that was taken after the call, and so is not below what is committed now. Those who wait share one. */
+  /**
+   * Computes a watermark after the call, so that it covers everything committed before. Concurrent callers
+   * share one.
+   */
   next(): Promise<number>
   close(): void
 }
 
-// Not a plain SELECT of the sequence: that may see the number which is in it only while it is logged, one not yet drawn.
+// A plain SELECT of the sequence can return a value that is logged but not drawn yet.
 const LAST_DRAWN = statement(
   'feed_last_drawn',
   `SELECT coalesce(pg_sequence_last_value('plinth.change_seq_seq'), 0)::float8 AS seq`,
 )
-// The message makes its commit wait for the disk: a number that was read is then not given again after a crash.
+// The transactional message makes the commit flush the WAL, so that a number that was read is not drawn again
+// after a crash.
 const DRAW_LINE = statement(
   'feed_draw_line',
   `SELECT pg_current_xact_id()::text AS xid, pg_logical_emit_message(true, 'plinth', '')::text`,
@@ -29,8 +34,9 @@ const IS_PASSED = statement(
   'SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 AS passed',
 )
 
-// Who wrote to the log and has not ended. The lock is taken before a number is drawn and released after the commit is
-// visible. It names the database: another database's transaction ids hold back the snapshot, but not these.
+// Transactions that have written to the log and are still open. Each takes the advisory lock before it draws
+// a number and releases it after the commit is visible. The lock includes the database, because transactions
+// of other databases hold back the snapshot but do not write here.
 const OPEN_WRITERS = statement(
   'feed_open_writers',
   `SELECT array_agg(DISTINCT virtualtransaction) AS writers FROM pg_locks
@@ -38,9 +44,9 @@ const OPEN_WRITERS = statement(
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 )
 
-/** Pauses between looks at transactions that are still open, in milliseconds; the last one repeats. */
+/** Delays between checks for open transactions, in milliseconds; the last one repeats. */
 const PAUSES = [0, 1, 2, 4, 8, 16, 32, 50]
-/** How often only the snapshot is looked at: it is cheaper than the table of locks, and almost always enough. */
+/** Number of checks that read only the snapshot, which is cheaper than pg_locks and usually sufficient. */
 const SNAPSHOT_LOOKS = 3
 
 export function openWatermark(db: Db): Watermark {
@@ -49,11 +55,11 @@ export function openWatermark(db: Db): Watermark {
   let running: Promise<number> | undefined
   let following: Promise<number> | undefined
 
-  // Each step is a statement of its own, so that each sees what was committed before it.
+  // Each step is a separate statement, so that its snapshot includes all earlier commits.
   const take = async (): Promise<number> => {
     const [last] = await db.query<{ seq: number }>(LAST_DRAWN, [])
     const drawn = last?.seq ?? 0
-    // Whatever got its number up to here also got its transaction id, which is below the one drawn next.
+    // Any transaction with a number up to here has a transaction id below the next one.
     if (drawn > mark) await passed(drawn)
     return mark
   }
@@ -65,7 +71,7 @@ export function openWatermark(db: Db): Watermark {
       let isPassed = seen?.passed === true
       if (!isPassed && look >= SNAPSHOT_LOOKS) {
         const open = await openWriters()
-        // Those of the first look are all that can hold a number up to here; later ones drew theirs later.
+        // Only writers of the first check can hold a number up to here. Later ones draw higher numbers.
         writers = writers ? writers.filter((writer) => open.has(writer)) : [...open]
         isPassed = writers.length === 0
       }
@@ -92,7 +98,8 @@ export function openWatermark(db: Db): Watermark {
     next: () => {
       if (following) return following
       if (!running) return start()
-      // The one under way may have looked before the caller's own write was there. Its failure is told to its own callers.
+      // The computation in progress may predate the caller's own write, so start another. The failure of the
+      // first goes to its own callers.
       following = running
         .catch(() => {})
         .then(() => {

@@ -11,13 +11,14 @@ import { compileFor } from '../query/compile-query.ts'
 import { recordsAround } from '../query/point-in-time-statements.ts'
 import { UNSORTED } from '../query/sort.ts'
 
-/** A filter of records, as JSON, and numbers of entries of the log. */
+/** A JSON filter of records, and sequence numbers of log entries. */
 type MatchArgs = { filter?: unknown; seqs: readonly number[] }
 
 /**
- * Is one of the entries about a record of the type that matched the filter before it, or matches after it? What the base
- * keeps no longer matched nothing.
- * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type
+ * Whether one of the entries concerns a record that matched the filter before or after the change. States
+ * that are no longer retained count as not matching.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base
+ * or type
  */
 export async function changesMatch(
   scope: Scope,
@@ -29,7 +30,7 @@ export async function changesMatch(
   checkSeqs(seqs)
   const parsed = parseFilter(filter, '/filter')
   const type = await demandType(scope, baseId, recordType)
-  // Declared indexes know the present only.
+  // Declared indexes cover only current records.
   const { parameters, target } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED })
   const states = recordsAround({
     base: parameters.add(baseId),
@@ -39,7 +40,7 @@ export async function changesMatch(
   const { text, values } = parameters.bind(
     `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), target)}) AS found`,
   )
-  // One write may concern the followers of many filters.
+  // Limit the concurrency: one write may concern subscribers of many filters.
   const [row] = await scope.waits.inTurn(scope.actor.tokenId ?? '', () =>
     read<{ found: boolean }>(scope, shaped(text), values),
   )

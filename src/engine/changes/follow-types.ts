@@ -5,14 +5,14 @@ import { endpointsOf } from '../configuration/endpoints/load-endpoints.ts'
 import type { Scope } from '../core/scope.ts'
 
 /**
- * A record type of the base was made, changed or removed. Null says that any of them may have been, or an endpoint, which
- * is told only to those who may read endpoints.
+ * A record type of the base was created, changed or deleted. Null means that any type may have changed, or an
+ * endpoint, if the token may read endpoints.
  */
 export type TypeChange = { recordType: string | null }
 
 /**
- * The changes of the types that the token may read, without end and from now on; of no base, it only ends when the token
- * does. At the address of an `endpoint`, its changes are told too. Several changes of a type that nobody took yet are one.
+ * Endless stream of changes to the types that the token may read, from now on. Without a base, it only ends
+ * with the token. At an `endpoint`, includes changes of that endpoint. Coalesces pending changes of one type.
  * @throws FORBIDDEN, NOT_FOUND, RATE_LIMITED before the first
  */
 export async function followTypes(
@@ -35,7 +35,10 @@ export async function followTypes(
 
 type NoteEndpoints = (note: (recordType: null) => void) => void
 
-/** What to do when an endpoint of the base changed: any matters to those who may read all, to others the one they are at. */
+/**
+ * Decides which endpoint changes to report: all of them to readers of all endpoints, otherwise only those of
+ * the current endpoint.
+ */
 function endpointNotices(scope: Scope, baseId: string | null, endpoint: string | null): NoteEndpoints {
   if (baseId === null) return () => {}
   if (scope.access.allows('read', baseId, '*')) return (note) => note(null)
@@ -44,7 +47,7 @@ function endpointNotices(scope: Scope, baseId: string | null, endpoint: string |
     const found = (await endpointsOf(scope, baseId)).get(endpoint)
     return found?.enabled ? found.stamp : null
   }
-  // Begun before anything can be missed. Where it cannot be read, it may have changed.
+  // Start before a change can be missed. If the stamp cannot be read, assume a change.
   let last: Promise<string | null | undefined> = stampOf().catch(() => undefined)
   return (note) => {
     const before = last

@@ -1,4 +1,4 @@
-/** Change stream of a base (server-sent events are made of it). */
+/** Change stream of a base. The surfaces deliver it as server-sent events. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Change } from '../change-log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../change-log/read.ts'
@@ -8,8 +8,8 @@ import type { Scope } from '../core/scope.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
 
 /**
- * The base's log as it grows, without end: every entry after `after` that is for the token, once and in order; without
- * `after`, what happens from now on. It goes as fast as it is read: who falls behind costs no memory here.
+ * Endless stream of the entries after `after` that are for the token, each once and in order; without
+ * `after`, from now on. Pull-based (backpressure): a slow reader does not use memory here.
  * @throws FORBIDDEN, NOT_FOUND, VALIDATION_ERROR, RATE_LIMITED before the first
  */
 export async function followChanges(
@@ -54,7 +54,7 @@ async function* follow(scope: Scope, baseId: string, reader: Reader, from: numbe
   }
 }
 
-/** The iterator with its slot: a generator that waits can only be ended from outside. */
+/** Iterator that releases its slot on return. A pending generator can only be ended from outside. */
 function ending(changes: AsyncGenerator<Change>, slot: Slot): AsyncIterableIterator<Change> {
   const end = () => {
     slot.end()

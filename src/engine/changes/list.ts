@@ -8,14 +8,15 @@ import { readPage } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 
 export type ChangeArgs = ChangeFilterArgs & {
-  /** The number of an entry; those after it are meant. The oldest kept when left out. */
+  /** Sequence number to start after. Default: the oldest retained entry. */
   after?: number | null | undefined
 }
-/** `nextAfter` is where the next page begins, whether or not there is one already. */
+/** `nextAfter` is the start of the next page, even if there are no entries yet. */
 export type ChangePage = { data: Change[]; hasMore: boolean; limit: number; nextAfter: number }
 
 /**
- * A page of the base's log, in order. Whoever goes on from `nextAfter` sees every entry once, whatever is being written.
+ * Lists a page of the base's log, in order. Pagination by `nextAfter` returns each entry exactly once, even
+ * during concurrent writes.
  * @throws FORBIDDEN, NOT_FOUND, VALIDATION_ERROR
  */
 export async function listChanges(
@@ -37,21 +38,30 @@ export async function listChanges(
   return { data: changes, hasMore, limit, nextAfter: next }
 }
 
-/** The number after which all that is yet to happen in the base will stand. @throws FORBIDDEN, NOT_FOUND */
+/**
+ * The current end of the base's log: all future entries have higher numbers.
+ * @throws FORBIDDEN, NOT_FOUND
+ */
 export async function endOfChanges(scope: Scope, baseId: string): Promise<number> {
   demandSight(scope.access, baseId)
   await demandBase(scope, baseId)
   return scope.feed.settled()
 }
 
-/** @throws FORBIDDEN without a grant on the base, or on the type that is asked for */
+/**
+ * Builds the rights and the filter of a reader.
+ * @throws FORBIDDEN without a grant on the base, or on the type of the filter
+ */
 export function openReader(scope: Scope, baseId: string, args: ChangeFilterArgs): Reader {
   demandSight(scope.access, baseId)
   if (args.recordType) demand(scope.access, 'read', baseId, args.recordType)
   return { access: scope.access, filter: readChangeFilter(args) }
 }
 
-/** @throws VALIDATION_ERROR */
+/**
+ * Validates `after`.
+ * @throws VALIDATION_ERROR
+ */
 export function readAfter(after: number | null | undefined): number | undefined {
   if (after == null) return undefined
   if (Number.isSafeInteger(after) && after >= 0) return after

@@ -6,10 +6,13 @@ import type { Kind } from './lifecycle/kind.ts'
 import { RECORD_TYPE } from './record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from './relationship-types/relationship-type.ts'
 
-/** Every kind of configuration; what a kind names stands before it. */
+/** All kinds of configuration, each after the kinds that it references. */
 export const KINDS: readonly Kind[] = [RECORD_TYPE, RELATIONSHIP_TYPE, TOOLSET, ENDPOINT]
 
-/** The kind of that name. @throws VALIDATION_ERROR */
+/**
+ * Finds a kind by name.
+ * @throws VALIDATION_ERROR
+ */
 export function kindNamed(name: string): Kind {
   const kind = KINDS.find((each) => each.name === name)
   if (kind) return kind

@@ -2,14 +2,17 @@ import { invalid } from '../../foundation/errors.ts'
 import { RowCursors } from '../../json/rows.ts'
 import { type SealKey, seal, unseal } from './sealed-token.ts'
 
-/** Where a page ended: the last item's id, and what each term of the sort was there; null is a missing value. */
+/** Keyset position: the id of the last item and its value for each sort term; null is a missing value. */
 export type Position = { id: string; values: readonly (string | number | null)[] }
 
-/** Seals where a page ended. Opaque, and of use only with what it is bound to: the query and the rights it was made with. */
+/**
+ * Seals a keyset position as an opaque cursor. It is valid only for the query and the rights that it is bound
+ * to.
+ */
 const sealCursor = (key: SealKey, boundTo: unknown, { id, values }: Position): string =>
   seal(key, boundTo, JSON.stringify([id, ...values]))
 
-/** What a page says of going on: after its last row when there is more, and after any row when it is asked. */
+/** Creates the cursors of a page: after its last row if there is more, and after any row on demand. */
 export function cursorsOf<T>(
   key: SealKey,
   boundTo: unknown,
@@ -23,7 +26,10 @@ export function cursorsOf<T>(
   }
 }
 
-/** Where the page before ended. @throws VALIDATION_ERROR for a cursor that this server did not make for this query */
+/**
+ * Opens a cursor.
+ * @throws VALIDATION_ERROR unless this server created the cursor for this query
+ */
 export function openCursor(key: SealKey, boundTo: unknown, cursor: string): Position {
   const text = unseal(key, boundTo, cursor)
   if (text === undefined) throw badCursor()

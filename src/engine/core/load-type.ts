@@ -18,13 +18,13 @@ const GET_TYPE = statement(
    FROM plinth.record_type t WHERE base_id = $1 AND id = $2`,
 )
 
-/** The compiled type, from memory when it is known there. Undefined when there is none. */
+/** Loads a compiled record type through the cache. Returns undefined when there is none. */
 export async function findType(scope: Scope, baseId: string, id: string): Promise<CompiledType | undefined> {
   const known = scope.caches.live() ? scope.caches.types.get(`${baseId}/${id}`) : undefined
   return known ?? (await reloadType(scope, baseId, id))
 }
 
-/** The compiled type as the database has it now; what memory held is replaced. */
+/** Loads a compiled record type from the database and replaces the cached one. */
 export async function reloadType(
   scope: Scope,
   baseId: string,
@@ -35,7 +35,7 @@ export async function reloadType(
   if (!row) return undefined
   const key = `${baseId}/${id}`
   const held = scope.caches.types.get(key)
-  // The same text compiles to the same validator; a dropped notice must not cost a compilation.
+  // Reuse the validator for an unchanged schema, so that an invalidation does not cost a compilation.
   const unchanged =
     held?.version === row.version && JSON.stringify(held.jsonSchema) === JSON.stringify(row.json_schema)
   const type: CompiledType = {
@@ -48,7 +48,7 @@ export async function reloadType(
     schema: unchanged ? held.schema : compileSchema(row.json_schema, '/json_schema'),
     indexes: row.indexes,
   }
-  // What a transaction sees may never be committed.
+  // State read in a transaction may be uncommitted, so it is not cached.
   const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
   if (isSettled) scope.caches.types.set(key, type)
   return type

@@ -3,28 +3,38 @@ import type { ChangeFeed } from '../change-log/open-feed.ts'
 import { tooMuchAtOnce } from '../database/connection-shares.ts'
 import { FairGate, type Share } from '../database/fair-gate.ts'
 
-/** Those who wait for an answer that holds something, in one process. */
+/** Long polling: requests of this process that wait for a non-empty result. */
 export type Waits = {
-  /** The first answer that is not empty; whatever it is then, once `over` aborts. @throws what the question throws */
+  /**
+   * Returns the first non-empty result, or the current one once `over` aborts.
+   * @throws the errors of the query
+   */
   first<T extends Answer>(question: Question<T>, over: AbortSignal): Promise<T>
-  /** Asks in turn: of one owner few at a time, and of all together too, so that one write never sets off all that wait. */
+  /**
+   * Runs a query with limited concurrency, per owner and in total, so that one write does not start the
+   * queries of all waiters at once.
+   */
   inTurn<T>(owner: string, ask: () => Promise<T>): Promise<T>
 }
 type Answer = { readonly isEmpty: boolean }
-/** `name` says who asks what of the base: equal ones are asked once, in the turn of the owner who came first. */
+/**
+ * `name` identifies the query within the base. Equal queries run once, under the concurrency limit of their
+ * first owner.
+ */
 type Question<T> = { baseId: string; name: string; owner: string; ask: () => Promise<T> }
 type Waiter = {
   answer: (found: Answer) => void
   fail: (thrown: unknown) => void
   over: AbortSignal
-  /** The empty page that was found for it last. */
+  /** The empty result that the waiter has seen last. */
   seen?: Answer
 }
 type Asked = { waiters: Set<Waiter>; look: () => void }
 
 /**
- * All who ask the same share one query: it is asked when somebody joins and when the base has changed, and never twice
- * at a time. Whoever joins while it is asked is answered by the next one, which sees all that they have seen.
+ * Opens long polling. Waiters with equal queries share one execution. The query runs when a waiter joins and
+ * when the base changes, never twice concurrently. A waiter that joins during an execution gets the result of
+ * the next one, which is at least as recent.
  */
 export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
   const asked = new Map<string, Asked>()
@@ -58,7 +68,7 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
     first: (question, over) =>
       new Promise((answer, fail) => {
         const joined = asked.get(question.name) ?? begin(question)
-        // Its end is one more look: what that finds is the answer, whatever it is.
+        // Run the query once more at the end, and return its result in any case.
         const end = () => {
           joined.look()
           late = setTimeout(() => {
@@ -76,7 +86,7 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
           over,
           answer: (found) => {
             leave()
-            // Whoever asks by this name is answered alike.
+            // Waiters with the same name expect the same result type.
             answer(found as never)
           },
           fail: (thrown) => {
@@ -91,7 +101,7 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
   }
 }
 
-/** Each owner's questions one after another, and few of all owners at a time. */
+/** Limits concurrent queries per owner and in total. */
 function openTurns(): Waits['inTurn'] {
   const caps = [{ inAll: LIMITS.looksInAll, ofShare: LIMITS.looksOfToken }]
   const gate = new FairGate({ caps, full: tooMuchAtOnce, late: tooMuchAtOnce })
@@ -110,7 +120,7 @@ function openTurns(): Waits['inTurn'] {
   }
 }
 
-/** Asks once, and answers those for whom that decides; gives back the others. */
+/** Runs the query once and resolves the waiters whose wait is over. Returns the others. */
 async function settle(waiting: ReadonlySet<Waiter>, ask: () => Promise<Answer>): Promise<Waiter[]> {
   try {
     const page = await ask()

@@ -50,7 +50,7 @@ export const tooManyWriters = (cause?: unknown) =>
   })
 
 /**
- * Retries a write that lost a race, with exponential backoff and jitter.
+ * Retries a write that lost a race, with growing random delays.
  * @throws CONFLICT after 12 attempts
  */
 export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {

@@ -1,11 +1,12 @@
 import { statement } from '../database/client.ts'
 
-/** How many entries a batch of a purge reads; each batch is one short transaction. */
+/** Entries per purge batch. Each batch is one short transaction. */
 export const BATCH = 500
 
 /**
- * Moves the moment from which on the history is whole, before anything is purged: who reads an older one is told so. No
- * row for a base that keeps its history for ever. `trash_from`: deletions before it are past being restored, too.
+ * Advances the start of the complete history before anything is purged, so that reads of older states are
+ * rejected. Returns no row for a base with unlimited history. `trash_from`: deletions before it can no longer
+ * be restored.
  */
 export const BEGIN_PURGE = statement(
   'begin_purge',
@@ -18,9 +19,9 @@ export const BEGIN_PURGE = statement(
 )
 
 /**
- * Deletes what the next entries after `$2` superseded, as far as these are from before `$3`. An entry is what a thing was
- * until its successor, so it goes once that is old enough; the last of each thing has none and stays. Lateral, so that
- * each is an index look-up in any plan.
+ * Deletes the entries superseded by the next entries after `$2` that are older than `$3`. An entry describes
+ * a state until its successor, so it is purged once the successor is old enough. The last entry of each
+ * resource has no successor and stays. Lateral joins force index look-ups in any plan.
  */
 export const PURGE_BATCH = statement(
   'purge_batch',
@@ -51,7 +52,10 @@ export const PURGE_BATCH = statement(
    SELECT reached::text, coalesce(more, false) AS more FROM reach`,
 )
 
-/** Empties some deletions of the kinds `$2` from before `$3`: that it was deleted stays, and the number of that version. */
+/**
+ * Removes the data of some deletions of the kinds `$2` before `$3`. The fact and the version of the deletion
+ * stay.
+ */
 export const EMPTY_DELETIONS = statement(
   'empty_deletions',
   `WITH emptied AS (
@@ -64,7 +68,7 @@ export const EMPTY_DELETIONS = statement(
    SELECT count(*)::int AS emptied FROM emptied`,
 )
 
-/** Asks for a purge of every base that keeps its history for some days. */
+/** Enqueues a purge for every base with a limited history. */
 export const ENQUEUE_PURGES = statement(
   'enqueue_purges',
   `SELECT graphile_worker.add_job('purge_history', json_build_object('base', id), job_key => 'purge:' || id)::text

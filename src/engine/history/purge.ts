@@ -7,9 +7,9 @@ type Begun = { history_from: Date; trash_from: Date; purged_to: string }
 const OTHERS = KINDS.filter((kind) => kind !== 'record')
 
 /**
- * Purges what a base keeps no longer, some at a time; what is done stays done. The last entry of a thing is never deleted:
- * of one that exists it is what it is, of one that is gone it holds the version number that goes on.
- * @throws when asked to stop
+ * Job: purges expired history in batches. Resumable: completed batches stay done. Keeps the last entry of
+ * each resource: it is the current state, or holds the version number for a later re-creation.
+ * @throws when the job is stopped
  */
 export async function purgeHistory(
   db: Db,
@@ -43,5 +43,5 @@ async function emptyDeletions(
   }
 }
 
-/** Asks for a purge of every base that has something to purge by its settings; of two asked for at once one is done. */
+/** Enqueues a purge for every base with expired history. Duplicate jobs are merged. */
 export const purgeHistories = async (db: Db): Promise<void> => void (await db.query(ENQUEUE_PURGES, []))

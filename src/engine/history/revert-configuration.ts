@@ -1,4 +1,4 @@
-/** Reverts one change of configuration, under the checks of a PUT. */
+/** Reverts one change of configuration, with the checks of a PUT. */
 import type { Change } from '../change-log/entry.ts'
 import { put, remove } from '../configuration/lifecycle/index.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
@@ -9,7 +9,7 @@ import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { nothingKept } from './revert-record.ts'
 
-/** The state before a change: of a deletion its own entry holds it. */
+/** The state before a change. A deletion's entry contains it. */
 const STATE_BEFORE = statement(
   'configuration_before',
   `SELECT data FROM plinth.change
@@ -18,10 +18,10 @@ const STATE_BEFORE = statement(
    ORDER BY seq DESC LIMIT 1`,
 )
 
-/** What a revert may do that a PUT or a DELETE asks for. */
+/** Options that a PUT or DELETE would require. */
 export type RevertOptions = { onInvalid: 'refuse' | 'allow'; confirm: string | null }
 
-/** Makes the resource what it was before the change. `demandLast` is asked once nobody else can change it. */
+/** Restores the state before the change. Calls `demandLast` under the lock. */
 export async function revertConfiguration(
   scope: WriteScope,
   kind: Kind,

@@ -16,7 +16,7 @@ import type { WriteScope } from '../write/write.ts'
 
 type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
-// The type before the record, as every writer locks them.
+// Lock the type before the record, in the lock order of all writers.
 const LOCK = statement(
   'lock_record_to_revert',
   `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
@@ -24,7 +24,7 @@ const LOCK = statement(
    WHERE EXISTS (SELECT FROM ty) AND r.base_id = $1 AND r.record_type = $2 AND r.id = $3 FOR UPDATE`,
 )
 
-/** What the record was before version `$4`: the version that holds it, and its data. */
+/** The record before version `$4`: the version with its data, and the data. */
 const BEFORE = statement(
   'state_before',
   `SELECT version, operation = 'delete' AS is_gone, data, external_source, external_id FROM plinth.change
@@ -38,7 +38,7 @@ type Before = {
   external_id: string | null
 }
 
-/** Makes the record, which is locked, what it was as version `$4`: data, pair and status. No row when it is that already. */
+/** Sets the locked record to the data, pair and status of version `$4`. Returns no row if nothing changes. */
 const SET_BACK = writeStatement(
   'set_back_record',
   (entries) => `WITH w AS (
@@ -61,8 +61,8 @@ const SET_BACK = writeStatement(
 )
 
 /**
- * Makes the record what it was before the change: away, back, or in another state. `demandLast` is asked once nobody else
- * can change it.
+ * Restores the record to the state before the change: deletes, undeletes or updates it. Calls `demandLast`
+ * under the lock.
  */
 export async function revertRecord(
   scope: WriteScope,
@@ -75,7 +75,7 @@ export async function revertRecord(
   const type = await refreshType(scope, target[0], target[1])
   const [held] = await scope.db.query<{ data: unknown }>(LOCK, [...target])
   await demandLast()
-  // A deletion's entry holds what was deleted.
+  // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
   const [before] = operation === 'create' ? [] : await scope.db.query<Before>(BEFORE, [...target, upTo])
   if (operation !== 'create' && !before) throw nothingKept(version)
@@ -94,7 +94,7 @@ async function setBack(
 ): Promise<void> {
   if (before.data === null) throw nothingKept(before.version)
   const [fault, ...more] = type.schema.validate(before.data, '/data', scope.checks)
-  // A change of status alone brings no data: what the schema refuses is there already.
+  // A change of status keeps the data, so existing violations of the schema are acceptable.
   if (fault && JSON.stringify(data) !== JSON.stringify(before.data)) throw invalid(fault, ...more)
   const values = [...target, before.version, fault === undefined, ...authorship(scope)]
   try {

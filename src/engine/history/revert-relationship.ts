@@ -16,10 +16,10 @@ const BEFORE = statement(
    WHERE kind = 'relationship' AND base_id = $1 AND id = $2 AND version < $3 ORDER BY version DESC LIMIT 1`,
 )
 
-/** A link as its entry in the log has it. */
+/** A link in its log entry. */
 type State = Omit<RelationshipRow, 'id' | 'version' | 'valid' | 'created_at' | 'updated_at'>
 
-/** Makes the link what it was before the change. `demandLast` is asked once nobody else can change it. */
+/** Restores the link to the state before the change. Calls `demandLast` under the lock. */
 export async function revertRelationship(
   scope: WriteScope,
   baseId: string,
@@ -31,7 +31,7 @@ export async function revertRelationship(
   await demandLast()
   if (operation === 'create')
     return held && void (await deleteRelationship(scope, baseId, id, NO_EXPECTATION))
-  // A deletion's entry holds what was deleted.
+  // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
   const [before] = await scope.db.query<{ data: State | null }>(BEFORE, [baseId, id, upTo])
   if (!before?.data) throw nothingKept()

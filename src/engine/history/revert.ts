@@ -12,7 +12,7 @@ import { type RevertOptions, revertConfiguration } from './revert-configuration.
 import { revertRecord } from './revert-record.ts'
 import { revertRelationship } from './revert-relationship.ts'
 
-/** The last entry of what an entry is about. */
+/** The last entry of a resource. */
 const LAST_OF_RECORD = statement(
   'last_of_record',
   `SELECT seq::float8 AS seq FROM plinth.change
@@ -30,9 +30,11 @@ const LAST_OF_CONFIGURATION = statement(
 )
 
 /**
- * Writes the inverse of a change, as one more change, and answers that: what changed becomes what it was before, whole.
- * @throws FORBIDDEN without the right to write what it is about; NOT_FOUND for no such change, or one whose past is purged;
- *   VALIDATION_ERROR for a change of anything else; CONFLICT when later changes stand on it, unless it is forced
+ * Reverts a change with a compensating change, and returns the new change. Restores the complete state before
+ * the reverted change.
+ * @throws FORBIDDEN without write access to the resource; NOT_FOUND for an absent change, or when its
+ * previous state is purged; VALIDATION_ERROR for other kinds of changes; CONFLICT when later changes exist,
+ * unless forced
  */
 export async function revertChange(
   scope: WriteScope,
@@ -64,7 +66,7 @@ export async function revertChange(
   })
 }
 
-/** The change, where the token may see it: what it may not see is as if it had not happened. */
+/** Finds the change. A change that the token may not see is NOT_FOUND. */
 async function findChange(scope: WriteScope, baseId: string, seq: number): Promise<Change> {
   const isSeq = Number.isSafeInteger(seq) && seq >= 1
   const change = isSeq ? await readEntry(scope.db, baseId, seq) : undefined

@@ -8,12 +8,12 @@ import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { statement, timed } from '../database/client.ts'
 import { type RecordItem, type RecordRow, toRecord, written } from '../record-store/record.ts'
 
-/** A deleted record that can be restored, as it was. */
+/** A deleted record that can be restored, in its last state. */
 export type TrashedRecord = {
   record: RecordItem
   deletedAt: string
   deletedBy: Change['actor']
-  /** From then on it can no longer be restored. */
+  /** The record cannot be restored after this time. */
   expiresAt: string
 }
 export type TrashArgs = PageArgs & { recordType?: string | null | undefined }
@@ -31,8 +31,9 @@ type Row = RecordRow & {
 const KEPT = `make_interval(days => ((SELECT settings ->> 'trash_days' FROM plinth.base WHERE id = $1))::int)`
 
 /**
- * The deletions `c` that the trash of base `$1` holds, of the types `$2`, or of all: not too old, the last of their
- * record, and of a type that is there. By look-ups: as joins the plan might read the log of everybody.
+ * Deletions `c` in the trash of base `$1`, of the types `$2` or all: within retention, the last entry of
+ * their record, and of an existing type. Uses subqueries, because with joins the planner might scan the whole
+ * log.
  */
 const IN_TRASH = `FROM plinth.change c
    WHERE c.kind = 'record' AND c.operation = 'delete' AND c.data IS NOT NULL AND c.base_id = $1 AND c.at > now() - ${KEPT}
@@ -58,7 +59,8 @@ const LIST_TRASH = timed(
 const COUNT_TRASH = statement('count_trash', `SELECT count(*)::int AS total ${IN_TRASH}`)
 
 /**
- * The deleted records that can be restored, of the types that the token may read, the last deleted first.
+ * Lists the deleted records that can be restored, of the types that the token may read, most recently deleted
+ * first.
  * @throws FORBIDDEN outside the grants; NOT_FOUND without base or type
  */
 export async function listTrash(scope: Scope, baseId: string, args: TrashArgs): Promise<Page<TrashedRecord>> {

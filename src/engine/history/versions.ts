@@ -10,18 +10,18 @@ import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { statement, timed } from '../database/client.ts'
 import { recordNotFound, written } from '../record-store/record.ts'
 
-/** One version of a record, and what made it. */
+/** One version of a record with its change. */
 export type RecordVersion = {
   version: number
   operation: string
   at: string
   actor: Change['actor']
   requestId: string
-  /** The place of the change in the base's log. */
+  /** Sequence number of the change in the base's log. */
   seq: number
-  /** The id of the change, delivery or run behind it. */
+  /** The id of the change, delivery or run that caused it. */
   cause: string | null
-  /** RFC 6902, from the version before. */
+  /** RFC 6902 patch from the previous version. */
   diff: DiffStep[]
 }
 
@@ -36,7 +36,7 @@ type Row = LoggedState & {
   cause: string | null
 }
 
-/** The versions before `$4`, newest first: a page, and the one that the page's last is told apart from. */
+/** Versions before `$4`, newest first: a page, plus one for the diff of its last entry. */
 const LIST_VERSIONS = timed(
   statement(
     'list_versions',
@@ -53,8 +53,9 @@ const COUNT_VERSIONS = statement(
 )
 
 /**
- * The versions of a record that are kept, newest first; of one that is deleted too.
- * @throws FORBIDDEN outside the grants; NOT_FOUND when base or type is absent, or there never was such a record
+ * Lists the retained versions of a record, newest first, also of a deleted record.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND when the base or the type is absent, or the record never
+ * existed
  */
 export async function listVersions(
   scope: Scope,
@@ -70,7 +71,7 @@ export async function listVersions(
   const boundTo = ['history', ...target, scope.access.grants]
   const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
   const asked = [...target, before, page.limit + 1, page.offset]
-  // A version is told apart from the one before, which is read with it.
+  // Each version is diffed against the previous one, so read one more.
   const { rows, isCut } = await readPageRows<Row>(scope, LIST_VERSIONS, asked, { atLeast: 2 })
   const needsCount = page.includeTotal || rows.length === 0
   const [counted] = needsCount ? await read<{ total: number }>(scope, COUNT_VERSIONS, target) : []
@@ -97,7 +98,7 @@ const toVersion = (row: Row, previous: Row | undefined): RecordVersion => ({
   requestId: row.request_id,
   seq: Number(row.seq),
   cause: row.cause,
-  // What was before a deletion may be purged.
+  // The state before a deletion may be purged.
   diff:
     row.operation === 'delete'
       ? [{ op: 'remove', path: '' }]

@@ -6,7 +6,7 @@ import type { Base as BaseRow } from '../../prisma/client.ts'
 
 export type BaseSettings = {
   schema_changes: 'direct' | 'preview_only'
-  /** Days that history is kept; null for ever. */
+  /** Retention of history in days; null for unlimited. */
   history_days: number | null
   trash_days: number
 }
@@ -35,7 +35,7 @@ export const toBase = (row: BaseRow): Base => ({
   updatedAt: row.updatedAt.toISOString(),
 })
 
-/** Writes what became of a base into its log. */
+/** Appends a change of the base to its log. */
 export const logBase = (scope: Scope, row: BaseRow, operation: 'create' | 'update') =>
   appendChange(scope, {
     baseId: row.id,
@@ -46,7 +46,7 @@ export const logBase = (scope: Scope, row: BaseRow, operation: 'create' | 'updat
     state: toBase(row),
   })
 
-// For what a base of the id must not meet: another one that is made, changed or deleted.
+// Advisory lock on a base id, against concurrent creation, change and deletion.
 export const LOCK_BASE_ID = statement(
   'lock_base_id',
   `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`,
@@ -54,7 +54,7 @@ export const LOCK_BASE_ID = statement(
 
 const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE id = $1')
 
-/** @throws NOT_FOUND when there is no such base */
+/** @throws NOT_FOUND when the base is absent */
 export async function demandBase(scope: Scope, id: string): Promise<void> {
   if ((await scope.db.query(FIND_BASE, [id])).length === 0) throw baseNotFound(id)
 }

@@ -3,8 +3,8 @@ import type { Scope } from '../../core/scope.ts'
 import { demandBase } from './base.ts'
 
 /**
- * Asks for a base that is there, as every request to one does: what is known in memory costs no statement.
- * @throws FORBIDDEN without sight of it, whether or not it exists; NOT_FOUND
+ * Checks that the base exists. Each request to a base does this, so known bases are cached.
+ * @throws FORBIDDEN without a grant on it, whether or not it exists; NOT_FOUND
  */
 export async function demandKnownBase(scope: Scope, id: string): Promise<void> {
   demandSight(scope.access, id)
@@ -12,7 +12,7 @@ export async function demandKnownBase(scope: Scope, id: string): Promise<void> {
   if (caches.live() && caches.bases.has(id)) return
   const before = caches.forgotten()
   await demandBase(scope, id)
-  // What a transaction sees may never be committed.
+  // State read in a transaction may be uncommitted, so it is not cached.
   const isSettled = !scope.db.isTransaction && caches.forgotten() === before
   if (isSettled) caches.bases.set(id, true)
 }

@@ -17,7 +17,7 @@ export type BaseInput = {
 
 const DEFAULT_SETTINGS: BaseSettings = { schema_changes: 'direct', history_days: null, trash_days: 30 }
 
-/** Creates the base or replaces its name, description and settings; what is left out returns to its default. */
+/** Creates the base or replaces its name, description and settings. Omitted fields get their defaults. */
 export async function putBase(
   scope: WriteScope,
   id: string,
@@ -75,7 +75,7 @@ async function createBase(
   return { ...toBase(row), operation: 'created' }
 }
 
-/** GraphQL sends null for what is left out. */
+/** GraphQL sends null for omitted fields. */
 const dropNulls = ({ name, description, settings }: BaseInput) => ({
   ...(name != null && { name }),
   ...(description !== undefined && { description }),

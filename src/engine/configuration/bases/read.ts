@@ -5,7 +5,7 @@ import type { Scope } from '../../core/scope.ts'
 import type { Prisma } from '../../prisma/client.ts'
 import { type Base, baseNotFound, toBase } from './base.ts'
 
-/** The bases the token has any grant on, newest first. */
+/** Lists the bases that the token has any grant on, newest first. */
 export async function listBases(scope: Scope, args: PageArgs): Promise<Page<Base>> {
   const page = readNewest(scope, 'bases', args)
   const where = visibleBases(scope)
@@ -21,9 +21,9 @@ export async function listBases(scope: Scope, args: PageArgs): Promise<Page<Base
   return page.of(rows.map(toBase), total)
 }
 
-/** The predicate of access.ts `sees`, as a condition. */
+/** The predicate `sees` of access.ts as a query condition. */
 function visibleBases(scope: Scope): Prisma.BaseWhereInput {
-  // Of no conditions an OR holds in some places and not in others.
+  // Prisma treats an empty OR inconsistently, so match nothing explicitly.
   if (scope.access.grants.length === 0) return { id: { in: [] } }
   const each = scope.access.grants.map((grant): Prisma.BaseWhereInput => {
     const named = typeof grant.base === 'string' ? [grant.base] : [...grant.base]
@@ -32,11 +32,14 @@ function visibleBases(scope: Scope): Prisma.BaseWhereInput {
       ...(grant.environment !== '*' && { environment: grant.environment }),
     }
   })
-  // To the ORM an empty condition inside OR is false, not true.
+  // In Prisma, an empty condition inside OR is false, not true.
   return each.some((condition) => Object.keys(condition).length === 0) ? {} : { OR: each }
 }
 
-/** @throws FORBIDDEN without a grant on it, NOT_FOUND when there is none. */
+/**
+ * Reads a base.
+ * @throws FORBIDDEN without a grant on it; NOT_FOUND
+ */
 export async function getBase(scope: Scope, id: string): Promise<Base> {
   demandSight(scope.access, id)
   const row = await scope.db.orm.base.findUnique({ where: { id } })
@@ -44,7 +47,7 @@ export async function getBase(scope: Scope, id: string): Promise<Base> {
   return toBase(row)
 }
 
-/** How many things the base holds, of those the token may read. */
+/** Counts the content of a base that the token may read. */
 export async function countBase(
   scope: Scope,
   id: string,

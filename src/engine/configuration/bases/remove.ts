@@ -15,11 +15,11 @@ const HOLDS_RECORDS = statement(
   'base_holds_records',
   'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1',
 )
-// Before the records that they hold on to.
+// Links go first, because their foreign keys reference records.
 const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
 const CLEAR_LOG = statement('clear_base_log', 'DELETE FROM plinth.change WHERE base_id = $1')
 
-/** Deletes the base with all it holds, its previews included. One with records wants `confirm` equal to its id. */
+/** Deletes the base with its content and its previews. A base with records requires its id in `confirm`. */
 export async function deleteBase(
   scope: WriteScope,
   id: string,
@@ -48,7 +48,7 @@ export async function deleteBase(
       scope.onCommit(() => scope.caches.forget(`base:${member}`))
       await withdrawBase(within, member)
     }
-    // The base's own log went with it; that it was deleted is told at the account.
+    // The log of the base is deleted with it, so log the deletion at the account.
     await appendChange(within, {
       baseId: ACCOUNT,
       kind: 'base',

@@ -11,7 +11,10 @@ import { repeated, selectionFaults, typesNamed } from './validate-selections.ts'
 
 type Fields = FieldsOf<typeof EndpointBody>
 
-/** Endpoints: the tools that an agent gets at an address of its own. A tool that is renamed is found by its old name. */
+/**
+ * Endpoints: sets of agent tools, each set with its own URL. A renamed tool keeps its former name as an
+ * alias.
+ */
 export const ENDPOINT: Kind<Fields, Row> = {
   name: 'endpoint',
   label: 'an endpoint',

@@ -9,7 +9,7 @@ import { typedToolsOf } from './toolset-members.ts'
 
 type Endpoints = ReadonlyMap<string, CompiledEndpoint>
 
-/** All endpoints of a base by id, from memory when they are known there; none when there is no such base. */
+/** Loads all endpoints of a base by id, through the cache. Empty when the base is absent. */
 export async function endpointsOf(scope: Scope, baseId: string): Promise<Endpoints> {
   const known = scope.caches.live() ? scope.caches.endpoints.get(baseId) : undefined
   return known ?? (await load(scope, baseId))
@@ -25,7 +25,7 @@ async function load(scope: Scope, baseId: string): Promise<Endpoints> {
   ])
   const shared = new Map(toolsets.map((row) => [row.id, row]))
   const endpoints = new Map(rows.map((row) => [row.id, compiled(row, shared, portableIds)]))
-  // What a transaction sees may never be committed.
+  // State read in a transaction may be uncommitted, so it is not cached.
   const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
   if (isSettled) scope.caches.endpoints.set(baseId, endpoints)
   return endpoints
@@ -43,7 +43,7 @@ function compiled(
   const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
   return {
     ...{ id, enabled, instructions, sqlQuery, resources },
-    // A row that is deleted and made again has another time.
+    // A recreated row has another creation time.
     stamp: JSON.stringify([row, ...toolsets].map((each) => [each.id, each.createdAt, each.version])),
     tools: named.map(({ name, recordType, operation, selection }): ServedTool => {
       const isOnly = selection.operations.length === 1

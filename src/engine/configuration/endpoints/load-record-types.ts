@@ -3,13 +3,13 @@ import type { Scope } from '../../core/scope.ts'
 import type { PortableIds } from './named-tools.ts'
 import type { Types } from './validate-selections.ts'
 
-/** What tools are called after: the portable ids of all types of the base. */
+/** Portable ids of all types of the base. Tool names contain them. */
 export async function portableIdsOf({ db }: Scope, baseId: string): Promise<PortableIds> {
   const rows = await db.orm.recordType.findMany({ where: { baseId }, select: { id: true, portableId: true } })
   return new Map(rows.map(({ id, portableId }) => [id, portableId]))
 }
 
-/** The types that the selections name, as far as there are any, with their schemas. */
+/** Loads the existing types that the tool selections name, with their schemas. */
 export async function typesOf(
   { db }: Scope,
   baseId: string,

@@ -1,12 +1,13 @@
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { NamedTool } from './named-tools.ts'
 
-/** A name that a tool had before, and the one it has `now`. */
+/** Alias of a renamed tool: its former name, and its name `now`. */
 export type FormerName = { name: string; now: string }
 
 /**
- * The former names after a change from the tools `before` to those `after`: a tool of the same type and operation under
- * another name was renamed, unless more than one could be meant. One that is gone, or whose name is given anew, is dropped.
+ * Updates the aliases after a change of the tools from `before` to `after`. A tool counts as renamed if
+ * exactly one tool of the same type and operation has a new name. Drops an alias whose tool is gone or whose
+ * name is in use again.
  */
 export function formerNames(
   held: readonly FormerName[],
@@ -38,7 +39,9 @@ export function formerNames(
 
 const keyOf = ({ recordType, operation }: NamedTool) => `${operation} ${recordType}`
 
-/** The tool that a former name means now; a tool may have been renamed in a toolset and in the endpoint. */
+/**
+ * Resolves an alias to the current tool. A tool may have been renamed both in a toolset and in the endpoint.
+ */
 export function followName(
   name: string,
   former: ReadonlyMap<string, string>,

@@ -7,7 +7,7 @@ import type {
 } from '../../../contract/endpoint-shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 
-/** A tool of one type under the name that it has, and where in the request it stands. */
+/** A tool of one record type with its name, and its location in the request. */
 export type NamedTool = {
   name: string
   recordType: string
@@ -18,14 +18,14 @@ export type NamedTool = {
 /** A tool of one relationship type. */
 export type NamedLink = { name: string; relType: string; operation: LinkOperation; at: string }
 
-/** What a type is called in tool names; undefined when there is no such type any more. */
+/** Portable ids by record type; undefined when the type no longer exists. */
 export type PortableIds = ReadonlyMap<string, string>
 
 const NAME_CHARS = 64
-/** Leaves room for an operation before it. */
+/** Leaves room for an operation as the prefix. */
 const TYPE_CHARS = 54
 
-/** The tools that selections make, in their order; those of types that are gone are left out. */
+/** Names the tools of the selections, in their order. Omits tools of types that no longer exist. */
 export const nameTools = (
   selections: readonly EndpointTool[],
   portableIds: PortableIds,
@@ -42,7 +42,9 @@ export const nameTools = (
     })
   })
 
-/** The tools of relationship types; of two whose ids read alike in a tool name, the later is told by a hash. */
+/**
+ * Names the tools of relationship types. If two ids produce the same tool name, the later one gets a hash.
+ */
 export function nameLinks(relationships: readonly EndpointRelationship[]): NamedLink[] {
   const plains = relationships.map(({ rel_type: id }) => id.replace(/[^A-Za-z0-9_-]/g, '_'))
   return relationships.flatMap(({ rel_type: relType, operations }, i) => {
@@ -63,7 +65,7 @@ export function nameLinks(relationships: readonly EndpointRelationship[]): Named
 const hashed = (id: string, plain: string): string =>
   `${plain.slice(0, TYPE_CHARS - 7)}_${createHash('sha256').update(id).digest('hex').slice(0, 6)}`
 
-/** The faults of names that clients would not take, or that two tools would have. */
+/** Finds invalid tool names, and names used by two tools. */
 export function nameFaults(tools: readonly { name: string; at: string }[]): Detail[] {
   const owners = new Map<string, string>()
   return tools.flatMap(({ name, at }) => {

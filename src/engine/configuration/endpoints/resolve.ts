@@ -10,23 +10,26 @@ import { ENDPOINT } from './endpoint.ts'
 import { endpointsOf } from './load-endpoints.ts'
 import { followName } from './name-aliases.ts'
 
-/** A link tool with the record types that its ends may be of; `*` is any. */
+/** A link tool with the record types allowed at its ends; `*` is any. */
 type OfferedLink = ServedLink & { sources: readonly string[]; targets: readonly string[] }
 
-/** What an endpoint offers to one token: nothing that its grants do not reach. */
+/** What an endpoint offers to one token, limited to the token's grants. */
 export type Served = {
-  /** Differs whenever what is offered may. */
+  /** Changes whenever the offer may have changed. */
   stamp: string
   instructions: string | null
   resources: boolean
   sqlQuery: boolean
   tools: readonly ServedTool[]
   links: readonly OfferedLink[]
-  /** What a batch may do to records of each type, and to links of each relationship type; null without a batch. */
+  /**
+   * Operations that a batch allows on records of each type, and on links of each relationship type; null
+   * without a batch tool.
+   */
   batch: { records: Record<string, string[]>; relationships: Record<string, string[]> } | null
-  /** The tool that a name means, which may be one that it had before; null for none that is offered. */
+  /** Resolves a tool name or an alias; null if no offered tool has it. */
   find(name: string): string | null
-  /** Is there a tool of the name that the token's grants do not reach? */
+  /** Whether a tool of that name exists that the token's grants do not allow. */
   withholds(name: string): boolean
 }
 
@@ -34,12 +37,13 @@ const READING: readonly (ToolOperation | LinkOperation)[] = ['get', 'list', 'agg
 const permissionOf = (operation: ToolOperation | LinkOperation): Permission =>
   READING.includes(operation) ? 'read' : 'write'
 
-/** May the operation be done to the type? */
+/** Whether the operation is allowed on the type. */
 type May = (operation: ToolOperation | LinkOperation, recordType: string) => boolean
 
 /**
- * What it offers to the token; `whole`, what it offers to any, and even if it is switched off, for those who may read it.
- * @throws FORBIDDEN without sight of the base; NOT_FOUND when the endpoint is absent or switched off
+ * Resolves the tools that an endpoint offers to the token. With `whole`, resolves all tools, even of a
+ * disabled endpoint, for readers of its configuration.
+ * @throws FORBIDDEN without a grant on the base; NOT_FOUND when the endpoint is absent or disabled
  */
 export async function servedEndpoint(
   scope: Scope,
@@ -88,7 +92,7 @@ async function demandEndpoint(
   throw notFound(ENDPOINT, id)
 }
 
-/** Links join records of types that the endpoint has tools of: what it has none of is out of its sight. */
+/** Offers only link tools between record types that the endpoint has tools for. */
 async function offeredLinks(
   scope: Scope,
   baseId: string,
@@ -108,7 +112,7 @@ async function offeredLinks(
   })
 }
 
-/** A batch does what the tools do, and of that what it is told. */
+/** A batch allows the operations of the tools, restricted to its own `operations`. */
 function batchOf({ batch }: CompiledEndpoint, tools: readonly ServedTool[], links: readonly ServedLink[]) {
   if (!batch) return null
   const word = (operation: string): string => (BATCHED as Record<string, string>)[operation] ?? operation
@@ -126,7 +130,7 @@ function batchOf({ batch }: CompiledEndpoint, tools: readonly ServedTool[], link
   return Object.keys({ ...records, ...relationships }).length > 0 ? { records, relationships } : null
 }
 
-/** What each key's items come to, without those that come to nothing. */
+/** Groups the values of the items by key. Omits empty groups. */
 function grouped<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
@@ -136,7 +140,7 @@ function grouped<T>(
   return Object.fromEntries(entries.filter(([, words]) => words.length > 0))
 }
 
-/** The types that nothing bounds in any tool. */
+/** The types that no tool restricts by a policy. */
 function wholeTypes({ tools }: CompiledEndpoint): string[] {
   const isBounded = ({ bounds }: ServedTool) => bounds.filter !== null || bounds.fields !== null
   const bounded = new Set(tools.filter(isBounded).map(({ recordType }) => recordType))
@@ -144,9 +148,9 @@ function wholeTypes({ tools }: CompiledEndpoint): string[] {
 }
 
 /**
- * What of the base a tool of the endpoint reaches: its one type within its bounds; `sql_query`, all types that nothing
- * bounds; any other, all types of the endpoint, each within all of its bounds. Its resources reach those too, of the types
- * that tools of it read, and nothing where it has none.
+ * The scope that a tool of the endpoint may access. A typed tool: its type under its policy. `sql_query`: all
+ * types without a policy. Any other tool: all types of the endpoint, each under all its policies. Resources:
+ * the same, limited to types with read tools; nothing if the endpoint has no resources.
  * @throws NOT_FOUND as servedEndpoint
  */
 export async function endpointReach(

@@ -3,7 +3,7 @@ import type { Scope } from '../../core/scope.ts'
 import type { Endpoint as EndpointRow } from '../../prisma/client.ts'
 import { type NamedLink, type NamedTool, nameLinks, nameTools, type PortableIds } from './named-tools.ts'
 
-/** What of an endpoint decides which tools it has. */
+/** The fields of an endpoint that determine its tools. */
 type Members = {
   readonly toolsets: readonly string[]
   readonly sqlQuery: boolean
@@ -14,21 +14,21 @@ type Members = {
 /** Toolsets by id. */
 type Toolsets = ReadonlyMap<string, { readonly tools: unknown }>
 
-/** The selections of tools that a row holds. */
+/** Parses the tool selections of a row. */
 export const toolsOf = ({ tools }: { tools: unknown }): readonly EndpointTool[] =>
   tools as readonly EndpointTool[]
 
-/** The endpoints that have the toolset. */
+/** Finds the endpoints that use the toolset. */
 export const usersOf = ({ db }: Scope, baseId: string, toolset: string): Promise<EndpointRow[]> =>
   db.orm.endpoint.findMany({ where: { baseId, toolsets: { has: toolset } }, orderBy: { id: 'asc' } })
 
-/** The toolsets of these ids, as far as there are any. */
+/** Loads the existing toolsets with these ids. */
 export async function toolsetsOf({ db }: Scope, baseId: string, ids: readonly string[]): Promise<Toolsets> {
   const rows = await db.orm.toolset.findMany({ where: { baseId, id: { in: [...ids] } } })
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** All tools of one type that an endpoint has: its own, then those of its toolsets, in their order. */
+/** All typed tools of an endpoint: its own, then those of its toolsets, in order. */
 export const typedToolsOf = (
   endpoint: Pick<Members, 'tools' | 'toolsets'>,
   toolsets: Toolsets,
@@ -42,14 +42,14 @@ export const typedToolsOf = (
 
 type Named = NamedTool | NamedLink | { name: string; at: string }
 
-/** Every tool that an endpoint has. */
+/** All tools of an endpoint. */
 export const toolsOfEndpoint = (endpoint: Members, toolsets: Toolsets, portableIds: PortableIds): Named[] => [
   ...typedToolsOf(endpoint, toolsets, portableIds),
   ...nameLinks(endpoint.relationships as EndpointRelationship[]),
   ...sharedNames(endpoint),
 ]
 
-/** The names of the tools that are of no one type. */
+/** Names of the tools that belong to no single type. */
 const sharedNames = ({ batch, sqlQuery }: Pick<Members, 'batch' | 'sqlQuery'>) => [
   ...((batch as EndpointBatch).enabled ? [{ name: 'batch', at: '/batch' }] : []),
   ...(sqlQuery ? [{ name: 'sql_query', at: '/sql_query' }] : []),

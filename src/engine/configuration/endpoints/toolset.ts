@@ -12,7 +12,7 @@ import { selectionFaults, typesNamed } from './validate-selections.ts'
 
 type Fields = FieldsOf<typeof ToolsetBody>
 
-/** Toolsets: named lists of tools, for endpoints to share. */
+/** Toolsets: named lists of tools that endpoints share. */
 export const TOOLSET: Kind<Fields, Row> = {
   name: 'toolset',
   label: 'a toolset',
@@ -43,7 +43,10 @@ export const TOOLSET: Kind<Fields, Row> = {
   },
 }
 
-/** @throws CONFLICT for the endpoints that have the toolset and another tool of a name it brings */
+/**
+ * Checks that tool names stay unique in each endpoint that uses the toolset.
+ * @throws CONFLICT with those endpoints
+ */
 async function demandUniqueNames(scope: WriteScope, { baseId, id }: Row): Promise<void> {
   const portableIds = await portableIdsOf(scope, baseId)
   const details: Detail[] = []

@@ -8,14 +8,14 @@ import { parseFilter } from '../../filter/parse.ts'
 
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 
-/** The record types of a base, as selections of tools are held to them. */
+/** The record types of a base, for validating tool selections. */
 export type Types = ReadonlyMap<string, FieldContext>
 
-/** The record types that selections of tools name. */
+/** The record types that tool selections name. */
 export const typesNamed = (selections: readonly EndpointTool[]) =>
   selections.map(({ record_type: id }, i) => ({ kind: RECORD_TYPE_NAMES, id, at: `/tools/${i}/record_type` }))
 
-/** What is wrong with the bounds of selections of tools, where their types are there. */
+/** Validates the policies of tool selections whose types exist. */
 export function selectionFaults(selections: readonly EndpointTool[], types: Types): Detail[] {
   return selections.flatMap((selection, i) => {
     const at = `/tools/${i}`
@@ -31,7 +31,7 @@ export function selectionFaults(selections: readonly EndpointTool[], types: Type
   })
 }
 
-/** The faults of things that are named more than once. */
+/** Finds duplicates. */
 export const repeated = (names: readonly string[], at: string): Detail[] =>
   names.flatMap((name, i) =>
     names.indexOf(name) === i
@@ -73,7 +73,7 @@ const noSearch = (path: string): Detail => ({
 const defaultFaults = (name: string, type: FieldContext, at: string): readonly Detail[] =>
   faultsOf(() => demandField({ kind: 'data', path: [name] }, type, `${at}/${name}`))
 
-/** The details of a refusal, to be told beside others. */
+/** Collects the details of an error, to report them together with others. */
 function faultsOf(attempt: () => void): readonly Detail[] {
   try {
     attempt()

@@ -5,8 +5,8 @@ import { invalid } from '../../../foundation/errors.ts'
 import type { Kind, Stored, View } from './kind.ts'
 
 /**
- * The fields as they are to be stored: those that are sent, and for the others their defaults, or what they were before.
- * GraphQL sends null for what is left out, so null is the default.
+ * Reads the fields to store: the sent ones, and for the others their defaults or their previous values.
+ * GraphQL sends null for omitted fields, so null means the default.
  * @throws VALIDATION_ERROR with every fault of the shape
  */
 export function readFields<F extends object, R extends Stored>(
@@ -39,7 +39,7 @@ const invalidId = ({ label }: { label: string }, received: string) =>
     received,
   })
 
-/** The fields of a row. */
+/** Reads the fields of a row. */
 export function fieldsOf<F extends object, R extends Stored>(kind: Kind<F, R>, row: R): F {
   if (kind.fields) return kind.fields(row)
   const columns = row as unknown as F
@@ -47,7 +47,7 @@ export function fieldsOf<F extends object, R extends Stored>(kind: Kind<F, R>, r
   return Object.fromEntries(names.map((name) => [name, columns[name]])) as F
 }
 
-/** A row as the change log keeps it. */
+/** The form of a row in the change log. */
 export const stateOf = <F extends object, R extends Stored>(kind: Kind<F, R>, row: R): View<F> => ({
   baseId: row.baseId,
   id: row.id,
@@ -58,7 +58,7 @@ export const stateOf = <F extends object, R extends Stored>(kind: Kind<F, R>, ro
   updatedAt: row.updatedAt.toISOString(),
 })
 
-/** A row as surfaces show it. */
+/** The form of a row in responses. */
 export const viewOf = <F extends object, R extends Stored>(kind: Kind<F, R>, row: R): View<F> => ({
   ...stateOf(kind, row),
   ...kind.shown?.(row),

@@ -9,46 +9,49 @@ import type { Expectation } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 
 /**
- * A kind of configuration: all that its life (`lifecycle.ts`) needs to know of it. Hooks are methods, so that kinds of
- * different fields stand in one list.
+ * Descriptor of a kind of configuration, used by the generic `lifecycle.ts`. Hooks are methods, because
+ * method parameters are bivariant: one list can hold kinds with different fields.
  */
 export type Kind<F extends object = object, R extends Stored = Stored> = {
-  /** Its name in the change log, which is the name of its table. */
+  /** Name in the change log and of the table. */
   readonly name: ResourceKind
-  /** With its article: "a toolset". */
+  /** Label with its article: "a toolset". */
   readonly label: string
-  /** The codes of details: of the 404, and of the 400 where another kind names one that is not there. */
+  /** Detail codes: for the 404, and for the 400 when another kind references an absent one. */
   readonly codes: { readonly notFound: string; readonly unknown?: string }
-  /** Its fields as they are sent, in snake_case. */
+  /** Schema of the request body, in snake_case. */
   readonly body: z.ZodObject
-  /** Every field with the value it has when it is left out. */
+  /** Default values of all fields. */
   defaults(id: string): F
   table(db: Db): Table<R & Record<keyof F, unknown>>
-  /** What caches forget when one of them changes. */
+  /** Cache topic to invalidate after a change. */
   topic?(baseId: string, id: string): Topic
   readonly rights?: Partial<Rights<F>>
-  /** The fields in the form they are stored in. */
+  /** Normalizes the fields for storage. */
   normalize?(fields: F): F
-  /** The fields of a row, where they are not its columns. */
+  /** Reads the fields of a row, if they are not its columns. */
   fields?(row: R): F
-  /** What the log keeps of a row beyond its fields, and surfaces show. */
+  /** Additional parts of a row that are logged and returned. */
   logged?(row: R): object
-  /** What a caller should know of an update that succeeds. */
+  /** Warnings about a successful update. */
   warnings?(before: F, next: F): readonly string[]
-  /** What is shown of a row and is no part of what was put. */
+  /** Parts of a row that are returned but cannot be set. */
   shown?(row: R): object
-  /** What the fields name of other kinds: 400 where it is not there. */
+  /** References to other kinds. An absent target is a 400. */
   references?(fields: F): readonly Reference[]
   check?(loaded: Loaded, edit: Edit<F, R>): Promise<Checked<R>>
-  /** @throws CONFLICT while something needs it; deletes what goes with it */
+  /**
+   * Checks and cascades a deletion.
+   * @throws CONFLICT while other resources depend on it
+   */
   beforeDelete?(scope: WriteScope, held: R, options: DeleteOptions): Promise<void>
-  /** Written in the same transaction as the row, before its entry in the log. */
+  /** Writes related rows in the same transaction, before the log entry. */
   written?(scope: WriteScope, row: R): Promise<void>
-  /** The 404, where it can say more than that there is none. */
+  /** Error for an absent resource, if it can say more than the generic 404. */
   missing?(scope: Scope, baseId: string, id: string): Promise<Error>
 }
 
-/** What every row of configuration has. */
+/** Columns that every configuration row has. */
 export type Stored = {
   readonly baseId: string
   readonly id: string
@@ -57,7 +60,7 @@ export type Stored = {
   readonly updatedAt: Date
 }
 
-/** The rows of a kind; a model of the ORM is one as it is. */
+/** Storage of a kind. An ORM model satisfies this interface. */
 export type Table<R> = {
   findMany(query: Query): PromiseLike<R[]>
   count(query: { where: object }): PromiseLike<number>
@@ -67,7 +70,7 @@ export type Table<R> = {
 }
 type Query = { where: object; orderBy?: { createdAt?: 'desc'; id?: 'desc' }[]; take?: number; skip?: number }
 
-/** A resource as surfaces show it. */
+/** A resource as returned by all surfaces. */
 export type View<F extends object = object> = F & {
   readonly baseId: string
   readonly id: string
@@ -78,35 +81,38 @@ export type View<F extends object = object> = F & {
   readonly warnings?: readonly string[]
 }
 
-/** Who may do what. Configuration takes a grant on the base as a whole, unless a kind says otherwise. */
+/** Authorization rules of a kind. The default requires a grant on the base as a whole. */
 export type Rights<F extends object> = {
-  /** The condition that rows meet which may be listed. @throws FORBIDDEN */
+  /**
+   * Condition for the rows that the token may list.
+   * @throws FORBIDDEN
+   */
   list(scope: Scope, baseId: string): object
   /** @throws FORBIDDEN */
   read(scope: Scope, baseId: string, id: string): void
   /** @throws FORBIDDEN */
   manage(scope: Scope, baseId: string, id: string): void
-  /** The resource as the token may see it; null when it may not. */
+  /** Redacts the resource for the token; null when it may not see it. */
   shown(scope: Scope, view: View<F>): View<F> | null
 }
 
-/** Something of another kind that a field names, and where in the body. */
+/** A reference to another kind, and its location in the body. */
 type Reference = {
   readonly kind: Named
   readonly id: string
   readonly at: string
-  /** What to send where there is no such thing, beside a PUT of it. */
+  /** Alternative to creating the missing target, for the error message. */
   readonly instead?: string
 }
-/** What a kind is called. */
+/** Name, label and codes of a kind. */
 export type Named = Pick<Kind, 'name' | 'label' | 'codes'>
 
-/** The fields of a kind: those of its body, named as in the engine, with none left out. */
+/** Fields of a request body in the engine's naming, all required. */
 export type FieldsOf<Body extends z.ZodObject> = {
   [Name in keyof z.output<Body> & string as Camel<Name>]-?: Exclude<z.output<Body>[Name], undefined>
 }
 
-/** How what exists is held to a change: refused, allowed to stay as it is, or repaired by the steps of a migration. */
+/** How a change treats existing records and links that violate it: reject, keep them, or migrate them. */
 export type PutOptions = {
   readonly expected: Expectation
   readonly onInvalid?: 'refuse' | 'allow' | 'migrate'
@@ -114,46 +120,52 @@ export type PutOptions = {
 }
 export type DeleteOptions = { readonly confirm: string | null; told(): void }
 
-/** A PUT or PATCH about to be written. */
+/** Context of a PUT or PATCH before it is stored. */
 type Edit<F extends object, R> = {
   readonly baseId: string
   readonly id: string
   readonly held: R | null
   readonly before: F | null
   readonly next: F
-  /** The fields as they were sent. */
+  /** The fields as sent. */
   readonly input: object
   readonly options: PutOptions
 }
 
-/** What the check of a kind found, and what is left to do. */
+/** Result of a kind's check: faults and deferred steps. */
 type Checked<R> = {
-  /** What is wrong with the fields: 400. */
+  /** Faults of the fields: 400. */
   readonly faults?: readonly Detail[]
-  /** Holds what exists to the fields, or repairs it. @throws CONFLICT */
+  /**
+   * Validates existing records or links against the fields, or migrates them.
+   * @throws CONFLICT
+   */
   existing?(): Promise<void>
-  /** Written even if no field changes. */
+  /** Store even if no field changes. */
   readonly isForced?: boolean
   /** Columns beyond the fields. */
   columns?(): object | Promise<object>
-  /** Holds what refers to it to the row as written. @throws CONFLICT */
+  /**
+   * Validates dependent resources against the stored row.
+   * @throws CONFLICT
+   */
   dependents?(row: R): Promise<void>
 }
 
-/** The configuration of a base as a transaction has read and written it: each row is read once, however many changes ask. */
+/** Identity map of a base's configuration within a transaction: each row is read once. */
 export type Loaded = {
   readonly scope: WriteScope
   readonly baseId: string
-  /** Rows by id: those that are named, or all. */
+  /** Rows by id: the given ids, or all. */
   rows<F extends object, R extends Stored>(
     kind: Kind<F, R>,
     ids?: readonly string[],
   ): Promise<ReadonlyMap<string, R>>
-  /** The ids of all rows, in order. */
+  /** All ids, in order. */
   ids(kind: Named): Promise<readonly string[]>
-  /** What else is read of the base; the same function is asked once. */
+  /** Memoizes other reads of the base by function. */
   once<T>(read: (scope: WriteScope, baseId: string) => Promise<T>): Promise<T>
-  /** Takes in what was written; null for a deletion. */
+  /** Records a write; null for a deletion. */
   wrote(kind: Kind, id: string, row: Stored | null): void
 }
 

@@ -1,4 +1,4 @@
-/** Put, patch and delete of configuration, once for every kind. */
+/** Put, patch and delete of configuration, generic over its kinds. */
 import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '../../../foundation/errors.ts'
 import { appendChange } from '../../core/append-change.ts'
@@ -14,9 +14,12 @@ import { lastVersion } from './past.ts'
 import { missing, rightsTo } from './read.ts'
 import { unknownReferences } from './references.ts'
 
-/** The life of configuration: every kind is put, patched and deleted here. */
+/** Generic operations on configuration. */
 
-/** Creates the resource or replaces it whole; what is left out takes its default. @throws CONFLICT; VALIDATION_ERROR */
+/**
+ * Creates or replaces the resource. Omitted fields get their defaults.
+ * @throws CONFLICT; VALIDATION_ERROR
+ */
 export const put = <F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: WriteScope,
@@ -26,12 +29,15 @@ export const put = <F extends object, R extends Stored>(
   options: PutOptions,
 ): Promise<View<F>> => {
   rightsTo(kind).manage(scope, baseId, id)
-  // Before the lock: what has no shape waits for nobody.
+  // Validate before taking the lock, so that malformed requests do not wait.
   const fields = readFields(kind, id, input, null)
   return change(kind, scope, baseId, id, input, options, () => fields)
 }
 
-/** Changes the fields that are named; each is replaced whole. @throws as put; NOT_FOUND */
+/**
+ * Replaces only the sent fields.
+ * @throws as put; NOT_FOUND
+ */
 export const patch = <F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: WriteScope,
@@ -97,7 +103,7 @@ async function store<F extends object, R extends Stored>(
 ): Promise<R> {
   const table = kind.table(db)
   if (!held) {
-    // Versions go on across deletion, so that an old ETag never fits another life.
+    // Versions continue after a deletion, so that an old ETag never matches a recreated resource.
     const version = (await lastVersion(db, kind as Kind, baseId, id)) + 1
     return table.create({ data: { baseId, id, version, ...columns } as never })
   }
@@ -105,7 +111,10 @@ async function store<F extends object, R extends Stored>(
   return table.update({ where: { baseId_id: { baseId, id } } as never, data: data as never })
 }
 
-/** Deletes the resource, and what goes with it. @throws NOT_FOUND; CONFLICT while something needs it */
+/**
+ * Deletes the resource and its dependents.
+ * @throws NOT_FOUND; CONFLICT while other resources need it
+ */
 export async function remove<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: WriteScope,
@@ -126,7 +135,7 @@ export async function remove<F extends object, R extends Stored>(
   })
 }
 
-/** Logs the change and lets every process know of it. */
+/** Logs the change and invalidates the caches of all processes. */
 async function finish<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: WriteScope,

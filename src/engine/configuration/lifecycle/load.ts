@@ -4,7 +4,7 @@ import type { Kind, Loaded, Named, Stored } from './kind.ts'
 
 type Memo = { isWhole: boolean; readonly rows: Map<string, Stored | null> }
 
-/** Opens it in the transaction of the scope, which has the configuration of the base locked. */
+/** Opens the identity map in a transaction that has the configuration of the base locked. */
 export function loadedIn(scope: WriteScope, baseId: string): Loaded {
   const memos = new Map<Kind, Memo>()
   const answers = new Map<unknown, Promise<unknown>>()
@@ -43,7 +43,7 @@ export function loadedIn(scope: WriteScope, baseId: string): Loaded {
 }
 
 async function idsOf({ db }: WriteScope, baseId: string, { name }: Named): Promise<string[]> {
-  // The name of a kind is ours.
+  // Safe to interpolate: names of kinds are constants.
   const ids = statement(`ids_of_${name}`, `SELECT id FROM plinth.${name} WHERE base_id = $1 ORDER BY id`)
   return (await db.query<{ id: string }>(ids, [baseId])).map(({ id }) => id)
 }

@@ -8,7 +8,10 @@ const LOCK_BASE = statement(
   'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
 )
 
-/** Configuration changes of one base queue up behind each other. @throws NOT_FOUND, or FORBIDDEN on a guarded base. */
+/**
+ * Locks the configuration of a base, so that changes to it are serialized.
+ * @throws NOT_FOUND; FORBIDDEN on a guarded base
+ */
 export async function lockConfiguration(scope: WriteScope, baseId: string): Promise<void> {
   const [base] = await scope.db.query<{ environment: string; settings: { schema_changes: string } }>(
     LOCK_BASE,

@@ -1,4 +1,4 @@
-/** The past of configuration, read from the change log: its versions, and a resource as it was in one of them. */
+/** Version history of configuration, read from the change log. */
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { type Change, type ChangeRow, mayRead, toChange } from '../../change-log/entry.ts'
@@ -12,7 +12,7 @@ import { missing, rightsTo } from './read.ts'
 const ENTRIES = `FROM plinth.change
      WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3`
 
-/** The entries before `$4`, newest first: a page, and the one that the page's last is compared with. */
+/** Entries before `$4`, newest first: a page, plus one for the diff of its last entry. */
 const LIST_VERSIONS = timed(
   statement(
     'list_configuration_versions',
@@ -25,7 +25,7 @@ const SPAN = statement(
   'span_of_configuration_versions',
   `SELECT count(*)::int AS total, min(version) AS first, max(version) AS last ${ENTRIES}`,
 )
-// Logs from before versions went on across deletion may hold one twice: the last one is meant.
+// Logs of earlier releases may repeat a version after a deletion. The last entry counts.
 const GET_VERSION = statement(
   'get_configuration_version',
   `SELECT operation, data ${ENTRIES} AND version = $4 ORDER BY seq DESC LIMIT 1`,
@@ -37,7 +37,10 @@ const LAST_VERSION = statement(
 
 type Span = { total: number; first: number; last: number }
 
-/** The versions that are kept, newest first, also of what is deleted; those that name what the token may not read are left out. */
+/**
+ * Lists the retained versions, newest first, also of a deleted resource. Omits versions that name types the
+ * token may not read.
+ */
 export async function history<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: Scope,
@@ -68,7 +71,10 @@ export async function history<F extends object, R extends Stored>(
   return { ...found, ...positions, data: visible }
 }
 
-/** The resource as it was in that version. @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR */
+/**
+ * Reads the resource at a version.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
+ */
 export async function getVersion<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: Scope,
@@ -85,7 +91,7 @@ export async function getVersion<F extends object, R extends Stored>(
     version,
   ])
   if (entry?.data && entry.operation !== 'delete') {
-    // What a field that came later was then is its default.
+    // Fields that were added later have their defaults.
     const view = rights.shown(scope, { ...kind.defaults(id), ...entry.data } as View<F>)
     if (view) return view
     throw await missing(kind, scope, baseId, id)
@@ -95,7 +101,7 @@ export async function getVersion<F extends object, R extends Stored>(
   throw entry ? isDeletion(kind, id, version) : noSuchVersion(kind, id, version, span)
 }
 
-/** The version of the last change of a resource of the id, whether or not there is one now; 0 when there never was. */
+/** Last version of a resource id, also after its deletion; 0 when it never existed. */
 export async function lastVersion(db: Db, { name }: Kind, baseId: string, id: string): Promise<number> {
   const [last] = await db.query<{ version: number }>(LAST_VERSION, [baseId, name, id])
   return last?.version ?? 0

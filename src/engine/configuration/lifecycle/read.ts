@@ -17,13 +17,16 @@ const OF_THE_BASE: Rights<object> = {
   shown: (_scope, view) => view,
 }
 
-/** The rights that a kind asks for. */
+/** The authorization rules of a kind, or the defaults. */
 export const rightsTo = <F extends object, R extends Stored>(kind: Kind<F, R>): Rights<F> => ({
   ...(OF_THE_BASE as Rights<F>),
   ...kind.rights,
 })
 
-/** Those of the base that the token may see, newest first. @throws FORBIDDEN; NOT_FOUND when there is no such base */
+/**
+ * Lists the resources of the base that the token may see, newest first.
+ * @throws FORBIDDEN; NOT_FOUND when the base is absent
+ */
 export async function list<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: Scope,
@@ -53,7 +56,10 @@ export async function list<F extends object, R extends Stored>(
   )
 }
 
-/** @throws FORBIDDEN; NOT_FOUND when base or resource is absent, or out of sight */
+/**
+ * Reads a resource.
+ * @throws FORBIDDEN; NOT_FOUND when the base or the resource is absent or not visible
+ */
 export async function get<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: Scope,
@@ -68,7 +74,7 @@ export async function get<F extends object, R extends Stored>(
   return view
 }
 
-/** The 404 of a resource: of its base, when that is what is missing. */
+/** Creates the 404 of a resource, or of its base if that is absent. */
 export async function missing<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: Scope,

@@ -2,7 +2,7 @@ import { unknownName } from '../../../contract/suggest.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { type Kind, type Loaded, type Named, nounOf } from './kind.ts'
 
-/** The faults of fields that name what is not there. */
+/** Finds references to absent resources. */
 export async function unknownReferences<F extends object>(
   kind: Kind<F>,
   loaded: Loaded,

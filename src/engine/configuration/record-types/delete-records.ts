@@ -14,7 +14,7 @@ const HOLDS_RECORDS = statement(
   'type_holds_records',
   'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 LIMIT 1',
 )
-// Each record's deletion is told before the type's.
+// The deletion of each record is logged before that of the type.
 const DELETE_RECORDS = statement(
   'delete_type_records',
   `WITH gone AS (DELETE FROM plinth.record WHERE base_id = $1 AND record_type = $2 RETURNING *)
@@ -24,8 +24,9 @@ const DELETE_RECORDS = statement(
 )
 
 /**
- * Deletes the records of the type, each with its entry, what the types of their links say, and their indexes; there are
- * some only where `confirm` is its id. @throws CONFLICT when a link from a record of another type restricts it
+ * Deletes the records of the type with their log entries and indexes, and cascades over their links. Existing
+ * records require the type's id in `confirm`.
+ * @throws CONFLICT when a link from a record of another type restricts the deletion
  */
 export async function deleteRecordsOf(
   scope: WriteScope,

@@ -6,10 +6,13 @@ import { compileSchema } from '../../json-schema/index.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
 
 type Body = FieldsOf<typeof RecordTypeBody>
-/** The fields of a record type; its indexes as they are declared, in the one form that every spelling takes. */
+/** The fields of a record type, with its indexes in normal form. */
 export type Fields = Omit<Body, 'jsonSchema' | 'display'> & { jsonSchema: object; display: object }
 
-/** The fields in the form they are compared in. @throws VALIDATION_ERROR with every fault */
+/**
+ * Normalizes the fields for comparison.
+ * @throws VALIDATION_ERROR with every fault
+ */
 export function normalized(fields: Fields): Fields {
   const faults: Detail[] = isTimezone(fields.timezone) ? [] : [badTimezone(fields.timezone)]
   let indexes: ResolvedIndex[] = []
@@ -28,13 +31,16 @@ export function normalized(fields: Fields): Fields {
   }
 }
 
-/** What the indexes mean by what the schema says of their fields. @throws VALIDATION_ERROR */
+/**
+ * Resolves the index fields against the schema.
+ * @throws VALIDATION_ERROR
+ */
 export const resolvedIndexes = ({ indexes, jsonSchema, timezone }: Fields): ResolvedIndex[] =>
   readIndexes(indexes, { jsonSchema, timezone })
 
 const ZONES = Intl.supportedValuesOf('timeZone')
 
-/** A name of the IANA database; offsets such as "+02:00" are not names. */
+/** Whether the name is in the IANA time zone database. Offsets such as "+02:00" are not names. */
 function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {

@@ -1,13 +1,13 @@
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { type FieldPath, parseField } from '../../compiled-types/field-path.ts'
 
-/** What happens to records that a new schema refuses: the change is refused, they are flagged, or repaired. */
+/** Policy for records that violate a new schema: reject the change, flag them, or migrate them. */
 export type OnInvalid = 'refuse' | 'allow' | 'migrate'
 
 const CASTS = ['string', 'number', 'integer', 'boolean'] as const
 type Cast = (typeof CASTS)[number]
 
-/** One repair of the records of a type, at a field of their data. */
+/** One migration step on the records of a type, at a field of their data. */
 export type MigrationStep =
   | { op: 'default'; field: FieldPath; value: unknown }
   | { op: 'rename'; field: FieldPath; to: FieldPath }
@@ -18,7 +18,10 @@ type RawStep = { op?: unknown; field?: unknown; to?: unknown; value?: unknown; t
 
 const NEEDS = { default: 'value', rename: 'to', cast: 'type', drop: null } as const
 
-/** Reads `migration`, which goes with migrate and with nothing else. @throws VALIDATION_ERROR */
+/**
+ * Reads `migration`, which is valid only with migrate.
+ * @throws VALIDATION_ERROR
+ */
 export function readMigration({
   onInvalid,
   migration,
@@ -57,7 +60,7 @@ function readStep(raw: RawStep, at: string): MigrationStep {
   return { op, field, type: raw.type as Cast }
 }
 
-/** `data.a.b`, or `a.b` for short. */
+/** Parses `data.a.b`, or `a.b` for short. */
 function dataField(raw: unknown, at: string): FieldPath {
   if (typeof raw !== 'string') throw fault(at, 'type', 'A field is written like "data.status".')
   const field = parseField(/^data[.[]/.test(raw) ? raw : `data.${raw}`, at)
@@ -70,10 +73,10 @@ function dataField(raw: unknown, at: string): FieldPath {
   return field.path
 }
 
-// Assigning to __proto__ makes no property.
+// Assigning to __proto__ does not create a property.
 const isUnnamed = (segment: FieldPath[number]) => typeof segment !== 'string' || segment === '__proto__'
 
-/** The data with every step applied; the given value is left alone. */
+/** Applies all steps to a copy of the data. */
 export function migrate(data: unknown, steps: readonly MigrationStep[]): unknown {
   if (steps.length === 0) return data
   const copy = structuredClone(data)
@@ -100,7 +103,7 @@ function applyStep(data: unknown, step: MigrationStep): void {
   }
 }
 
-/** The object that holds the last segment of the path; made on the way when `make`. */
+/** The object that holds the last segment of the path. `make` creates missing objects on the way. */
 function holderOf(data: unknown, path: FieldPath, make: boolean): Holder | undefined {
   let at = data
   for (const segment of path.slice(0, -1)) {
@@ -112,7 +115,10 @@ function holderOf(data: unknown, path: FieldPath, make: boolean): Holder | undef
   return typeof at === 'object' && at !== null && !Array.isArray(at) ? (at as Holder) : undefined
 }
 
-/** The value as the type, when that is exact; otherwise as it was, for the schema to refuse. */
+/**
+ * Converts the value if the conversion is lossless. Otherwise returns it unchanged, and schema validation
+ * rejects it.
+ */
 function cast(value: unknown, type: Cast): unknown {
   if (type === 'string')
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value

@@ -2,14 +2,17 @@ import { unknownName } from '../../../contract/suggest.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import type { Named } from '../lifecycle/kind.ts'
 
-/** Record types, as what names one of them knows them. */
+/** Name, label and codes of record types, for references to them. */
 export const RECORD_TYPE_NAMES = {
   name: 'record_type',
   label: 'a record type',
   codes: { notFound: 'record_type_not_found', unknown: 'unknown_record_type' },
 } as const satisfies Named
 
-/** @param known ids of the types that the token may read, for the nearest of them */
+/**
+ * Creates the 404 of a record type.
+ * @param known ids of the types that the token may read, for a suggestion
+ */
 export function typeNotFound(id: string, known: readonly string[] = []): DomainError {
   const about = known.length > 0 ? unknownName(id, known) : {}
   const meant = 'hint' in about ? ` Did you mean "${about.hint}"?` : ''

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** Leaves room for an operation before it: every client takes tool names of 64 characters. */
+/** Leaves room for an operation as the prefix: all clients accept tool names of 64 characters. */
 const MAX_CHARS = 54
-/** What the tools that are not of one type end in: `update_record` is every type's. */
+/** Suffixes of the generic tools, such as `update_record`. */
 const RESERVED = new Set([
   'base',
   'bases',
@@ -15,7 +15,10 @@ const RESERVED = new Set([
   'types',
 ])
 
-/** The id in letters, digits, "_" and "-"; a hash tells it from another type's, from reserved ones, or shortens it. */
+/**
+ * Derives a portable id of letters, digits, "_" and "-". A hash suffix resolves collisions and reserved
+ * words, and shortens long ids.
+ */
 export async function choosePortableId(
   id: string,
   isTaken: (portableId: string) => Promise<boolean>,

@@ -9,7 +9,7 @@ import { typeNotFound } from './not-found.ts'
 
 const TYPES_VERSION = statement('types_version', 'SELECT types_version FROM plinth.base WHERE id = $1')
 
-/** A number that moves whenever a type of the base does. */
+/** A version number of all types of the base. It changes with each of them. */
 export async function typesVersion(scope: Scope, baseId: string): Promise<number> {
   demandSight(scope.access, baseId)
   const [row] = await scope.db.query<{ types_version: number }>(TYPES_VERSION, [baseId])
@@ -22,7 +22,7 @@ const TYPE_IDS = statement(
   `SELECT id FROM plinth.record_type WHERE base_id = $1 ORDER BY id LIMIT ${LIMITS.pageMax}`,
 )
 
-/** The 404 for a type that was not found: of its base, when that is what is missing; else with the type it may mean. */
+/** Creates the 404 of an absent type with a suggestion, or the 404 of its base. */
 export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: string): Promise<DomainError> {
   const [base] = await scope.db.query(TYPES_VERSION, [baseId])
   if (!base) return baseNotFound(baseId)
@@ -31,14 +31,20 @@ export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: strin
   return typeNotFound(id, known)
 }
 
-/** @throws NOT_FOUND when base or type is absent. */
+/**
+ * Loads a type.
+ * @throws NOT_FOUND when the base or the type is absent
+ */
 export async function demandType(scope: Scope, baseId: string, id: string) {
   const type = await findType(scope, baseId, id)
   if (!type) throw await typeOrBaseNotFound(scope, baseId, id)
   return type
 }
 
-/** The type as the database has it now, for a write that met another one. @throws NOT_FOUND when it is gone */
+/**
+ * Reloads the type from the database, for a write that found its revision stale.
+ * @throws NOT_FOUND when it was deleted
+ */
 export async function refreshType(scope: Scope, baseId: string, id: string) {
   const type = await reloadType(scope, baseId, id)
   if (!type) throw await typeOrBaseNotFound(scope, baseId, id)

@@ -22,7 +22,7 @@ const BUMP_TYPES = statement(
   'UPDATE plinth.base SET types_version = types_version + 1 WHERE id = $1',
 )
 
-/** Record types: the kinds of records. */
+/** Record types: schema, indexes and display of records. */
 export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   ...RECORD_TYPE_NAMES,
   body: RecordTypeBody,
@@ -40,7 +40,7 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   topic: (baseId, id) => `type:${baseId}/${id}`,
   rights: {
     list: (scope, baseId) => {
-      // Types within bounds keep a base in sight, though their definitions are not shown.
+      // Types with a policy make the base visible, but their definitions stay hidden.
       demandSight(rightsOf(scope), baseId)
       const types = scope.access.types('read', baseId)
       return types === '*' ? {} : { id: { in: [...types] } }
@@ -64,13 +64,13 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
       (name) => `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`,
     ),
   logged: ({ portableId }) => ({ portableId }),
-  // How far an index is built is no part of what was declared.
+  // Build progress is not part of the definition.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),
   check: async ({ scope }, { baseId, id, held, next, input, options }) => {
     const { onInvalid = 'refuse', migration } = options
     const repair = { onInvalid, steps: readMigration({ onInvalid, migration }) }
     const indexes = resolvedIndexes(next)
-    // Declared once more, an index that failed is tried once more.
+    // Declaring a failed index again retries its build.
     const isRetried =
       'indexes' in input && input.indexes !== undefined && (held?.indexes.some(hasFailed) ?? false)
     return {
@@ -96,10 +96,16 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
 
 const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'
 
-/** None that a former type of the same id had: who validated data against that one must not find it unchanged. */
+/**
+ * Random start, so that a recreated type never has the revision of its predecessor: data validated against
+ * the old type must not pass.
+ */
 const firstRevision = () => randomInt(2 ** 30)
 
-/** The one that a state from the log has, while it is free: tools keep their names when a deletion is reverted. */
+/**
+ * Reuses the portable id from the log if it is free, so that tools keep their names when a deletion is
+ * reverted.
+ */
 async function portableIdOf({ orm }: Db, baseId: string, id: string, state: object): Promise<string> {
   const isTaken = async (portableId: string) =>
     (await orm.recordType.count({ where: { baseId, portableId } })) > 0

@@ -3,17 +3,20 @@ import { type ResolvedIndex, syncIndexes } from '../../indexes/index.ts'
 import type { RecordTypeIndex as IndexRow, RecordType as PlainRow, Prisma } from '../../prisma/client.ts'
 import type { Table } from '../lifecycle/kind.ts'
 
-/** A record type as it is stored, with its indexes in the order they were declared. */
+/** A stored record type, with its indexes in declaration order. */
 export type TypeRow = PlainRow & { indexes: IndexRow[] }
 
 const WITH_INDEXES = { indexes: { orderBy: { position: 'asc' } } } as const
 
-/** What is written of a type: its columns, and its indexes as they are resolved. */
+/** Columns of a type to write, and its resolved indexes. */
 type Written<Columns> = { data: Columns & { indexes: ResolvedIndex[] } }
 type Created = Written<Prisma.RecordTypeUncheckedCreateInput>
 type Updated = Written<Prisma.RecordTypeUncheckedUpdateInput> & { where: Prisma.RecordTypeWhereUniqueInput }
 
-/** The types of the database, each with its indexes: a table of their own. Those of a type that exists are synced before. */
+/**
+ * Storage of record types. Indexes have their own table; those of an existing type are synced separately,
+ * before the row is written.
+ */
 export const recordTypeTable = (db: Db): Table<TypeRow> => {
   const { recordType, recordTypeIndex } = db.orm
   const indexesOf = ({ baseId, id }: PlainRow) =>

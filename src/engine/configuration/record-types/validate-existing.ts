@@ -45,8 +45,8 @@ type Row = { id: string; data: unknown; valid: boolean }
 export type Repair = { onInvalid: OnInvalid; steps: readonly MigrationStep[] }
 
 /**
- * Holds the records that exist to a schema that is about to be the type's. The caller has the type's row locked.
- * @throws CONFLICT with the count of those it refuses and ten of them, unless they are allowed or repaired.
+ * Validates existing records against a new schema. The caller has the type's row locked.
+ * @throws CONFLICT with the count of invalid records and ten samples, unless they are allowed or migrated
  */
 export async function reconcile(
   scope: WriteScope,

@@ -7,7 +7,10 @@ import { type Repair, reconcile } from './validate-existing.ts'
 
 type Next = { jsonSchema: object; indexes: ResolvedIndex[]; isRetried: boolean }
 
-/** Holds what exists, records and their entries, to what the type will be, with no write between them and its change. */
+/**
+ * Validates existing records and index entries against the changed type. Blocks writes until the change
+ * commits.
+ */
 export async function validateRecords(
   scope: WriteScope,
   held: TypeRow,
@@ -19,7 +22,7 @@ export async function validateRecords(
   const isReindexed = isRetried || !isDeepStrictEqual(indexes, held.indexes.map(resolvedIndex))
   const isReshaped = repair.steps.length > 0 || !isDeepStrictEqual(jsonSchema, held.jsonSchema)
   if (isReindexed || isReshaped) await lockType(scope.db, baseId, id)
-  // First, so that no index that goes refuses a repair.
+  // Sync indexes first, so that a removed unique index does not reject a migrated record.
   if (isReindexed) await syncIndexes(scope.db, held, held.indexes, indexes)
   if (isReshaped) await reconcile(scope, baseId, id, jsonSchema, repair)
 }

@@ -12,20 +12,22 @@ const HOLDS_LINKS = statement(
   'type_holds_links',
   'SELECT 1 AS one FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 LIMIT 1',
 )
-// Who may manage the whole base may read the types of them all.
+// Not filtered by type: a caller who manages the whole base may read all of them.
 const COUNT_LINKS = statement(
   'count_links_of_relationship_type',
   `SELECT rel_type AS type, count(*)::int AS count FROM plinth.relationship
    WHERE base_id = $1 AND rel_type = $2 GROUP BY rel_type`,
 )
-// Each link's deletion is told before the type's.
+// The deletion of each link is logged before that of the type.
 const DELETE_TYPE_LINKS = statement(
   'delete_type_links',
   `WITH w AS (DELETE FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 RETURNING *)
    ${logLinks('w', 'delete', '$3, $4, $5, $6')}`,
 )
 
-/** Deletes the links of the type, each with its entry; there are some only where `confirm` is its id. */
+/**
+ * Deletes the links of the type with their log entries. Existing links require the type's id in `confirm`.
+ */
 export async function deleteLinksOf(
   scope: WriteScope,
   held: Row,

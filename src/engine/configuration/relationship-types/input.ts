@@ -3,10 +3,10 @@ import { type Detail, DomainError } from '../../../foundation/errors.ts'
 import { compileSchema } from '../../json-schema/index.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
 
-/** The fields of a relationship type as they are stored. */
+/** The stored fields of a relationship type. */
 export type Fields = Omit<FieldsOf<typeof RelationshipTypeBody>, 'dataSchema'> & { dataSchema: object }
 
-/** What is wrong with the fields, whatever else there is. */
+/** Validates the fields on their own, without other resources. */
 export const fieldFaults = ({ sourceRecordTypes, targetRecordTypes, dataSchema }: Fields): Detail[] => [
   ...listFaults(sourceRecordTypes, '/source_record_types'),
   ...listFaults(targetRecordTypes, '/target_record_types'),

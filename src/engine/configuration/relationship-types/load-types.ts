@@ -32,18 +32,18 @@ const GET_TYPES = statement(
    FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id`,
 )
 
-/** All relationship types of a base by id, from memory when they are known there; none when there is no such base. */
+/** Loads all relationship types of a base by id, through the cache. Empty when the base is absent. */
 export async function relationshipTypesOf(scope: Scope, baseId: string): Promise<Types> {
   const known = scope.caches.live() ? scope.caches.relationshipTypes.get(baseId) : undefined
   return known ?? (await reloadRelationshipTypes(scope, baseId))
 }
 
-/** The same as the database has them now; what memory held is replaced. */
+/** Loads the relationship types from the database and replaces the cached ones. */
 export async function reloadRelationshipTypes(scope: Scope, baseId: string): Promise<Types> {
   const before = scope.caches.forgotten()
   const rows = await scope.db.query<Row>(GET_TYPES, [baseId])
   const types = new Map(rows.map((row) => [row.id, compiled(baseId, row)]))
-  // What a transaction sees may never be committed.
+  // State read in a transaction may be uncommitted, so it is not cached.
   const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
   if (isSettled) scope.caches.relationshipTypes.set(baseId, types)
   return types
@@ -69,7 +69,7 @@ function compiled(baseId: string, row: Row): CompiledRelationshipType {
   }
 }
 
-/** Could the token read links of the type: is a record type that it may read among those of either end? */
+/** Whether the token may read links of the type: it may read some record type of each end. */
 export function mayReadRelationships(access: Access, type: CompiledRelationshipType): boolean {
   const readable = access.types('read', type.baseId)
   if (readable === '*') return true
@@ -89,14 +89,17 @@ function readable(scope: Scope, baseId: string, types: Types): Types {
   return new Map([...types].filter(([, type]) => mayReadRelationships(access, type)))
 }
 
-/** @throws NOT_FOUND when the base is absent, or the type is, or it is one that the token may not read */
+/**
+ * Loads a relationship type.
+ * @throws NOT_FOUND when the base or the type is absent, or the token may not read it
+ */
 export async function demandRelationshipType(
   scope: Scope,
   baseId: string,
   id: string,
 ): Promise<CompiledRelationshipType> {
   const known = (await readableRelationshipTypes(scope, baseId)).get(id)
-  // One that was made elsewhere a moment ago is not in memory yet.
+  // A type that another process just created may not be cached yet.
   const type = known ?? readable(scope, baseId, await reloadRelationshipTypes(scope, baseId)).get(id)
   if (type) return type
   await demandBase(scope, baseId)

@@ -54,7 +54,7 @@ const recordTypes = (ids: readonly string[], at: string) =>
     id === '*' ? [] : [{ kind: RECORD_TYPE_NAMES, id, at: `${at}/${i}`, instead: 'name "*" for any' }],
   )
 
-/** The types with a readable record type at either end: what `shownTo` shows. */
+/** The condition of `shownTo` for the ORM: a readable record type at each end. */
 function readable(scope: Scope, baseId: string): object {
   const types = scope.access.types('read', baseId)
   if (types === '*') return {}
@@ -63,7 +63,7 @@ function readable(scope: Scope, baseId: string): object {
   return { AND: [{ sourceRecordTypes: named }, { targetRecordTypes: named }] }
 }
 
-/** The type without the record types that the token may not read; null when one of its ends could not be read. */
+/** Removes the record types that the token may not read; null when an end has no readable type. */
 function shownTo(access: Access, type: View<Fields>): View<Fields> | null {
   const readable = access.types('read', type.baseId)
   if (readable === '*') return type

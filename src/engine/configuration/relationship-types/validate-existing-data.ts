@@ -29,8 +29,8 @@ type Row = { id: string; created_at: string; data: unknown; valid: boolean }
 type Judged = { row: Row; isValid: boolean }
 
 /**
- * Holds the data of links that exist to a schema that is about to be their type's. The caller has the type's row locked.
- * @throws CONFLICT with the count of those it refuses and ten of them, unless they are allowed
+ * Validates the data of existing links against a new schema. The caller has the type's row locked.
+ * @throws CONFLICT with the count of invalid links and ten samples, unless they are allowed
  */
 export async function validateExistingData(
   scope: WriteScope,

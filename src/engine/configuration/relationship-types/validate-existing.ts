@@ -10,7 +10,8 @@ const SAMPLES = 10
 const KEYS = ['source', 'target'] as const
 type Side = (typeof KEYS)[number]
 
-// Waits for the writes of links in flight, which hold KEY SHARE on the type, and holds off new ones.
+// FOR UPDATE conflicts with the FOR KEY SHARE of link writes: waits for those in progress and blocks new
+// ones.
 const LOCK_TYPE = statement(
   'lock_relationship_type',
   'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 FOR UPDATE',
@@ -46,8 +47,9 @@ function perSide(make: (side: Side) => Statement): Record<Side, Statement> {
 }
 
 /**
- * Holds the links that exist to what their type will be, with no write between them and its change.
- * @throws CONFLICT with the count and ten of those that another end, the cardinality or the schema would refuse
+ * Validates existing links against the changed type. Blocks writes until the change commits.
+ * @throws CONFLICT with the count and ten samples of links that violate the ends, the cardinality or the
+ * schema
  */
 export async function validateExistingLinks(
   scope: WriteScope,

@@ -6,20 +6,20 @@ import type { Scope } from '../../core/scope.ts'
 import { uuidv7 } from '../../core/uuid.ts'
 import { type Db, statement } from '../../database/client.ts'
 
-/** The first administrator's token, and where it comes from. */
+/** The bootstrap administrator token and its source. */
 export type AdminToken = {
   token: string
-  /** The settings demand it; it was made by this start; or it was kept in the data directory by an earlier one. */
+  /** From the settings, created by this start, or read from the data directory. */
   from: 'settings' | 'new' | 'kept'
-  /** What the data directory keeps, where the settings name a token. */
+  /** The token in the data directory, when the settings define one. */
   kept?: string | undefined
 }
 type Log = { warn(fields: object, message: string): void }
 
 /**
- * Makes sure that there is an administrator. The token of the settings is put back whatever became of it, and replaces the
- * one that they named before. A token kept from an earlier start is put back only into an empty database, so that one which
- * was revoked stays so.
+ * Ensures that an administrator token exists. The token of the settings is always restored, and replaces the
+ * one configured before. A token from the data directory is restored only into an empty database, so that a
+ * revoked one stays revoked.
  */
 export async function ensureAdminToken(scope: Scope, admin: AdminToken, log: Log): Promise<void> {
   const hash = hashOf(admin.token)
@@ -55,12 +55,12 @@ const keepAdmin = (db: Db, token: string) =>
     update: {},
   })
 
-// Of the token that the settings named last its hash is kept, beside the keys that all processes share.
+// Stores the hash of the last configured token next to the server keys that all processes share.
 const FIRST_CONFIGURED = statement(
   'first_configured',
   `INSERT INTO plinth.server_secret (purpose, value) VALUES ('admin-token', $1) ON CONFLICT DO NOTHING`,
 )
-// Locked, so that of servers that start at once each sees what the one before it named.
+// Locks the row, so that concurrent starts see each other's token.
 const LAST_CONFIGURED = statement(
   'last_configured',
   `SELECT value FROM plinth.server_secret WHERE purpose = 'admin-token' FOR UPDATE`,
@@ -70,7 +70,10 @@ const NOTE_CONFIGURED = statement(
   `UPDATE plinth.server_secret SET value = $1 WHERE purpose = 'admin-token' AND value <> $1`,
 )
 
-/** Takes the token of the settings in, and revokes those that it replaces: what the settings named before, and what was kept. */
+/**
+ * Stores the token of the settings, and revokes those that it replaces: the one configured before, and the
+ * one in the data directory.
+ */
 function configure(scope: Scope, { token, kept }: AdminToken): Promise<{ id: string; name: string }[]> {
   const hash = hashOf(token)
   return scope.db.transaction(async (tx) => {
@@ -81,7 +84,7 @@ function configure(scope: Scope, { token, kept }: AdminToken): Promise<{ id: str
     const replaced: { id: string; name: string }[] = []
     const former = last && Buffer.from(last.value)
     if (former && !former.equals(hash)) replaced.push(...(await revoke(scope, tx, { hash: former })))
-    // Only what a start made: a token that somebody put there is theirs.
+    // Revoke only a token that the server itself created.
     if (kept !== undefined && kept !== token)
       replaced.push(...(await revoke(scope, tx, { hash: hashOf(kept), createdBy: null })))
     return replaced
@@ -101,7 +104,10 @@ async function revoke(scope: Scope, tx: Db, { hash, ...more }: { hash: Buffer; c
   return rows
 }
 
-/** Tokens of other starts may be of other servers on the database, so they are named and no more. */
+/**
+ * Warns about bootstrap tokens of other starts. They may belong to other servers on the database, so they are
+ * not revoked.
+ */
 async function warnOfOthers(scope: Scope, hash: Buffer, log: Log): Promise<void> {
   const others = await scope.db.orm.token.findMany({
     where: { createdBy: null, hash: { not: Uint8Array.from(hash) } },

@@ -12,7 +12,10 @@ import type { WriteScope } from '../../write/write.ts'
 
 export type TokenInput = { name: string; grants: unknown; expiresAt?: string | null }
 
-/** Makes a token whose every grant lies inside one of the maker's own and that does not outlive it. */
+/**
+ * Creates a token. Each grant must be covered by one of the creator's grants, and the token cannot outlive
+ * the creator's.
+ */
 export async function createToken(scope: WriteScope, input: TokenInput): Promise<Token> {
   demandAnyAdmin(scope)
   const { name, grants } = check(TokenBody, { name: input.name, grants: input.grants }, inBody())

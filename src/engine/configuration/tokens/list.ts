@@ -4,7 +4,7 @@ import { createdBefore, readNewest, type Step } from '../../core/created-at-page
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 
-/** Tokens that the asking one may manage: those whose every grant it could have given. */
+/** Lists the tokens that the caller may manage: those whose grants it could all give. */
 export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Token>> {
   demandAnyAdmin(scope)
   const page = readNewest(scope, 'tokens', args)
@@ -12,7 +12,7 @@ export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Tok
   return page.of(rows.map(toToken), page.includeTotal ? await count(scope) : null)
 }
 
-/** Tokens read at once: any number of them may be other administrators'. */
+/** Rows per query. Most rows may belong to other administrators. */
 const READ_ROWS = 64
 
 async function manageable(scope: Scope, { before, take, skip }: Step): Promise<TokenState[]> {
@@ -33,7 +33,7 @@ async function count(scope: Scope): Promise<number> {
   return total
 }
 
-/** The tokens that the asking one may manage, newest first, a few in memory at a time. */
+/** Iterates over the tokens that the caller may manage, newest first, with few rows in memory. */
 async function* walk(scope: Scope, before: object): AsyncGenerator<TokenState> {
   for (let from: object | null = before; from; ) {
     const rows: TokenState[] = await scope.db.orm.token.findMany({

@@ -5,7 +5,7 @@ import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/caches.ts'
 import type { WriteScope } from '../../write/write.ts'
 
-/** Ends a token; every process refuses it within a second. */
+/** Revokes a token. All processes reject it within a second. */
 export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: string; deleted: boolean }> {
   demandAnyAdmin(scope)
   return scope.db.transaction(async (tx) => {

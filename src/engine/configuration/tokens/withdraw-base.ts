@@ -7,7 +7,7 @@ const NAMING_BASE = statement(
   `SELECT id, grants FROM plinth.token WHERE jsonb_path_exists(grants, '$[*].base ? (@ == $id)', jsonb_build_object('id', $1::text)) FOR UPDATE`,
 )
 
-/** Takes a base that is gone out of every grant, so that a new base of the same id starts without holders. */
+/** Removes a deleted base from all grants, so that a new base with the same id starts without grants. */
 export async function withdrawBase(scope: WriteScope, baseId: string): Promise<void> {
   const rows = await scope.db.query<{ id: string; grants: Grant[] }>(NAMING_BASE, [baseId])
   for (const { id, grants } of rows) {
