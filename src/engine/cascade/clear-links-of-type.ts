@@ -7,16 +7,16 @@ import { limitLinks } from './limit-links.ts'
 import { demandTypeUnrestricted } from './restrict.ts'
 import { summarizeType } from './summarize.ts'
 
-// Who makes a link holds its type: until the transaction ends no link of the base is made.
+// Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.
 const HOLD_LINKS = statement(
   'hold_relationship_types',
   'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id FOR UPDATE',
 )
 
 /**
- * Readies a record type for its deletion, within the transaction that holds it: takes out the links of its records, and
- * deletes the records of other types that go along. Calls `told` when the plan knows of all that goes.
- * @throws CONFLICT when a link from another type restricts it
+ * Prepares the deletion of a record type in its transaction: deletes the links of its records, and cascades
+ * to records of other types. Calls `told` when the plan is complete.
+ * @throws CONFLICT when a link from another type restricts the deletion
  */
 export async function clearLinksOfType(
   scope: WriteScope,

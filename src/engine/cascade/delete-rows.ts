@@ -5,7 +5,7 @@ import { logLinks } from '../record-store/relationship-statements.ts'
 import type { CascadedRecord } from './find-cascade.ts'
 
 type Author = readonly unknown[]
-/** The seq of the entry of the root that each record goes with, by the record's number. */
+/** For each cascaded record, by its row number: the seq of the log entry of its root. */
 type Causes = ReadonlyMap<string, string>
 
 const LOG_RECORDS = statement(
@@ -40,7 +40,7 @@ const UNLINK_TYPE = statement(
    ${logLinks('gone', 'delete', '$3, $4, $5, $6')}`,
 )
 
-/** Takes out every link of the records of a type, each with its entry. */
+/** Deletes every link of the records of a type, with log entries. */
 export const unlinkType = (tx: Db, baseId: string, recordType: string, author: Author) =>
   tx.query(UNLINK_TYPE, [baseId, recordType, ...author])
 
@@ -53,7 +53,9 @@ const TAKE_OUT = statement(
    SELECT count(*)::int AS gone FROM w`,
 )
 
-/** Deletes records that are held, their links first, and tells of each: the roots, what goes along, then the links. */
+/**
+ * Deletes locked records, their links first, and logs each: the roots, the cascaded records, then the links.
+ */
 export async function deleteRows(
   tx: Db,
   baseId: string,
@@ -71,7 +73,7 @@ export async function deleteRows(
     await tx.query(TAKE_OUT, [baseId, type, records.map(({ rowNo }) => rowNo)])
 }
 
-/** Appends the entries of records that go. Answers their seqs by the records' numbers. */
+/** Logs the deletion of records. Returns the seqs by row number. */
 async function logGone(
   tx: Db,
   records: readonly CascadedRecord[],

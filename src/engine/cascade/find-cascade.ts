@@ -1,18 +1,18 @@
-/** ON DELETE CASCADE of links: finds and locks the records that a deletion takes along. */
+/** ON DELETE CASCADE of links: finds and locks the records that a deletion cascades to. */
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
 
-/** A record that goes, held until the transaction ends. */
+/** A record to delete, locked until the transaction ends. */
 export type CascadedRecord = { rowNo: string; recordType: string; id: string; version: number }
 
 const CASCADING = `ARRAY(SELECT t.id FROM plinth.relationship_type t WHERE t.base_id = $1 AND t.on_delete = 'cascade')`
 
-/** The sources that go along when the record of `target` goes. */
+/** Sources that are deleted with the record of `target`. */
 const takenAlong = (target: string, which = '') => `SELECT l.source_row FROM plinth.relationship l
      WHERE l.target_row = ${target} AND l.rel_type = ANY (${CASCADING})${which} OFFSET 0`
 
-// Each record once, so that a cycle ends. Read as far as `$3`, which is more than may go.
+// UNION removes duplicates, so that a cycle ends. Reads up to `$3` rows, which exceeds the limit.
 const goingAlong = (name: string, which = '') =>
   statement(
     name,
@@ -33,7 +33,7 @@ const PULLS = statement(
    FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (${takenAlong('g.row_no')}) l`,
 )
 
-// Of all records of a type, which `$2` is, without reading them.
+// Cascade from all records of type `$2`, without reading them.
 const ALONG_WITH_TYPE = statement(
   'records_along_with_type',
   `SELECT DISTINCT source_row::text AS row_no FROM plinth.relationship
@@ -41,14 +41,15 @@ const ALONG_WITH_TYPE = statement(
    LIMIT $3`,
 )
 
-// The types before the records, as every writer locks them; no index of theirs comes or goes until these are out.
+// Lock types before records, in the lock order of all writers. The lock also keeps their set of indexes
+// unchanged.
 const HOLD_TYPES = statement(
   'hold_types',
   `SELECT 1 AS one FROM plinth.record_type
    WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR KEY SHARE`,
 )
 
-// From here on no link can be made to them. In one order, so that two deletions never wait for each other.
+// Blocks new links to the records. The fixed order prevents deadlocks between deletions.
 const HOLD_RECORDS = statement(
   'hold_records',
   `SELECT row_no::text AS "rowNo", record_type AS "recordType", id, version FROM plinth.record
@@ -56,15 +57,19 @@ const HOLD_RECORDS = statement(
 )
 
 /**
- * The records that go when those of `roots` go, by the rules of their links, all of them held. A root that is no more is
- * left out. @throws CONFLICT when more would go along than `LIMITS.cascadeRecords`
+ * Finds and locks all records that the deletion of `roots` removes. Omits roots that no longer exist.
+ * @throws CONFLICT when it cascades to more than `LIMITS.cascadeRecords`
  */
 export const lockCascade = (tx: Db, baseId: string, roots: readonly string[]): Promise<CascadedRecord[]> => {
   const most = roots.length + LIMITS.cascadeRecords
   return hold(tx, baseId, most, () => tx.query<Seen>(GOING, [baseId, roots, most + 1]))
 }
 
-/** The records of other types that go when all of a type go, held. The caller keeps links from being made. @throws CONFLICT */
+/**
+ * Finds and locks the records of other types that the deletion of all records of a type removes. The caller
+ * blocks new links.
+ * @throws CONFLICT
+ */
 export async function lockCascadeOfType(
   tx: Db,
   baseId: string,
@@ -85,7 +90,7 @@ async function hold(
   look: () => Promise<Seen[]>,
 ): Promise<CascadedRecord[]> {
   const held = new Map<string, CascadedRecord>()
-  // Links may come until their ends are held: it is done when all that a look finds was held before.
+  // Links may appear until their ends are locked. Repeat until a pass finds only locked records.
   for (;;) {
     const seen = await look()
     if (seen.length > most) throw tooMany()
@@ -97,7 +102,7 @@ async function hold(
   }
 }
 
-/** For each record that goes, the root it goes with: the nearest, and the first of the nearest. */
+/** Maps each deleted record to its root: the nearest one, and the first of equally near ones. */
 export async function rootsOf(
   tx: Db,
   baseId: string,
@@ -113,7 +118,7 @@ export async function rootsOf(
     going.map(({ rowNo }) => rowNo),
   ])
   const byTarget = Map.groupBy(pulls, ({ target }) => target)
-  // A map is walked in the order it was filled, also while it is being filled: breadth first.
+  // Breadth-first search: a Map iterates in insertion order, including entries added meanwhile.
   for (const [row, root] of found)
     for (const { source } of byTarget.get(row) ?? []) if (!found.has(source)) found.set(source, root)
   return found

@@ -3,7 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { CascadedRecord } from './find-cascade.ts'
 
-// Read as far as says whether there are too many: a link between two that go is met from both its ends.
+// Reads just enough to exceed the limit. A link between two deleted records is found from both ends.
 const COUNT = statement(
   'count_links_going',
   `SELECT count(DISTINCT l.id)::int AS links FROM (
@@ -13,7 +13,10 @@ const COUNT = statement(
      LIMIT ${2 * LIMITS.deletedLinks + 2}) l`,
 )
 
-/** Holds a deletion to the links that one transaction takes out in its time. Of records that are held. @throws CONFLICT */
+/**
+ * Limits the number of links that one transaction deletes. The records are locked.
+ * @throws CONFLICT
+ */
 export async function limitLinks(tx: Db, going: readonly CascadedRecord[]): Promise<void> {
   const [counted] = await tx.query<{ links: number }>(COUNT, [going.map(({ rowNo }) => rowNo)])
   if ((counted?.links ?? 0) <= LIMITS.deletedLinks) return

@@ -3,13 +3,16 @@ import { type Access, namedTypes } from '../access/access.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { CascadedRecord } from './find-cascade.ts'
 
-/** What stands in the way: links the token may see, some of them, and whether there are others. */
+/** Restricting links: a count and samples of those the token may see, and whether there are others. */
 type Standing = { seen: number; unseen: boolean; samples: object[] }
 
 const SAMPLES = 10
 
 const RESTRICTING = `ARRAY(SELECT t.id FROM plinth.relationship_type t WHERE t.base_id = $1 AND t.on_delete = 'restrict')`
-/** Is the link `l` of types the token may read? `types` names the parameter that holds these, null for all. */
+/**
+ * Whether link `l` has types that the token may read. `types` is the parameter with these types; null for
+ * all.
+ */
 export const seenBy = (types: string): string =>
   `(${types}::text[] IS NULL OR (l.source_record_type = ANY (${types}) AND l.target_record_type = ANY (${types})))`
 const IS_SEEN = `${seenBy('$2')} AS is_seen`
@@ -18,7 +21,7 @@ const COUNTS = `(count(*) FILTER (WHERE is_seen))::int AS seen, bool_or(NOT is_s
        'source_id', source_id, 'target_record_type', target_record_type, 'target_id', target_id) ORDER BY id)
        FILTER (WHERE is_seen AND place <= ${SAMPLES}), '[]'::jsonb) AS samples`
 
-// A link whose source goes too stands in nobody's way: it goes with its source.
+// A link whose source is also deleted does not restrict: it is deleted with its source.
 const STANDING = statement(
   'links_standing',
   `WITH going AS MATERIALIZED (
@@ -32,7 +35,7 @@ const STANDING = statement(
    SELECT root, ${COUNTS} FROM counted GROUP BY root`,
 )
 
-// The same where all records of the type `$3` go, and those of `$4`.
+// Variant for the deletion of all records of type `$3` and of the records `$4`.
 const STANDING_AT_TYPE = statement(
   'links_standing_at_type',
   `WITH standing AS MATERIALIZED (
@@ -44,12 +47,13 @@ const STANDING_AT_TYPE = statement(
    SELECT ${COUNTS} FROM counted HAVING count(*) > 0`,
 )
 
-/** Who asks, for whom a link is there when both its ends' types are readable. */
+/** The caller's rights: a link is visible when both of its types are readable. */
 type Asking = { access: Access; baseId: string }
 
 /**
- * The refusals, by root, of links whose type restricts the deletion of their target.
- * `rootOf` names, for each record that goes, the root it goes with.
+ * ON DELETE RESTRICT: finds links whose type restricts the deletion of their target. `rootOf` maps each
+ * deleted record to its root.
+ * @returns the errors by root
  */
 export async function findRestricting(
   tx: Db,
@@ -65,7 +69,10 @@ export async function findRestricting(
   return new Map(rows.map((row) => [row.root, restricted(row)]))
 }
 
-/** The same where a whole type goes, and `along` of other types with it. @throws CONFLICT */
+/**
+ * Variant for the deletion of a type with all its records, and `along` of other types.
+ * @throws CONFLICT
+ */
 export async function demandTypeUnrestricted(
   tx: Db,
   { access, baseId }: Asking,
@@ -77,7 +84,7 @@ export async function demandTypeUnrestricted(
   if (standing) throw restricted(standing)
 }
 
-/** Those the token may see are counted and named, the others neither. */
+/** Error for restricting links. Counts and names only those that the token may see. */
 function restricted({ seen, samples, unseen }: Standing): DomainError {
   const details: Detail[] = []
   if (seen > 0)

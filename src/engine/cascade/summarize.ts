@@ -27,7 +27,7 @@ const COUNT_RECORDS = statement(
   'SELECT $2::text AS type, count(*)::int AS count FROM plinth.record WHERE base_id = $1 AND record_type = $2',
 )
 
-/** Tells the plan, where there is one, of records that go and of their links, before they do. */
+/** Adds the records to delete and their links to the plan, if there is one. */
 export async function summarizeRecords(
   scope: WriteScope,
   baseId: string,
@@ -40,7 +40,7 @@ export async function summarizeRecords(
   addCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, values))
 }
 
-/** The same of all records of a type, and those of other types that go `along`. */
+/** Variant for all records of a type, and those of other types in `along`. */
 export async function summarizeType(
   scope: WriteScope,
   baseId: string,

@@ -5,7 +5,10 @@ import type { WriteScope } from '../write/write.ts'
 import { readLease } from './claim.ts'
 import { type Claim, type ClaimRow, findClaim, refuseClaim, toClaim } from './claim-guard.ts'
 
-/** A statement that changes a claim in the hands of the token: by the clock, for a lease may end while it waits. */
+/**
+ * Statement that changes a claim of the token. Uses clock_timestamp(), because a lease may expire while the
+ * statement waits for a lock.
+ */
 const act = (name: string, change: string) =>
   statement(
     name,
@@ -26,7 +29,10 @@ const COMPLETE = act(
   `status = 'completed', version = (SELECT r.version FROM plinth.record r WHERE r.row_no = k.row_no)`,
 )
 
-/** Extends a claim by its lease, or by another one from now on. @throws NOT_FOUND, CONFLICT when it is lost */
+/**
+ * Renews the lease of a claim, by its own duration or another one.
+ * @throws NOT_FOUND; CONFLICT when the claim is lost
+ */
 export async function heartbeatClaim(
   scope: WriteScope,
   baseId: string,
@@ -37,12 +43,18 @@ export async function heartbeatClaim(
   return toClaim(row, 'active')
 }
 
-/** Gives the record back before the lease ends. @throws NOT_FOUND, CONFLICT when it is lost */
+/**
+ * Releases the record before the lease expires.
+ * @throws NOT_FOUND; CONFLICT when the claim is lost
+ */
 export async function releaseClaim(scope: WriteScope, baseId: string, id: string): Promise<Claim> {
   return toClaim(await change(scope, RELEASE, baseId, id), 'released')
 }
 
-/** Takes the record out of the pool until it changes; repeating it changes nothing. @throws NOT_FOUND, CONFLICT when it is lost */
+/**
+ * Completes the claim: the record leaves the pool until it changes. Idempotent.
+ * @throws NOT_FOUND; CONFLICT when the claim is lost
+ */
 export async function completeClaim(scope: WriteScope, baseId: string, id: string): Promise<Claim> {
   const row = await change(scope, COMPLETE, baseId, id)
   return toClaim(row, 'completed')
@@ -71,7 +83,7 @@ const SWEEP = statement(
      WHERE row_no IS NULL AND expires_at < now() - make_interval(days => ${LIMITS.claimDays}) LIMIT 5000))`,
 )
 
-/** Forgets claims that were over a week ago, a bounded number at a time. */
+/** Deletes claims that ended over a week ago, a bounded number per call. */
 export async function sweepClaims(db: Db): Promise<void> {
   await db.query(SWEEP, [])
 }

@@ -1,4 +1,4 @@
-/** Leases: refuses a write to a record that another worker has claimed. */
+/** Leases: rejects a write to a record that another worker has claimed. */
 import { DomainError } from '../../foundation/errors.ts'
 import { demand, demandSight } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
@@ -8,7 +8,7 @@ import { written } from '../record-store/record.ts'
 import { STATUS } from './status-sql.ts'
 
 export type ClaimStatus = 'active' | 'completed' | 'exhausted'
-/** A claim as every surface shows it. */
+/** A claim in the format of all surfaces. */
 export type Claim = {
   id: string
   recordType: string
@@ -29,7 +29,7 @@ export type ClaimRow = {
 }
 
 export const CLAIM_COLUMNS = `k.id, k.record_type, k.record_id, k.token_id, ${STATUS} AS shown, k.attempts, k.expires_at`
-/** Each claim's record, if it still has one. */
+/** Joins each claim with its record, if it exists. */
 export const ITS_RECORD =
   'LEFT JOIN LATERAL (SELECT version FROM plinth.record r WHERE r.row_no = k.row_no LIMIT 1) r ON true'
 
@@ -38,7 +38,10 @@ const FIND = statement(
   `SELECT ${CLAIM_COLUMNS} FROM plinth.claim k ${ITS_RECORD} WHERE k.base_id = $1 AND k.id = $2`,
 )
 
-/** The claim of a record the token may read. @throws NOT_FOUND alike for one that is unknown and one outside the grants */
+/**
+ * Finds the claim of a record that the token may read.
+ * @throws NOT_FOUND for an unknown claim and for one outside the grants alike
+ */
 export async function findClaim(scope: Scope, baseId: string, id: string, at = '/id'): Promise<ClaimRow> {
   demandSight(scope.access, baseId)
   const [row] = await scope.db.query<ClaimRow>(FIND, [baseId, id])
@@ -55,11 +58,11 @@ export async function findClaim(scope: Scope, baseId: string, id: string, at = '
   })
 }
 
-/** A record that was written under a claim. */
+/** A record written under a claim. */
 type Written = { id: string; recordType: string; version: number }
 
 /**
- * Why a claim that the token wanted to act under does not serve: it is of another token or record, or lost.
+ * Explains why the token cannot use a claim: it belongs to another token or record, or is lost.
  * @throws NOT_FOUND; FORBIDDEN without `write` on the record's type; CONFLICT
  */
 export async function refuseClaim(
@@ -96,8 +99,8 @@ const KEEP = statement(
    RETURNING 1 AS kept`,
 )
 /**
- * Runs a write of one record, and undoes it unless its writer holds the claim it names, on that record, when it is done.
- * What a holder writes is no change that brings the record back into the pool.
+ * Runs a write of one record, and rolls it back unless the writer holds the claim that it names on that
+ * record. A write by the holder does not return the record to the pool.
  * @throws NOT_FOUND, CONFLICT at `/claim_id`
  */
 export async function underClaim<S extends Scope, T extends Written>(
@@ -119,8 +122,9 @@ export async function underClaim<S extends Scope, T extends Written>(
 }
 
 /**
- * The same for a write that ends the record, and with it the claim: that is looked at before, under the record's lock, and
- * cannot pass to anybody else until the write is done. @throws NOT_FOUND, CONFLICT at `/claim_id`
+ * Variant for a write that deletes the record, and the claim with it. Checks the claim before the write,
+ * under the record's lock, so that it cannot pass to another worker in between.
+ * @throws NOT_FOUND, CONFLICT at `/claim_id`
  */
 export async function underClaimToEnd<S extends Scope, T>(
   scope: S,

@@ -9,7 +9,7 @@ import { scope } from '../query/record-source.ts'
 import { RECORD_COLUMNS, type RecordRow } from '../record-store/record.ts'
 import { attemptsBefore, keepsOut } from './status-sql.ts'
 
-/** Which records are asked for, in which order, and for how long. */
+/** The records to claim: filter, order and lease. */
 export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sort'> & {
   filter: BoundFilter | null
   leaseSeconds: number
@@ -17,13 +17,13 @@ export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sor
   tokenId: string
 }
 
-/** How many records are handed out: one for each id of a claim, and while they have room; `atLeast` of them always. */
+/** Number of records to claim: one per id, within the byte limit, but always at least `atLeast`. */
 export type ClaimRoom = { ids: readonly string[]; bytes: number; atLeast: number }
 
 /**
- * A record that was picked, with its claim, whose id is null when another came first; one row without a record when none
- * was. `is_cut` says of all of them that more records may match than were looked at, `is_full` that there was no room for
- * one that is free.
+ * A claimed record. The claim id is null when another worker was faster. A single row without a record means
+ * that none was found. `is_cut`: more records may match than were scanned. `is_full`: a free record exceeds
+ * the byte limit.
  */
 export type PickedRow = { is_cut: boolean; is_full: boolean } & (
   | { id: null }
@@ -32,9 +32,9 @@ export type PickedRow = { is_cut: boolean; is_full: boolean } & (
 )
 
 /**
- * Hands out the first records that are free, as many as there is room for, among the first `most` that match. Those that somebody
- * else is just taking are stepped over (SKIP LOCKED), so callers never wait for each other; whether a record is still
- * free is asked again by what writes its claim, as others may have committed since this statement began.
+ * Claims the first free records among the first `most` matches, within the limits. SKIP LOCKED
+ * skips records that others are claiming, so callers do not block each other. The INSERT of the claim checks
+ * again that the record is free, because other transactions may have committed since the snapshot.
  */
 export function claimStatement(
   query: ClaimQuery,
@@ -77,7 +77,7 @@ export function claimStatement(
    LEFT JOIN (picked r LEFT JOIN claimed d ON d.row_no = r.row_no) ON true ORDER BY r.n`)
 }
 
-/** Is any record free, whoever may be taking it now? */
+/** Checks whether any record is free, including records that others have locked. */
 export function anyFreeStatement(query: ClaimQuery, most: number | null): BoundStatement {
   const how = compileFor(query)
   const attempts = `${how.parameters.add(query.maxAttempts)}::int`
@@ -87,12 +87,13 @@ export function anyFreeStatement(query: ClaimQuery, most: number | null): BoundS
   )
 }
 
-/** The numbers of what may match, in order, and what each record has to meet to be handed out. */
+/** SQL for the candidate row numbers in order, and the conditions for a free record. */
 function freeRecords(query: ClaimQuery, how: Compiled, attempts: string, most: number | null) {
   const matches = query.filter && compileFilter(query.filter, how.target)
   return {
     numbers: numbersInOrder(query, how, most),
-    // The whole filter: a record that changed while its lock was awaited is tested again by these conditions alone.
+    // Repeat the complete filter: after a lock wait, PostgreSQL rechecks only these conditions on the new row
+    // version.
     conditions: all([
       'r.row_no = c.row_no',
       scope(query, how.parameters),

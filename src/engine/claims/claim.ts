@@ -12,7 +12,7 @@ import { type RecordItem, toRecord, written } from '../record-store/record.ts'
 import type { WriteScope } from '../write/write.ts'
 import { anyFreeStatement, type ClaimQuery, claimStatement, type PickedRow } from './claim-statement.ts'
 
-/** What a worker asks for. `filter` and `sort` are JSON as the caller wrote it; the rest has its standard when left out. */
+/** Claim arguments. `filter` and `sort` are JSON as sent; all arguments have defaults. */
 export type ClaimArgs = {
   filter?: unknown
   sort?: unknown
@@ -21,18 +21,26 @@ export type ClaimArgs = {
   maxAttempts?: number | null | undefined
 }
 type Claimed = { record: RecordItem; claim: { id: string; expiresAt: string; attempts: number } }
-/** The records that were handed out, at most `limit`; `truncated` when an answer has no bytes for more, whose number `limit` is then. */
+/**
+ * The claimed records, at most `limit`. `truncated` when the byte limit ended the response; `limit` is then
+ * their number.
+ */
 export type ClaimedRecords = { data: Claimed[]; limit: number; truncated?: boolean }
 
-/** How often others may come first before a caller is told that nothing was free. */
+/** Number of lost races before the result is empty. */
 const MAX_TRIES = 50
 const PAUSE_MS = 4
-/** How many of the first matches are looked at: more only while these are all taken. */
+/**
+ * Scan limits of successive attempts. A larger one applies only when all matches of the previous one are
+ * taken.
+ */
 const REACHES = [256, 4096, 65_536, null] as const
 
 /**
- * Hands out records that match, are active and free, each to one caller; none free is an empty list. It makes no version.
- * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN without `write`; NOT_FOUND without base or type
+ * Claims active, free records that match, each for one caller. Returns an empty list if none is free. Creates
+ * no record version.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN without `write`; NOT_FOUND without base or
+ * type
  */
 export async function claimRecords(
   scope: WriteScope,
@@ -67,7 +75,7 @@ export async function claimRecords(
 
 type Picked = { data: Claimed[]; bytes: number; isFull: boolean }
 
-/** Picks until it has enough, nothing is free or there is no room for more. */
+/** Claims records until there are enough, none is free, or the byte limit is reached. */
 async function pick(scope: WriteScope, query: ClaimQuery, limit: number, room: number): Promise<Picked> {
   const taken: Claimed[] = []
   let bytes = 0
@@ -88,7 +96,7 @@ async function pick(scope: WriteScope, query: ClaimQuery, limit: number, room: n
     const othersCameFirst = rows.some((row) => row.id !== null && row.claim_id === null)
     if (othersCameFirst) continue
     if (rows[0]?.is_cut) reach++
-    // What was passed over because somebody was at it may be free in a moment; only nobody goes away with nothing.
+    // A locked record may become free soon. Retry only if the result would be empty.
     else if (taken.length > 0 || !(await isAnyFree(scope, query, most))) break
     else await pause(Math.random() * PAUSE_MS * (tries + 1))
   }
@@ -105,7 +113,10 @@ function toClaimed(recordType: string, row: Extract<PickedRow, { claim_id: strin
   return { record: toRecord(recordType, row), claim: { id, expiresAt: written(expires_at), attempts } }
 }
 
-/** The seconds of a lease; null when none are given. @throws VALIDATION_ERROR */
+/**
+ * Validates the lease in seconds; null when omitted.
+ * @throws VALIDATION_ERROR
+ */
 export const readLease = (seconds: number | null | undefined): number | null =>
   typeof seconds === 'number' ? within('lease_seconds', seconds, LIMITS.leaseSecondsMax) : null
 

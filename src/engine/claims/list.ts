@@ -20,7 +20,7 @@ import { STATUS } from './status-sql.ts'
 
 type Row = ClaimRow & { shown: ClaimStatus; created_at: Date | string }
 
-/** The claims on records that the token may read, newest first: those that are lost are none any more. */
+/** Lists the claims on records that the token may read, newest first. Lost claims are not included. */
 export async function listClaims(
   scope: Scope,
   baseId: string,
@@ -46,7 +46,10 @@ export async function listClaims(
   return page.of(claims, total)
 }
 
-/** One claim. @throws NOT_FOUND, CONFLICT when it is lost */
+/**
+ * Reads one claim.
+ * @throws NOT_FOUND; CONFLICT when it is lost
+ */
 export async function getClaim(scope: Scope, baseId: string, id: string): Promise<Claim> {
   const row = await findClaim(scope, baseId, id)
   return row.shown === null ? refuseClaim(scope, baseId, id) : toClaim(row, row.shown)
@@ -72,7 +75,7 @@ function conditionsFor(
   const wanted = status === null ? 'IS NOT NULL' : `= ${parameters.add(status)}`
   return [
     `k.base_id = ${parameters.add(baseId)} AND k.row_no IS NOT NULL AND (${STATUS}) ${wanted}`,
-    // What an index knows: open claims are few, completed ones may be many.
+    // Enables the partial index: open claims are few, completed ones may be many.
     ...(status === null || status === 'completed' ? [] : [`k.status <> 'completed'`]),
     ...(types === '*' ? [] : [`k.record_type = ANY (${parameters.add([...types])}::text[])`]),
   ].join(' AND ')

@@ -1,21 +1,21 @@
 /**
- * What a row of `plinth.claim` means, as SQL. A record is compared by its version: a claim that is completed or exhausted
- * keeps the record out of the pool only until somebody else changes it.
+ * SQL expressions for the state of a row of `plinth.claim`. A completed or exhausted claim keeps its record
+ * out of the pool only until another writer changes the record, which its version shows.
  */
 
-/** Has `k` been handed out as often as it may be? Null is no. */
+/** Whether claim `k` has reached the maximum number of attempts. Null counts as false. */
 const isUsedUp = (most: string): string => `coalesce(k.attempts >= ${most}, false)`
 
-/** Does the claim `k` of the record `r` keep it from being handed out? `most` is a bound of the attempts; null for none. */
+/** Whether claim `k` keeps record `r` out of the pool. `most` limits the attempts; null for no limit. */
 export const keepsOut = (most: string): string => `CASE WHEN k.status = 'completed' THEN k.version = r.version
      WHEN k.status = 'held' AND k.expires_at > now() THEN true
      ELSE k.version = r.version AND ${isUsedUp(`least(k.max_attempts, ${most})`)} END`
 
-/** How often the record `r` was handed out before, for the sake of the work that the claim `k` was about. */
+/** Number of earlier attempts on record `r` for the same work as claim `k`. */
 export const attemptsBefore = (most: string): string => `CASE WHEN k.status = 'completed'
      OR (k.version <> r.version AND ${isUsedUp(`least(k.max_attempts, ${most})`)}) THEN 0 ELSE k.attempts END`
 
-/** The status of the claim `k` of the record `r` as it is shown; null when the claim is lost. */
+/** Status of claim `k` of record `r`; null when the claim is lost. */
 export const STATUS = `CASE WHEN k.row_no IS NULL THEN NULL
      WHEN k.status = 'completed' THEN CASE WHEN k.version = r.version THEN 'completed' END
      WHEN k.status = 'held' AND k.expires_at > now() THEN 'active'

@@ -2,16 +2,16 @@ import { statement } from '../database/client.ts'
 import { ENTER, entriesWanted } from '../indexes/entries.ts'
 import { textEntries } from '../search/entries.ts'
 
-/** How many records a batch of a build reads; each batch is one short transaction. */
+/** Records per build batch. Each batch is one short transaction. */
 export const BATCH = 1000
-/** The same for an index of words, whose batches hold off the writers of their records. */
+/** Batch size for full-text indexes, whose batches block writers of their records. */
 export const TEXT_BATCH = 200
-/** How many groups of duplicates are shown, and how many records of each. */
+/** Maximum number of duplicate groups to report, and of records in each. */
 export const MOST_DUPLICATES = 10
 
 const THIS_INDEX = 'd.id = $3::bigint'
 
-/** The index while it is being built. Two builds of it take turns. */
+/** Locks the index that is being built, so that concurrent builds take turns. */
 export const LOCK_BUILDING = statement(
   'lock_building_index',
   `SELECT kind, built_to, duplicates FROM plinth.record_type_index
@@ -19,8 +19,8 @@ export const LOCK_BUILDING = statement(
 )
 
 /**
- * Enters the next records after `$4`, and remembers how far it came. The records are held against deletion only; where a
- * writer has entered one already, its entry is as new as ours or newer. `entered` counts those entered here.
+ * Indexes the next records after `$4` and stores the progress. Locks the records against deletion only: an
+ * existing entry was made by a writer and is at least as recent. `entered` counts the new entries.
  */
 export const ENTER_BATCH = statement(
   'build_index_batch',
@@ -35,7 +35,7 @@ export const ENTER_BATCH = statement(
    SELECT (SELECT count(*) FROM w)::int AS seen, (SELECT count(*) FROM entered)::int AS entered, max(id) AS last FROM w`,
 )
 
-/** The same for an index of words. The records are held against writers: the entries made here replace what there is. */
+/** Variant for a full-text index. Locks the records against writers, because it replaces existing entries. */
 export const ENTER_TEXT_BATCH = statement(
   'build_text_index_batch',
   `WITH w AS MATERIALIZED (
@@ -48,7 +48,7 @@ export const ENTER_TEXT_BATCH = statement(
    SELECT count(*)::int AS seen, count(*)::int AS entered, max(id) AS last FROM w`,
 )
 
-/** Enters those of the records `$4` that have no entry, now that what kept them out is gone. */
+/** Indexes those of the records `$4` that have no entry, after their conflicting entry is gone. */
 export const ENTER_AGAIN = statement(
   'enter_again',
   `WITH w AS MATERIALIZED (
@@ -58,8 +58,9 @@ export const ENTER_AGAIN = statement(
 )
 
 /**
- * The records after `$4` up to `$5`, or those of `$6`, that have no entry, each with the one that has its values; null when
- * that one has others by now. Entries are looked up by subqueries: as joins the plan may read all of the index for each.
+ * Finds the records after `$4` up to `$5`, or those of `$6`, without an entry, each with the record that has
+ * the same values; null when there is none any more. Uses subqueries, because with joins the planner may scan
+ * the complete index for each row.
  */
 export const FIND_WITHOUT = statement(
   'find_without_entry',
@@ -77,7 +78,7 @@ export const FIND_WITHOUT = statement(
    ORDER BY wanted.id LIMIT ${MOST_DUPLICATES * MOST_DUPLICATES}`,
 )
 
-/** What the record holds in the fields of the index, in their order. */
+/** The record's values of the index fields, in order. */
 export const VALUES_OF = statement(
   'index_values_of',
   `SELECT r.id, (
@@ -96,7 +97,7 @@ export const KEEP_DUPLICATES = statement(
   `UPDATE plinth.record_type_index SET duplicates = $4::jsonb WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint`,
 )
 
-/** Begins the build again. */
+/** Restarts the build. */
 export const RESTART_BUILD = statement(
   'restart_build',
   `UPDATE plinth.record_type_index SET built_to = NULL, duplicates = NULL
@@ -109,7 +110,7 @@ export const MARK_READY = statement(
    WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint`,
 )
 
-// The revision rises, so that no writer goes on to write its entries.
+// Raises the revision, so that writers stop writing entries.
 export const MARK_FAILED = statement(
   'mark_index_failed',
   `WITH t AS (UPDATE plinth.record_type SET revision = revision + 1 WHERE base_id = $1 AND id = $2)
@@ -117,7 +118,7 @@ export const MARK_FAILED = statement(
    WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint`,
 )
 
-/** The indexes whose build is not at its end, but for those that somebody is just at. */
+/** Indexes with an unfinished build, except those that another process is building. */
 export const LIST_BUILDING = statement(
   'list_building_indexes',
   `SELECT base_id AS base, record_type AS type, id::text AS index FROM plinth.record_type_index WHERE status = 'building' FOR UPDATE SKIP LOCKED`,
@@ -132,7 +133,10 @@ const takeOut = (name: string, table: string, most: number) =>
      SELECT count(*)::int AS gone FROM gone`,
   )
 
-/** Each takes out some of what an index that is gone has left: its entries, those of words, and the words it has seen. */
+/**
+ * Statements that each delete a batch of a dropped index: its entries, its full-text entries, and its
+ * collected words.
+ */
 export const TAKE_OUT = [
   takeOut('drop_index_entries', 'record_index', 5000),
   takeOut('drop_text_entries', 'record_text', 1000),

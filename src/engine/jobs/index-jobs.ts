@@ -27,9 +27,9 @@ type Key = readonly [base: string, type: string, index: string]
 type Step = 'more' | 'judge' | 'over'
 
 /**
- * Enters all records that exist, a batch after the other, while writers enter what they write. What is done stays done
- * when the process dies; the build goes on after it.
- * @throws when `signal` asks to stop before the end
+ * Builds an index in batches, while concurrent writers index their own records. Resumable: progress survives
+ * a crash.
+ * @throws when `signal` stops it before the end
  */
 export async function buildIndex(
   db: Db,
@@ -69,8 +69,8 @@ async function buildBatch(tx: Db, key: Key): Promise<Step> {
 type Which = readonly [after: string, last: string | null, ids: readonly string[]]
 
 /**
- * The records that others keep out of a unique index. Who is without an entry and kept out by none was so a moment ago,
- * by one that a writer has changed or deleted since: it is entered, or kept out by a third.
+ * Returns the records that duplicates keep out of a unique index. A missing entry without a duplicate is the
+ * result of a race: a writer has just changed or deleted the duplicate. Indexes such records again.
  */
 async function enterOrRefuse(tx: Db, key: Key, which: Which): Promise<Refused[]> {
   for (;;) {
@@ -81,7 +81,10 @@ async function enterOrRefuse(tx: Db, key: Key, which: Which): Promise<Refused[]>
   }
 }
 
-/** Decides on an index with duplicates while nobody writes: some may have been mended since they were found. */
+/**
+ * Decides under a lock that blocks writers whether an index with duplicates failed. Some duplicates may have
+ * been resolved since.
+ */
 async function judge(tx: Db, key: Key): Promise<Step> {
   const [base, type, index] = key
   await lockType(tx, base, type)
@@ -99,13 +102,16 @@ async function judge(tx: Db, key: Key): Promise<Step> {
   return 'over'
 }
 
-/** Asks again for all builds that are not at their end, for those whose process died. One that goes on is not disturbed. */
+/** Enqueues all unfinished builds again, after a crash. Does not disturb a running one. */
 export async function resumeBuilds(db: Db): Promise<void> {
   for (const key of await db.query<IndexKey>(LIST_BUILDING, []))
     await enqueue(db, 'build_index', key, `build:${key.index}`)
 }
 
-/** Deletes the entries of an index that nobody reads or writes any more, some at a time. @throws when asked to stop */
+/**
+ * Deletes the entries of a dropped index in batches.
+ * @throws when the job is stopped
+ */
 export async function dropIndexEntries(
   db: Db,
   { base, index }: Jobs['drop_index_entries'],
@@ -118,12 +124,12 @@ export async function dropIndexEntries(
     }
 }
 
-/** A record that a unique index has no entry of, and the one that has its values. */
+/** A record without an entry in a unique index, and the record with the same values. */
 type Refused = { id: string; holder: string }
 
 const MOST_CHARS = 200
 
-/** The groups found so far, with more refused records in them: ten groups at most, of ten records at most each. */
+/** Merges duplicates into the groups found so far: at most ten groups of at most ten records. */
 async function gather(
   db: Db,
   key: readonly [base: string, type: string, index: string],
@@ -146,7 +152,7 @@ async function gather(
   return [...groups.values()]
 }
 
-/** A value that is long is shown by its beginning. */
+/** Truncates a long value. */
 function shortened(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : value

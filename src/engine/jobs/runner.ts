@@ -11,25 +11,25 @@ import { buildIndex, dropIndexEntries, resumeBuilds } from './index-jobs.ts'
 import { renewStatistics, watchStatistics } from './statistics.ts'
 
 type Log = { warn(fields: object, message: string): void }
-/** The runner of jobs in this process; others may run beside it on the same database. */
+/** The job runner of this process. Several may share a database. */
 export type JobRunner = {
-  /** Takes jobs from now on, also after the database was away. */
+  /** Starts to process jobs. Restarts after a database outage. */
   start(): void
-  /** Stops taking jobs, and leaves those in progress to be taken up again. */
+  /** Stops processing. Unfinished jobs are retried later. */
   close(): Promise<void>
 }
 
 const CONCURRENCY = 2
-/** A connection that listens, and one for each job to be taken and given back. */
+/** One LISTEN connection, and one for each concurrent job. */
 const POOL_SIZE = CONCURRENCY + 1
-/** New jobs are announced; this is for those whose time comes later. */
+/** Polling interval for delayed jobs. New jobs are announced by NOTIFY. */
 const POLL_MS = 2000
-/** What is done at its time by one of the processes on the database: each hour, at seven past. */
+/** Schedule of recurring jobs, run by one process per database: hourly at minute 7. */
 const CRONTAB = '7 * * * * purge_histories'
 const RESTART_MS = 1000
 const RESUME_MS = 60_000
 
-/** Readies a runner on connections of its own. */
+/** Creates a runner with its own connections. */
 export function openJobs(db: Db, connectionString: string, log: Log): JobRunner {
   const pool = openPool(connectionString, log)
   const stop = new AbortController()
@@ -87,7 +87,7 @@ async function keepWorking(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log)
 }
 
 async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<Runner> {
-  // Loaded when it is wanted, after the server listens.
+  // Lazy import, after the server listens.
   const { Logger, run } = await import('graphile-worker')
   const quiet = new Logger(() => (level, message) => {
     if ((level === 'error' || level === 'warning') && !signal.aborted)
@@ -104,7 +104,7 @@ async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Prom
   })
 }
 
-/** Payloads are what `enqueue` was given, so each task gets its own. */
+/** Safe cast: each task receives the payload that `enqueue` stored for it. */
 type AnyTask = (db: Db, payload: unknown, signal: AbortSignal) => Promise<void>
 
 const tasks = (db: Db, signal: AbortSignal): TaskList =>
@@ -115,10 +115,10 @@ const tasks = (db: Db, signal: AbortSignal): TaskList =>
     ]),
   )
 
-/** Does a job. It may be done more than once; told to stop it throws, and the job is done again later. */
+/** Handler of a job. Runs at least once. On abort it throws, and the job is retried later. */
 type Task<Name extends JobName> = (db: Db, payload: Jobs[Name], signal: AbortSignal) => Promise<void>
 
-/** What does each kind of job. */
+/** The handlers, by job name. */
 const TASKS: { [Name in JobName]: Task<Name> } = {
   build_index: buildIndex,
   drop_index_entries: dropIndexEntries,

@@ -1,7 +1,7 @@
 import { type Db, statement } from '../database/client.ts'
 import { enqueue } from '../database/enqueue-job.ts'
 
-/** The tables that grow with what users write. */
+/** Tables that grow with user data. */
 const TABLES = [
   'record',
   'record_index',
@@ -13,7 +13,10 @@ const TABLES = [
 ] as const
 type Table = (typeof TABLES)[number]
 
-/** The tables that have grown by a tenth, and by so many rows, since their statistics were made. Reads counters only. */
+/**
+ * Tables that have grown by 10% and by a minimum number of rows since their last ANALYZE. Reads only
+ * counters.
+ */
 const OUTGROWN = statement(
   'outgrown_statistics',
   `SELECT t.name FROM unnest($1::text[]) AS t (name), pg_class c
@@ -26,12 +29,12 @@ async function outgrown(db: Db): Promise<Table[]> {
   return rows.map(({ name }) => name)
 }
 
-/** A table that autovacuum or another process is just at is left to it. */
+/** SKIP_LOCKED skips a table that autovacuum or another process is analyzing. */
 const ANALYZE: Readonly<Record<Table, ReturnType<typeof statement>>> = Object.fromEntries(
   TABLES.map((name) => [name, statement('', `ANALYZE (SKIP_LOCKED) plinth.${name}`)]),
 ) as Record<Table, ReturnType<typeof statement>>
 
-/** The job: renews the planner statistics of the tables that have outgrown them. */
+/** Job: updates the planner statistics of tables that have outgrown them. */
 export async function renewStatistics(db: Db, _: object, signal: AbortSignal): Promise<void> {
   for (const name of await outgrown(db)) {
     signal.throwIfAborted()
@@ -44,8 +47,8 @@ const FIRST_PAUSE_MS = 4000
 const LONGEST_PAUSE_MS = 10 * 60_000
 
 /**
- * Looks for tables that have outgrown their statistics, and asks for the job when there are some. While there always are,
- * as during an import, or where the login may not analyze, it looks less and less often. Answers how to stop.
+ * Periodically checks for outdated statistics and enqueues the job. Backs off while each check finds some, as
+ * during an import or when the login may not analyze. Returns a function to stop.
  */
 export function watchStatistics(db: Db): () => void {
   let pause = FIRST_PAUSE_MS
@@ -59,7 +62,7 @@ export function watchStatistics(db: Db): () => void {
       await enqueue(db, 'renew_statistics', {}, 'statistics')
     } else pause = FIRST_PAUSE_MS
   }
-  // Plans hold without statistics, so a look that fails is only made again.
+  // Ignore failures: statistics are optional, and the next check tries again.
   const timer = setInterval(() => void look().catch(() => {}), LOOK_MS).unref()
   return () => clearInterval(timer)
 }
