@@ -1,4 +1,4 @@
-/** Composition root of the engine: opens and closes the services that a scope has. */
+/** Composition root of the engine: opens and closes the services of a scope. */
 import { LIMITS } from '../foundation/limits.ts'
 import { compileAccess } from './access/access.ts'
 import { actorOf, type Principal, type Session, vouchedSession } from './access/session.ts'
@@ -28,41 +28,41 @@ export type EngineOptions = {
   connectionString: string
   adminToken: AdminToken
   recordBytes?: number
-  /** Bytes of records that a batch writes or answers. */
+  /** Maximum bytes of records that a batch writes or returns. */
   batchBytes?: number
-  /** Bytes at which a page ends. */
+  /** Byte limit of a page. */
   pageBytes?: number
-  /** How many connections to the database there are, and how long a statement or a transaction may take. */
+  /** Pool size, and the timeout of a statement or a transaction. */
   connections?: number
   timeoutMs?: number
-  /** Bounds of the SQL endpoint; false switches it off. */
+  /** Limits of the SQL endpoint; false disables it. */
   sql?: SqlLimits | false
   log: Log
 }
 
-/** The domain, opened on one database. */
+/** The engine, opened on one database. */
 export type Engine = {
-  /** The rights of a raw token; undefined when it is unknown or expired. */
+  /** Authenticates a raw token. Returns undefined when it is unknown or expired. */
   authenticate(token: string): Promise<Session | undefined>
-  /** The rights of one for whom an issuer vouches. */
+  /** Session of an identity verified by an OAuth issuer. */
   vouched(principal: Principal): Session
   scope(session: Session, via: Via, requestId: string, closed?: () => AbortSignal, hold?: Hold): Scope
-  /** What keeps SQL statements to their grants. */
+  /** Isolation level of the SQL endpoint. */
   sqlIsolation(): Isolation | 'off'
-  /** Ends what goes on without end: the streams of those who follow the log. */
+  /** Ends all open change streams. */
   endStreams(): void
-  /** Begins to do the work that is done beside requests. */
+  /** Starts the background jobs. */
   startJobs(): void
-  /** What the database can do now. */
+  /** Current readiness of the database. */
   readiness(): Promise<Found>
-  /** Connections in use, what waits for one, and how often none was free in time. */
+  /** Connections in use, queued work, and the number of rejections so far. */
   load(): { running: number; waiting: number; refused: number }
   close(): Promise<void>
 }
 
 const SWEEP_MS = 10 * 60_000
 
-/** Migrates the database, opens connections and caches, and makes sure of the admin token. */
+/** Opens the engine: migrates the database, opens connections and caches, and ensures the admin token. */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { connectionString, log } = options
   const applied = await migrate(connectionString)
@@ -139,7 +139,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Surfaces that make an answer in one piece, or cut it further, read less. */
+/** Response budget. Surfaces that buffer or further truncate a response get a smaller one. */
 function budgetOf(via: Via, pageBytes: number, hold: Hold | undefined): AnswerBudget {
   if (via === 'mcp')
     return new AnswerBudget(Math.min(pageBytes, LIMITS.mcpPageBytes), LIMITS.mcpAnswerBytes, hold)

@@ -1,37 +1,37 @@
 import type { EndpointTool, LinkOperation, ToolOperation } from '../../contract/endpoint-shapes.ts'
 
-/** A tool of one type as an endpoint serves it. */
+/** A typed tool of an endpoint. */
 export type ServedTool = {
   name: string
   recordType: string
   operation: ToolOperation
-  /** What the author says instead of the type's description; of the only tool of a selection it is all there is to say. */
+  /** The author's text in place of the type's description. `isOnly`: the selection has a single tool. */
   description: { text: string | null; isOnly: boolean }
   bounds: Bounds
 }
-/** What a tool can see and write of its type; null is all of it, and no defaults. */
+/** Row and field policy of a tool; null for no restriction and no defaults. */
 export type Bounds = { filter: object | null; fields: readonly string[] | null; defaults: object | null }
 
 export type ServedLink = { name: string; relType: string; operation: LinkOperation }
 
-/** An endpoint with its toolsets taken in, ready to be asked about its tools. */
+/** An endpoint with the tools of its toolsets, ready for look-ups. */
 export type CompiledEndpoint = {
   id: string
   enabled: boolean
-  /** Differs whenever its tools may. */
+  /** Changes whenever its tools may have changed. */
   stamp: string
   instructions: string | null
   tools: readonly ServedTool[]
   links: readonly ServedLink[]
-  /** What a batch may do, in its own words; null for no batch. */
+  /** The operations that a batch allows; null for no batch tool. */
   batch: { operations: readonly string[] | null } | null
   sqlQuery: boolean
   resources: boolean
-  /** Names that tools had before, to later ones. */
+  /** Aliases of renamed tools, to their later names. */
   formerNames: ReadonlyMap<string, string>
 }
 
-/** The selection's bounds. */
+/** Extracts the policy of a tool selection. */
 export const boundsOf = ({ filter, fields, defaults }: EndpointTool): Bounds => ({
   filter: filter ?? null,
   fields: fields ?? null,

@@ -2,30 +2,33 @@ import type { Column } from '../../contract/record-columns.ts'
 import type { FieldPath } from './field-path.ts'
 
 export type IndexKind = 'btree' | 'unique' | 'text'
-/** `building`: entries are being made. `ready`: there is one for every record. `failed`: records share a unique value. */
+/**
+ * `building`: entries are being created. `ready`: every record has one. `failed`: records share a unique
+ * value.
+ */
 export type IndexStatus = 'building' | 'ready' | 'failed'
 
-/** One field of an index, resolved: a column of the record, or a path into its data. */
+/** A resolved index field: a column of the record, or a path into its data. */
 export type IndexField = {
   readonly field: string
   readonly column: Column | null
   readonly path: FieldPath | null
   readonly direction: 'asc' | 'desc'
-  /** The zone in which the field's values are read as instants; null when they are not. */
+  /** Time zone for parsing values as instants; null if the values are not times. */
   readonly zone: string | null
 }
 
-/** A declared index as reads and writes need it. */
+/** A declared index in the form for reads and writes. */
 export type CompiledIndex = {
   readonly id: string
   readonly kind: IndexKind
   readonly status: IndexStatus
-  /** Some key was too long for an entry and is cut: the index finds values, and no longer orders them. */
+  /** Some key exceeded the entry size and is truncated. The index then supports equality but not order. */
   readonly hasCut: boolean
   readonly fields: readonly IndexField[]
 }
 
-/** The indexes of a type `t`, in the order they were declared, as JSON of CompiledIndex. */
+/** Indexes of type `t` in declaration order, as JSON of CompiledIndex. */
 export const COMPILED_INDEXES = `(
   SELECT coalesce(json_agg(json_build_object(
     'id', i.id::text, 'kind', i.kind, 'status', i.status, 'hasCut', i.has_cut, 'fields', i.fields) ORDER BY i.position), '[]')

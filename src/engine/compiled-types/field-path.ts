@@ -4,9 +4,9 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/index.ts'
 
-/** A step into data: a property, an array position, or (null) any element of an array. */
+/** Path into data. A segment is a property, an array index, or null for any array element. */
 export type FieldPath = readonly (string | number | null)[]
-/** A field of what has the columns `C` beside its data; without other word, of a record. */
+/** A column `C` or a path into data. The default columns are those of a record. */
 export type Field<C extends string = Column> =
   | { kind: 'column'; column: C }
   | { kind: 'data'; path: FieldPath }
@@ -17,7 +17,10 @@ const SEGMENT = /\.([^.[\]"]+)|\[(\d{1,9})\]|\[(\])|\[("(?:[^"\\]|\\.)*")\]/y
 /** Reads `status`, `data.a.b`, `data.items[0].sku`, `data.items[].sku` or `data["odd.key"]`. @throws VALIDATION_ERROR at `at` */
 export const parseField = (text: unknown, at: string): Field => readField(text, at, COLUMNS)
 
-/** The same of what has other columns beside its data. @throws VALIDATION_ERROR at `at` */
+/**
+ * Parses a field of a resource with other columns.
+ * @throws VALIDATION_ERROR at `at`
+ */
 export function readField<C extends string>(text: unknown, at: string, columns: readonly C[]): Field<C> {
   if (typeof text !== 'string' || text.length > LIMITS.fieldChars)
     throw badField(at, 'Write a field as "status" or "data.amount".')

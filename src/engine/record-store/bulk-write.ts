@@ -5,7 +5,7 @@ import { variantFor, type WriteStatement } from '../indexes/index.ts'
 import type { WrittenRow } from './put-statements.ts'
 
 export type RecordKey = { baseId: string; recordType: string; id: string }
-/** A plain write of one record: validated against `type`, its pair left alone, on no condition. */
+/** Unconditional write of one record: validated against `type`, keeps the pair. */
 export type PlainWrite = {
   type: CompiledType
   id: string
@@ -15,7 +15,7 @@ export type PlainWrite = {
 
 type Results = (WrittenRow | undefined | Error)[]
 
-/** Groups of one base, type and author; of two writes of one record the second comes after. */
+/** Groups writes by base, type and author. Two writes of one record run in order. */
 export async function writeAll(db: Db, how: WriteStatement, all: readonly PlainWrite[]): Promise<Results> {
   const results: Results = new Array(all.length).fill(undefined)
   const groups = new Map<string, number[]>()
@@ -33,7 +33,10 @@ export async function writeAll(db: Db, how: WriteStatement, all: readonly PlainW
   return results
 }
 
-/** A group that fails is run again one by one, so that nobody fails for another. */
+/**
+ * Writes a group. If it fails, retries its writes individually, so that one failure does not affect the
+ * others.
+ */
 async function writeGroup(
   db: Db,
   how: WriteStatement,
@@ -47,7 +50,7 @@ async function writeGroup(
     const byId = new Map(rows.map((row) => [row.id, row]))
     for (const index of group) results[index] = byId.get((all[index] as PlainWrite).id)
   } catch (failure) {
-    // When the database was lost nobody knows what it did: to write again might be to write twice.
+    // After a lost connection the outcome is unknown, and a retry could write twice.
     const isFinal = group.length === 1 || failure instanceof DomainError
     for (const index of group)
       results[index] = isFinal
@@ -56,7 +59,7 @@ async function writeGroup(
   }
 }
 
-/** One write by itself. */
+/** Runs a single write. */
 export const writeOne = async (
   db: Db,
   how: WriteStatement,

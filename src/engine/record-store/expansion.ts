@@ -2,17 +2,20 @@ import { isTypeId } from '../../contract/ids.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 
-/** One step along a relationship type: to what it points at, or, incoming, to what points here. */
+/** One step along a relationship type: to its target, or, if incoming, to its source. */
 export type ExpandStep = { relType: string; incoming: boolean }
 
-/** What a record is linked with, by the step: `owner`, `~member`. */
+/** Linked records by step, such as `owner` or `~member`. */
 export type Expansion = {
   _expanded: Record<string, { relationship: object; record: object }[]>
-  /** The steps of which there is more than is shown. */
+  /** Steps with more links than shown. */
   _expanded_truncated?: string[]
 }
 
-/** Reads `owner.company` or `~member`: at most 3 levels each. @throws VALIDATION_ERROR */
+/**
+ * Parses paths such as `owner.company` or `~member`, at most 3 levels each.
+ * @throws VALIDATION_ERROR
+ */
 export function parseExpand(raw: readonly string[], at: string): readonly (readonly ExpandStep[])[] {
   if (raw.length === 0 || raw.length > LIMITS.expandPaths)
     throw invalid({

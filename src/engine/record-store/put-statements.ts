@@ -4,9 +4,9 @@ import { writeStatement } from '../indexes/index.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
 
 /**
- * One upsert in one statement. It holds the type's row (KEY SHARE) at the revision the data was validated against,
- * finds the target by pair, then by id, writes record and change together, and names what happened in `kind`.
- * `retry` means another writer came between; `stale_type` that the schema has changed.
+ * Upsert in one statement. Locks the type's row (KEY SHARE) at the revision the data was validated against,
+ * finds the target by pair, then by id, writes record and log entry together, and returns the outcome as
+ * `kind`. `retry` means a race with another writer; `stale_type` means that the schema has changed.
  */
 export const PUT = writeStatement(
   'put_record',
@@ -55,13 +55,13 @@ export const PUT = writeStatement(
      WHERE NOT EXISTS (SELECT FROM t) AND NOT EXISTS (SELECT FROM w)`,
 )
 
-/** A row of what a writing statement did. */
+/** Result row of a writing statement. */
 export type WrittenRow = RowButData
 
 /**
- * The commonest write in a third of the work, for any number of records of one type: an update of those with the ids,
- * their pairs left as they are. Locked in the order of their ids, so that two groups never wait for each other.
- * The arrays stand in subqueries: seeing how long they are, the database would plan each of these statements anew.
+ * Bulk update of records of one type by id, for the most common write, at a third of the cost. Keeps the
+ * pairs. Locks in id order against deadlocks. The arrays are in subqueries, because the planner would create
+ * a custom plan for each array length.
  */
 export const UPDATE_MANY = writeStatement(
   'update_records',
@@ -83,7 +83,10 @@ export const UPDATE_MANY = writeStatement(
    SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )
 
-/** A creation that meets nobody: no row when the id or the pair is taken, or the type has another revision. */
+/**
+ * Insert without conflict handling. Returns no row when the id or the pair is taken, or the revision of the
+ * type is stale.
+ */
 export const CREATE = writeStatement(
   'create_record',
   (entries) => `WITH ty AS MATERIALIZED (
@@ -101,7 +104,7 @@ export const CREATE = writeStatement(
    SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )
 
-/** The same for any number of records under ids that the server has just made, and without pairs. */
+/** Bulk insert of records with server-generated ids and without pairs. */
 export const CREATE_MANY = writeStatement(
   'create_records',
   (entries) => `WITH ty AS MATERIALIZED (

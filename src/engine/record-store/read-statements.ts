@@ -1,7 +1,7 @@
 import { statement, timed } from '../database/client.ts'
 import { RECORD_COLUMNS } from './record.ts'
 
-/** One record by its key. */
+/** Reads one record by key. */
 export const GET = timed(
   statement(
     'get_record',
@@ -9,7 +9,9 @@ export const GET = timed(
   ),
 )
 
-/** Many records by their keys; `n` counts the keys from 1. Lateral, so that each key is an index look-up in any plan. */
+/**
+ * Reads many records by key; `n` numbers the keys from 1. The lateral join forces index look-ups in any plan.
+ */
 export const GET_MANY = timed(
   statement(
     'get_records',
@@ -20,8 +22,8 @@ export const GET_MANY = timed(
   ),
 )
 
-/** One record by its key, held until the transaction ends. */
-// The type before the record, as every writer locks them, so that two never wait for each other.
+/** Reads one record by key and locks it until the transaction ends. */
+// Lock the type before the record, in the lock order of all writers, against deadlocks.
 export const LOCK = statement(
   'lock_record',
   `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)

@@ -3,7 +3,7 @@ import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Expansion } from './expansion.ts'
 
-/** A record as every surface shows it. */
+/** A record in the format of all surfaces. */
 export type RecordItem = {
   id: string
   recordType: string
@@ -13,18 +13,18 @@ export type RecordItem = {
   version: number
   status: 'active' | 'cancelled'
   cancelledAt: string | null
-  /** False when the type's schema, changed since, refuses what the record holds; otherwise null. */
+  /** False when the record violates the current schema; otherwise null. */
   valid: false | null
   createdAt: string
   updatedAt: string
   operation?: 'created' | 'updated' | 'unchanged'
-  /** How well it matches the search of a list; null without one. */
+  /** Relevance in a full-text search; null without a search. */
   searchScore?: number | null
-  /** What it is linked with, where that was asked for. */
+  /** Linked records, on request. */
   expansion?: Expansion | undefined
 }
 
-/** A record as REST and MCP show it. */
+/** A record in the format of REST and MCP. */
 export type RecordRowView = {
   id: string
   record_type: string
@@ -37,7 +37,7 @@ export type RecordRowView = {
   status: 'active' | 'cancelled'
   cancelled_at: string | null
   valid?: false
-  /** How well it matches a search: higher is better. */
+  /** Relevance in a full-text search: higher is better. */
   _search_score?: number
 }
 
@@ -53,16 +53,16 @@ export type RecordRow = {
   updated_at: Time
 }
 
-/** A time of a row: in a transaction the ORM makes a date of it. */
+/** A timestamp of a row. In a transaction, the ORM returns a Date. */
 type Time = Date | string
 export const written = (time: Time): string => (typeof time === 'string' ? time : time.toISOString())
 
-/** The columns of a row whose data is known already. */
+/** Columns of a row without its data, for when the data is known. */
 export const COLUMNS_BUT_DATA =
   'id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at'
 export type RowButData = Omit<RecordRow, 'data'>
 
-/** The columns of a RecordRow. */
+/** Columns of a RecordRow. */
 export const RECORD_COLUMNS =
   'id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at'
 
@@ -100,7 +100,7 @@ export function toView(recordType: string, row: RecordRow & { score?: number }):
   return view
 }
 
-/** A record as REST shows it, from what every surface shows. */
+/** Converts a record to the REST format. */
 export function viewOf(record: RecordItem): RecordRowView {
   const view: RecordRowView = {
     id: record.id,
@@ -118,7 +118,7 @@ export function viewOf(record: RecordItem): RecordRowView {
   return view
 }
 
-/** The same as JSON text, from a row whose data is JSON text. Ids and types need no escapes. */
+/** Serializes a row to the REST format, with its data as JSON text. Ids and types need no escaping. */
 export function toViewText(recordType: string, row: RecordRow & { score?: number }): string {
   const { cancelled_at } = row
   const cancelled = cancelled_at
@@ -130,10 +130,13 @@ export function toViewText(recordType: string, row: RecordRow & { score?: number
 export type Pair = { externalId: string; externalSource: string }
 export type PairInput = { externalId?: string | null | undefined; externalSource?: string | null | undefined }
 
-/** What of a record a patch reaches. */
+/** The parts of a record that a patch can change. */
 export type RecordState = { data: unknown } & PairInput
 
-/** The pair a write gives, its source defaulted; null when it gives none. @throws VALIDATION_ERROR */
+/**
+ * Reads the external pair of a write, with the default source; null if there is none.
+ * @throws VALIDATION_ERROR
+ */
 export function readPair({ externalId, externalSource }: PairInput): Pair | null {
   if (externalId === undefined || externalId === null) {
     if (externalSource === undefined || externalSource === null) return null
@@ -168,7 +171,10 @@ export function demandRecordId(id: string): void {
   })
 }
 
-/** The JSON text of a record's data, within its size. @throws VALIDATION_ERROR */
+/**
+ * Serializes a record's data and checks its size.
+ * @throws VALIDATION_ERROR
+ */
 export function dataText(data: unknown, maxBytes: number): string {
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw invalid({ path: '/data', code: 'type', message: 'data is an object.', expected: 'object' })

@@ -3,15 +3,15 @@ import { STAMP } from '../compiled-types/compiled-relationship-type.ts'
 import { statement } from '../database/client.ts'
 import type { RelationshipRow } from './relationship.ts'
 
-/** A link as its entry in the change log has it, of the row `link`. */
+/** The state of link row `link` for its log entry. */
 const stateOf = (link: string): string => `jsonb_build_object('rel_type', ${link}.rel_type,
        'source_record_type', ${link}.source_record_type, 'source_id', ${link}.source_id,
        'target_record_type', ${link}.target_record_type, 'target_id', ${link}.target_id,
        'data', ${link}.data, 'external_id', ${link}.external_id, 'external_source', ${link}.external_source)`
 
 /**
- * Inserts the entries of the links in `from`. `author` are four expressions: the placeholders that `authorship(scope)`
- * is bound to; `cause` is another one.
+ * Inserts log entries for the links in `from`. `author` has four expressions: the placeholders that
+ * `authorship(scope)` is bound to; `cause` is another one.
  */
 export const logLinks = (
   from: string,
@@ -36,9 +36,9 @@ const named = (link: string): string =>
   `CASE WHEN ${link}.id IS NOT NULL THEN jsonb_build_array(${[`id`, ...NAMES.split(', ')].map((name) => `${link}.${name}`).join(', ')}) END AS ${link}`
 
 /**
- * What stands where links are to be written, one row for each of them, counted by `n` from 1: the numbers of its ends,
- * the link between them (`held`), the link under its id (`same_id`) or its external pair (`same_pair`), and those that
- * a cardinality may put in its way. Lateral, so that each is an index look-up in any plan.
+ * Looks up the state for writing links, one row per link, numbered by `n` from 1: the row numbers of its
+ * ends, the existing link between them (`held`), the link with its id (`same_id`) or its external pair
+ * (`same_pair`), and links that conflict by cardinality. Lateral joins force index look-ups in any plan.
  */
 export const FIND_LINKS = statement(
   'find_links',
@@ -69,7 +69,7 @@ export const FIND_LINKS = statement(
      WHERE l.target_row = target.row_no AND l.rel_type = i.rel_type COLLATE "C" AND l.one_source LIMIT 1) other_source ON true`,
 )
 
-/** A link as a look-up names it: its id and type, then the type and id of either end. */
+/** Parameters of a look-up: the link's id and type, then the type and id of each end. */
 export type NamedLink = [
   id: string,
   relType: string,
@@ -98,16 +98,16 @@ const HOLD_TYPE = `ty AS MATERIALIZED (
 const WRITTEN = 'id, external_source, external_id, version, created_at, updated_at'
 const STALE = `SELECT 'stale_type', NULL, NULL, NULL, 0, now(), now() WHERE NOT EXISTS (SELECT FROM ty)`
 
-/** What a writing statement did: to which link, or that the type has another stamp than the links were held to. */
+/** Result row of a writing statement: the link, or that the stamp of its type is stale. */
 export type WrittenLink = Pick<
   RelationshipRow,
   'id' | 'external_source' | 'external_id' | 'version' | 'created_at' | 'updated_at'
 > & { kind: 'created' | 'updated' | 'unchanged' | 'stale_type' }
 
 /**
- * Creates links of one type. It holds the type (KEY SHARE) at the stamp they were held to, then their ends in the order
- * of their numbers; no row comes of a link whose end has gone, or that meets another in any unique index. The order of the
- * rows is that of their ends, so that two groups that share links do not wait for each other.
+ * Creates links of one type. Locks the type (KEY SHARE) at the stamp the links were validated against, then
+ * their ends by row number. Returns no row for a link whose end is gone, or that violates a unique index.
+ * Inserts in the order of the ends, against deadlocks between groups with common links.
  */
 export const CREATE_LINKS = statement(
   'create_links',
@@ -136,7 +136,7 @@ export const CREATE_LINKS = statement(
    UNION ALL ${STALE}`,
 )
 
-/** Replaces the data of links of one type, and their pairs where one is given; a `version` must be the current one. */
+/** Replaces the data of links of one type, and their pairs if given. A `version` must be the current one. */
 export const UPDATE_LINKS = statement(
   'update_links',
   `WITH ${HOLD_TYPE},
@@ -166,7 +166,10 @@ export const UPDATE_LINKS = statement(
    UNION ALL ${STALE}`,
 )
 
-/** Deletes links, each with its entry; of those with a version given only when it is the current one. Counted, so that all are locked first. */
+/**
+ * Deletes links with log entries. A `version` must be the current one. The count forces all locks before the
+ * deletion.
+ */
 export const DELETE_LINKS = statement(
   'delete_links',
   `WITH held AS MATERIALIZED (

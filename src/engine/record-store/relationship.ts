@@ -2,7 +2,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import type { Access } from '../access/access.ts'
 import { written } from './record.ts'
 
-/** A link as every surface shows it. */
+/** A link in the format of all surfaces. */
 export type Relationship = {
   id: string
   relType: string
@@ -14,7 +14,7 @@ export type Relationship = {
   externalId: string | null
   externalSource: string | null
   version: number
-  /** False when the type's schema, changed since, refuses what the link holds; otherwise null. */
+  /** False when the link violates the current schema of its type; otherwise null. */
   valid: false | null
   createdAt: string
   updatedAt: string
@@ -37,7 +37,7 @@ export type RelationshipRow = {
   updated_at: Date | string
 }
 
-/** The columns of a RelationshipRow. */
+/** Columns of a RelationshipRow. */
 export const RELATIONSHIP_COLUMNS =
   'id, rel_type, source_record_type, source_id, target_record_type, target_id, data, external_id, external_source, version, valid, created_at, updated_at'
 
@@ -57,7 +57,9 @@ export const toRelationship = (row: RelationshipRow): Relationship => ({
   updatedAt: written(row.updated_at),
 })
 
-/** The link with the keys that REST and MCP show; made without the ORM's help where links come with records. */
+/**
+ * Converts a link to the format of REST and MCP. Does not use the ORM, for links that are read with records.
+ */
 export const toRelationshipView = (row: RelationshipRow): object => ({
   id: row.id,
   rel_type: row.rel_type,
@@ -76,7 +78,7 @@ export const toRelationshipView = (row: RelationshipRow): object => ({
 
 type Ends = { source_record_type: string; target_record_type: string }
 
-/** May the token read both ends? A link with another end is out of sight. */
+/** Whether the token may read both ends. Otherwise the link is not visible. */
 export const maySeeLink = (access: Access, baseId: string, ends: Ends): boolean =>
   access.allows('read', baseId, ends.source_record_type) &&
   access.allows('read', baseId, ends.target_record_type)

@@ -7,23 +7,29 @@ import { GET, GET_MANY } from './read-statements.ts'
 import type { RecordRow } from './record.ts'
 
 /**
- * Requests that arrive together share a statement. What is asked in one turn of the event loop goes out at its end, so
- * nobody waits, and one alone goes alone. Permissions are asked before; a group never spans what is asked of them.
- * A transaction runs its statements itself.
+ * DataLoader-style batching: concurrent requests share a statement. Collects the requests of one turn of the
+ * event loop and sends them at its end, so batching adds no delay. The caller checks permissions before.
+ * A transaction bypasses batching.
  */
 export type Together = {
   readRecord(key: RecordKey): Promise<RecordRow | undefined>
-  /** Undefined when the record is absent, has this data, or its type has another revision: the caller finds out which. */
+  /**
+   * Undefined when the record is absent or unchanged, or the revision of its type is stale. The caller
+   * determines which.
+   */
   updateRecord(write: PlainWrite): Promise<WrittenRow | undefined>
-  /** Under an id the server has just made. Undefined when the type has another revision. */
+  /** Creates under a server-generated id. Undefined when the revision of the type is stale. */
   createRecord(write: PlainWrite): Promise<WrittenRow | undefined>
 }
 
 const MAX_GROUP = 64
-/** Data of one record of a group, at most; larger ones go alone. So do those that a unique index may refuse. */
+/**
+ * Maximum data size of a record in a batch. Larger records, and records with unique indexes, are written
+ * individually.
+ */
 const MAX_GROUP_TEXT = 16 * 1024
 
-/** Writes may wait for a lock, and reads never do: each has a part of the connections of its own. */
+/** Reads and writes use separate shares of the pool, because writes may wait for locks. */
 export function openTogether(forReads: Db, forWrites: Db): Together {
   const options = {
     cache: false,

@@ -18,13 +18,15 @@ import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { onBounded } from './policy-write.ts'
 
-/** The type, held at the revision `$5`. */
+/** CTE that locks the type at revision `$5`. */
 export const HOLD_TYPE = `ty AS MATERIALIZED (
        SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 AND revision = $5 FOR KEY SHARE)`
-/** The row that says that the type has another revision. */
+/** Row that reports a stale revision of the type. */
 export const STALE = `SELECT 'stale_type', NULL, NULL, NULL, NULL, 0, NULL, true, now(), now() WHERE NOT EXISTS (SELECT FROM ty)`
 
-/** A change of status: one statement holds the type, locks the record, changes it where it has to, and logs what it did. */
+/**
+ * Status change in one statement: locks the type and the record, updates it if needed, and logs the change.
+ */
 const transition = (name: string, operation: 'cancel' | 'restore', cancelledAt: string, due: string) =>
   writeStatement(
     name,
@@ -52,7 +54,7 @@ const RESTORE = transition('restore_record', 'restore', 'NULL', 's.cancelled_at 
 export type Row = RecordRow & { kind: 'updated' | 'unchanged' | 'version_mismatch' | 'stale_type' | 'linked' }
 export type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
-/** Sets `status: "cancelled"`; on a cancelled record it changes nothing. */
+/** Sets `status: "cancelled"`. No effect on a cancelled record. */
 export async function cancelRecord(
   scope: WriteScope,
   target: RecordKey,
@@ -68,20 +70,20 @@ export async function cancelRecord(
   )
 }
 
-/** Undoes a cancel; on an active record it changes nothing. Undefined when there is no such record. */
+/** Reverts a cancel. No effect on an active record. Undefined when the record is absent. */
 export const uncancel = (
   scope: WriteScope,
   target: RecordKey,
   expected: Expectation,
 ): Promise<RecordRow | undefined> => run(scope, RESTORE, target, expected)
 
-/** How often a write meets a type that changes under it. */
+/** Maximum number of retries after concurrent changes of the type. */
 const MAX_TRIES = 50
 
 /**
- * Runs a statement on one record, again when its type changed under it.
- * Undefined when there is no such record.
- * @throws FORBIDDEN, NOT_FOUND without base or type, or CONFLICT when the version is not as expected
+ * Runs a statement on one record. Retries when its type changed concurrently. Undefined when the record is
+ * absent.
+ * @throws FORBIDDEN; NOT_FOUND without base or type; CONFLICT when the version precondition fails
  */
 export async function run(
   scope: WriteScope,
@@ -106,6 +108,6 @@ export async function run(
   return row
 }
 
-/** Runs a statement once, in the variant of the type. */
+/** Runs the statement variant for the type, without a retry. */
 export const once = async (db: Db, type: CompiledType, how: WriteStatement, values: readonly unknown[]) =>
   (await db.query<Row>(variantFor(how, type), values))[0]

@@ -14,7 +14,7 @@ import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
 type DeleteTarget = { recordType: string; id: string; expected: Expectation }
-/** A record that was deleted; `version` is the one of its last entry in the log. */
+/** A deleted record; `version` is that of its last log entry. */
 type DeletedRecord = { recordType: string; id: string; version: number }
 
 const FIND = statement(
@@ -27,8 +27,8 @@ const FIND = statement(
 )
 
 /**
- * Deletes records, each named once, with what their links' types say goes with them; all or none. Answers what was
- * deleted: first the targets, in their order, then what went along.
+ * Deletes distinct records and cascades over their links, atomically. Returns the deleted records: first the
+ * targets in order, then the cascaded ones.
  * @throws NOT_FOUND or CONFLICT with details at `/<index of the target>/…`, for all targets that fail
  */
 export async function deleteRecords(
@@ -80,7 +80,7 @@ function faultOf({ recordType, id, expected }: DeleteTarget, held: CascadedRecor
   return versions && !versions.includes(held.version) ? versionMismatch(held.version, versions) : undefined
 }
 
-/** Throws the first fault, with the details of all, each under the index of its target. */
+/** Throws the first error, with the details of all errors under the index of their target. */
 function refuse(faults: readonly (DomainError | undefined)[]): void {
   const placed = faults.flatMap((fault, index) => {
     const moved = fault && withPaths(fault, (path) => `/${index}${path}`)
@@ -91,7 +91,10 @@ function refuse(faults: readonly (DomainError | undefined)[]): void {
     throw new DomainError(first.code, first.message, { details: placed.flatMap(({ details }) => details) })
 }
 
-/** Where a scope is narrowed, holds a deletion to what it reaches. @throws FORBIDDEN when links would take other records along */
+/**
+ * Checks a deletion under a row policy.
+ * @throws FORBIDDEN when it cascades to other records
+ */
 async function refuseOutsidePolicy(
   scope: Scope,
   baseId: string,

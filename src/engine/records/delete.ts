@@ -13,7 +13,7 @@ import { HOLD_TYPE, once, type RecordKey, run, STALE } from './cancel.ts'
 import { deleteRecords } from './cascade-delete.ts'
 import { whereBounded } from './policy-write.ts'
 
-/** A record without links goes in one statement; of one with links it says so, and leaves it. */
+/** Deletes a record without links in one statement. Reports a record that has links, without deleting it. */
 const DELETE = writeStatement(
   'delete_record',
   (entries) => `WITH ${HOLD_TYPE},
@@ -44,8 +44,9 @@ const LOCK = statement(
 )
 
 /**
- * Takes the record out of every present read, with what the types of its links say; its id and pair are free at once.
- * @throws NOT_FOUND; CONFLICT when its version is another one, the claim is lost, or a link restricts its deletion
+ * Deletes the record and cascades over its links. Its id and pair are free at once.
+ * @throws NOT_FOUND; CONFLICT when the version precondition fails, the claim is lost, or a link restricts the
+ * deletion
  */
 export async function deleteRecord(
   scope: WriteScope,
@@ -55,7 +56,7 @@ export async function deleteRecord(
   demandWithin(scope, 'write', target[0], target[1])
   await whereBounded(scope, target, (bounded) =>
     underClaimToEnd(bounded, target, expected.claim, async (held) => {
-      // What was approved of is looked at whole, links or not.
+      // An approved plan is always checked by the full path, with or without links.
       if (held.planning?.isApproved) return deleteLinked(held, target, expected)
       const row = await run(held, DELETE, target, expected, afterBuilds)
       if (!row) throw recordNotFound(target[1], target[2])
@@ -73,7 +74,10 @@ async function deleteLinked(scope: WriteScope, [baseId, recordType, id]: RecordK
   }
 }
 
-/** A build may have just entered the record: a statement that begins after it sees that entry, and takes it out. */
+/**
+ * An index build may have just added the record. A new statement has a snapshot that includes that entry, and
+ * deletes it.
+ */
 async function afterBuilds(db: Db, type: CompiledType, how: WriteStatement, values: readonly unknown[]) {
   if (!type.indexes.some(({ status }) => status === 'building')) return once(db, type, how, values)
   return db.transaction(async (tx) => {

@@ -5,10 +5,13 @@ import type { RecordRow, RecordState } from '../record-store/record.ts'
 
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 const REACHABLE = /^\/(data(\/.*)?|external_id|external_source)$/s
-// The patch library steps over these names without a word; better to refuse them.
+// The patch library silently ignores these names, so reject them.
 const UNREACHABLE = /\/(__proto__|constructor|prototype)(\/|$)/
 
-/** What operations make of a record. @throws VALIDATION_ERROR, CONFLICT for a test that does not hold */
+/**
+ * Applies JSON Patch operations (RFC 6902) to a record.
+ * @throws VALIDATION_ERROR; CONFLICT when a test operation fails
+ */
 export function operated(
   row: RecordRow,
   operations: readonly PatchOperation[],
@@ -21,7 +24,7 @@ export function operated(
   })
   let copied = 0
   for (const [index, operation] of operations.entries()) {
-    // A patch of few bytes can double the record with each copy.
+    // A small patch can double the record with each copy operation.
     if (operation.op === 'copy') copied += sizeAt(document, operation.from)
     if (copied > maxBytes) throw copiesTooMuch(index, maxBytes)
     const error = apply(document, operation)
@@ -43,12 +46,12 @@ export function operated(
   return { data: document['data'], externalId: text('external_id'), externalSource: text('external_source') }
 }
 
-/** What keeps the operation from being done, if anything does. */
+/** Applies one operation. Returns the error, if there is one. */
 function apply(document: object, operation: PatchOperation): unknown {
   try {
     return applyPatch(document, [operation])[0]
   } catch (thrown) {
-    // The library steps into strings and numbers as if they could hold something.
+    // The library throws on paths into strings and numbers.
     return thrown
   }
 }
@@ -60,7 +63,10 @@ function sizeAt(document: object, pointer: string): number {
   return JSON.stringify(value).length
 }
 
-/** @throws VALIDATION_ERROR */
+/**
+ * Validates the operations.
+ * @throws VALIDATION_ERROR
+ */
 export function readOperations(raw: unknown): PatchOperation[] {
   if (!Array.isArray(raw))
     throw invalid({ path: '', code: 'type', message: 'A JSON Patch must be an array of operations.' })

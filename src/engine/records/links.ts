@@ -6,20 +6,20 @@ import { invalidId, type LinkEnd, type LinkWrite, writeLinks } from '../relation
 import { demandWithin } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 
-/** A link that a record is written with: to or from another record, named by its id or its pair. */
+/** A link written together with a record: to or from another record, by id or by pair. */
 export type RecordLink = PairInput & {
   relType: string
-  /** `outgoing`, from the record written, when left out. */
+  /** Default: `outgoing`, from the written record. */
   direction?: 'outgoing' | 'incoming' | null | undefined
   recordType: string
   id?: string | null | undefined
-  /** Left out, a link that is there keeps what it holds. */
+  /** Omitted: an existing link keeps its data. */
   data?: unknown
 }
 
 /**
- * Writes a record and links at it, or neither. Links are only added: those there are stay.
- * @throws as writeLinks has it, with details at `/relationships/<i>/…`
+ * Writes a record with links, atomically. Adds links and keeps existing ones.
+ * @throws as writeLinks, with details at `/relationships/<i>/…`
  */
 export async function withLinks(
   scope: WriteScope,
@@ -44,13 +44,16 @@ export async function withLinks(
   })
 }
 
-/** The link as it is to be written. */
+/** Converts to a link write. */
 export function linkOf({ relType, direction, data }: RecordLink, own: LinkEnd, other: LinkEnd): LinkWrite {
   const ends = direction === 'incoming' ? { source: other, target: own } : { source: own, target: other }
   return { id: null, relType, ...ends, data: data ?? undefined, pair: null }
 }
 
-/** The other ends of the links. @throws VALIDATION_ERROR with the fault of each */
+/**
+ * Reads the other ends of the links.
+ * @throws VALIDATION_ERROR with the faults of all links
+ */
 export function readEnds(links: readonly RecordLink[]): LinkEnd[] {
   if (links.length > LIMITS.recordLinks)
     throw invalid({
@@ -64,7 +67,10 @@ export function readEnds(links: readonly RecordLink[]): LinkEnd[] {
   return read as LinkEnd[]
 }
 
-/** @throws VALIDATION_ERROR unless it names a record in one way */
+/**
+ * Reads one end.
+ * @throws VALIDATION_ERROR unless it names a record by id or by pair
+ */
 function readEnd({ relType, recordType, id, ...pairInput }: RecordLink): LinkEnd {
   const named = { rel_type: relType, record_type: recordType }
   for (const [key, name] of Object.entries(named)) if (!isTypeId(name)) throw invalidId(key, name)
@@ -91,7 +97,7 @@ function attempt<T>(work: () => T, index: number): T | DomainError {
   }
 }
 
-/** A fault of a link with its places named as the record's body has them. */
+/** Maps the error paths of a link to the body of the record. */
 export function placed<T>(outcome: T, index: number, link: RecordLink): T | DomainError {
   if (!(outcome instanceof DomainError)) return outcome
   const other = link.direction === 'incoming' ? 'source' : 'target'
@@ -99,12 +105,12 @@ export function placed<T>(outcome: T, index: number, link: RecordLink): T | Doma
     [`/${other}_record_type`]: '/record_type',
     [`/${other}_id`]: typeof link.id === 'string' ? '/id' : '/external_id',
   }
-  // What is wrong with the record written as an end is the fault of the type that was chosen.
+  // A fault of the written record as an end is caused by the chosen type.
   const rename = (path: string) => names[path] ?? (/^\/(source|target)_/.test(path) ? '/rel_type' : path)
   return withPaths(outcome, (path) => `/relationships/${index}${rename(path)}`) as DomainError
 }
 
-/** Throws the first fault, with the details of all. */
+/** Throws the first error, with the details of all. */
 function refuse(outcomes: readonly unknown[]): void {
   const faults = outcomes.filter((outcome) => outcome instanceof DomainError)
   const [first] = faults

@@ -19,20 +19,20 @@ import { expandRecords } from '../related/index.ts'
 import { demandWithin, filterThrough, refuseThrough, typeThrough } from '../row-policy/apply.ts'
 import { asItem, asRows, type ListedRow } from './serialize.ts'
 
-/** What is asked of a list of records. `filter` and `sort` are JSON as the caller wrote it. */
+/** Arguments of a list of records. `filter` and `sort` are JSON as sent. */
 export type ListArgs = PageArgs & {
   filter?: unknown
   sort?: unknown
   fields?: readonly string[] | null | undefined
   expand?: readonly string[] | null | undefined
-  /** The records as they were at this moment. */
+  /** Point in time of the read. */
   asOf?: string | null | undefined
 }
 
-/** A page of records, in either form: each is made when it is asked for. */
+/** A page of records in two formats. Each is created lazily. */
 export type RecordPage = Omit<Page<RecordItem>, 'data'> & {
   data(): RecordItem[]
-  /** The records as REST and MCP show them, narrowed to the fields that were asked for. */
+  /** The records in the format of REST and MCP, projected to the requested fields. */
   rows(): JsonRows | Promise<object[]>
   isEmpty: boolean
 }
@@ -40,8 +40,9 @@ export type RecordPage = Omit<Page<RecordItem>, 'data'> & {
 type Row = ListedRow & { total?: number }
 
 /**
- * The records of a type that match, sorted, one page of them.
- * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type
+ * Lists a page of the matching records of a type, sorted.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base
+ * or type
  */
 export async function listRecords(
   scope: Scope,
@@ -57,7 +58,8 @@ export async function listRecords(
   const filter = filterThrough(lens, asked, type)
   const sort = bindSort(order, type)
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
-  // The past may hold what the schema of today does not have; where properties are hidden, they are missing.
+  // Past states may have properties that the current schema lacks. Under a field policy, hidden properties
+  // count as missing.
   if (projection && !moment && !lens) demandShowable(projection, type, '/fields')
 
   const terms = sort.map(({ name, descending }) => [name, descending])
@@ -65,7 +67,7 @@ export async function listRecords(
   if (lens) boundTo.push(scope.lens?.name ?? '')
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const withData = projection === null || showsData(projection)
-  // Declared indexes know the present only.
+  // Declared indexes cover only current records.
   const known = moment ? { ...type, indexes: [] } : type
   const query = { ...page, baseId, recordType, type: known, filter, sort, position, withData, moment }
   const compiled = compileFor(query)
@@ -76,7 +78,7 @@ export async function listRecords(
     scope,
     shaped(statement.text, { jsonAsText: true }),
     statement.values,
-    // What is expanded needs room, too.
+    // Reserve half of the byte limit for the expansion.
     expand ? { part: 0.5 } : {},
   )
   const total = page.includeTotal ? (rows[0]?.total ?? (await countAll(scope, query))) : null
@@ -92,12 +94,12 @@ export async function listRecords(
     data: () => found.data.map((row, i) => asItem(recordType, row, projection, expansions[i])),
     rows: () => asRows(recordType, found.data, projection, expansions),
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
-    // What an index would have to be on may be hidden.
+    // The hint could reveal hidden fields, so omit it under a policy.
     hint: took > LIMITS.slowListMs && !moment && !lens ? slowHint(took, query) : null,
   }
 }
 
-/** How many match when the page shows none: it may lie beyond them. */
+/** Counts the matches for an empty page, which may be beyond the last match. */
 async function countAll(scope: Scope, query: ListQuery): Promise<number> {
   if (query.offset === 0 && query.position === null) return 0
   const { text, values } = countStatement(query)
@@ -115,7 +117,7 @@ function readArgs({ fields, expand, asOf, ...question }: ListArgs) {
   }
 }
 
-/** What would have made a list faster: an index to declare, or why a declared one does not serve it yet. */
+/** Advice for a slow list: an index to declare, or the reason why a declared index is not used yet. */
 function slowHint(took: number, query: ListQuery): string | null {
   const advice = adviseIndex(query)
   if (!advice) return null

@@ -3,7 +3,7 @@ import { type Pair, RECORD_COLUMNS, type RecordRow } from '../record-store/recor
 
 type MeantRow = RecordRow & { by_pair: boolean }
 
-// The type before the records, as every writer locks them, and these in the order of their ids.
+// Lock order of all writers: the type first, then the records by id.
 const LOCK_MEANT = statement(
   'lock_meant_records',
   `WITH ty AS MATERIALIZED (SELECT 1 FROM plinth.record_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE)
@@ -16,8 +16,8 @@ const LOCK_MEANT = statement(
 )
 
 /**
- * Locks the record that a PUT means: the one that the pair belongs to, else the one with the id. Where these are two, the
- * other comes second.
+ * Locks the target of a PUT: the record with the pair, else the record with the id. If these are two records,
+ * the second is the one with the id.
  */
 export async function lockTarget(
   db: Db,

@@ -1,7 +1,7 @@
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The target with the patch merged in; neither is changed. Source: RFC 7396 §2. */
+/** Merges the patch into a copy of the target (JSON Merge Patch). Source: RFC 7396 §2. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const merged: Record<string, unknown> = isObject(target) ? { ...target } : {}

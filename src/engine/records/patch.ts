@@ -26,7 +26,10 @@ import { upsert } from './upsert.ts'
 /** A merge-patch (RFC 7396) of data and pair, or operations (RFC 6902) on `/data`, `/external_id`, `/external_source`. */
 export type RecordPatch = { merge: { data?: unknown } & PairInput } | { operations: unknown }
 
-/** Patches a record under its lock. @throws NOT_FOUND when absent, VALIDATION_ERROR when the result is not valid. */
+/**
+ * Patches a record under its lock.
+ * @throws NOT_FOUND when absent; VALIDATION_ERROR when the result is invalid
+ */
 export async function patchRecord(
   scope: WriteScope,
   baseId: string,
@@ -59,7 +62,10 @@ export async function patchRecord(
   })
 }
 
-/** What a merge-patch makes of a record as it is seen, not yet held to its schema. @throws VALIDATION_ERROR */
+/**
+ * Applies a merge-patch to the visible record. Does not validate against the schema.
+ * @throws VALIDATION_ERROR
+ */
 export function mergeInto(
   row: RecordRow,
   merge: { data?: unknown } & PairInput,
@@ -103,6 +109,6 @@ function merged(row: RecordRow, merge: { data?: unknown } & PairInput): RecordSt
   }
 }
 
-/** A new external id keeps the source the record has. */
+/** A new external id keeps the current source of the record. */
 const sourceFor = (state: RecordState, merge: PairInput) =>
   merge.externalId === null ? null : (state.externalSource ?? null)

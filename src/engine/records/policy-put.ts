@@ -12,12 +12,14 @@ import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
 import { compareReadOnly } from './read-only-fields.ts'
 import { pairTaken, type RecordWrite, upsert } from './upsert.ts'
 
-/** How often a write may find that what it meant to make was made meanwhile. */
+/** Maximum number of retries after another writer created the record. */
 const MAX_TRIES = 50
 
 /**
- * Writes a record within bounds: replaces what is shown of the one that is meant, and keeps the rest; or makes it, with the
- * defaults. @throws NOT_FOUND for one that lies outside, FORBIDDEN when it would, CONFLICT and VALIDATION_ERROR as a put
+ * PUT under a row and field policy: replaces the visible data of the target and keeps the hidden data, or
+ * creates the record with the defaults.
+ * @throws NOT_FOUND when the target is outside the policy; FORBIDDEN when the result would be; CONFLICT and
+ * VALIDATION_ERROR as a put
  */
 export async function putBounded(
   scope: WriteScope,
@@ -40,7 +42,10 @@ export async function putBounded(
   })
 }
 
-/** The record that is meant, held. @throws CONFLICT when pair and id are those of two records, or none was to be there */
+/**
+ * Locks the target.
+ * @throws CONFLICT when pair and id belong to two records, or the precondition requires absence
+ */
 async function holdTarget(scope: WriteScope, type: CompiledType, target: RecordWrite) {
   const { id, pair, expected } = target
   const [row, other] = await lockTarget(scope.db, [type.baseId, type.id], target)
@@ -68,7 +73,7 @@ async function replaced(
   return boundedWrite(scope, lens, type, () => upsert(scope, type.baseId, type.id, whole))
 }
 
-/** Undefined when another writer made it first. */
+/** Creates the record. Undefined when another writer created it first. */
 async function made(
   scope: WriteScope,
   lens: TypeLens,
@@ -93,7 +98,7 @@ const TAKEN = ['exists', 'duplicate_external_id']
 const isTaken = (thrown: unknown): boolean =>
   thrown instanceof DomainError && TAKEN.includes(thrown.details[0]?.code ?? '')
 
-/** What a name means that is taken by a record out of bounds: none that can be written, nor made. */
+/** 404 for an id or pair held by a record outside the policy. */
 export const notReached = (recordType: string) =>
   new DomainError(
     'NOT_FOUND',

@@ -11,7 +11,10 @@ import { redacted } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { RecordWrite } from './upsert.ts'
 
-/** Does the record lie within the bounds, if there are any? Asked under its lock, by a statement that begins after it. */
+/**
+ * Whether the record matches the row policy, if there is one. Runs under the record's lock, as a new
+ * statement with a current snapshot.
+ */
 export const isWithin = async (
   scope: Scope,
   lens: TypeLens | undefined,
@@ -19,13 +22,16 @@ export const isWithin = async (
   id: string,
 ): Promise<boolean> => !lens || areWithin(scope, lens, type, [id])
 
-/** The row as a caller sees it. */
+/** The row redacted by the field policy. */
 export const seenRow = (lens: TypeLens | undefined, row: RecordRow): RecordRow =>
   lens ? { ...row, data: showData(lens, row.data) } : row
 
 type Content = Pick<RecordWrite, 'pair' | 'data' | 'text'>
 
-/** What a caller makes of a row as it sees it, with what it does not see. @throws VALIDATION_ERROR */
+/**
+ * Merges the caller's content, based on the visible data, with the hidden data.
+ * @throws VALIDATION_ERROR
+ */
 export function wholeContent(
   lens: TypeLens | undefined,
   row: RecordRow,
@@ -39,8 +45,8 @@ export function wholeContent(
 }
 
 /**
- * Runs a write, in a transaction, of a record that has bounds: what it leaves has to lie within them, and no more of it is
- * shown than they show. @throws FORBIDDEN when it would lie outside
+ * Runs a write under a policy, in a transaction. The result must match the row policy, and is redacted.
+ * @throws FORBIDDEN when it does not match
  */
 export async function boundedWrite(
   scope: Scope,
@@ -56,7 +62,10 @@ export async function boundedWrite(
 
 type Key = readonly [baseId: string, recordType: string, id: string]
 
-/** Runs work on one record; where the record has bounds, in a transaction that holds it within them. @throws NOT_FOUND */
+/**
+ * Runs work on one record. Under a policy, locks the record in a transaction and checks that it matches.
+ * @throws NOT_FOUND
+ */
 export async function whereBounded<T>(
   scope: WriteScope,
   [baseId, recordType, id]: Key,
@@ -74,7 +83,10 @@ export async function whereBounded<T>(
   })
 }
 
-/** The same for work that leaves the record, which has to lie within its bounds then. @throws NOT_FOUND, FORBIDDEN */
+/**
+ * Variant that also checks the record after the work.
+ * @throws NOT_FOUND, FORBIDDEN
+ */
 export const onBounded = (
   scope: WriteScope,
   key: Key,

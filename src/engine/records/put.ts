@@ -14,10 +14,12 @@ import { type RecordWrite, upsert } from './upsert.ts'
 
 export type PutInput = PairInput & {
   data: unknown
-  /** Links that are added with it. */
+  /** Links to add with the record. */
   relationships?: readonly RecordLink[] | null | undefined
 }
-/** Upserts the record the pair belongs to, else the one with the id; creates it if absent. Replaces `data` whole. */
+/**
+ * Upserts the record with the pair, else the one with the id. Creates it if absent. Replaces `data` whole.
+ */
 export async function putRecord(
   scope: WriteScope,
   baseId: string,
@@ -32,7 +34,7 @@ export async function putRecord(
   return upsertLinked(scope, baseId, recordType, target, input)
 }
 
-/** Upserts by the pair alone, under a server-made id on create. */
+/** Upserts by pair only. A new record gets a server-generated id. */
 export async function putRecordByPair(
   scope: WriteScope,
   baseId: string,
@@ -52,7 +54,10 @@ export async function putRecordByPair(
   return upsertLinked(scope, baseId, recordType, target, input)
 }
 
-/** Creates a record. @throws CONFLICT when its id or its pair is taken. */
+/**
+ * Creates a record.
+ * @throws CONFLICT when its id or its pair is taken
+ */
 export async function createRecord(
   scope: WriteScope,
   baseId: string,
@@ -68,7 +73,7 @@ export async function createRecord(
   return upsertLinked(scope, baseId, recordType, target, input)
 }
 
-/** The write with its links, under the claim its writer names. */
+/** Writes the record with its links, under the claim that the writer names. */
 const upsertLinked = (
   scope: WriteScope,
   baseId: string,
@@ -85,7 +90,7 @@ const upsertLinked = (
     }),
   )
 
-/** The write; of a record that its writer says something of, under its lock. */
+/** Writes the record. With read-only fields in the request, compares them under the record's lock first. */
 function upsertStated(scope: WriteScope, baseId: string, recordType: string, target: RecordWrite) {
   const { stated, versions } = target.expected
   if (!stated) return upsert(scope, baseId, recordType, target)

@@ -4,10 +4,16 @@ import { type Pair, type RecordRow, toView } from '../record-store/record.ts'
 import type { WriteScope } from '../write/write.ts'
 import { lockTarget } from './lock-target.ts'
 
-/** What a writer says of fields that no write sets, by their names in REST: a record is often sent back as it was read. */
+/**
+ * Read-only fields in a write request, by their REST names. Clients often send a record back as they read it.
+ */
 export type ReadOnlyFields = Readonly<Record<string, unknown>>
 
-/** Locks the record that a PUT means and holds what is stated to it. @returns its version @throws VALIDATION_ERROR */
+/**
+ * Locks the target of a PUT and compares the read-only fields.
+ * @returns its version
+ * @throws VALIDATION_ERROR
+ */
 export async function lockAndCompare(
   scope: WriteScope,
   type: readonly [baseId: string, recordType: string],
@@ -19,7 +25,10 @@ export async function lockAndCompare(
   return row?.version ?? 0
 }
 
-/** Refuses what is stated of a record and is not so, or of one that is not there. @throws VALIDATION_ERROR with every fault */
+/**
+ * Rejects read-only fields that differ from the record, or that are sent for an absent record.
+ * @throws VALIDATION_ERROR with every fault
+ */
 export function compareReadOnly(
   recordType: string,
   row: RecordRow | undefined,

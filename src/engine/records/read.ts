@@ -9,8 +9,9 @@ import { expandRecords } from '../related/index.ts'
 import { demandWithin, refuseThrough, typeThrough } from '../row-policy/apply.ts'
 
 /**
- * The record as it is, or as it was in the past that is asked for.
- * @throws FORBIDDEN outside the grants; NOT_FOUND when base, type or record is absent; VALIDATION_ERROR for `expand`
+ * Reads the current record, or its state at a point in time.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND when base, type or record is absent; VALIDATION_ERROR for
+ * `expand`
  */
 export async function getRecord(
   scope: Scope,
@@ -23,7 +24,7 @@ export async function getRecord(
   const paths = expand ? parseExpand(expand, '/expand') : null
   if (asksPast(past)) {
     if (paths) throw expandsPast()
-    // What is wrong with the question is said before what is missing.
+    // Validate the arguments before looking for the record.
     readPast(past, 'UTC')
     refuseThrough(lens, recordType, 'The past of a record')
     const type = await demandType(scope, baseId, recordType)

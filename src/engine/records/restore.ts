@@ -12,8 +12,8 @@ import { undelete } from './undelete.ts'
 const MAX_TRIES = 50
 
 /**
- * Undoes a cancel, or brings a deleted record back; where the id is in use, the record in use is meant, and on an active
- * one it changes nothing.
+ * Reverts a cancel, or undeletes a deleted record. If the id is in use, applies to the record that uses it;
+ * no effect on an active one.
  */
 export async function restoreRecord(
   scope: WriteScope,
@@ -23,7 +23,7 @@ export async function restoreRecord(
   const [baseId, recordType] = target
   demandWithin(scope, 'write', baseId, recordType)
   return underClaim(scope, baseId, expected.claim, (within) =>
-    // What is bounded is held first, so the trash is not asked for it.
+    // Under a policy the record must exist to be checked, so the trash is not searched.
     onBounded(within, target, (held) => restore(held, target, expected)),
   )
 }

@@ -4,12 +4,12 @@ import { type Projection, project, projectData } from '../query/projection.ts'
 import type { Expansion } from '../record-store/expansion.ts'
 import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../record-store/record.ts'
 
-/** A row of a list: with the score of a search, and its data as JSON text where it was read outside a transaction. */
+/** A row of a list, with its search score. Outside a transaction, its data is JSON text. */
 export type ListedRow = RecordRow & { score?: number }
 
 /**
- * The rows as REST and MCP show them. Those that are shown whole are never made objects: that would be half the work of a
- * list.
+ * Serializes rows for REST and MCP. Unprojected rows stay JSON text: parsing them would be half of the work
+ * of a list.
  */
 export function asRows(
   recordType: string,
@@ -38,7 +38,7 @@ async function asObjects(
   return objects
 }
 
-/** A row as GraphQL shows it. */
+/** Converts a row to the GraphQL format. */
 export function asItem(
   recordType: string,
   row: ListedRow,

@@ -11,7 +11,7 @@ import { pairTaken } from './upsert.ts'
 
 type RecordKey = readonly [baseId: string, recordType: string, id: string]
 
-/** A record's last entry in the log; of a deletion, whether the base's trash still has it. */
+/** The last log entry of a record. For a deletion, includes whether it is still in the trash. */
 const LAST_ENTRY = statement(
   'last_entry',
   `SELECT l.version, l.operation = 'delete' AS is_deletion,
@@ -29,8 +29,8 @@ const DATA_OF = statement(
 )
 
 /**
- * Makes the record again, under its next version, from what the log has of version `$6`; of a deletion that is what was
- * deleted. No version is given twice: of two who make it one finds the record, or the number, taken.
+ * Recreates the record with its next version, from version `$6` in the log; a deletion's entry contains the
+ * deleted state. Versions are unique: of two concurrent undeletes, one finds the record or the version taken.
  */
 const BRING_BACK = writeStatement(
   'bring_back_record',
@@ -61,9 +61,10 @@ type Entry = { version: number; is_deletion: boolean; is_kept: boolean }
 type Row = RecordRow & { kind: 'restored' | 'pair_taken' | 'retry' }
 
 /**
- * Brings a deleted record back as it was; `version` says as which, if not as it was last. A schema that has changed since
- * does not keep it away: it is then flagged as not valid. Undefined when another writer, or another schema, came between.
- * @throws NOT_FOUND when nothing of it is kept; CONFLICT for a taken pair or value, or an expectation that fails
+ * Undeletes a record in its last state, or in that of `version`. A record that violates the current schema is
+ * restored and flagged as invalid. Undefined after a race with another writer or a schema change.
+ * @throws NOT_FOUND when no state is retained; CONFLICT for a taken pair or unique value, or a failed
+ * precondition
  */
 export async function undelete(
   scope: WriteScope,
@@ -77,7 +78,7 @@ export async function undelete(
   if (!deletion) throw recordNotFound(recordType, id)
   if (!deletion.is_deletion) return undefined
   if (!deletion.is_kept) throw notKept(recordType, id)
-  // What was deleted is what its reader knew, so it is that version which is expected.
+  // The client knows the version before the deletion, so the precondition applies to that one.
   const deleted = deletion.version - 1
   if (expected.versions && !expected.versions.includes(deleted))
     throw versionMismatch(deleted, expected.versions)

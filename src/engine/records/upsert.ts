@@ -21,10 +21,10 @@ type Kind =
   | 'retry'
 type Row = WrittenRow & { kind: Kind }
 
-/** A record as it is to be; `text` is `data` as JSON. */
+/** A record to write; `text` is `data` as JSON. */
 export type RecordWrite = {
   id: string
-  /** The id was made for this write, so no record has or had it. */
+  /** The server generated the id for this write, so it has no earlier record. */
   isNewId?: boolean
   pair: Pair | null
   data: unknown
@@ -32,7 +32,7 @@ export type RecordWrite = {
   expected: Expectation
 }
 
-/** Validates against the type and writes; again when the schema changed meanwhile or a race was lost. */
+/** Validates the data and writes it. Retries after a schema change or a lost race. */
 export async function upsert(
   scope: WriteScope,
   baseId: string,
@@ -107,7 +107,7 @@ function settle(row: Row, recordType: string, { id, pair, data, expected }: Reco
   }
 }
 
-/** The pair that a write brings is another record's. */
+/** Error for a pair that belongs to another record. */
 export const pairTaken = (pair: Pair | null) =>
   new DomainError('CONFLICT', 'The external_id belongs to another record.', {
     details: [

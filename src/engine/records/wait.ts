@@ -6,16 +6,16 @@ import type { Scope } from '../core/scope.ts'
 import { demandWithin } from '../row-policy/apply.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
 
-/** What is waited for: a page with a row. `timeout` is in seconds. */
+/** Arguments of a long poll for a non-empty page. `timeout` is in seconds. */
 export type WaitArgs = Pick<ListArgs, 'filter' | 'sort' | 'fields' | 'limit'> & {
   timeout?: number | null | undefined
 }
 
 /**
- * The first page of records that match, as soon as there is one; the empty page when the time is over or the server
- * stops. Rights that are taken away meanwhile end it too.
- * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base or type;
- * RATE_LIMITED when the token has as many open as it may
+ * Long polling: returns the first non-empty page of matches, or an empty page after the timeout or at server
+ * shutdown. Ends early when the rights are revoked.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN outside the grants; NOT_FOUND without base
+ * or type; RATE_LIMITED when the token has too many open waits
  */
 export async function waitForRecords(
   scope: Scope,
@@ -30,7 +30,7 @@ export async function waitForRecords(
   const late = setTimeout(slot.end, seconds * 1000)
   try {
     const name = digest([baseId, recordType, args, grants, scope.lens?.name ?? null])
-    // Others may wait for what is asked here, when this caller has gone.
+    // Other waiters may share this query, so it must not be cancelled when this client disconnects.
     const lasting = { ...scope, closed: undefined }
     const ask = () => listRecords(lasting, baseId, recordType, args)
     return await scope.waits.first({ baseId, name, owner: scope.actor.tokenId ?? '', ask }, slot.signal)

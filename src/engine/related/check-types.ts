@@ -10,9 +10,9 @@ import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 
 /**
- * Holds the names of relationship types to those of the base; `at` is where they stand. To a token that does not read all
- * of the base, a name that it cannot know may be one out of its sight, behind which it finds nothing; only what is almost
- * the name of one that it reads is refused, so that no answer tells whether the other exists.
+ * Checks the names of relationship types against the base; `at` is their location. For a token that cannot
+ * read the whole base, an unknown name counts as a hidden type and matches nothing. Only a near miss of a
+ * readable name is an error. Errors thus do not reveal whether a hidden type exists.
  * @throws VALIDATION_ERROR
  */
 export async function demandRelationshipTypes(
@@ -23,7 +23,7 @@ export async function demandRelationshipTypes(
 ): Promise<void> {
   const known = await readableRelationshipTypes(scope, baseId)
   if (names.every((name) => known.has(name))) return
-  // One that was made elsewhere a moment ago is not in memory yet.
+  // A type that another process just created may not be cached yet.
   const all = [...(await reloadRelationshipTypes(scope, baseId)).values()]
   const readable = all.filter((type) => mayReadRelationships(rightsOf(scope), type)).map(({ id }) => id)
   const readsAll = rightsOf(scope).types('read', baseId) === '*'

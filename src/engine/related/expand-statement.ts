@@ -5,15 +5,15 @@ import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'
 import { LINK_PREFIX, prefixed, recordColumns } from './columns.ts'
 import { type Reach, reached } from './policy-sql.ts'
 
-/** The links of many records, with the records at their other ends. `n` counts the records asked for, from 1. */
+/** Links of many records with the records at the other ends. `n` numbers the input records from 1. */
 const columns = (near: string, far: string, within: string | null): string =>
   `SELECT ${RELATIONSHIP_COLUMNS}, ${far}_row AS far FROM plinth.relationship
    WHERE ${near}_row = o.row_no AND rel_type = k.rel_type COLLATE "C"${reached(`${far}_row`, within)}`
 
 /**
- * One level of an expansion: $1 the base; $2 to $5, as long as each other, what to expand: record types, ids, relationship
- * types, and whether to go against their direction; $6 the record types that may be read, null for all. Lateral, so that
- * each record is a few look-ups in any plan. Of each list one link more than is shown, which tells that there is more.
+ * Statement for one level of an expansion: $1 the base; $2 to $5, arrays of equal length: record types, ids,
+ * relationship types, and whether to traverse in reverse; $6 the readable record types, null for all. Lateral
+ * joins force index look-ups in any plan. Reads one link more than each list shows, to detect truncation.
  */
 const expansion = (within: string | null, data: string): string => `
   SELECT k.n::int AS n, l.far, r.record_type, ${recordColumns(data)}, ${prefixed(RELATIONSHIP_COLUMNS, 'l', LINK_PREFIX)}
@@ -31,7 +31,7 @@ const expansion = (within: string | null, data: string): string => `
 
 export const EXPAND = timed(statement('expand', expansion(null, 'r.data')))
 
-/** The same of what a narrowed scope reaches; `values` are those of `$1` to `$6`. */
+/** Variant under a row policy; `values` are those of `$1` to `$6`. */
 export function expandWithin(reach: Reach, values: readonly unknown[]): BoundStatement {
   const parameters = new Parameters()
   for (const value of values) parameters.add(value)

@@ -14,9 +14,9 @@ import { linkOf } from './columns.ts'
 import { EXPAND, expandWithin } from './expand-statement.ts'
 import { type Reach, reachOf } from './policy-sql.ts'
 
-/** The steps from a record on; those of several paths that begin alike are one. */
+/** Prefix tree of expansion steps: paths with a common start share nodes. */
 type Tree = Map<string, { step: ExpandStep; below: Tree }>
-/** One list to be filled: the links of a record along a step. `times` counts where in the answer the record stands. */
+/** A list to fill: the links of a record along a step. `times` counts its occurrences in the response. */
 type List = {
   recordType: string
   id: string
@@ -30,9 +30,10 @@ type Row = RecordRow & { n: number; far: string; record_type: string }
 type Key = { recordType: string; id: string }
 
 /**
- * What the records are linked with along the paths, in their order: one statement a level. A list shows the records that
- * were made first, so many of them, and says of itself when there are more.
- * @throws VALIDATION_ERROR at `/expand` for an unknown relationship type, and when all of it together is too much
+ * Expands records along the paths, with one statement per level. A list shows the oldest linked records up to
+ * a limit, and a flag if there are more.
+ * @throws VALIDATION_ERROR at `/expand` for an unknown relationship type, and when the complete expansion is
+ * too large
  */
 export async function expandRecords(
   scope: Scope,
@@ -72,7 +73,7 @@ function treeOf(paths: readonly (readonly ExpandStep[])[]): Tree {
   return tree
 }
 
-/** The empty lists of a record, one for each step of the tree. */
+/** Creates the empty lists of a record, one per step of the tree. */
 function openLists(key: Key, tree: Tree, times: number): { expansion: Expansion; lists: List[] } {
   const expansion: Expansion = { _expanded: {} }
   const lists = [...tree].map(([name, { step, below }]) => {
@@ -102,7 +103,7 @@ async function readLevel(
   return scope.db.queryCapped<Row>(shaped(within.text), within.values, cap, scope.closed)
 }
 
-/** Records that stand in the answer more than once are read once, and written each time. */
+/** A record with several occurrences is read once but serialized each time, so count its bytes each time. */
 async function hasRoomForRepeated(
   lists: readonly List[],
   rows: readonly Row[],
@@ -117,7 +118,10 @@ async function hasRoomForRepeated(
   return true
 }
 
-/** Puts what was read into its lists, and answers the lists of the next level. A record of several lists is read on once. */
+/**
+ * Fills the lists with the rows. Returns the lists of the next level. A record in several lists is expanded
+ * once.
+ */
 function fill(lists: readonly List[], rows: readonly Row[]): List[] {
   const found = new Map<Tree, Map<string, { record: RecordRowView & Partial<Expansion>; lists: List[] }>>()
   const byList = Map.groupBy(rows, ({ n }) => n)

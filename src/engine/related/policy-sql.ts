@@ -9,15 +9,15 @@ import { UNSORTED } from '../query/sort.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { shownData } from '../row-policy/project-data.ts'
 
-/** What a narrowed scope reaches of records of whatever type, as SQL over `plinth.record AS r`. */
+/** Row and field policy as SQL over `plinth.record AS r`, for records of any type. */
 export type Reach = (parameters: Parameters) => {
-  /** Does the record lie within the bounds of its type? */
+  /** Condition: the record matches the row policy of its type. */
   within: string
-  /** What is shown of its data. */
+  /** Expression: the visible part of its data. */
   data: string
 }
 
-/** Null where a scope is not narrowed: then the grants say all. */
+/** Builds the policy as SQL; null if the scope has none and the grants suffice. */
 export async function reachOf(scope: Scope, baseId: string): Promise<Reach | null> {
   const { lens } = scope
   if (!lens) return null
@@ -37,7 +37,7 @@ export async function reachOf(scope: Scope, baseId: string): Promise<Reach | nul
   })
 }
 
-/** That the record of the number is reached. */
+/** Condition: the record with the row number matches the policy. */
 export const reached = (row: string, within: string | null): string =>
   within === null ? '' : ` AND EXISTS (SELECT FROM plinth.record r WHERE r.row_no = ${row} AND ${within})`
 
@@ -61,7 +61,7 @@ function dataOf(bounded: readonly { type: CompiledType; lens: TypeLens }[], para
   return cases.length > 0 ? `CASE ${cases.join(' ')} ELSE r.data END` : 'r.data'
 }
 
-/** The properties that may be named of records of whatever type: those that none of them hides. */
+/** Properties visible in all types, so that requests on records of any type may name them. */
 export function shownOfAll({ lens }: Scope): readonly string[] | null {
   const lists = [...(lens?.types.values() ?? [])].flatMap(({ shown }) => (shown ? [shown] : []))
   const [first, ...others] = lists

@@ -18,39 +18,40 @@ import { linkOf } from './columns.ts'
 import { reachOf, shownOfAll } from './policy-sql.ts'
 import { type Direction, type WalkQuery, walkStatement } from './traversal-sql.ts'
 
-/** What is asked of a walk. `filter` and `sort` are JSON as the caller wrote it. */
+/** Arguments of a graph traversal. `filter` and `sort` are JSON as sent. */
 export type RelatedArgs = Omit<PageArgs, 'cursor'> & {
-  /** Follow links of this type only. */
+  /** Follow only links of this type. */
   relType?: string | null | undefined
-  /** `outgoing` when left out. */
+  /** Default: `outgoing`. */
   direction?: Direction | null | undefined
-  /** How many links away, 1 to 5; 1 when left out. */
+  /** Maximum distance in links, 1 to 5; default 1. */
   depth?: number | null | undefined
-  /** Show records of this type only. */
+  /** Return only records of this type. */
   relatedType?: string | null | undefined
   filter?: unknown
   sort?: unknown
   fields?: readonly string[] | null | undefined
 }
 
-/** A record that was reached, the link that led to it, and the ids of all links from the start. */
+/** A reached record, the last link to it, and the ids of all links from the start. */
 export type Related = { relationship: Relationship; record: RecordItem; depth: number; path: string[] }
 export type RelatedPage = Omit<Page<Related>, 'data'> & {
   data(): Related[]
-  /** The same as REST and MCP show it, the records narrowed to the fields that were asked for. */
+  /** The results in the format of REST and MCP, with the records projected to the requested fields. */
   rows(): object[]
 }
 
 type Found = RecordRow & { record_type: string; depth: number; path: string[]; score?: number }
 type Row = Found & { n: number | null; starts: boolean; too_large: boolean; total: number | null }
 
-/** Any record: what its type knows of times is not known here. */
+/** Type context for records of any type: without schema information. */
 const ANY_TYPE: WalkQuery['type'] = { jsonSchema: {}, timezone: 'UTC', indexes: [] }
 
 /**
- * The records that links lead to from one record, each once by a shortest way, the nearest first unless sorted.
- * @throws FORBIDDEN outside the grants; NOT_FOUND without base, type or record; VALIDATION_ERROR with the argument at
- *   fault, and for a walk that meets too much
+ * Graph traversal: the records reachable from one record by links, each once by a shortest path, nearest
+ * first by default.
+ * @throws FORBIDDEN outside the grants; NOT_FOUND without base, type or record; VALIDATION_ERROR with the
+ * argument at fault, and for a traversal that is too large
  */
 export async function relatedRecords(
   scope: Scope,
@@ -109,7 +110,10 @@ function readDepth(depth: number): number {
   })
 }
 
-/** @throws VALIDATION_ERROR: the type narrows an answer, so an absent one is a wrong argument */
+/**
+ * Checks the type filter. An absent type is an invalid argument, not NOT_FOUND.
+ * @throws VALIDATION_ERROR
+ */
 async function demandRelatedType(scope: Scope, baseId: string, id: string): Promise<WalkQuery['type']> {
   const type = await findType(scope, baseId, id)
   if (type) return typeThrough(lensOn(scope, baseId, id), type)

@@ -15,7 +15,7 @@ import { type Reach, reached } from './policy-sql.ts'
 export const DIRECTIONS = ['outgoing', 'incoming', 'both'] as const
 export type Direction = (typeof DIRECTIONS)[number]
 
-/** Where a walk starts, what bounds it, and which of the records that it finds are shown. */
+/** Start and limits of a traversal, and the filter of its results. */
 export type WalkQuery = {
   baseId: string
   recordType: string
@@ -23,15 +23,15 @@ export type WalkQuery = {
   relType: string | null
   direction: Direction
   depth: number
-  /** The record types that may be walked through; null for all. */
+  /** Record types that the traversal may pass through; null for all. */
   readable: readonly string[] | null
-  /** Which records of these, and what is shown of them; null for all of all. */
+  /** Row and field policy; null for none. */
   reach: Reach | null
-  /** The one type that is shown; null for any. */
+  /** Return only this type; null for any. */
   relatedType: string | null
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
   filter: BoundFilter | null
-  /** Null for the nearest first, and the newest of those. */
+  /** Null for nearest first, then newest first. */
   sort: BoundSort<SortTerm> | null
   limit: number
   offset: number
@@ -39,12 +39,11 @@ export type WalkQuery = {
 }
 
 /**
- * The statement of a walk: breadth first, each record once. It answers one row at least, which says whether there is such a
- * start, whether the walk was `too_large`, and the `total`.
- *
- * Each step of the recursion is one whole level: the numbers of its records, beside each the record it was reached from, and
- * all that was seen. A level is unnested, so that the planner, which knows nothing of it, finds links by index. What was seen
- * takes part in the grouping as if it were reached from number 0, which tells it from what is new without a join.
+ * Statement of a breadth-first search that visits each record once. Returns at least one row, with the
+ * existence of the start, `too_large` and `total`. Each recursion step processes one whole level: the row
+ * numbers of its records with their predecessors, and the visited set. UNNEST of a level makes the planner
+ * look links up by index, because it has no statistics for it. Visited records join the GROUP BY with
+ * predecessor 0, which separates them from new ones without a join.
  */
 export function walkStatement(query: WalkQuery): BoundStatement {
   const parameters = new Parameters()
@@ -86,7 +85,10 @@ export function walkStatement(query: WalkQuery): BoundStatement {
   return parameters.bind(text)
 }
 
-/** The links of a record of the level `f`, as the numbers of their other ends. OFFSET 0: from each record, in any plan. */
+/**
+ * Row numbers at the other ends of the links of level `f`. OFFSET 0 forces one look-up per record in any
+ * plan.
+ */
 function linksOf(
   { direction, relType, readable }: WalkQuery,
   within: string | null,
@@ -103,8 +105,9 @@ const directed = (direction: Direction, outgoing: string, incoming: string): str
   direction === 'both' ? `${outgoing} UNION ALL ${incoming}` : direction === 'outgoing' ? outgoing : incoming
 
 /**
- * One link from a record's parent to the record `w`; of several the one whose id comes first. The types are named even when
- * any will do: with all of its columns the index finds the link, with the first alone it would read all of a hub.
+ * A link between a record's predecessor and record `w`; of several, the one with the lowest id. Always names
+ * the types, so that the index look-up uses all columns. With the first column alone it would read all links
+ * of a hub.
  */
 function linkBetween({ direction, relType }: WalkQuery, parameters: Parameters, base: string): string {
   const ofType =
@@ -116,7 +119,9 @@ function linkBetween({ direction, relType }: WalkQuery, parameters: Parameters, 
   return `SELECT id FROM (${directed(direction, between('source', 'target'), between('target', 'source'))}) b ORDER BY id LIMIT 1`
 }
 
-/** A walk ends where it is too large; one whose order is the walk's own also where the page is full. */
+/**
+ * Recursion condition: stops a traversal that is too large, or, in traversal order, once the page is full.
+ */
 function goesOn(query: WalkQuery, parameters: Parameters): string {
   const { walkedLinks, walkedRecords } = LIMITS
   const inBounds = `w.met <= ${walkedLinks} AND cardinality(w.seen) <= ${walkedRecords + 1}`
@@ -125,7 +130,7 @@ function goesOn(query: WalkQuery, parameters: Parameters): string {
   return `${inBounds} AND cardinality(w.seen) <= ${parameters.add(query.offset + query.limit + 1)}::int`
 }
 
-/** The records of the page and one more, numbered by `n`; and how many there are, where that is wanted. */
+/** SQL for the records of the page plus one, numbered by `n`, and for the total on request. */
 function shownOf(query: WalkQuery, data: string, parameters: Parameters): { page: string; total: string } {
   const { relatedType, filter, sort, limit, offset } = query
   const how = compileFor({ baseId: query.baseId, type: query.type, sort: sort ?? UNSORTED }, parameters)
@@ -141,7 +146,7 @@ function shownOf(query: WalkQuery, data: string, parameters: Parameters): { page
     recordColumns(data),
     ...(scored === null ? [] : [`${scored} AS score`]),
   ]
-  // Sorted before the records are read, so that only those of the page are.
+  // Sort before reading the records, so that only those of the page are read.
   const from = sort ? 'found' : '(SELECT * FROM found ORDER BY depth, row DESC)'
   const order = sort ? `${orderBy(how.terms())}, v.row` : 'v.depth, v.row DESC'
   const counted = where ? `found v, ${record} ${where}` : 'found'

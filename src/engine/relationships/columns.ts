@@ -3,7 +3,7 @@ import { type Field, readField } from '../compiled-types/field-path.ts'
 import type { Operand } from '../filter/operand.ts'
 import type { Fields } from '../filter/parse.ts'
 
-/** The fields of a link beside its data, as filters and sorts name them, with what they hold. */
+/** The fields of a link besides its data, by their names in filters and sorts, with their types. */
 const COLUMN_TYPES = {
   id: 'string',
   rel_type: 'string',
@@ -21,12 +21,15 @@ const COLUMN_TYPES = {
 export type LinkColumn = keyof typeof COLUMN_TYPES
 const COLUMNS = Object.keys(COLUMN_TYPES) as LinkColumn[]
 
-/** Reads `rel_type` or `data.since`. @throws VALIDATION_ERROR at `at` */
+/**
+ * Parses a field such as `rel_type` or `data.since`.
+ * @throws VALIDATION_ERROR at `at`
+ */
 export const parseLinkField = (name: unknown, at: string): Field<LinkColumn> => readField(name, at, COLUMNS)
 
 export const LINK_FIELDS: Fields<LinkColumn> = { read: parseLinkField, types: COLUMN_TYPES }
 
-/** A column of `plinth.relationship AS r`. */
+/** SQL operand for a column of `plinth.relationship AS r`. */
 export function linkOperand(column: LinkColumn): Exclude<Operand, { kind: 'json' }> {
   const sql = `r.${column}`
   const type = COLUMN_TYPES[column]

@@ -10,7 +10,7 @@ import type { FoundLink, NamedLink } from '../record-store/relationship-statemen
 import { checkVersion, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { LinkWrite } from './link.ts'
 
-/** A look-up that found both ends. */
+/** Look-up result with both ends found. */
 export type PlacedLink = FoundLink & {
   source_row: string
   source_id: string
@@ -18,7 +18,7 @@ export type PlacedLink = FoundLink & {
   target_id: string
 }
 
-/** What no two links have in common: one that shares a key with an earlier link of the same write comes after it. */
+/** Conflict keys of a link. Links of the same write that share a key are written one after the other. */
 export function keysOf(link: LinkWrite, type: CompiledRelationshipType, found: PlacedLink): string[] {
   const { id: typeId, cardinality } = type
   const id = found.held_id ?? link.id
@@ -32,9 +32,9 @@ export function keysOf(link: LinkWrite, type: CompiledRelationshipType, found: P
 }
 
 /**
- * Holds a link to what stands there already.
- * @throws VALIDATION_ERROR when it would change the ends of a link; NOT_FOUND and CONFLICT as `expected` has it; CONFLICT
- *   when its id or pair is taken, or its type's cardinality leaves no room
+ * Checks a link against existing ones.
+ * @throws VALIDATION_ERROR when it would change the ends of a link; NOT_FOUND and CONFLICT by its
+ * preconditions; CONFLICT when its id or pair is taken, or its type's cardinality allows no further link
  */
 export function demandRoom(
   scope: Scope,

@@ -10,7 +10,7 @@ type Ends = Pick<RelationshipRow, 'source_record_type' | 'source_id' | 'target_r
 type Side = 'source' | 'target'
 const SIDES: readonly Side[] = ['source', 'target']
 
-/** May a link be seen: both its ends readable, and each within the bounds of its type? */
+/** Whether a link is visible: both ends are readable and match the row policy of their type. */
 export async function isLinkWithin(scope: Scope, baseId: string, ends: Ends): Promise<boolean> {
   if (!maySeeLink(rightsOf(scope), baseId, ends)) return false
   for (const side of SIDES) {
@@ -20,7 +20,7 @@ export async function isLinkWithin(scope: Scope, baseId: string, ends: Ends): Pr
   return true
 }
 
-/** What was found for links, with the ends that are out of bounds as if they were not there. */
+/** Redacts look-up results: ends outside the row policy appear as absent. */
 export async function hideEnds(
   scope: Scope,
   baseId: string,
@@ -39,7 +39,7 @@ export async function hideEnds(
   return found
 }
 
-/** The ids of those that lie within the bounds of their type: all of them where it has none. */
+/** The ids of the records that match the row policy of their type; all if it has none. */
 async function within(
   scope: Scope,
   baseId: string,

@@ -8,24 +8,27 @@ import { demandWithin, rightsOf } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
-/** A record at one end of a link: by its id, or by its external pair. */
+/** Reference to a record at one end of a link: by id or by external pair. */
 export type LinkEnd = { recordType: string } & ({ id: string } | Pair)
 
-/** A link as it is to be. */
+/** A link to write. */
 export type LinkWrite = {
-  /** What a new link is called; null leaves it to the server. A link that is there keeps its own. */
+  /** Id of a new link; null for a server-generated one. An existing link keeps its id. */
   id: string | null
   relType: string
   source: LinkEnd
   target: LinkEnd
-  /** An object; undefined leaves what the link holds, and makes a new one empty. */
+  /** An object. Undefined keeps the existing data, and is empty for a new link. */
   data: unknown
   pair: Pair | null
-  /** Without one, any state will do. */
+  /** Preconditions; none when absent. */
   expected?: Expectation
 }
 
-/** The JSON text of what a link holds, by the schema of its type. @throws VALIDATION_ERROR with every fault */
+/**
+ * Validates the data of a link against the schema of its type, and serializes it.
+ * @throws VALIDATION_ERROR with every fault
+ */
 export function linkText(scope: WriteScope, type: CompiledRelationshipType, data: unknown): string {
   const text = dataText(data, scope.limits.recordBytes)
   const [first, ...rest] = type.validate(data, '/data', scope.checks)
@@ -34,8 +37,8 @@ export function linkText(scope: WriteScope, type: CompiledRelationshipType, data
 }
 
 /**
- * Holds a link to what can be said of it before the database is asked.
- * @throws FORBIDDEN without the right to write both ends; VALIDATION_ERROR
+ * Validates a link before any query.
+ * @throws FORBIDDEN without `write` on both ends; VALIDATION_ERROR
  */
 export function demandLink(
   scope: Scope,
@@ -94,7 +97,7 @@ function unknownType(
   })
 }
 
-/** The refusal of what cannot be an id, under the name of its field. */
+/** Error for an invalid id, at the name of its field. */
 export const invalidId = (key: string, name: string) =>
   invalid({
     path: `/${key}`,

@@ -13,12 +13,12 @@ import type { SortTerm } from '../query/sort.ts'
 import { RELATIONSHIP_COLUMNS } from '../record-store/relationship.ts'
 import { type LinkColumn, linkOperand } from './columns.ts'
 
-/** Which links of a base, in which order, and which of them. */
+/** Parameters of a list of links. */
 export type LinkQuery = {
   baseId: string
-  /** The record types whose links may be seen. */
+  /** Record types whose links are visible. */
   readable: '*' | ReadonlySet<string>
-  /** What the data of the links that match may hold. */
+  /** Schema for the data of the links. */
   type: FieldContext
   filter: BoundFilter<LinkColumn> | null
   sort: BoundSort<SortTerm<Field<LinkColumn>>>
@@ -27,7 +27,7 @@ export type LinkQuery = {
   position: Position | null
 }
 
-/** The statement of a page and one link beyond it; beside each stand what each sort term is for it, as `s0`, `s1`, … */
+/** Statement for a page plus one link. The values of the sort terms are returned as `s0`, `s1`, …. */
 export function listStatement(query: LinkQuery): BoundStatement {
   const parameters = new Parameters()
   const terms = termsOf(query, parameters)
@@ -42,7 +42,7 @@ export function listStatement(query: LinkQuery): BoundStatement {
   )
 }
 
-/** The statement that counts all that match. */
+/** Statement that counts all matches. */
 export function countStatement(query: LinkQuery): BoundStatement {
   const parameters = new Parameters()
   const conditions = conditionsOf(query, parameters)
@@ -66,11 +66,11 @@ function conditionsOf({ baseId, readable, type, filter }: LinkQuery, parameters:
   return [...conditions, compileFilter(filter, targetOver(type, parameters, search, linkOperand))]
 }
 
-/** The conditions of a filter that all must hold. */
+/** Top-level conjuncts of a filter. */
 const conjunctsOf = (filter: Filter<LinkColumn>): readonly Filter<LinkColumn>[] =>
   filter.kind === 'and' ? filter.of.flatMap(conjunctsOf) : [filter]
 
-/** The value that a filter asks of a column by `eq`; null when it leaves the column open. */
+/** The value that the filter requires of a column by `eq`; null if there is none. */
 export function fixedText(filter: Filter<LinkColumn> | null, column: LinkColumn): string | null {
   const found = (filter ? conjunctsOf(filter) : []).find(
     (each): each is Condition<LinkColumn> =>
@@ -85,8 +85,8 @@ export function fixedText(filter: Filter<LinkColumn> | null, column: LinkColumn)
 }
 
 /**
- * The links to be filtered, in place of `plinth.relationship`: where the filter names the id of an end, those of the records
- * that have it, found by number. In a subquery of its own (OFFSET 0), so that the planner takes no other index first.
+ * Source of the links. If the filter names the id of an end, looks its records up by row number first. The
+ * subquery (OFFSET 0) keeps the planner from choosing another index first.
  */
 function linksOf({ baseId, filter }: LinkQuery, parameters: Parameters): string {
   const ends = (['source', 'target'] as const).flatMap((side) => {

@@ -12,14 +12,15 @@ import { type Relationship, type RelationshipRow, toRelationship } from '../reco
 import { LINK_FIELDS, parseLinkField } from './columns.ts'
 import { countStatement, fixedText, type LinkQuery, listStatement } from './list-statement.ts'
 
-/** What is asked of a list of links. `filter` and `sort` are JSON as the caller wrote it. */
+/** Arguments of a list of links. `filter` and `sort` are JSON as sent. */
 export type RelationshipListArgs = PageArgs & { filter?: unknown; sort?: unknown }
 
 const NEWEST = '-created_at'
 
 /**
- * The links of a base of which the token may read both ends, that match, newest first unless sorted; one page of them.
- * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN without sight of the base; NOT_FOUND without base
+ * Lists a page of the matching links whose ends the token may both read, newest first by default.
+ * @throws VALIDATION_ERROR with the argument at fault; FORBIDDEN without a grant on the base; NOT_FOUND
+ * without base
  */
 export async function listRelationships(
   scope: Scope,
@@ -35,7 +36,7 @@ export async function listRelationships(
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const relType = fixedText(filter, 'rel_type')
   const type = relType === null ? null : (await readableRelationshipTypes(scope, baseId)).get(relType)
-  // Only of links that are all of one type it is known what their data may be.
+  // The schema of the data is known only if all links have one type.
   const fields = { jsonSchema: type?.dataSchema ?? {}, timezone: 'UTC' }
   const query: LinkQuery = {
     ...page,

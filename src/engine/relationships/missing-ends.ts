@@ -8,7 +8,7 @@ import type { FoundLink } from '../record-store/relationship-statements.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import type { LinkEnd, LinkWrite } from './link.ts'
 
-/** The refusal of a link with an end that is not there. */
+/** Creates the error for a link with an absent end. */
 export async function missingEnds(
   scope: Scope,
   baseId: string,

@@ -10,7 +10,7 @@ import type { WriteScope } from '../write/write.ts'
 import { invalidId, type LinkWrite } from './link.ts'
 import { writeLinks } from './write-links.ts'
 
-/** Which link is meant: its type and ends. */
+/** Identifies a link by its type and ends. */
 export type LinkEnds = {
   relType: string
   sourceRecordType: string
@@ -19,14 +19,14 @@ export type LinkEnds = {
   targetId: string
 }
 
-/** A link as it is put. Without `data` it is empty. */
+/** A link as sent. `data` defaults to an empty object. */
 export type RelationshipInput = LinkEnds & PairInput & { data?: unknown }
 
 /**
- * Upserts the link between two records in a type, under `id` (or the server's, for null) when it is created. Replaces
- * `data` whole.
- * @throws FORBIDDEN without `write` on both ends; NOT_FOUND without the base; VALIDATION_ERROR when the type or an end is
- *   absent or the ends of a link would change; CONFLICT by version, id, pair or cardinality
+ * Upserts the link of a type between two records. `id` applies to a new link; null for a server-generated id.
+ * Replaces `data` whole.
+ * @throws FORBIDDEN without `write` on both ends; NOT_FOUND without the base; VALIDATION_ERROR when the type
+ * or an end is absent, or the ends of a link would change; CONFLICT by version, id, pair or cardinality
  */
 export async function putRelationship(
   scope: WriteScope,
@@ -45,7 +45,10 @@ export async function putRelationship(
   })
 }
 
-/** Creates a link. @throws CONFLICT when its id, its pair or its place between the two records is taken */
+/**
+ * Creates a link.
+ * @throws CONFLICT when its id or its pair is taken, or the two records are already linked
+ */
 export const createRelationship = (
   scope: WriteScope,
   baseId: string,
@@ -53,7 +56,10 @@ export const createRelationship = (
   input: RelationshipInput,
 ): Promise<Relationship> => putRelationship(scope, baseId, id, input, { ...NO_EXPECTATION, absent: true })
 
-/** The link as the engine writes it. @throws VALIDATION_ERROR for a name that could be none */
+/**
+ * Converts the input to the engine's format.
+ * @throws VALIDATION_ERROR for an invalid name
+ */
 export function readLink(id: string | null, input: RelationshipInput): LinkWrite {
   const { relType, sourceRecordType, sourceId, targetRecordType, targetId, data = {} } = input
   const named = {

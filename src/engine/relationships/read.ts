@@ -17,12 +17,19 @@ const GET_LINK = statement(
   `SELECT ${RELATIONSHIP_COLUMNS} FROM plinth.relationship WHERE base_id = $1 AND id = $2`,
 )
 
-/** @throws FORBIDDEN without sight of the base; NOT_FOUND when base or link is absent, or an end is out of the grants */
+/**
+ * Reads a link.
+ * @throws FORBIDDEN without a grant on the base; NOT_FOUND when the base or the link is absent, or an end is
+ * outside the grants
+ */
 export async function getRelationship(scope: Scope, baseId: string, id: string): Promise<Relationship> {
   return toRelationship(await demandLinkRow(scope, baseId, id))
 }
 
-/** The row of a link that the token may see. @throws as getRelationship */
+/**
+ * Reads the row of a link that the token may see.
+ * @throws as getRelationship
+ */
 export async function demandLinkRow(scope: Scope, baseId: string, id: string): Promise<RelationshipRow> {
   demandSight(rightsOf(scope), baseId)
   const [row] = await scope.db.query<RelationshipRow>(GET_LINK, [baseId, id])

@@ -11,7 +11,10 @@ import { isLinkWithin } from './ends-within.ts'
 import type { LinkEnds } from './put.ts'
 import { demandLinkRow } from './read.ts'
 
-/** Deletes a link. @throws as getRelationship; FORBIDDEN without `write` on both ends; CONFLICT by version */
+/**
+ * Deletes a link.
+ * @throws as getRelationship; FORBIDDEN without `write` on both ends; CONFLICT by version
+ */
 export async function deleteRelationship(
   scope: WriteScope,
   baseId: string,
@@ -38,7 +41,10 @@ const FIND_BETWEEN = statement(
    WHERE s.base_id = $1 AND s.record_type = $3 AND s.id = $4`,
 )
 
-/** Deletes the link that two records have in a type. @throws FORBIDDEN without `write` on both ends; NOT_FOUND */
+/**
+ * Deletes the link of a type between two records.
+ * @throws FORBIDDEN without `write` on both ends; NOT_FOUND
+ */
 export async function deleteLinkBetween(
   scope: WriteScope,
   baseId: string,
@@ -75,8 +81,8 @@ const notLinked = (relType: string) =>
   )
 
 /**
- * Deletes links, each with its entry in the log, whoever may see them: for what takes links along. Answers those that were
- * there, with the version that their deletion is.
+ * Deletes links with log entries, without visibility checks: for cascades. Returns the existing ones, with
+ * the version of their deletion.
  */
 export const deleteLinks = (
   scope: WriteScope,

@@ -12,21 +12,24 @@ import type { WriteScope } from '../write/write.ts'
 import type { PlacedLink } from './decide.ts'
 import type { LinkWrite } from './link.ts'
 
-/** A link that nothing seemed to stand against, ready to be written. */
+/** A link that passed all checks and can be stored. */
 export type DueLink = {
-  /** Its place among the links of the write. */
+  /** Position among the links of the write. */
   index: number
   link: LinkWrite
   type: CompiledRelationshipType
   found: PlacedLink
   data: unknown
   text: string
-  /** The version that must be the current one of a link that is there; null for any. */
+  /** The required current version of an existing link; null for any. */
   version: number | null
 }
 type Stored = { written: Map<number, Relationship>; isStale: boolean }
 
-/** Writes links that are all apart, type by type in one order for all. One that met another writer is not in the answer. */
+/**
+ * Stores independent links, type by type in a fixed order against deadlocks. Omits links that lost a race
+ * from the result.
+ */
 export async function storeLinks(
   scope: WriteScope,
   baseId: string,
@@ -129,7 +132,7 @@ const shown = (
   externalId: row.external_id,
   externalSource: row.external_source,
   version: row.version,
-  // What is written is held to the schema of now.
+  // The write validated the data against the current schema.
   valid: null,
   createdAt: written(row.created_at),
   updatedAt: written(row.updated_at),

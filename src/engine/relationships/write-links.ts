@@ -1,4 +1,4 @@
-/** Writes many relationships in a few statements: find, decide, store. */
+/** Bulk write of relationships in a few statements: find, decide, store. */
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
@@ -14,16 +14,17 @@ import { demandLink, type LinkWrite, linkText } from './link.ts'
 import { missingEnds } from './missing-ends.ts'
 import { type DueLink, storeLinks } from './store-links.ts'
 
-/** What became of a link: it is there, or why it is not. */
+/** Outcome of a link: the stored link or an error. */
 export type LinkOutcome = Relationship | DomainError
 
-/** How often a write may meet another one before it gives up. */
+/** Maximum number of retries after races. */
 const MAX_RACES = 50
 
 /**
- * Upserts links, a statement or two for all of one type: each is the link that its ends have in its type already, or a new
- * one. Outcomes come in the order of the links; faults name places below a link as the REST body has it. Of links that
- * share an id, ends, a pair or a cardinality the later sees the earlier written. Asks `write` on both ends.
+ * Upserts links with one or two statements per type. Updates the link that the ends already have in the type,
+ * or creates one. Outcomes are in the order of the links; error paths are relative to a link in the REST
+ * body. Links that share an id, ends, a pair or a cardinality are written in sequence. Requires `write` on
+ * both ends.
  */
 export async function writeLinks(
   scope: WriteScope,
@@ -32,7 +33,7 @@ export async function writeLinks(
 ): Promise<LinkOutcome[]> {
   const outcomes = new Map<number, LinkOutcome>()
   let types = await relationshipTypesOf(scope, baseId)
-  // One that was made a moment ago, elsewhere or in this transaction, is not in memory yet.
+  // A type created elsewhere or in this transaction may not be cached yet.
   if (links.some(({ relType }) => !types.has(relType))) types = await reloadRelationshipTypes(scope, baseId)
   for (let races = 0; outcomes.size < links.length; ) {
     const before = outcomes.size
@@ -46,7 +47,9 @@ export async function writeLinks(
   return links.map((_, index) => outcomes.get(index) as LinkOutcome)
 }
 
-/** The links that can be written now; why others cannot be goes into `outcomes`, and the rest wait for these. */
+/**
+ * Selects the links that can be stored now. Puts errors into `outcomes`. The remaining links wait for these.
+ */
 async function decideAll(
   scope: WriteScope,
   baseId: string,
