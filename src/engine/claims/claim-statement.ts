@@ -32,9 +32,9 @@ export type PickedRow = { is_cut: boolean; is_full: boolean } & (
 )
 
 /**
- * Claims the first free records among the first `most` matches, within the limits. SKIP LOCKED
- * skips records that others are claiming, so callers do not block each other. The INSERT of the claim checks
- * again that the record is free, because other transactions may have committed since the snapshot.
+ * Claims the first free records among the first `most` matches, within the limits. SKIP LOCKED skips records
+ * that others are claiming, so callers do not block each other. The INSERT of the claim checks again that the
+ * record is free, because other transactions may have committed since the snapshot.
  */
 export function claimStatement(
   query: ClaimQuery,

@@ -1,11 +1,12 @@
-// What JSON may take more than its compressed form in the table, and the bytes of a page.
+// Maximum compression ratio of stored JSON, and the byte limit of a page.
 const MOST_COMPRESSED = 100
 const PAGE_BYTES = 64 * 1024 * 1024
 
 /**
- * The first rows of `rows`, a statement with a column `data`, as far as a page of bytes goes, and one at least. How long data
- * is as text is told by its size in the table, from above: to know it exactly the database would have to print it.
- * `longest` is a parameter, the most bytes that any data has.
+ * Limits `rows`, a statement with a column `data`, to the rows that fit the byte limit of a page, but at
+ * least one. Uses the compressed size times the maximum ratio as an upper bound of the text length, because
+ * the exact length requires serializing the data. `longest` is the parameter with the maximum size of any
+ * data.
  */
 export const pageWithin = (order: string, rows: string, longest: string): string =>
   `WITH r AS (${rows}),

@@ -4,7 +4,7 @@ type Schema = { readonly properties?: unknown; readonly items?: unknown }
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The properties that a schema declares and the next one does not, as dotted paths; the first of them. */
+/** Finds the first properties that a schema declares and the next one omits, as dotted paths. */
 export function droppedProperties(before: Schema, next: Schema): string[] {
   const dropped: string[] = []
   compare(before, next, '', dropped)
