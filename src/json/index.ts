@@ -32,7 +32,7 @@ export function parseJson(text: string | Buffer, at = '', use: Use = 'stored'): 
   }
   const refused = isPlain(source) ? undefined : refusal(scan(source, at, use))
   if (refused) throw refused
-  if (source.length > WORTH_REMEMBERING) remember(value)
+  if (source.length > WORTH_REMEMBERING) remember(value, LEVELS_OF_SHORT)
   return value
 }
 
@@ -45,7 +45,7 @@ export async function parseLargeJson(bytes: Buffer, use: Use = 'stored'): Promis
   const source = decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded
   try {
     const value = isContainer(source) ? await readContainer(source, use) : parseJson(source, '', use)
-    remember(value)
+    remember(value, LEVELS_OF_LONG)
     return value
   } catch (thrown) {
     if (thrown instanceof DomainError) throw thrown
@@ -84,22 +84,22 @@ const readContainer = (source: string, use: Use): Promise<unknown> =>
 const WORTH_REMEMBERING = 4096
 const MOST_REMEMBERED = 400
 /** Nesting levels of remembered members: list of messages, message, params, arguments, one argument. */
-const REMEMBERED_LEVELS = 5
+const LEVELS_OF_LONG = 5
+/** The document and its members: each entry costs garbage collection, and a second check of a short text is cheap. */
+const LEVELS_OF_SHORT = 2
 
-/**
- * Values that passed the pre-pass: documents, and the first members of each level down to
- * `REMEMBERED_LEVELS`.
- */
+/** Values that passed the pre-pass: documents, and the first members of each level down to the given one. */
 const sound = new WeakSet<object>()
 
-function remember(value: unknown): void {
+function remember(value: unknown, levels: number): void {
   let left = MOST_REMEMBERED
   let level = [value]
-  for (let n = 0; n < REMEMBERED_LEVELS && level.length > 0; n++) {
+  for (let n = 0; n < levels && level.length > 0; n++) {
     const below: unknown[] = []
     for (const each of level) {
       if (!isObject(each)) continue
       sound.add(each)
+      if (n === levels - 1) continue
       const before = below.length
       if (Array.isArray(each)) below.push(...each.slice(0, left))
       else
