@@ -5,23 +5,12 @@ import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { Actor, baseId, recordId, time, typeId } from './route/shapes.ts'
+import { baseId, recordId, typeId, versionShape } from './route/shapes.ts'
 
-const Version = z
-  .object({
-    version: z.int(),
-    operation: z.enum(['create', 'update', 'cancel', 'delete', 'restore']),
-    at: time,
-    actor: Actor,
-    request_id: z.string(),
-    seq: z.int().meta({ description: "The change's place in the log of the base." }),
-    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
-    diff: z.array(z.record(z.string(), z.unknown())).meta({
-      description:
-        'RFC 6902, from the version before, of `{ data, status, external_id, external_source }`. A first version adds it whole, a deletion removes it.',
-    }),
-  })
-  .meta({ id: 'RecordVersion' })
+const Version = versionShape(
+  ['create', 'update', 'cancel', 'delete', 'restore'],
+  'RFC 6902, from the version before, of `{ data, status, external_id, external_source }`. A first version adds it whole, a deletion removes it.',
+).meta({ id: 'RecordVersion' })
 
 export const history = [
   route('GET /:base_id/records/:record_type/:id/history', {

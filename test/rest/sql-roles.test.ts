@@ -192,6 +192,7 @@ test('a login that makes no roles leaves it to the parser, and the log warns', a
   })
 })
 
+// A database of one's own has privileges that its operator sets.
 test.skipIf(process.env['DATABASE_URL'] !== undefined)(
   'the roles of the embedded server connect to their own database only',
   async () => {

@@ -56,7 +56,7 @@ export function claimStatement(
         SELECT ${columns.join(', ')}, r.row_no FROM plinth.record r WHERE ${free.conditions}
         FOR NO KEY UPDATE OF r SKIP LOCKED) r
       LIMIT ${parameters.add(ids.length)}::bigint) r),
-   -- What has no room in the answer is not claimed: nobody would know of it until its lease ends.
+   -- A record that does not fit the response is not claimed: no worker would hold it until its lease ends.
    picked AS MATERIALIZED (
     SELECT * FROM (SELECT *, sum(bytes) OVER (ORDER BY n ROWS UNBOUNDED PRECEDING) AS upto FROM found) r
     WHERE n <= ${parameters.add(atLeast)}::bigint OR upto <= ${parameters.add(bytes)}::bigint),

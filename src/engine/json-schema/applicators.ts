@@ -1,6 +1,13 @@
 import { pointer } from '../../json/index.ts'
 import { dependent, dependentRequired } from './assertions.ts'
-import { type Compiler, type Evaluate, isPlainObject, type Keyword, type Seen } from './evaluation.ts'
+import {
+  type Compiler,
+  type Evaluate,
+  type Faults,
+  isPlainObject,
+  type Keyword,
+  type Seen,
+} from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import type { Clean } from './normalize.ts'
 
@@ -106,7 +113,7 @@ function propertyNames(value: unknown, parent: Clean, compiler: Compiler): Evalu
 }
 
 /** The property names of a value; charges the budget. */
-export function keysOf(data: Record<string, unknown>): string[] {
+function keysOf(data: Record<string, unknown>): string[] {
   const keys = Object.keys(data)
   spend(keys.length * 2)
   return keys
@@ -190,22 +197,31 @@ function additionalProperties(value: unknown, parent: Clean, compiler: Compiler)
   const patterns = Object.keys((parent['patternProperties'] as object | undefined) ?? {}).map(
     compiler.pattern,
   )
-  const evaluate = compiler.schema(value)
+  const rest = remaining('additionalProperties', value, parent, compiler.schema(value))
+  const isCovered = (name: string) => named.has(name) || patterns.some((pattern) => pattern.test(name))
   return (data, seen: Seen | null, out, path) => {
     if (!isPlainObject(data)) return true
     if (seen) seen.allProperties = true
+    return rest(data, isCovered, out, path)
+  }
+}
+
+/**
+ * Applies a keyword's schema to the properties of an object that nothing else covers. Without `out` it stops at
+ * the first fault.
+ */
+export function remaining(keyword: string, value: unknown, parent: Clean, evaluate: Evaluate) {
+  return (
+    data: Record<string, unknown>,
+    isCovered: (name: string) => boolean,
+    out: Faults | null,
+    path: string,
+  ): boolean => {
     let valid = true
     for (const name of keysOf(data)) {
-      if (named.has(name) || patterns.some((pattern) => pattern.test(name))) continue
+      if (isCovered(name)) continue
       if (value === false)
-        out?.add({
-          keyword: 'additionalProperties',
-          path: path + pointer(name),
-          schema: false,
-          parent,
-          data,
-          params: { name },
-        })
+        out?.add({ keyword, path: path + pointer(name), schema: false, parent, data, params: { name } })
       else if (evaluate(data[name], null, out, out ? path + pointer(name) : '')) continue
       if (!out) return false
       valid = false

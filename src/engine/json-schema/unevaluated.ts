@@ -1,5 +1,4 @@
-import { pointer } from '../../json/index.ts'
-import { keysOf } from './applicators.ts'
+import { remaining } from './applicators.ts'
 import { isPlainObject, type Keyword } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 
@@ -29,26 +28,11 @@ export const unevaluatedItems: Keyword = (value, parent, compiler) => {
 /** `unevaluatedProperties`: applies to properties that no other keyword evaluated. */
 export const unevaluatedProperties: Keyword = (value, parent, compiler) => {
   if (value === undefined) return undefined
-  const evaluate = compiler.schema(value)
+  const rest = remaining('unevaluatedProperties', value, parent, compiler.schema(value))
   return (data, seen, out, path) => {
     if (!isPlainObject(data) || !seen) return true
-    let valid = true
-    for (const name of keysOf(data)) {
-      if (seen.hasProperty(name)) continue
-      if (value === false)
-        out?.add({
-          keyword: 'unevaluatedProperties',
-          path: path + pointer(name),
-          schema: false,
-          parent,
-          data,
-          params: { name },
-        })
-      else if (evaluate(data[name], null, out, out ? path + pointer(name) : '')) continue
-      if (!out) return false
-      valid = false
-    }
-    seen.allProperties = true
+    const valid = rest(data, (name) => seen.hasProperty(name), out, path)
+    if (valid || out) seen.allProperties = true
     return valid
   }
 }

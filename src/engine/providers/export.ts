@@ -22,18 +22,6 @@ const COMMON = new Set(
   ),
 )
 
-/** Converts record types to native tool definitions, with a warning for each loss. */
-export function exportTools(
-  codec: ProviderCodec,
-  types: readonly ExportedType[],
-  options: ExportOptions,
-): Export {
-  return together(
-    codec,
-    types.map((type) => writeTool(codec, type, options)),
-  )
-}
-
 /** Combines written definitions into one export. */
 export function together(codec: ProviderCodec, written: readonly Written[]): Export {
   return {

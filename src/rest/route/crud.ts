@@ -8,7 +8,7 @@ import { graphql, type TadaDocumentNode } from '../../graphql/document.ts'
 import { listOf, without } from './page.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
-import { Actor, baseId, Deleted, expectedVersion, onBase, time } from './shapes.ts'
+import { baseId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
 
 /**
  * Generates the routes of a configuration kind: list, PUT, GET, optionally PATCH, and DELETE. Each kind
@@ -209,21 +209,10 @@ const HISTORY = graphql(
     }
   }`,
 )
-const ConfigurationVersion = z
-  .object({
-    version: z.int(),
-    operation: z.enum(['create', 'update', 'delete']),
-    at: time,
-    actor: Actor,
-    request_id: z.string(),
-    seq: z.int().meta({ description: "The change's place in the log of the base." }),
-    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
-    diff: z.array(z.record(z.string(), z.unknown())).meta({
-      description:
-        'RFC 6902, from the version before, of the whole. A first version adds it, a deletion removes it.',
-    }),
-  })
-  .meta({ id: 'ConfigurationVersion' })
+const ConfigurationVersion = versionShape(
+  ['create', 'update', 'delete'],
+  'RFC 6902, from the version before, of the whole. A first version adds it, a deletion removes it.',
+).meta({ id: 'ConfigurationVersion' })
 
 /** What was written; what a caller should know of it comes beside it. */
 function writtenBody({ warnings, ...written }: Written<z.ZodObject>) {

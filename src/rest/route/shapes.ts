@@ -44,6 +44,19 @@ export const Actor = z
   })
   .meta({ id: 'Actor' })
 
+/** One entry of a history: its operations, and what its diff compares. */
+export const versionShape = <O extends string>(operations: readonly [O, ...O[]], diff: string) =>
+  z.object({
+    version: z.int(),
+    operation: z.enum(operations),
+    at: time,
+    actor: Actor,
+    request_id: z.string(),
+    seq: z.int().meta({ description: "The change's place in the log of the base." }),
+    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
+    diff: z.array(z.record(z.string(), z.unknown())).meta({ description: diff }),
+  })
+
 export const Deleted = z
   .object({ id: z.string(), deleted: z.literal(true), dry_run: z.literal(true).optional() })
   .meta({ id: 'Deleted' })

@@ -14,8 +14,6 @@ import { lastVersion } from './past.ts'
 import { missing, rightsTo } from './read.ts'
 import { unknownReferences } from './references.ts'
 
-/** Generic operations on configuration. */
-
 /**
  * Creates or replaces the resource. Omitted fields get their defaults.
  * @throws CONFLICT; VALIDATION_ERROR
