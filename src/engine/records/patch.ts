@@ -1,5 +1,7 @@
 import { invalid } from '../../foundation/errors.ts'
 import { checkJson } from '../../json/index.ts'
+import { applyOperations, type PatchOperation, readOperations } from '../../json/json-patch.ts'
+import { mergePatch } from '../../json/merge-patch.ts'
 import { underClaim } from '../claims/claim-guard.ts'
 import { demandType } from '../configuration/record-types/index.ts'
 import type { TypeLens } from '../core/policy.ts'
@@ -17,8 +19,6 @@ import { demandWithin } from '../row-policy/apply.ts'
 import { demandShown } from '../row-policy/project-data.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { operated, readOperations } from './json-patch.ts'
-import { mergePatch } from './merge-patch.ts'
 import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'
 import { compareReadOnly } from './read-only-fields.ts'
 import { upsert } from './upsert.ts'
@@ -39,7 +39,7 @@ export async function patchRecord(
   expected: Expectation,
 ): Promise<RecordItem> {
   const lens = demandWithin(scope, 'write', baseId, recordType)
-  const operations = 'operations' in patch ? readOperations(patch.operations) : null
+  const operations = 'operations' in patch ? readOperations(patch.operations, MEMBERS) : null
   const type = await demandType(scope, baseId, recordType)
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
@@ -85,6 +85,24 @@ function contentOf(row: RecordRow, next: RecordState, maxBytes: number) {
       message: 'external_id and external_source can be changed but not removed.',
     })
   return { pair, data: next.data, text: dataText(next.data, maxBytes) }
+}
+
+/** What a JSON Patch of a record may change. */
+const MEMBERS = ['data', 'external_id', 'external_source']
+
+function operated(row: RecordRow, operations: readonly PatchOperation[], maxBytes: number): RecordState {
+  const { data, external_id, external_source } = row
+  const patched = applyOperations({ data, external_id, external_source }, operations, maxBytes)
+  return {
+    data: patched.data,
+    externalId: textAt('/external_id', patched.external_id),
+    externalSource: textAt('/external_source', patched.external_source),
+  }
+}
+
+function textAt(path: string, value: unknown = null): string | null {
+  if (value === null || typeof value === 'string') return value
+  throw invalid({ path, code: 'type', message: `${path.slice(1)} is a string.` })
 }
 
 const stateOf = (row: RecordRow): RecordState => ({

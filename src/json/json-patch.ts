@@ -1,49 +1,35 @@
+/** JSON Patch (RFC 6902) of a document whose members are known. */
 import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
-import { DomainError, invalid } from '../../foundation/errors.ts'
-import { checkJson } from '../../json/index.ts'
-import type { RecordRow, RecordState } from '../record-store/record.ts'
+import { DomainError, invalid } from '../foundation/errors.ts'
+import { checkJson } from './index.ts'
+
+export type { PatchOperation }
 
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test']
-const REACHABLE = /^\/(data(\/.*)?|external_id|external_source)$/s
 // The patch library silently ignores these names, so reject them.
 const UNREACHABLE = /\/(__proto__|constructor|prototype)(\/|$)/
 
 /**
- * Applies JSON Patch operations (RFC 6902) to a record.
+ * Applies the operations to a copy of the document. Copy operations may add `maxBytes` in total.
  * @throws VALIDATION_ERROR; CONFLICT when a test operation fails
  */
-export function operated(
-  row: RecordRow,
+export function applyOperations<Document extends object>(
+  document: Document,
   operations: readonly PatchOperation[],
   maxBytes: number,
-): RecordState {
-  const document: Record<string, unknown> = structuredClone({
-    data: row.data,
-    external_id: row.external_id,
-    external_source: row.external_source,
-  })
+): { [Member in keyof Document]?: unknown } {
+  const patched: { [Member in keyof Document]?: unknown } = structuredClone(document)
   let copied = 0
   for (const [index, operation] of operations.entries()) {
-    // A small patch can double the record with each copy operation.
-    if (operation.op === 'copy') copied += sizeAt(document, operation.from)
+    // A small patch can double the document with each copy operation.
+    if (operation.op === 'copy') copied += sizeAt(patched, operation.from)
     if (copied > maxBytes) throw copiesTooMuch(index, maxBytes)
-    const error = apply(document, operation)
+    const error = apply(patched, operation)
     if (error && operation.op === 'test') throw testFailed(index)
-    if (error)
-      throw invalid({
-        path: `/${index}/path`,
-        code: 'missing_path',
-        message: `Operation ${index} points to a location that does not exist.`,
-      })
+    if (error) throw missingPath(index, operation, error)
   }
-  checkJson(document['data'], '/data')
-  const text = (key: string): string | null => {
-    const value = document[key] ?? null
-    if (value !== null && typeof value !== 'string')
-      throw invalid({ path: `/${key}`, code: 'type', message: `${key} is a string.` })
-    return value
-  }
-  return { data: document['data'], externalId: text('external_id'), externalSource: text('external_source') }
+  for (const [name, value] of Object.entries(patched)) checkJson(value, `/${name}`)
+  return patched
 }
 
 /** Applies one operation. Returns the error, if there is one. */
@@ -59,17 +45,18 @@ function apply(document: object, operation: PatchOperation): unknown {
 function sizeAt(document: object, pointer: string): number {
   const value: unknown = Pointer.fromJSON(pointer).get(document)
   if (value === undefined) return 0
-  checkJson(value, '/data')
+  checkJson(value, pointer)
   return JSON.stringify(value).length
 }
 
 /**
- * Validates the operations.
+ * Validates the operations. They may reach the given members of the document.
  * @throws VALIDATION_ERROR
  */
-export function readOperations(raw: unknown): PatchOperation[] {
+export function readOperations(raw: unknown, members: readonly string[]): PatchOperation[] {
   if (!Array.isArray(raw))
     throw invalid({ path: '', code: 'type', message: 'A JSON Patch must be an array of operations.' })
+  const reachable = new RegExp(`^/(${members.join('|')})(/.*)?$`, 's')
   for (const [index, each] of (raw as Record<string, unknown>[]).entries()) {
     const operation: Record<string, unknown> = typeof each === 'object' && each !== null ? each : {}
     if (!OPERATIONS.includes(operation['op'] as string))
@@ -82,11 +69,11 @@ export function readOperations(raw: unknown): PatchOperation[] {
     const pointers = operation['op'] === 'move' || operation['op'] === 'copy' ? ['path', 'from'] : ['path']
     for (const key of pointers) {
       const at = operation[key]
-      if (typeof at !== 'string' || !REACHABLE.test(at) || UNREACHABLE.test(at))
+      if (typeof at !== 'string' || !reachable.test(at) || UNREACHABLE.test(at))
         throw invalid({
           path: `/${index}/${key}`,
           code: 'invalid_pointer',
-          message: 'A patch can change only /data, /external_id and /external_source.',
+          message: `A patch can change only ${members.map((name) => `/${name}`).join(', ')}.`,
         })
     }
     if (['add', 'replace', 'test'].includes(operation['op'] as string) && !Object.hasOwn(operation, 'value'))
@@ -120,13 +107,23 @@ const copiesTooMuch = (index: number, maxBytes: number) =>
     expected: maxBytes,
   })
 
+function missingPath(index: number, { path, ...operation }: PatchOperation, error: unknown) {
+  const isSource = 'from' in operation && (error as { path?: unknown }).path === operation.from
+  return invalid({
+    path: `/${index}/${isSource ? 'from' : 'path'}`,
+    code: 'missing_path',
+    message: `Operation ${index} points to a location that does not exist. Read the current state again.`,
+    received: (isSource ? operation.from : path).slice(0, 256),
+  })
+}
+
 const testFailed = (index: number) =>
   new DomainError('CONFLICT', `The test of operation ${index} failed. Nothing was changed.`, {
     details: [
       {
         path: `/${index}/value`,
         code: 'test_failed',
-        message: 'The value differs. Read the record again.',
+        message: 'The value differs. Read the current state again.',
       },
     ],
   })
