@@ -95,7 +95,7 @@ async function adminToken(config: Config, log: Logger): Promise<AdminToken> {
     if (kept !== undefined && kept !== config.adminToken)
       log.warn(
         { file },
-        'the file holds another token than PLINTH_ADMIN_TOKEN: the command line that reads it is refused. Delete the file, or write the token into it',
+        'the file has another token than PLINTH_ADMIN_TOKEN, so the command line is refused. Delete the file, or write the token into it',
       )
     return { token: config.adminToken, from: 'settings', kept }
   }

@@ -64,10 +64,15 @@ export async function main(argv: readonly string[]): Promise<number> {
 function build(argv: readonly string[]): Command {
   const program = new Command('plinth')
     .description('A self-hosted data layer for software agents.')
-    .addOption(valued('--url <url>', 'the server; also PLINTH_URL'))
-    .addOption(valued('--token <token>', "who asks; also PLINTH_TOKEN, else the data directory's own"))
-    .addOption(valued('--base <id>', 'the base that is meant; also PLINTH_BASE'))
-    .option('--json', 'print what the API answers')
+    .addOption(valued('--url <url>', 'server URL (or PLINTH_URL)'))
+    .addOption(
+      valued(
+        '--token <token>',
+        'API token (or PLINTH_TOKEN; default: the admin token of the data directory)',
+      ),
+    )
+    .addOption(valued('--base <id>', 'base id (or PLINTH_BASE)'))
+    .option('--json', 'print the JSON response of the API')
   settle(program)
   // Define --version only without a command, because some commands use it for the version of a record.
   if (argv.every((each) => each.startsWith('-'))) program.version(version(), '--version', 'print the version')
@@ -87,11 +92,11 @@ function build(argv: readonly string[]): Command {
 type McpFlags = { endpoint?: string; readOnly?: true; types?: string; tools?: string }
 
 function addMcp(program: Command): void {
-  const mcp = settle(program.command('mcp').description('Speak MCP over standard input and output'))
+  const mcp = settle(program.command('mcp').description('Run the MCP relay on standard input and output'))
     .addOption(valued('--endpoint <id>', 'an endpoint of the base'))
-    .option('--read-only', 'offer only tools that change nothing')
-    .addOption(valued('--types <ids>', 'only these record types, with commas between them'))
-    .addOption(valued('--tools <names>', 'only these tools, with commas between them'))
+    .option('--read-only', 'offer read-only tools only')
+    .addOption(valued('--types <ids>', 'only these record types, comma-separated'))
+    .addOption(valued('--tools <names>', 'only these tools, comma-separated'))
   const asked = () => {
     const settings = readSettings(program.opts<Flags>())
     const { endpoint, readOnly = false, types, tools } = mcp.opts<McpFlags>()
@@ -102,7 +107,7 @@ function addMcp(program: Command): void {
     const { mcp: run } = await import('./mcp.ts')
     await run(settings, scope)
   })
-  settle(mcp.command('config').description('Print what an MCP client needs to connect'))
+  settle(mcp.command('config').description('Print the configuration of an MCP client'))
     .addOption(valued('--client <name>', CLIENT_NAMES.join(', ')).makeOptionMandatory())
     .action(({ client }: { client: string }) => {
       const { settings, scope } = asked()

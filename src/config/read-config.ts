@@ -5,9 +5,9 @@ import { LIMITS } from '../foundation/limits.ts'
 const whole = (min: number, max: number, standard: number) =>
   z
     .string()
-    .regex(/^\d+$/, `is a whole number from ${min} to ${max}`)
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .pipe(z.int().min(min, `is at least ${min}`).max(max, `is at most ${max}`))
+    .pipe(z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
     .default(standard)
 
 const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
@@ -37,9 +37,9 @@ const Settings = z.object({
   PLINTH_DATABASE_CONNECTIONS: whole(4, 200, LIMITS.databaseConnections),
   PLINTH_ADMIN_TOKEN: z
     .string()
-    .min(16, 'has at least 16 characters')
+    .min(16, 'must have at least 16 characters')
     .max(256)
-    .regex(/^[\x21-\x7e]+$/, 'is visible ASCII')
+    .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII')
     .optional(),
   PLINTH_CORS_ORIGINS: z.string().optional(),
   PLINTH_OAUTH_ISSUER: z
@@ -49,7 +49,7 @@ const Settings = z.object({
   PLINTH_OAUTH_AUDIENCE: z.string().max(1024).optional(),
   PLINTH_OAUTH_SCOPES: z
     .string()
-    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'is scopes with a space between')
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be scopes separated by spaces')
     .optional(),
   PLINTH_RATE_LIMIT: whole(0, 10_000_000, LIMITS.requestsPerMinute),
   PLINTH_MAX_CONNECTIONS: whole(1, 1_000_000, LIMITS.connections),
@@ -59,7 +59,7 @@ const Settings = z.object({
   PLINTH_MAX_UNSENT_BYTES: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentBytes),
   PLINTH_MAX_UNSENT_BYTES_PER_TOKEN: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentOfToken),
   PLINTH_GRAPHQL_MAX_COST: whole(1, 1_000_000, LIMITS.graphqlCost),
-  PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'is true or false').default('true'),
+  PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'must be true or false').default('true'),
   PLINTH_SQL_MAX_ROWS: whole(1, 100_000, LIMITS.sqlRows),
   PLINTH_SQL_TIMEOUT_MS: whole(100, 60_000, LIMITS.sqlTimeoutMs),
   PLINTH_SQL_MAX_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.sqlBytes),
@@ -69,7 +69,10 @@ const Settings = z.object({
 })
 
 /** The OAuth variables depend on each other. */
-const needed = (name: keyof z.output<typeof Settings>) => ({ path: [name], error: 'is needed for OAuth too' })
+const needed = (name: keyof z.output<typeof Settings>) => ({
+  path: [name],
+  error: 'is also required for OAuth',
+})
 const Sound = Settings.refine(
   (set) => set.PLINTH_OAUTH_ISSUER || !(set.PLINTH_OAUTH_AUDIENCE || set.PLINTH_OAUTH_SCOPES),
   needed('PLINTH_OAUTH_ISSUER'),

@@ -20,9 +20,9 @@ const Aggregation = z
     field: z
       .string()
       .optional()
-      .meta({ description: 'Like `data.amount`. Only `count` does without: it then counts records.' }),
+      .meta({ description: 'Such as `data.amount`. Optional for `count` only, which then counts records.' }),
     alias: alias.meta({
-      description: 'Its name in the answer: `count` or `<fn>_<last path segment>` when left out.',
+      description: 'Its name in the response. Defaults to `count` or `<fn>_<last path segment>`.',
     }),
   })
   .meta({ id: 'Aggregation' })
@@ -33,8 +33,8 @@ const GroupTerm = z
     interval: z
       .enum(INTERVALS)
       .optional()
-      .meta({ description: 'Groups times by the interval they lie in, in the timezone of the type.' }),
-    alias: alias.meta({ description: 'Its name in the answer: the field when left out.' }),
+      .meta({ description: 'Groups times by interval, in the timezone of the type.' }),
+    alias: alias.meta({ description: 'Its name in the response. Defaults to the field.' }),
   })
   .meta({ id: 'GroupTerm' })
 

@@ -49,7 +49,7 @@ export const EndpointTool = z
       .optional()
       .meta({
         description:
-          "The tool's whole name where there is one operation; with several it takes the type's place in their names.",
+          'With one operation: the name of the tool. With several: replaces the type in their names.',
       }),
     description_override: z
       .string()
@@ -65,18 +65,19 @@ export const EndpointTool = z
       .nullable()
       .optional()
       .meta({
-        description: 'What of the data the tools see and write, such as `data.name`; all when left out.',
+        description:
+          'Field policy: the fields that the tools can read and write, such as `data.name`. Defaults to all.',
       }),
     filter: z
       .record(z.string(), z.unknown())
       .nullable()
       .optional()
-      .meta({ description: 'The records that there are for the tools: what it leaves out is 404 to them.' }),
+      .meta({ description: 'Row policy: the records that the tools can reach. All others are 404.' }),
     defaults: z
       .record(z.string(), z.unknown())
       .nullable()
       .optional()
-      .meta({ description: 'Properties of `data` that a new record gets where the call leaves them out.' }),
+      .meta({ description: 'Default values of `data` for new records.' }),
   })
   .meta({ id: 'EndpointTool' })
 /** One tool selection of an endpoint: operations on a record type, and their restrictions. */
@@ -95,7 +96,7 @@ const EndpointBatch = z
     enabled: z.boolean(),
     operations: z.array(z.enum(BATCH_WORDS)).nullable().optional().meta({
       description:
-        'What a batch may do of what the tools may do anyway; all of it when left out. In the words of batches (`create_record`) or of tools (`create`).',
+        'The operations of the batch tool, out of those that the tools allow. Names of batch operations (`create_record`) or of tools (`create`). Defaults to all.',
     }),
   })
   .meta({ id: 'EndpointBatch' })
@@ -107,9 +108,9 @@ const Tools = z
 
 /** The body of a toolset on every surface. */
 export const ToolsetBody = z.strictObject({
-  name: Name.optional().meta({ description: 'The id when left out.' }),
+  name: Name.optional().meta({ description: 'Defaults to the id.' }),
   description: Description.optional(),
-  tools: Tools.optional().meta({ description: 'None when left out.' }),
+  tools: Tools.optional().meta({ description: 'Defaults to none.' }),
 })
 
 /** The body of an endpoint on every surface. */
@@ -127,18 +128,21 @@ export const EndpointBody = ToolsetBody.extend({
     .array(z.string())
     .max(LIMITS.endpointToolsets, `Name at most ${LIMITS.endpointToolsets} toolsets.`)
     .optional()
-    .meta({ description: 'Toolsets whose tools it has beside its own.' }),
+    .meta({ description: 'Toolsets whose tools are added to its own.' }),
   relationships: z
     .array(EndpointRelationship)
     .max(LIMITS.endpointTools, `Send at most ${LIMITS.endpointTools} of them.`)
     .optional(),
-  batch: EndpointBatch.optional().meta({ description: 'Not enabled when left out.' }),
+  batch: EndpointBatch.optional().meta({ description: 'Defaults to disabled.' }),
   sql_query: z.boolean().optional().meta({
-    description: 'Offer `sql_query` over the types that no `filter` or `fields` bound. False when left out.',
+    description: 'Offer `sql_query` on the types that have no `filter` and no `fields`. Defaults to false.',
   }),
   resources: z
     .boolean()
     .optional()
-    .meta({ description: 'Offer what its tools may read as resources too. False when left out.' }),
-  enabled: z.boolean().optional().meta({ description: 'False: its address is 404. True when left out.' }),
+    .meta({ description: 'Also offer what its tools can read as resources. Defaults to false.' }),
+  enabled: z
+    .boolean()
+    .optional()
+    .meta({ description: 'If false, its address returns 404. Defaults to true.' }),
 })

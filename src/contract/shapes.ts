@@ -22,25 +22,25 @@ export const BaseSettings = z
     schema_changes: z
       .enum(['direct', 'preview_only'])
       .optional()
-      .meta({ description: '`preview_only`: production takes configuration only by promotion.' }),
+      .meta({ description: '`preview_only`: configuration reaches production by promotion only.' }),
     history_days: z
       .int()
       .min(1)
       .max(36_500)
       .nullable()
       .optional()
-      .meta({ description: 'Days that history is kept; null for ever.' }),
+      .meta({ description: 'Days that history is kept; null for no limit.' }),
     trash_days: z
       .int()
       .min(0)
       .max(36_500)
       .optional()
-      .meta({ description: 'Days that a deleted record can be restored. 30 when left out.' }),
+      .meta({ description: 'Days that a deleted record can be restored. Defaults to 30.' }),
   })
   .meta({ id: 'BaseSettings' })
 
 export const BaseBody = z.strictObject({
-  name: Name.optional().meta({ description: 'The id when left out.' }),
+  name: Name.optional().meta({ description: 'Defaults to the id.' }),
   description: Description.optional(),
   settings: BaseSettings.optional(),
 })
@@ -52,13 +52,13 @@ const names = z.union([text(64), z.array(text(64)).min(1, 'It names at least one
 export const Grant = z
   .strictObject({
     base: names.meta({
-      description: 'A base id, a list of them, or `*`. A grant on a base reaches its previews too.',
+      description: 'A base id, a list of them, or `*`. A grant on a base also covers its previews.',
     }),
     record_type: names.meta({ description: 'A record type id, a list of them, or `*`.' }),
     environment: z.enum(['production', 'preview', '*']),
     permission: z
       .enum(['read', 'write', 'manage', 'admin'])
-      .meta({ description: 'Each level holds those before it.' }),
+      .meta({ description: 'Each level includes those before it.' }),
   })
   .meta({ id: 'Grant' })
 
@@ -73,7 +73,7 @@ export const TokenBody = z.strictObject({
 
 /** The body of a record type without its schema. */
 export const RecordTypeTexts = z.strictObject({
-  name: Name.optional().meta({ description: 'The id when left out.' }),
+  name: Name.optional().meta({ description: 'Defaults to the id.' }),
   description: Description.optional(),
   icon: z.string().max(LIMITS.nameChars).nullable().optional(),
   color: z.string().max(64).nullable().optional(),
@@ -91,7 +91,7 @@ const IndexDeclaration = z
     unique: z
       .boolean()
       .optional()
-      .meta({ description: 'No two records share the values; one without a value is exempt.' }),
+      .meta({ description: 'No two records have the same values. Records without a value are exempt.' }),
     type: z
       .enum(['btree', 'text'])
       .optional()
@@ -111,7 +111,7 @@ export const expectedVersion = z
   .min(1)
   .max(2_147_483_647)
   .optional()
-  .meta({ description: 'Write only when this is the current version; the same as `If-Match`.' })
+  .meta({ description: 'Precondition: write only if this is the current version. Same as `If-Match`.' })
 
 const MigrationStep = z.strictObject({
   op: z.enum(['default', 'rename', 'cast', 'drop']),
@@ -127,12 +127,12 @@ export const RecordTypePut = RecordTypeTexts.extend({
   json_schema: z
     .unknown()
     .optional()
-    .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
+    .meta({ description: 'A JSON Schema whose root is an object. `{}` allows any object.' }),
   indexes: IndexDeclarations.optional().meta({
     description:
-      'The whole list. They are built while records are read and written; `status` says how far each is.',
+      'Replaces the whole list. Indexes are built in the background; `status` shows the state of each.',
   }),
-  timezone: z.string().optional().meta({ description: 'IANA name. UTC when left out.' }),
+  timezone: z.string().optional().meta({ description: 'IANA name. Defaults to UTC.' }),
   sources: z
     .array(z.unknown())
     // Reserved: accepted only when empty until external sources are supported.
@@ -143,7 +143,7 @@ export const RecordTypePut = RecordTypeTexts.extend({
     .array(MigrationStep)
     .max(100)
     .optional()
-    .meta({ description: 'With `migrate=true`: repairs the records that exist.' }),
+    .meta({ description: 'With `migrate=true`: steps that migrate existing records.' }),
   expected_version: expectedVersion,
 })
 
@@ -162,15 +162,18 @@ export const RecordLink = z
     direction: z
       .enum(['outgoing', 'incoming'])
       .optional()
-      .meta({ description: '`outgoing`, from the record that is written, when left out.' }),
+      .meta({ description: 'Defaults to `outgoing`, from the record being written.' }),
     record_type: z.string().meta({ description: 'The type of the other record.' }),
     id: z.string().optional().meta({ description: 'The other record, by its id or by its external_id.' }),
     external_id: z.string().optional(),
-    external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
+    external_source: z
+      .string()
+      .optional()
+      .meta({ description: 'Defaults to `default` if only an id is given.' }),
     data: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'Left out, a relationship that is there keeps what it holds.' }),
+      .meta({ description: 'If omitted, an existing relationship keeps its data.' }),
   })
   .meta({ id: 'RecordLink' })
 export type RecordLink = z.output<typeof RecordLink>
@@ -179,7 +182,7 @@ export type RecordLink = z.output<typeof RecordLink>
 export const RecordLinks = z
   .array(RecordLink)
   .max(LIMITS.recordLinks, `A record can be written with at most ${LIMITS.recordLinks} relationships.`)
-  .meta({ description: 'Relationships that are added in the same transaction; none is taken away.' })
+  .meta({ description: 'Relationships to add in the same transaction. Existing ones stay.' })
 
 const Ends = z
   .array(text(64))
@@ -191,26 +194,26 @@ export const ON_DELETE = ['unlink', 'restrict', 'cascade'] as const
 
 /** The body of a relationship type. */
 export const RelationshipTypeBody = z.strictObject({
-  name: Name.optional().meta({ description: 'The id when left out.' }),
+  name: Name.optional().meta({ description: 'Defaults to the id.' }),
   description: Description.optional(),
   source_record_types: Ends.optional().meta({
-    description: 'The record types that a link may start from; `["*"]`, any, when left out.',
+    description: 'Allowed source record types. Defaults to `["*"]`, any.',
   }),
   target_record_types: Ends.optional().meta({
-    description: 'The record types that a link may lead to; `["*"]`, any, when left out.',
+    description: 'Allowed target record types. Defaults to `["*"]`, any.',
   }),
   cardinality: z.enum(CARDINALITIES).optional().meta({
     description:
-      '`one_to_many`: a target has one source; `many_to_one`: a source has one target; `one_to_one`: both. `many_to_many` when left out.',
+      '`one_to_many`: a target has at most one source; `many_to_one`: a source has at most one target; `one_to_one`: both. Defaults to `many_to_many`.',
   }),
   on_delete: z.enum(ON_DELETE).optional().meta({
     description:
-      'What deleting the target does: `unlink` takes the link out, `restrict` refuses, `cascade` deletes the source too. Deleting the source always unlinks. `unlink` when left out.',
+      'What deleting the target does: `unlink` deletes the link, `restrict` refuses the deletion, `cascade` also deletes the source. Deleting the source always deletes the link. Defaults to `unlink`.',
   }),
   data_schema: z
     .unknown()
     .optional()
-    .meta({ description: 'A JSON Schema whose root is an object. `{}` takes any object.' }),
+    .meta({ description: 'A JSON Schema whose root is an object. `{}` allows any object.' }),
 })
 
 /** The body of a relationship type PUT. */

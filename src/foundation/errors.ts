@@ -6,9 +6,9 @@ export const FAILURES = {
   UNAUTHORIZED: { status: 401, title: 'The token is missing or invalid' },
   FORBIDDEN: { status: 403, title: 'The token lacks the permission or scope' },
   NOT_FOUND: { status: 404, title: 'The resource does not exist' },
-  CONFLICT: { status: 409, title: 'The request collides with the current state' },
+  CONFLICT: { status: 409, title: 'The request conflicts with the current state' },
   RATE_LIMITED: { status: 429, title: 'Too many requests' },
-  INTERNAL_ERROR: { status: 500, title: 'Something broke on our side' },
+  INTERNAL_ERROR: { status: 500, title: 'Internal error' },
 } as const satisfies Record<string, { status: number; title: string }>
 
 export type FailureCode = keyof typeof FAILURES

@@ -4,13 +4,13 @@ import { builder } from './builder.ts'
 import { pageArgs, pageFields } from './page.ts'
 
 export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage').implement({
-  description: 'Groups of records with what was computed of each.',
+  description: 'Groups of records with their aggregations.',
   fields: (t) => {
     const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
     return {
       rows: t.field({
         type: 'JSON',
-        description: 'A list of objects: group keys and aggregations by their names.',
+        description: 'A list of objects with group keys and aggregations by name.',
         resolve: (page) => page.data,
       }),
       ...fields,
@@ -23,14 +23,17 @@ export const aggregateArgs = () => {
   const { cursor: _, ...window } = pageArgs()
   return {
     ...builder.args((t) => ({
-      filter: t.field({ type: 'JSON', description: 'Which records, as in lists.' }),
+      filter: t.field({ type: 'JSON', description: 'Filters the records, as in lists.' }),
       aggregations: t.field({
         type: 'JSON',
         description: '[{"fn","field","alias"}]; fn is count, sum, avg, min, max or count_distinct.',
       }),
       groupBy: t.field({ type: 'JSON', description: '["data.status", {"field","interval","alias"}].' }),
-      having: t.field({ type: 'JSON', description: 'Which groups: a filter over group keys and aliases.' }),
-      sort: t.field({ type: 'JSON', description: 'By group keys and aliases; by group keys when left out.' }),
+      having: t.field({ type: 'JSON', description: 'Filters the groups, by group keys and aliases.' }),
+      sort: t.field({
+        type: 'JSON',
+        description: 'Group keys and aliases to sort by. Defaults to the group keys.',
+      }),
     })),
     ...window,
   }
@@ -39,7 +42,7 @@ export const aggregateArgs = () => {
 builder.queryFields((t) => ({
   aggregate: t.field({
     type: AggregatePageRef,
-    description: 'Counts, sums and extremes of the records of a type, by group.',
+    description: 'Counts, sums, averages, minima and maxima of the records of a type, by group.',
     args: {
       base: t.arg.string({ required: true }),
       recordType: t.arg.string({ required: true }),

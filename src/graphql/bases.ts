@@ -10,7 +10,7 @@ import { pageArgs, pageType } from './page.ts'
 type Base = bases.Base & { dryRun?: boolean }
 
 const BaseType = builder.objectRef<Base>('Base').implement({
-  description: 'A container of record types and records, and the unit that grants name.',
+  description: 'A container of record types and records. Grants are given per base.',
   fields: (t) => ({
     id: t.exposeString('id'),
     name: t.exposeString('name'),
@@ -18,16 +18,16 @@ const BaseType = builder.objectRef<Base>('Base').implement({
     environment: t.exposeString('environment', { description: '"production" or "preview".' }),
     productionBase: t.exposeString('productionBase', {
       nullable: true,
-      description: 'The base a preview was made from.',
+      description: 'The base that a preview was created from.',
     }),
     settings: t.expose('settings', { type: 'JSON' }),
     counts: t.field({
       type: 'JSON',
-      description: 'How many record types and records it holds, of those the token may read.',
+      description: 'Numbers of record types and records that the token can read.',
       resolve: (base, _args, { scope }) => bases.countBase(scope, base.id),
     }),
     typesVersion: t.int({
-      description: 'A number that moves whenever a record type of the base does.',
+      description: 'A number that changes with every change of a record type of the base.',
       resolve: (base, _args, { scope }) => typesVersion(scope, base.id),
     }),
     version: t.exposeInt('version'),
@@ -42,7 +42,7 @@ const BasePage = pageType('BasePage', BaseType)
 builder.queryFields((t) => ({
   bases: t.field({
     type: BasePage,
-    description: 'The bases the token sees, newest first.',
+    description: 'The bases that the token can access, newest first.',
     args: pageArgs(),
     resolve: (_root, args, { scope }) => bases.listBases(scope, args),
   }),
@@ -70,7 +70,7 @@ mutation('putBase', {
 })
 
 mutation('deleteBase', {
-  description: 'Deletes a base with all it holds; one that holds records wants `confirm` equal to its id.',
+  description: 'Deletes a base and everything in it. If it has records, `confirm` must equal its id.',
   type: Deleted,
   planned: notYetDeleted,
   args: builder.args((t) => ({

@@ -7,14 +7,14 @@ import { mutation } from './mutation.ts'
 import { RecordRef } from './records.ts'
 
 const Did = builder.enumType('BatchOperation', {
-  description: 'What an operation of a batch did.',
+  description: 'What an operation of a batch did to the record.',
   values: ['created', 'updated', 'unchanged', 'deleted'] as const,
 })
 
 const Item = builder.objectRef<Outcome>('BatchItem').implement({
-  description: 'What one operation of a batch did.',
+  description: 'The result of one operation of a batch.',
   fields: (t) => ({
-    index: t.exposeInt('index', { description: 'Its place in the batch, from 0.' }),
+    index: t.exposeInt('index', { description: 'Index in the batch, from 0.' }),
     type: t.exposeString('type'),
     operation: t.field({ type: Did, resolve: ({ operation }) => operation }),
     id: t.exposeString('id'),
@@ -22,7 +22,7 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
     record: t.field({
       type: RecordRef,
       nullable: true,
-      description: 'The record after the operation; null for what leaves none.',
+      description: 'The record after the operation; null if there is none.',
       resolve: ({ record }) => record,
     }),
   }),
@@ -35,8 +35,8 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
     data: t.field({ type: [Item], resolve: ({ data }) => data }),
     rows: t.field({
       type: 'JSON',
-      description: 'The same as REST shows it.',
-      args: { records: t.arg.boolean({ description: 'Show the records too; true when left out.' }) },
+      description: 'The results in the form of REST.',
+      args: { records: t.arg.boolean({ description: 'Whether to return the records. Defaults to true.' }) },
       resolve: ({ data }, { records }) => ((records ?? true) ? outcomeRows(data) : data.map(withoutRecord)),
     }),
     count: t.int({ resolve: ({ data }) => data.length }),
@@ -44,15 +44,14 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
     plan: t.field({
       type: DeletionPlanRef,
       nullable: true,
-      description: 'Set where only a plan was made, and nothing was run.',
+      description: 'The deletion plan, if one was requested. Then nothing was executed.',
       resolve: ({ plan }) => plan,
     }),
   }),
 })
 
 mutation('batch', {
-  description:
-    'Runs 1 to 1,000 operations in one transaction, all of them or none, in their order where they touch the same thing.',
+  description: 'Runs 1 to 1,000 operations in one transaction. Operations on the same resource run in order.',
   type: Batch,
   planned: (plan) => ({ data: [], plan }),
   args: builder.args((t) => ({
@@ -60,7 +59,7 @@ mutation('batch', {
     operations: t.field({
       type: 'JSON',
       required: true,
-      description: 'A list of operations as REST takes them: {"type":"upsert_record","record_type":…}.',
+      description: 'A list of operations in the form of REST: {"type":"upsert_record","record_type":…}.',
     }),
   })),
   resolve: (scope, { base, operations }) => runBatch(scope, base, operations),

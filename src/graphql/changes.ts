@@ -3,7 +3,7 @@ import { builder } from './builder.ts'
 
 /** The author of a change. */
 export const Actor = builder.objectRef<changes.Change['actor']>('Actor').implement({
-  description: 'Who made a change, and through what.',
+  description: 'Who made a change, and through which interface.',
   fields: (t) => ({
     tokenId: t.exposeString('tokenId', { nullable: true }),
     name: t.exposeString('name'),
@@ -18,12 +18,15 @@ export const Actor = builder.objectRef<changes.Change['actor']>('Actor').impleme
 export const Change = builder.objectRef<changes.Change & { dryRun?: boolean }>('Change').implement({
   description: 'An entry of the change log of a base.',
   fields: (t) => ({
-    seq: t.exposeFloat('seq', { description: 'A whole number that rises within a base, with gaps.' }),
+    seq: t.exposeFloat('seq', { description: 'An integer that increases within a base, with gaps.' }),
     at: t.expose('at', { type: 'DateTime' }),
     actor: t.expose('actor', { type: Actor }),
     requestId: t.exposeString('requestId'),
-    kind: t.exposeString('kind', { description: 'What kind of thing changed: `record`, `record_type`, …' }),
-    recordType: t.exposeString('recordType', { nullable: true, description: 'Of a record.' }),
+    kind: t.exposeString('kind', { description: 'The kind of resource: `record`, `record_type`, …' }),
+    recordType: t.exposeString('recordType', {
+      nullable: true,
+      description: 'The type of the record; null for other kinds.',
+    }),
     id: t.exposeString('id'),
     operation: t.exposeString('operation', {
       description: '`create`, `update`, `cancel`, `delete` or `restore`.',
@@ -32,9 +35,12 @@ export const Change = builder.objectRef<changes.Change & { dryRun?: boolean }>('
     diff: t.expose('diff', {
       type: 'JSON',
       description:
-        'RFC 6902, from the state before. Of a record it compares `{ data, status, external_id, external_source }`; what begins is added at `""`, what ends removes it.',
+        'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
     }),
-    cause: t.exposeString('cause', { nullable: true, description: 'The change, delivery or run behind it.' }),
+    cause: t.exposeString('cause', {
+      nullable: true,
+      description: 'The change, delivery or run that caused it.',
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -45,7 +51,7 @@ const ChangePage = builder.objectRef<changes.ChangePage>('ChangePage').implement
     hasMore: t.exposeBoolean('hasMore'),
     limit: t.exposeInt('limit'),
     nextAfter: t.exposeFloat('nextAfter', {
-      description: 'Where the next page begins, also when there is none yet.',
+      description: 'Where the next page starts. Present on the last page too.',
     }),
   }),
 })
@@ -53,40 +59,40 @@ const ChangePage = builder.objectRef<changes.ChangePage>('ChangePage').implement
 const changeArgs = () =>
   builder.args((t) => ({
     base: t.string({ required: true }),
-    after: t.float({ description: 'The seq of an entry; those after it are meant.' }),
+    after: t.float({ description: 'The seq of an entry. Returns the entries after it.' }),
     recordType: t.string(),
-    id: t.string({ description: 'Of the thing that changed.' }),
+    id: t.string({ description: 'The id of the changed resource.' }),
     kind: t.string(),
     actor: t.string({ description: 'The id or the name of a token.' }),
-    since: t.field({ type: 'DateTime', description: 'From this moment on.' }),
-    until: t.field({ type: 'DateTime', description: 'Before this moment.' }),
+    since: t.field({ type: 'DateTime', description: 'From this time on.' }),
+    until: t.field({ type: 'DateTime', description: 'Before this time.' }),
   }))
 
 builder.queryFields((t) => ({
   changes: t.field({
     type: ChangePage,
     description:
-      'The change log of a base, oldest first, of what the token may read. Going on from `nextAfter` misses nothing.',
+      'The change log of a base that the token can read, oldest first. Continue at `nextAfter`: no entry is skipped.',
     args: {
       ...changeArgs(),
-      limit: t.arg.int({ description: 'Entries a page, 1 to 1000. 50 when left out.' }),
+      limit: t.arg.int({ description: 'Entries per page, 1 to 1000. Defaults to 50.' }),
     },
     resolve: (_root, { base, ...args }, { scope }) => changes.listChanges(scope, base, args),
   }),
   changesEnd: t.float({
-    description: 'The seq after which all that is yet to happen in the base will stand.',
+    description: 'The current end of the change log: later changes have a greater seq.',
     args: { base: t.arg.string({ required: true }) },
     resolve: (_root, { base }, { scope }) => changes.endOfChanges(scope, base),
   }),
   changesMatch: t.boolean({
     description:
-      'Is one of these entries about a record of the type that matched before it, or matches after it?',
+      'Whether one of these entries changed a record that matches the filter, before or after the change.',
     args: {
       ...builder.args((t) => ({
         base: t.string({ required: true }),
         recordType: t.string({ required: true }),
         filter: t.field({ type: 'JSON', required: true }),
-        seqs: t.floatList({ required: true, description: 'At most 1000 numbers of entries.' }),
+        seqs: t.floatList({ required: true, description: 'At most 1000 seqs of entries.' }),
       })),
     },
     resolve: (_root, { base, recordType, ...asked }, { scope }) =>
@@ -97,7 +103,7 @@ builder.queryFields((t) => ({
 builder.subscriptionFields((t) => ({
   changes: t.field({
     type: Change,
-    description: 'The change log of a base as it grows: from `after`, or from now on.',
+    description: 'Streams the change log of a base, from `after` or now.',
     args: changeArgs(),
     subscribe: (_root, { base, ...args }, { scope }) => changes.followChanges(scope, base, args),
     resolve: (change) => change,

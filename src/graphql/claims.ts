@@ -9,20 +9,20 @@ type Item = claims.Claim & { dryRun?: boolean }
 
 const ClaimStatus = builder.enumType('ClaimStatus', {
   description:
-    'In the hands of its token; or done, or tried too often, and not handed out until the record changes.',
+    '`active`: held by its token. `completed` or `exhausted` (too many attempts): not claimable until the record changes.',
   values: ['active', 'completed', 'exhausted'] as const,
 })
 
 const ClaimRef = builder.objectRef<Item>('Claim').implement({
-  description: 'A record in the hands of one worker, until its lease ends.',
+  description: 'A record that is assigned to one worker until the lease ends.',
   fields: (t) => ({
     id: t.exposeString('id'),
     recordType: t.exposeString('recordType'),
     recordId: t.exposeString('recordId'),
     status: t.exposeString('status', {
-      description: '"active", "completed" or "exhausted"; "released" where it has just been given back.',
+      description: '"active", "completed" or "exhausted"; "released" in the response to a release.',
     }),
-    attempts: t.exposeInt('attempts', { description: 'How often the record was handed out.' }),
+    attempts: t.exposeInt('attempts', { description: 'How often the record has been claimed.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
@@ -33,7 +33,7 @@ const NewClaim = builder.objectRef<claims.ClaimedRecords['data'][number]['claim'
   fields: (t) => ({
     id: t.exposeString('id'),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-    attempts: t.exposeInt('attempts', { description: 'How often the record was handed out.' }),
+    attempts: t.exposeInt('attempts', { description: 'How often the record has been claimed.' }),
   }),
 })
 const ClaimedRecord = builder.objectRef<claims.ClaimedRecords['data'][number]>('ClaimedRecord').implement({
@@ -51,7 +51,7 @@ const ClaimedRecords = builder
       truncated: t.exposeBoolean('truncated', {
         nullable: true,
         description:
-          'True when more are free, and an answer has no bytes for them: `limit` is then the records that it has.',
+          'True if more records are free but exceed the byte limit of a response. `limit` is then the number of records returned.',
       }),
       dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     }),
@@ -63,7 +63,7 @@ const claimArgs = () =>
 builder.queryFields((t) => ({
   claims: t.field({
     type: ClaimPage,
-    description: 'The claims on records that the token may read, newest first; without those that are lost.',
+    description: 'The claims on records that the token can read, newest first, without lost ones.',
     args: { base: t.arg.string({ required: true }), status: t.arg({ type: ClaimStatus }), ...pageArgs() },
     resolve: (_root, { base, ...args }, { scope }) => claims.listClaims(scope, base, args),
   }),
@@ -77,7 +77,7 @@ builder.queryFields((t) => ({
 
 mutation('claimRecords', {
   description:
-    'Hands out active records that match and are free, each to one caller, oldest first unless sorted. None free is an empty list.',
+    'Claims active, free records that match, each for one caller, oldest first unless sorted. Returns an empty list if none is free.',
   type: ClaimedRecords,
   args: builder.args((t) => ({
     base: t.string({ required: true }),
@@ -87,10 +87,10 @@ mutation('claimRecords', {
       description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
     }),
     sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-data.priority,created_at".' }),
-    limit: t.int({ description: 'Records at most, 1 to 100. 1 when left out.' }),
-    leaseSeconds: t.int({ description: 'How long the claim lasts, 1 to 86400. 600 when left out.' }),
+    limit: t.int({ description: 'Maximum number of records, 1 to 100. Defaults to 1.' }),
+    leaseSeconds: t.int({ description: 'The lease in seconds, 1 to 86400. Defaults to 600.' }),
     maxAttempts: t.int({
-      description: 'Step over records that were handed out so often already, 1 to 1000.',
+      description: 'Skip records that were claimed this often, 1 to 1000.',
     }),
   })),
   resolve: (scope, { base, recordType, ...args }) => claims.claimRecords(scope, base, recordType, args),
@@ -101,13 +101,13 @@ mutation('heartbeatClaim', {
   type: ClaimRef,
   args: {
     ...claimArgs(),
-    ...builder.args((t) => ({ leaseSeconds: t.int({ description: 'Another lease, from now on.' }) })),
+    ...builder.args((t) => ({ leaseSeconds: t.int({ description: 'A new lease, in seconds.' }) })),
   },
   resolve: (scope, { base, id, leaseSeconds }) => claims.heartbeatClaim(scope, base, id, leaseSeconds),
 })
 
 mutation('releaseClaim', {
-  description: 'Gives the record back to the pool. A lost claim is a CONFLICT.',
+  description: 'Releases a claim: the record can be claimed again. A lost claim is a CONFLICT.',
   type: ClaimRef,
   args: claimArgs(),
   resolve: (scope, { base, id }) => claims.releaseClaim(scope, base, id),
@@ -115,7 +115,7 @@ mutation('releaseClaim', {
 
 mutation('completeClaim', {
   description:
-    'The work is done: the record is not handed out again until it changes. A lost claim is a CONFLICT.',
+    'Completes a claim: the record cannot be claimed again until it changes. A lost claim is a CONFLICT.',
   type: ClaimRef,
   args: claimArgs(),
   resolve: (scope, { base, id }) => claims.completeClaim(scope, base, id),

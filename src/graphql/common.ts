@@ -12,7 +12,7 @@ type DeletedShape = { id: string; deleted: boolean; dryRun?: boolean; plan?: Del
 export const Deleted = builder.objectRef<DeletedShape>('Deleted').implement({
   fields: (t) => ({
     id: t.exposeString('id'),
-    deleted: t.exposeBoolean('deleted', { description: 'False where only a plan was made.' }),
+    deleted: t.exposeBoolean('deleted', { description: 'False if only a plan was made.' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({ type: DeletionPlanRef, nullable: true, resolve: ({ plan }) => plan }),
   }),
@@ -28,12 +28,16 @@ export const notYetDeleted = (plan: DeletionPlan, { id }: { id: string }): Delet
 /** Precondition arguments of a write to an existing resource. */
 export const versionArgs = () =>
   builder.args((t) => ({
-    expectedVersions: t.intList({ description: 'Write only when the current version is one of these.' }),
-    mustExist: t.boolean({ description: 'Write only what exists.' }),
+    expectedVersions: t.intList({
+      description: 'Precondition: write only if the current version is one of these.',
+    }),
+    mustExist: t.boolean({ description: 'Precondition: write only if the resource exists.' }),
   }))
 
 /** Precondition arguments of an upsert. */
 export const expectationArgs = () => ({
   ...versionArgs(),
-  ...builder.args((t) => ({ mustBeAbsent: t.boolean({ description: 'Create only.' }) })),
+  ...builder.args((t) => ({
+    mustBeAbsent: t.boolean({ description: 'Precondition: write only if the resource does not exist.' }),
+  })),
 })

@@ -88,7 +88,10 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
   builder.queryField(one, (t) =>
     t.field({
       type,
-      args: { ...target(), version: t.arg.int({ description: 'As that version was.' }) },
+      args: {
+        ...target(),
+        version: t.arg.int({ description: 'The version to return; the current one by default.' }),
+      },
       resolve: (_root, { base, id, version }, { scope }) =>
         version == null ? get(kind, scope, base, id) : getVersion(kind, scope, base, id, version),
     }),

@@ -12,7 +12,7 @@ const CrossBasePage = builder
       return {
         rows: t.field({
           type: 'JSON',
-          description: 'The records as REST shows them, narrowed to `fields`, each with its `base_id`.',
+          description: 'The records in the form of REST with the selected `fields`, each with its `base_id`.',
           resolve: (page) => page.data,
         }),
         ...fields,
@@ -26,7 +26,7 @@ const basesArgs = () =>
     account: t.string({ defaultValue: 'default', required: true }),
     bases: t.stringList({
       required: true,
-      description: 'Base ids, or ["*"]: all in which the token may read the type.',
+      description: 'Base ids, or ["*"]: all bases in which the token can read the type.',
     }),
     recordType: t.string({ required: true }),
   }))
@@ -40,7 +40,7 @@ const listArgs = () => {
         description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
       }),
       sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+      fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
     })),
     ...window,
   }

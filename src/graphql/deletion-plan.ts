@@ -7,31 +7,31 @@ const Count = builder.objectRef<DeletionPlan['records']['of'][number]>('Deletion
 })
 
 const Group = builder.objectRef<DeletionPlan['records']>('DeletionGroup').implement({
-  description: 'Things of one kind that would go.',
+  description: 'Resources of one kind that would be deleted.',
   fields: (t) => ({
     count: t.exposeInt('count'),
     of: t.field({
       type: [Count],
-      description: 'By name, the most first; of many names the first 20.',
+      description: 'Counts by name, largest first. At most 20 names.',
       resolve: ({ of }) => [...of],
     }),
   }),
 })
 
 export const DeletionPlanRef = builder.objectRef<DeletionPlan>('DeletionPlan').implement({
-  description: 'What a deletion would take, of what the token may read. Nothing is deleted yet.',
+  description: 'What a deletion would delete, as far as the token can read it. Nothing is deleted yet.',
   fields: (t) => ({
-    what: t.exposeString('what', { description: 'In a sentence.' }),
+    what: t.exposeString('what', { description: 'The plan as a sentence.' }),
     bases: t.field({ type: Group, resolve: ({ bases }) => bases }),
     recordTypes: t.field({ type: Group, resolve: ({ recordTypes }) => recordTypes }),
     relationshipTypes: t.field({ type: Group, resolve: ({ relationshipTypes }) => relationshipTypes }),
     records: t.field({ type: Group, resolve: ({ records }) => records }),
     relationships: t.field({ type: Group, resolve: ({ relationships }) => relationships }),
     samples: t.exposeStringList('samples', {
-      description: '`type/id` of the first ten records, those that were named before what goes along.',
+      description: '`type/id` of the first ten records. Requested records come before cascaded ones.',
     }),
     token: t.exposeString('token', {
-      description: 'Sent as `planToken` with the same request by the same token, it approves of this plan.',
+      description: 'Approves the plan: send it as `planToken` in the same request with the same API token.',
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
   }),

@@ -7,7 +7,7 @@ const TOOLS =
   'Selections of tools: `[{ record_type, operations, name_override?, description_override?, fields?, filter?, defaults? }]`.'
 
 configuration('Endpoint', endpoints.ENDPOINT, {
-  description: 'A set of tools that agents get at an MCP address of its own.',
+  description: 'A set of tools at an MCP address of its own.',
   fields: (t) => ({
     name: t.exposeString('name'),
     description: t.exposeString('description', { nullable: true }),
@@ -34,7 +34,7 @@ configuration('Endpoint', endpoints.ENDPOINT, {
   }),
   list: 'The endpoints of a base, newest first.',
   put: 'Creates an endpoint or replaces it whole.',
-  remove: 'Deletes an endpoint; its address is gone with it.',
+  remove: 'Deletes an endpoint and its address.',
 })
 
 const ServedToolType = builder.objectRef<endpoints.Served['tools'][number]>('ServedTool').implement({
@@ -45,16 +45,16 @@ const ServedToolType = builder.objectRef<endpoints.Served['tools'][number]>('Ser
     operation: t.exposeString('operation'),
     description: t.string({ nullable: true, resolve: ({ description }) => description.text }),
     isDescribed: t.boolean({
-      description: 'The description is all there is to say of the tool.',
+      description: 'True if the description is complete: nothing is added to it.',
       resolve: ({ description: { text, isOnly } }) => isOnly && text !== null,
     }),
     fields: t.stringList({
       nullable: true,
-      description: 'The properties of data that it knows, as `data.name`; null for all.',
+      description: 'The fields of data that the tool can read and write, such as `data.name`; null for all.',
       resolve: ({ bounds }) => (bounds.fields ? [...bounds.fields] : null),
     }),
     defaults: t.stringList({
-      description: 'The properties of data that a new record gets without being told.',
+      description: 'Default values of data for new records.',
       resolve: ({ bounds }) => Object.keys(bounds.defaults ?? {}),
     }),
   }),
@@ -66,15 +66,15 @@ const ServedLinkType = builder.objectRef<endpoints.Served['links'][number]>('Ser
     name: t.exposeString('name'),
     relType: t.exposeString('relType'),
     operation: t.exposeString('operation'),
-    sources: t.exposeStringList('sources', { description: 'The record types it may start from.' }),
-    targets: t.exposeStringList('targets', { description: 'The record types it may lead to.' }),
+    sources: t.exposeStringList('sources', { description: 'The allowed source record types.' }),
+    targets: t.exposeStringList('targets', { description: 'The allowed target record types.' }),
   }),
 })
 
 const ServedEndpointType = builder.objectRef<endpoints.Served>('ServedEndpoint').implement({
-  description: 'What an endpoint offers to the token: its tools, as far as the grants reach.',
+  description: 'The tools of an endpoint that the grants of the token allow.',
   fields: (t) => ({
-    stamp: t.exposeString('stamp', { description: 'Another one whenever its tools may be others.' }),
+    stamp: t.exposeString('stamp', { description: 'Changes whenever the tools may have changed.' }),
     instructions: t.exposeString('instructions', { nullable: true }),
     resources: t.exposeBoolean('resources'),
     sqlQuery: t.exposeBoolean('sqlQuery'),
@@ -89,12 +89,12 @@ const ServedEndpointType = builder.objectRef<endpoints.Served>('ServedEndpoint')
     }),
     tool: t.string({
       nullable: true,
-      description: 'The name now of the tool that is or was called `name`.',
+      description: 'The current name of the tool that is or was named `name`.',
       args: { name: t.arg.string({ required: true }) },
       resolve: ({ find }, { name }) => find(name),
     }),
     withholds: t.boolean({
-      description: 'Is a tool of the name beyond the grants of the token?',
+      description: 'Whether a tool of this name exists but is not covered by the grants of the token.',
       args: { name: t.arg.string({ required: true }) },
       resolve: ({ withholds }, { name }) => withholds(name),
     }),
@@ -109,7 +109,7 @@ builder.queryFields((t) => ({
       id: t.arg.string({ required: true }),
       whole: t.arg.boolean({
         description:
-          'What it offers to any token, even if it is switched off; takes `read` on the whole base.',
+          'The tools for any token, even if the endpoint is disabled. Requires `read` on the whole base.',
       }),
     },
     resolve: (_root, { base, id, whole }, { scope }) =>

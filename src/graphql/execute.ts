@@ -45,7 +45,7 @@ export function compileSubscription<Result, Variables>(
     if (!subscribe) throw new Error('The operation is not a subscription')
     const results = await subscribe(undefined, context, variables as Record<string, unknown>)
     if (Symbol.asyncIterator in results) return dataOf(results as Results<Result>)
-    throw results.errors?.[0] ? unwrap(results.errors[0]) : new Error('The subscription brings nothing')
+    throw results.errors?.[0] ? unwrap(results.errors[0]) : new Error('The subscription returns no stream')
   }
 }
 

@@ -9,7 +9,7 @@ import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
 const RecordVersionRef = builder.objectRef<RecordVersion>('RecordVersion').implement({
-  description: 'One version of a record, and what made it.',
+  description: 'One version of a record and the change that created it.',
   fields: (t) => ({
     version: t.exposeInt('version'),
     operation: t.exposeString('operation', {
@@ -18,33 +18,34 @@ const RecordVersionRef = builder.objectRef<RecordVersion>('RecordVersion').imple
     at: t.expose('at', { type: 'DateTime' }),
     actor: t.field({ type: Actor, resolve: (version) => version.actor }),
     requestId: t.exposeString('requestId'),
-    seq: t.exposeFloat('seq', { description: "The change's place in the log of the base." }),
+    seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),
     cause: t.exposeString('cause', {
       nullable: true,
-      description: 'The change, delivery or run behind it.',
+      description: 'The change, delivery or run that caused it.',
     }),
     diff: t.field({
       type: 'JSON',
-      description: 'RFC 6902, from the version before, of { data, status, external_id, external_source }.',
+      description:
+        'RFC 6902 diff of { data, status, external_id, external_source } from the previous version.',
       resolve: (version) => version.diff,
     }),
   }),
 })
 
 const ConfigurationVersionRef = builder.objectRef<Change>('ConfigurationVersion').implement({
-  description: 'One version of a resource of configuration, and what made it.',
+  description: 'One version of a configuration resource and the change that created it.',
   fields: (t) => ({
     version: t.exposeInt('version'),
     operation: t.exposeString('operation', { description: '"create", "update" or "delete".' }),
     at: t.expose('at', { type: 'DateTime' }),
     actor: t.field({ type: Actor, resolve: (version) => version.actor }),
     requestId: t.exposeString('requestId'),
-    seq: t.exposeFloat('seq', { description: "The change's place in the log of the base." }),
+    seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),
     cause: t.exposeString('cause', {
       nullable: true,
-      description: 'The change, delivery or run behind it.',
+      description: 'The change, delivery or run that caused it.',
     }),
-    diff: t.expose('diff', { type: 'JSON', description: 'RFC 6902, from the version before.' }),
+    diff: t.expose('diff', { type: 'JSON', description: 'RFC 6902 diff from the previous version.' }),
   }),
 })
 
@@ -54,7 +55,7 @@ const RecordVersionPage = pageType('RecordVersionPage', RecordVersionRef)
 builder.queryFields((t) => ({
   configurationHistory: t.field({
     type: ConfigurationVersionPage,
-    description: 'The versions of a resource of configuration, newest first; of one that is deleted too.',
+    description: 'The versions of a configuration resource, newest first, also after its deletion.',
     args: {
       base: t.arg.string({ required: true }),
       kind: t.arg.string({ required: true, description: '`record_type`, `relationship_type`, `toolset`, …' }),
@@ -66,7 +67,7 @@ builder.queryFields((t) => ({
   }),
   recordHistory: t.field({
     type: RecordVersionPage,
-    description: 'The versions of a record, newest first; of one that is deleted too.',
+    description: 'The versions of a record, newest first, also after its deletion.',
     args: {
       base: t.arg.string({ required: true }),
       recordType: t.arg.string({ required: true }),
@@ -79,18 +80,17 @@ builder.queryFields((t) => ({
 }))
 
 mutation('revertChange', {
-  description:
-    'Writes the inverse of a change of a record, a relationship or configuration, and answers that change.',
+  description: 'Reverts a change of a record, a relationship or configuration, and returns the new change.',
   type: ChangeRef,
   args: builder.args((t) => ({
     base: t.string({ required: true }),
-    seq: t.float({ required: true, description: "The change's place in the log." }),
-    force: t.boolean({ description: 'Also when later changes stand on it, which it takes back with it.' }),
+    seq: t.float({ required: true, description: 'The seq of the change in the change log.' }),
+    force: t.boolean({ description: 'Also if later changes followed: they are reverted too.' }),
     allowInvalid: t.boolean({
-      description: 'Of a type: keep what its former schema refuses, flagged `valid: false`.',
+      description: 'For a type: keep data that violates the restored schema, flagged `valid: false`.',
     }),
     confirm: t.string({
-      description: 'The id again, where the creation of a type that holds something is reverted.',
+      description: 'The id of a type. Required to revert its creation if it is not empty.',
     }),
   })),
   resolve: (scope, { base, seq, force, allowInvalid, confirm }) =>

@@ -22,7 +22,7 @@ export function lazily(document: DocumentNode): () => CompiledQuery {
 
 function jit(owner: GraphQLSchema, document: DocumentNode): CompiledQuery {
   const compiled = compileQuery(owner, document)
-  if (!isCompiledQuery(compiled)) throw new Error('An operation does not compile')
+  if (!isCompiledQuery(compiled)) throw new Error('The operation does not compile')
   return compiled
 }
 
@@ -34,7 +34,7 @@ const isMutation = ({ definitions }: DocumentNode): boolean =>
 const asQuery = (document: DocumentNode): DocumentNode =>
   visit(document, {
     OperationDefinition(operation) {
-      if (operation.selectionSet.selections.length > 1) throw new Error('Two mutations have an order to keep')
+      if (operation.selectionSet.selections.length > 1) throw new Error('Several mutations must run in order')
       return { ...operation, operation: OperationTypeNode.QUERY }
     },
   })

@@ -33,15 +33,18 @@ export function mutation<F extends InputFieldMap, T extends object>(
         ...args,
         idempotencyKey: t.arg.string({
           description:
-            'Names this request: sent again, it has one effect. 1 to 255 visible ASCII characters.',
+            'Idempotency key: repeated requests with the same key take effect once. 1 to 255 visible ASCII characters.',
         }),
-        dryRun: t.arg.boolean({ description: 'Run it whole, undo it, and answer what would have happened.' }),
+        dryRun: t.arg.boolean({
+          description: 'Execute the write, roll it back, and return what it would have done.',
+        }),
         ...(planned && {
           askFirst: t.arg.boolean({
-            description: 'Where more than one thing would be deleted, delete nothing and answer a plan.',
+            description: 'If more than one resource would be deleted, delete nothing and return a plan.',
           }),
           planToken: t.arg.string({
-            description: 'The token of a plan: delete what it says, if it is still so.',
+            description:
+              'The token of an approved plan: delete exactly what it lists, if that has not changed.',
           }),
         }),
       },

@@ -4,10 +4,10 @@ import { builder } from './builder.ts'
 /** Pagination arguments of every list. */
 export const pageArgs = () =>
   builder.args((t) => ({
-    limit: t.int({ description: 'Items a page, 1 to 1000. 50 when left out.' }),
-    offset: t.int({ description: 'Items to step over, from 0.' }),
-    cursor: t.string({ description: 'Where the page starts: `nextCursor` of the page before.' }),
-    includeTotal: t.boolean({ description: 'Count all matches, at the cost of a count.' }),
+    limit: t.int({ description: 'Items per page, 1 to 1000. Defaults to 50.' }),
+    offset: t.int({ description: 'Items to skip, from 0.' }),
+    cursor: t.string({ description: 'Where the page starts: `nextCursor` of the previous page.' }),
+    includeTotal: t.boolean({ description: 'Whether to count all matches. This runs a count query.' }),
   }))
 
 type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, T>
@@ -15,13 +15,13 @@ type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof buil
 /** Pagination fields of every page. */
 export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) => ({
   hasMore: t.boolean({
-    description: 'True when more matching items lie beyond this page.',
+    description: 'True if there are more matching items after this page.',
     resolve: (page) => page.hasMore,
   }),
   truncated: t.boolean({
     nullable: true,
     description:
-      'True when the page ended at its bytes, before its limit: `limit` is then the items that it has.',
+      'True if the page reached its byte limit before its item limit. `limit` is then the number of items returned.',
     resolve: (page) => page.truncated,
   }),
   limit: t.int({ resolve: (page) => page.limit }),
@@ -39,7 +39,7 @@ export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) 
   cursors: t.field({
     type: 'JSON',
     nullable: true,
-    description: 'For each item, where a page that starts behind it would start: a list of cursors.',
+    description: 'For each item, the cursor of a page that starts after it.',
     resolve: (page) => page.cursors,
   }),
 })

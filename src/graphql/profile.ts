@@ -7,20 +7,20 @@ type Top = profiles.FieldProfile['top'][number]
 const ProfileValue = builder.objectRef<Top>('ProfileValue').implement({
   fields: (t) => ({
     value: t.field({ type: 'JSON', resolve: ({ value }) => value }),
-    count: t.exposeInt('count', { description: 'How often it occurs in the sample.' }),
+    count: t.exposeInt('count', { description: 'Number of occurrences in the sample.' }),
   }),
 })
 
 const ProfileField = builder.objectRef<profiles.FieldProfile>('ProfileField').implement({
-  description: 'What records have at one place of their data.',
+  description: 'Statistics of one field of the data.',
   fields: (t) => ({
-    field: t.exposeString('field', { description: 'As filters and sorts write it.' }),
-    types: t.exposeStringList('types', { description: 'JSON types that occur, the most frequent first.' }),
+    field: t.exposeString('field', { description: 'The path, as in filters and sorts.' }),
+    types: t.exposeStringList('types', { description: 'JSON types that occur, most frequent first.' }),
     nullShare: t.exposeFloat('nullShare', {
       nullable: true,
-      description: 'The share of records for which is_null holds; null without records.',
+      description: 'The share of records that match is_null; null if there are no records.',
     }),
-    distinct: t.exposeInt('distinct', { description: 'How many different values the sample has.' }),
+    distinct: t.exposeInt('distinct', { description: 'Number of distinct values in the sample.' }),
     top: t.field({
       type: [ProfileValue],
       description: 'The most frequent values, without arrays, objects and long strings.',
@@ -29,7 +29,7 @@ const ProfileField = builder.objectRef<profiles.FieldProfile>('ProfileField').im
     min: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The first value in the order of a sort; null for none, and for a long one.',
+      description: 'The first value in sort order; null if there is none or it is long.',
       resolve: ({ min }) => min,
     }),
     max: t.field({ type: 'JSON', nullable: true, resolve: ({ max }) => max }),
@@ -41,22 +41,24 @@ const ProfileExample = builder.objectRef<profiles.Example>('ProfileExample').imp
     description: t.exposeString('description'),
     query: t.field({
       type: 'JSON',
-      description: 'The arguments of a query, or of an aggregate when it has `aggregations`.',
+      description: 'The arguments of a query, or of an aggregate if it has `aggregations`.',
       resolve: ({ query }) => query,
     }),
   }),
 })
 
 const RecordTypeProfile = builder.objectRef<profiles.TypeProfile>('RecordTypeProfile').implement({
-  description: 'What the records of a type look like, at most 30 seconds old.',
+  description: 'Statistics of the records of a type, at most 30 seconds old.',
   fields: (t) => ({
-    count: t.exposeFloat('count', { description: 'Its records; of a type of millions an estimate.' }),
+    count: t.exposeFloat('count', {
+      description: 'Number of records; an estimate for types with millions of records.',
+    }),
     sampled: t.exposeBoolean('sampled', {
-      description: 'True when the figures of the fields come from a part of the records.',
+      description: 'True if the statistics of the fields come from a sample of the records.',
     }),
     fields: t.field({ type: [ProfileField], resolve: ({ fields }) => fields }),
     omittedFields: t.exposeInt('omittedFields', {
-      description: 'Fields beside those shown, as far as they were told apart.',
+      description: 'Minimum number of fields that are not shown.',
     }),
     relationships: t.field({ type: 'JSON', resolve: ({ relationships }) => relationships }),
     examples: t.field({ type: [ProfileExample], resolve: ({ examples }) => examples }),
@@ -64,7 +66,7 @@ const RecordTypeProfile = builder.objectRef<profiles.TypeProfile>('RecordTypePro
       type: 'JSON',
       nullable: true,
       description:
-        'Data that a new record could have: frequent values, enums, and what else the schema asks for; null where none was found.',
+        'Example data of a new record: frequent values, enum values, and what else the schema requires; null if none was found.',
       resolve: ({ exampleData }) => exampleData,
     }),
   }),
@@ -73,7 +75,7 @@ const RecordTypeProfile = builder.objectRef<profiles.TypeProfile>('RecordTypePro
 builder.queryFields((t) => ({
   recordTypeProfile: t.field({
     type: RecordTypeProfile,
-    description: 'What the records of a type look like, from a sample of them.',
+    description: 'Statistics of the records of a type, from a sample.',
     args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
     resolve: (_root, { base, id }, { scope }) => profiles.profileRecordType(scope, base, id),
   }),

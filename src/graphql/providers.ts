@@ -12,11 +12,13 @@ const ToolExport = builder
     fields: (t) => ({
       provider: t.exposeString('provider'),
       tools: t.field({ type: 'JSON', resolve: (found) => found.tools }),
-      warnings: t.exposeStringList('warnings', { description: 'What the dialect could not say.' }),
+      warnings: t.exposeStringList('warnings', {
+        description: 'What the dialect of the provider cannot express.',
+      }),
     }),
   })
 const ToolImport = builder.objectRef<providers.Imported & { dryRun?: boolean }>('ToolImport').implement({
-  description: 'The record types that tool definitions became.',
+  description: 'The record types created from tool definitions.',
   fields: (t) => ({
     data: t.field({
       type: 'JSON',
@@ -29,7 +31,7 @@ const ToolImport = builder.objectRef<providers.Imported & { dryRun?: boolean }>(
 })
 type Called = providers.ToolCallRecord & { dryRun?: boolean }
 const ToolCallRecord = builder.objectRef<Called>('ToolCallRecord').implement({
-  description: 'The record a tool call became, and the answer in the form the provider expects.',
+  description: 'The record created from a tool call, and the response in the format of the provider.',
   fields: (t) => ({
     record: t.field({ type: RecordRef, resolve: (called) => called }),
     operation: t.field({ type: Operation, nullable: true, resolve: (called) => called.operation }),
@@ -45,8 +47,8 @@ builder.queryField('exportTools', (t) =>
     args: {
       base: t.arg.string({ required: true }),
       provider: t.arg.string({ required: true }),
-      recordTypes: t.arg.stringList({ description: 'All that the token may read when left out.' }),
-      shape: t.arg({ type: ProviderShape, description: 'openai only; chat when left out.' }),
+      recordTypes: t.arg.stringList({ description: 'Defaults to all that the token can read.' }),
+      shape: t.arg({ type: ProviderShape, description: 'openai only. Defaults to chat.' }),
     },
     resolve: (_root, { base, provider, recordTypes, shape }, { scope }) =>
       providers.exportRecordTypes(scope, base, provider, recordTypes ?? null, shape ?? 'chat'),
@@ -54,7 +56,7 @@ builder.queryField('exportTools', (t) =>
 )
 
 mutation('importTools', {
-  description: 'Makes a record type of each tool definition, all or none.',
+  description: 'Creates a record type from each tool definition, all or none.',
   type: ToolImport,
   args: builder.args((t) => ({
     base: t.string({ required: true }),
@@ -65,7 +67,7 @@ mutation('importTools', {
 })
 
 mutation('recordToolCall', {
-  description: 'Makes a record of a native tool call; the same call again is the same record.',
+  description: 'Creates a record from a native tool call. Repeating the call returns the same record.',
   type: ToolCallRecord,
   args: builder.args((t) => ({
     base: t.string({ required: true }),

@@ -5,7 +5,7 @@ import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 
 const OnInvalid = builder.enumType('OnInvalid', {
-  description: 'What happens to records that a new schema refuses.',
+  description: 'What happens to records that violate a new schema.',
   values: ['refuse', 'allow', 'migrate'] as const,
 })
 
@@ -13,7 +13,7 @@ configuration('RecordType', RECORD_TYPE, {
   description: 'A kind of record: its JSON Schema and how it is shown.',
   fields: (t) => ({
     portableId: t.string({
-      description: 'The id as it stands in tool names; it never changes.',
+      description: 'The id as used in tool names. It never changes.',
       resolve: (type) => String((type as { portableId?: unknown }).portableId),
     }),
     name: t.exposeString('name'),
@@ -26,11 +26,11 @@ configuration('RecordType', RECORD_TYPE, {
       description: 'As declared, each with its `status`: `building`, `ready` or `failed`.',
     }),
     timezone: t.exposeString('timezone', {
-      description: 'IANA name; times of its records without an offset are read in it.',
+      description: 'IANA name. Times without an offset are in this time zone.',
     }),
     warnings: t.stringList({
       nullable: true,
-      description: 'Of a write: the properties that it dropped from the schema.',
+      description: 'The properties that this write removed from the schema.',
       resolve: ({ warnings }) => (warnings ? [...warnings] : null),
     }),
     sources: t.field({ type: 'JSON', resolve: () => [] }),
@@ -47,21 +47,21 @@ configuration('RecordType', RECORD_TYPE, {
     }),
     indexes: t.field({
       type: 'JSON',
-      description: 'A list of `{ fields, unique?, type? }`, replaced whole.',
+      description: 'A list of `{ fields, unique?, type? }`. Replaces the whole list.',
     }),
     timezone: t.string(),
     display: t.field({ type: 'JSON' }),
   }),
-  list: 'The record types of a base that the token may read, newest first.',
+  list: 'The record types of a base that the token can read, newest first.',
   put: 'Creates a record type or replaces it whole.',
-  patch: 'Changes the fields of a record type that are named; each is replaced whole.',
-  remove: 'Deletes a record type; one with records wants `confirm` equal to its id.',
+  patch: 'Updates a record type. Omitted fields stay unchanged; each given field is replaced.',
+  remove: 'Deletes a record type. If it has records, `confirm` must equal its id.',
   writes: {
     args: builder.args((t) => ({
       onInvalid: t.field({ type: OnInvalid }),
       migration: t.field({
         type: 'JSON',
-        description: 'Steps that repair the records; with onInvalid: migrate.',
+        description: 'Steps that migrate existing records. With onInvalid: migrate.',
       }),
     })),
     options: ({ onInvalid, migration }) => ({ onInvalid: onInvalid ?? 'refuse', migration }),
@@ -74,7 +74,7 @@ const RecordTypeChange = builder.objectRef<TypeChange>('RecordTypeChange').imple
     recordType: t.exposeString('recordType', {
       nullable: true,
       description:
-        'The type that was made, changed or removed; null says that any may have been, or an endpoint that the token may read.',
+        'The type that was created, updated or deleted. null: any type, or an endpoint that the token can read, may have changed.',
     }),
   }),
 })
@@ -83,10 +83,10 @@ builder.subscriptionFields((t) => ({
   recordTypeChanges: t.field({
     type: RecordTypeChange,
     description:
-      'Tells that record types of a base changed, of those that the token may read. Without a base it tells nothing, and ends when the token does.',
+      'Notifies about changed record types of a base that the token can read. Without a base it sends nothing and ends with the token.',
     args: {
       base: t.arg.string(),
-      endpoint: t.arg.string({ description: 'At the address of this endpoint: its changes are told too.' }),
+      endpoint: t.arg.string({ description: 'Also notify about changes of this endpoint.' }),
     },
     subscribe: (_root, { base, endpoint }, { scope }) => followTypes(scope, base ?? null, endpoint ?? null),
     resolve: (change) => change,

@@ -23,7 +23,7 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
     valid: t.field({
       type: 'Boolean',
       nullable: true,
-      description: 'False when the schema, changed since, refuses what the record holds; otherwise null.',
+      description: 'False if the record violates a schema that was changed later; otherwise null.',
       resolve: (record) => record.valid,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -32,18 +32,18 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     searchScore: t.exposeFloat('searchScore', {
       nullable: true,
-      description: 'How well it matches the search of the filter; higher is better.',
+      description: 'Relevance to the `search` of the filter; higher is better.',
     }),
     expanded: t.field({
       type: 'JSON',
       nullable: true,
       description:
-        'With `expand`: `{ relationship, record }` lists by relationship type, as REST shows them; at most 100 each.',
+        'With `expand`: lists of `{ relationship, record }` by relationship type, in the form of REST. At most 100 each.',
       resolve: ({ expansion }) => expansion?._expanded,
     }),
     expandedTruncated: t.stringList({
       nullable: true,
-      description: 'Which of these lists are cut; related records are paged by `related`.',
+      description: 'Which of these lists are truncated. `related` pages through the rest.',
       resolve: ({ expansion }) => expansion?._expanded_truncated,
     }),
   }),
@@ -56,28 +56,29 @@ const RecordPage = builder
       data: t.field({ type: [RecordRef], resolve: (page) => page.data() }),
       rows: t.field({
         type: 'JSON',
-        description: 'The same records as REST shows them, narrowed to `fields`.',
+        description: 'The same records in the form of REST with the selected `fields`.',
         resolve: (page) => page.rows(),
       }),
       ...pageFields(t),
       hint: t.exposeString('hint', {
         nullable: true,
-        description: 'What would make such a list faster, when it was slow.',
+        description: 'Present if the list was slow: what would make it faster.',
       }),
     }),
   })
 
 const LinkDirection = builder.enumType('LinkDirection', { values: ['outgoing', 'incoming'] as const })
 const RecordLink = builder.inputType('RecordLink', {
-  description: 'A link that a record is written with; the other record is named by its id or its pair.',
+  description:
+    'A link to write with a record. The other record is identified by its id or its external pair.',
   fields: (t) => ({
     relType: t.string({ required: true }),
-    direction: t.field({ type: LinkDirection, description: '"outgoing" when left out.' }),
+    direction: t.field({ type: LinkDirection, description: 'Defaults to "outgoing".' }),
     recordType: t.string({ required: true }),
     id: t.string(),
     externalId: t.string(),
     externalSource: t.string(),
-    data: t.field({ type: 'JSON', description: 'Left out, a link that is there keeps what it holds.' }),
+    data: t.field({ type: 'JSON', description: 'If omitted, an existing link keeps its data.' }),
   }),
 })
 
@@ -86,17 +87,19 @@ const typeArgs = () =>
 const recordArgs = () => ({ ...typeArgs(), ...builder.args((t) => ({ id: t.string({ required: true }) })) })
 const expandArgs = () =>
   builder.args((t) => ({
-    expand: t.stringList({ description: 'Relationship types to follow: "owner.company", "~member".' }),
+    expand: t.stringList({
+      description: 'Relationship types to expand: "owner.company", "~member" for incoming.',
+    }),
   }))
 const pairArgs = () =>
   builder.args((t) => ({
     externalId: t.string({ description: 'Identifies the record for upsert, together with the source.' }),
-    externalSource: t.string({ description: '"default" when only an id is given.' }),
+    externalSource: t.string({ description: 'Defaults to "default" if only an id is given.' }),
   }))
 const claimArgs = () =>
   builder.args((t) => ({
     claimId: t.string({
-      description: 'A claim on the record: the write is undone unless its token still holds it.',
+      description: 'A claim on the record. If the token no longer holds it, the write is rolled back.',
     }),
   }))
 const statedArgs = () =>
@@ -104,7 +107,7 @@ const statedArgs = () =>
     stated: t.field({
       type: 'JSON',
       description:
-        'Fields that no write sets, by their names in REST, as the record was read: refused where they are otherwise.',
+        'Read-only fields as they were read, by their REST names. The write is refused if they differ.',
     }),
   }))
 const contentArgs = () => ({
@@ -112,7 +115,7 @@ const contentArgs = () => ({
     data: t.field({ type: 'JSON', required: true }),
     relationships: t.field({
       type: [RecordLink],
-      description: 'Links that are added, in the same transaction.',
+      description: 'Links to add in the same transaction.',
     }),
   })),
   ...pairArgs(),
@@ -129,9 +132,9 @@ builder.queryFields((t) => ({
         description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
       }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.arg.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+      fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
       ...expandArgs(),
-      asOf: t.arg.string({ description: 'The records as they were at this moment.' }),
+      asOf: t.arg.string({ description: 'Point-in-time read: the state of the records at this time.' }),
       ...pageArgs(),
     },
     resolve: (_root, { base, recordType, ...args }, { scope }) =>
@@ -140,7 +143,7 @@ builder.queryFields((t) => ({
   waitForRecords: t.field({
     type: RecordPage,
     description:
-      'The first page of records that match, as soon as there is one; an empty page after `timeout` seconds.',
+      'Long-polls for a matching record. Returns the first page that has one, or an empty page after `timeout` seconds.',
     args: {
       ...typeArgs(),
       filter: t.arg({
@@ -148,16 +151,16 @@ builder.queryFields((t) => ({
         description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
       }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.arg.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+      fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
       limit: pageArgs().limit,
-      timeout: t.arg.int({ description: 'Seconds, 0 to 60. 30 when left out.' }),
+      timeout: t.arg.int({ description: 'Seconds, 0 to 60. Defaults to 30.' }),
     },
     resolve: (_root, { base, recordType, ...args }, { scope }) =>
       records.waitForRecords(scope, base, recordType, args),
   }),
   record: t.field({
     type: RecordRef,
-    description: 'A record as it is, as a version of it was, or as it was at a moment.',
+    description: 'A record: its current state, one of its versions, or its state at a time.',
     args: {
       ...recordArgs(),
       ...expandArgs(),
@@ -171,7 +174,7 @@ builder.queryFields((t) => ({
 
 mutation('putRecord', {
   description:
-    'Upserts a record: the one the pair belongs to, else the one with the id. Replaces `data` whole.',
+    'Upserts a record, identified by its external pair, else by its id. Replaces the whole `data`.',
   type: RecordRef,
   args: { ...recordArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
   resolve: (scope, { base, recordType, id, data, ...args }) =>
@@ -179,7 +182,7 @@ mutation('putRecord', {
 })
 
 mutation('putRecordByExternalId', {
-  description: 'Upserts the record the external pair belongs to, under a server-made id when it is created.',
+  description: 'Upserts the record with the external pair. A new record gets an id from the server.',
   type: RecordRef,
   args: { ...typeArgs(), ...contentArgs(), ...expectationArgs(), ...claimArgs(), ...statedArgs() },
   resolve: (scope, { base, recordType, data, ...args }) =>
@@ -187,7 +190,7 @@ mutation('putRecordByExternalId', {
 })
 
 mutation('createRecord', {
-  description: 'Creates a record. A taken id or pair is a CONFLICT.',
+  description: 'Creates a record. An id or external pair that exists is a CONFLICT.',
   type: RecordRef,
   args: { ...typeArgs(), ...builder.args((t) => ({ id: t.string() })), ...contentArgs() },
   resolve: (scope, { base, recordType, data, ...input }) =>
@@ -196,7 +199,7 @@ mutation('createRecord', {
 
 mutation('patchRecord', {
   description:
-    'Patches a record: `merge` is an RFC 7396 patch of its data, `operations` an RFC 6902 one of the record.',
+    'Patches a record: `merge` is an RFC 7396 patch of its data, `operations` an RFC 6902 patch of the record.',
   type: RecordRef,
   args: {
     ...recordArgs(),
@@ -230,7 +233,7 @@ mutation('cancelRecord', {
 })
 
 mutation('restoreRecord', {
-  description: 'Undoes a cancel, or brings a deleted record back; an active record stays as it is.',
+  description: 'Restores a cancelled or deleted record. An active record stays unchanged.',
   type: RecordRef,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
   resolve: (scope, { base, recordType, id, ...expected }) =>
@@ -238,8 +241,7 @@ mutation('restoreRecord', {
 })
 
 mutation('deleteRecord', {
-  description:
-    'Takes the record out of every present read, its links with it, and what the types of these take along.',
+  description: 'Deletes a record with its links, and the records that they cascade to.',
   type: Deleted,
   planned: notYetDeleted,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },

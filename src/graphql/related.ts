@@ -6,14 +6,14 @@ import { RecordRef } from './records.ts'
 import { RelationshipRef } from './relationships.ts'
 
 const RelatedRef = builder.objectRef<Related>('Related').implement({
-  description: 'A record that relationships lead to.',
+  description: 'A related record.',
   fields: (t) => ({
     relationship: t.expose('relationship', {
       type: RelationshipRef,
-      description: 'The relationship that led to the record: the last of the path.',
+      description: 'The relationship that leads to the record: the last of the path.',
     }),
     record: t.expose('record', { type: RecordRef }),
-    depth: t.exposeInt('depth', { description: 'How many relationships away it is.' }),
+    depth: t.exposeInt('depth', { description: 'Number of hops.' }),
     path: t.exposeStringList('path', { description: 'Ids of the relationships from the start to it.' }),
   }),
 })
@@ -26,7 +26,7 @@ const RelatedPageRef = builder.objectRef<RelatedPage>('RelatedPage').implement({
       rows: t.field({
         type: 'JSON',
         description:
-          'As REST shows them: `{ relationship, record, depth, path }`, each record narrowed to `fields`.',
+          'In the form of REST: `{ relationship, record, depth, path }`, each record with the selected `fields`.',
         resolve: (page) => page.rows(),
       }),
       ...fields,
@@ -44,15 +44,17 @@ const relatedArgs = () => {
       recordType: t.string({ required: true }),
       id: t.string({ required: true }),
       relType: t.string({ description: 'Follow relationships of this type only.' }),
-      direction: t.field({ type: RelatedDirection, description: '`outgoing` when left out.' }),
-      depth: t.int({ description: 'How many relationships away, 1 to 5. 1 when left out.' }),
-      relatedType: t.string({ description: 'Show records of this type only; the walk goes through all.' }),
+      direction: t.field({ type: RelatedDirection, description: 'Defaults to `outgoing`.' }),
+      depth: t.int({ description: 'Maximum number of hops, 1 to 5. Defaults to 1.' }),
+      relatedType: t.string({
+        description: 'Return records of this type only. The traversal passes through all types.',
+      }),
       filter: t.field({
         type: 'JSON',
-        description: 'Which of the records found are shown: {"field","op","value"}, {"and":[…]} ….',
+        description: 'Filters the records found: {"field","op","value"}, {"and":[…]} ….',
       }),
       sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.stringList({ description: 'What of each record is shown: "id", "data.name".' }),
+      fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
     })),
     ...window,
   }
@@ -62,7 +64,7 @@ builder.queryFields((t) => ({
   related: t.field({
     type: RelatedPageRef,
     description:
-      'The records that relationships lead to from one record: each once, by a shortest way, the nearest first unless sorted.',
+      'The records related to a record: each once, by a shortest path, nearest first unless sorted.',
     args: relatedArgs(),
     resolve: (_root, { base, recordType, id, ...args }, { scope }) =>
       relatedRecords(scope, base, recordType, id, args),

@@ -9,7 +9,7 @@ import { pageArgs, pageType } from './page.ts'
 type Relationship = relationships.Relationship & { dryRun?: boolean }
 
 export const RelationshipRef = builder.objectRef<Relationship>('Relationship').implement({
-  description: 'A link from one record to another, with what it holds.',
+  description: 'A link from one record to another, with data.',
   fields: (t) => ({
     id: t.exposeString('id'),
     relType: t.exposeString('relType'),
@@ -24,7 +24,7 @@ export const RelationshipRef = builder.objectRef<Relationship>('Relationship').i
     valid: t.field({
       type: 'Boolean',
       nullable: true,
-      description: 'False when the schema, changed since, refuses what the link holds; otherwise null.',
+      description: 'False if the link violates a schema that was changed later; otherwise null.',
       resolve: (relationship) => relationship.valid,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -44,7 +44,7 @@ builder.queryFields((t) => ({
       filter: t.arg({
         type: 'JSON',
         description:
-          '{"field","op","value"} over "rel_type", "source_id", "data.since" and so on, or groups.',
+          'A filter on "rel_type", "source_id", "data.since" and so on: {"field","op","value"}, or groups of them.',
       }),
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
       ...pageArgs(),
@@ -75,22 +75,22 @@ const RelationshipInput = builder.inputType('RelationshipInput', {
     targetId: t.string({ required: true }),
     data: t.field({
       type: 'JSON',
-      description: 'An object, by the schema of the type; empty when left out.',
+      description: 'An object. Must match the schema of the type. Defaults to {}.',
     }),
     externalId: t.string({ description: 'Identifies the link in its type, together with the source.' }),
-    externalSource: t.string({ description: '"default" when only an id is given.' }),
+    externalSource: t.string({ description: 'Defaults to "default" if only an id is given.' }),
   }),
 })
 const writeArgs = () =>
   builder.args((t) => ({
     base: t.string({ required: true }),
-    id: t.string({ description: 'What a new link is called; the server names it when left out.' }),
+    id: t.string({ description: 'The id of a new link. Defaults to an id from the server.' }),
     input: t.field({ type: RelationshipInput, required: true }),
   }))
 
 mutation('putRelationship', {
   description:
-    'Upserts the link that two records have in a type. Replaces `data` whole; the ends of a link never change.',
+    'Upserts the link of a type between two records. Replaces the whole `data`. The ends of a link never change.',
   type: RelationshipRef,
   args: { ...writeArgs(), ...expectationArgs() },
   resolve: (scope, { base, id, input, ...expected }) =>
@@ -98,14 +98,14 @@ mutation('putRelationship', {
 })
 
 mutation('createRelationship', {
-  description: 'Creates a link. A taken id or pair, and a link that is there already, are a CONFLICT.',
+  description: 'Creates a link. An id, external pair or link that exists is a CONFLICT.',
   type: RelationshipRef,
   args: writeArgs(),
   resolve: (scope, { base, id, input }) => relationships.createRelationship(scope, base, id ?? null, input),
 })
 
 mutation('deleteRelationship', {
-  description: 'Deletes a link; its ends stay.',
+  description: 'Deletes a link. Its records stay.',
   type: Deleted,
   args: builder.args((t) => ({
     base: t.string({ required: true }),
@@ -117,7 +117,7 @@ mutation('deleteRelationship', {
 })
 
 mutation('unlinkRecords', {
-  description: 'Deletes the link that two records have in a type; they stay.',
+  description: 'Deletes the link of a type between two records. The records stay.',
   type: Deleted,
   args: { ...builder.args((t) => ({ base: t.string({ required: true }) })), ...endArgs() },
   resolve: (scope, { base, ...ends }) => relationships.deleteLinkBetween(scope, base, ends),

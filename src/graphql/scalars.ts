@@ -28,7 +28,7 @@ function literal(node: ValueNode, variables: Record<string, unknown> | null | un
 }
 
 builder.scalarType('JSON', {
-  description: 'Any JSON value. Numbers that a double cannot hold exactly are refused.',
+  description: 'Any JSON value. Numbers that a double cannot represent exactly are refused.',
   serialize: (value) => value,
   // JSON from a body passed the pre-pass already, under the rule of its use.
   parseValue: (value) => {

@@ -6,7 +6,7 @@ const SqlColumn = builder.objectRef<SqlResult['meta']['columns'][number]>('SqlCo
   fields: (t) => ({
     name: t.exposeString('name'),
     type: t.exposeString('type', {
-      description: 'As PostgreSQL names it: text, bigint, timestamptz, jsonb …',
+      description: 'The PostgreSQL type: text, bigint, timestamptz, jsonb …',
     }),
   }),
 })
@@ -14,13 +14,13 @@ const SqlColumn = builder.objectRef<SqlResult['meta']['columns'][number]>('SqlCo
 const SqlMeta = builder.objectRef<SqlResult['meta']>('SqlMeta').implement({
   fields: (t) => ({
     rows: t.exposeInt('rows'),
-    hasMore: t.exposeBoolean('hasMore', { description: 'True when the result goes on beyond these rows.' }),
+    hasMore: t.exposeBoolean('hasMore', { description: 'True if the result has more rows.' }),
     columns: t.field({ type: [SqlColumn], resolve: (meta) => [...meta.columns] }),
   }),
 })
 
 const SqlRef = builder.objectRef<SqlResult>('SqlResult').implement({
-  description: 'What a statement answered.',
+  description: 'The result of a statement.',
   fields: (t) => ({
     data: t.expose('data', { type: 'JSON', description: 'The rows: a list of objects, by column.' }),
     meta: t.expose('meta', { type: SqlMeta }),
@@ -36,7 +36,7 @@ builder.queryFields((t) => ({
       base: t.arg.string({ required: true }),
       query: t.arg.string({ required: true }),
       params: t.arg({ type: 'JSON', description: 'A list for $1 …, or an object for :name ….' }),
-      limit: t.arg.int({ description: 'Rows of the answer, 1 to 1000. 1000 when left out.' }),
+      limit: t.arg.int({ description: 'Maximum number of rows, 1 to 1000. Defaults to 1000.' }),
     },
     resolve: (_root, { base, ...input }, { scope }) => runSql(scope, base, input),
   }),

@@ -8,7 +8,7 @@ import { pageArgs, pageType } from './page.ts'
 type Token = tokens.Token & { dryRun?: boolean }
 
 const TokenType = builder.objectRef<Token>('Token').implement({
-  description: 'An API token. Its value is shown once, by the mutation that makes it.',
+  description: 'An API token. Its value is returned once, by the mutation that creates it.',
   fields: (t) => ({
     id: t.exposeString('id'),
     name: t.exposeString('name'),
@@ -17,11 +17,11 @@ const TokenType = builder.objectRef<Token>('Token').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     createdBy: t.exposeString('createdBy', {
       nullable: true,
-      description: 'The id of the token that made it.',
+      description: 'The id of the token that created it.',
     }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true }),
-    token: t.exposeString('token', { nullable: true, description: 'The raw token, once.' }),
+    token: t.exposeString('token', { nullable: true, description: 'The raw token. Returned once.' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -30,14 +30,14 @@ const TokenPage = pageType('TokenPage', TokenType)
 builder.queryFields((t) => ({
   tokens: t.field({
     type: TokenPage,
-    description: 'The tokens the asking one may manage, newest first.',
+    description: 'The tokens that the calling token can manage, newest first.',
     args: pageArgs(),
     resolve: (_root, args, { scope }) => tokens.listTokens(scope, args),
   }),
 }))
 
 mutation('createToken', {
-  description: 'Makes a token whose every grant lies inside one of the maker’s own.',
+  description: 'Creates a token. Each of its grants must be covered by a grant of the calling token.',
   type: TokenType,
   args: builder.args((t) => ({
     name: t.string({ required: true }),
@@ -53,7 +53,7 @@ mutation('createToken', {
 })
 
 mutation('deleteToken', {
-  description: 'Revokes a token; every process refuses it within a second.',
+  description: 'Revokes a token. All processes refuse it within a second.',
   type: Deleted,
   args: builder.args((t) => ({ id: t.string({ required: true }) })),
   resolve: (scope, { id }) => tokens.deleteToken(scope, id),

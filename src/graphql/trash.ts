@@ -10,14 +10,14 @@ const TrashedRecordRef = builder.objectRef<TrashedRecord>('TrashedRecord').imple
   fields: (t) => ({
     record: t.field({
       type: RecordRef,
-      description: 'The record as it was.',
+      description: 'The record before its deletion.',
       resolve: (trashed) => trashed.record,
     }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime' }),
     deletedBy: t.field({ type: Actor, resolve: (trashed) => trashed.deletedBy }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
-      description: 'From then on it can no longer be restored.',
+      description: 'The time from which it can no longer be restored.',
     }),
   }),
 })
@@ -27,10 +27,10 @@ const TrashPage = pageType('TrashPage', TrashedRecordRef)
 builder.queryField('trash', (t) =>
   t.field({
     type: TrashPage,
-    description: 'The deleted records that can be restored, the last deleted first.',
+    description: 'The deleted records that can be restored, most recently deleted first.',
     args: {
       base: t.arg.string({ required: true }),
-      recordType: t.arg.string({ description: 'Those of one type.' }),
+      recordType: t.arg.string({ description: 'Only records of this type.' }),
       ...pageArgs(),
     },
     resolve: (_root, { base, ...args }, { scope }) => listTrash(scope, base, args),

@@ -13,7 +13,7 @@ export function limitConnections(app: FastifyInstance, most: number, log: Logger
   app.server.on('drop', () => {
     dropped++
     if (performance.now() - loggedAt < LOG_EVERY_MS) return
-    log.warn({ dropped, most }, 'connections were closed: as many as PLINTH_MAX_CONNECTIONS are open')
+    log.warn({ dropped, most }, 'connections were closed: PLINTH_MAX_CONNECTIONS are open')
     loggedAt = performance.now()
     dropped = 0
   })

@@ -12,13 +12,13 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
     role: 'Build an agent',
     guides: [
       { name: 'mcp', title: 'MCP', about: 'Connect a client, choose its tools, OAuth.' },
-      { name: 'tools', title: 'Tools', about: 'The tools, their arguments and their answers.' },
+      { name: 'tools', title: 'Tools', about: 'The tools, their arguments and their results.' },
       { name: 'resources', title: 'Resources and prompts', about: 'Records as resources and prompts.' },
-      { name: 'endpoints', title: 'Endpoints', about: 'A fixed set of tools at an address of its own.' },
+      { name: 'endpoints', title: 'Endpoints', about: 'A fixed set of tools at its own address.' },
       {
         name: 'bounds',
         title: 'Row and field policies',
-        about: 'What a tool of an endpoint may see and write.',
+        about: 'What a tool of an endpoint can read and write.',
       },
     ],
   },
@@ -27,7 +27,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
     guides: [
       { name: 'query', title: 'Queries', about: 'Filter, search, sort, page and aggregate records.' },
       { name: 'relationships', title: 'Relationships', about: 'Typed links between records.' },
-      { name: 'related', title: 'Related records', about: 'Follow links, expand them in lists.' },
+      { name: 'related', title: 'Related records', about: 'Traverse links, expand them in lists.' },
       { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
       { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },
       { name: 'claims', title: 'Claims', about: 'Share work between workers.' },

@@ -59,14 +59,14 @@ export function health(app: FastifyInstance, { readiness, load, sqlIsolation, dr
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
     name: 'plinth_http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer.',
+    help: 'Time from the request to the end of its response.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   })
   const failures = new Counter({
     name: 'plinth_http_failures_total',
-    help: 'Answers with an error status.',
+    help: 'Responses with an error status.',
     labelNames: ['status'],
     registers: [registry],
   })
@@ -99,12 +99,12 @@ function countConnections(registry: Registry, load: () => Load): void {
         this.set(value(load()))
       },
     })
-  gauge('plinth_database_in_use', 'Connections to the database in use.', ({ running }) => running)
-  gauge('plinth_database_waiting', 'Work that waits for a connection.', ({ waiting }) => waiting)
+  gauge('plinth_database_in_use', 'Database connections in use.', ({ running }) => running)
+  gauge('plinth_database_waiting', 'Work waiting for a database connection.', ({ waiting }) => waiting)
   let told = 0
   new Counter({
     name: 'plinth_database_refused_total',
-    help: 'Work that found no connection in time.',
+    help: 'Work that got no database connection in time.',
     registers: [registry],
     collect() {
       const { refused } = load()
@@ -118,7 +118,7 @@ async function demandAdmin(authorization: string | undefined, requestId: string,
   const token = bearerOf(authorization)
   const context = token ? await door(token, 'rest', requestId) : undefined
   if (!context)
-    throw new DomainError('UNAUTHORIZED', 'Metrics are read from loopback, or with an admin token.')
+    throw new DomainError('UNAUTHORIZED', 'Metrics are available from loopback, or with an admin token.')
   if (context.scope.access.bases('admin') !== '*')
-    throw new DomainError('FORBIDDEN', 'Metrics are read with a token that administers everything.')
+    throw new DomainError('FORBIDDEN', 'Metrics require a token with admin on everything.')
 }

@@ -23,6 +23,6 @@ export function madeApart<T>(from: string, path: string): Promise<T> {
       void worker.terminate()
     })
     worker.once('error', reject)
-    worker.once('exit', () => reject(new Error(`${module.href} made nothing`)))
+    worker.once('exit', () => reject(new Error(`${module.href} exports nothing`)))
   })
 }

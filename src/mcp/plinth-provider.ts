@@ -51,7 +51,7 @@ export const plinth: Provider = {
   instructions: INSTRUCTIONS,
   tools: {
     async list(session, cursor) {
-      if (cursor !== undefined) throw new InvalidParams('tools/list has one page: send no cursor.')
+      if (cursor !== undefined) throw new InvalidParams('tools/list has one page. Leave cursor out.')
       return { tools: await listTools(session) }
     },
     call: callTool,

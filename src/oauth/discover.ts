@@ -11,7 +11,7 @@ export async function discoverKeys(issuer: string): Promise<JSONWebKeySet> {
   const { origin } = new URL(issuer)
   const jwksUri = await findKeys(issuer, signal)
   if (!URL.canParse(jwksUri) || new URL(jwksUri).origin !== origin)
-    throw new Error(`The keys of the issuer do not lie at ${origin}`)
+    throw new Error(`The keys of the issuer are not at ${origin}`)
   return (await fetchJson(jwksUri, signal)) as JSONWebKeySet
 }
 
@@ -48,7 +48,7 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<object> {
     throw new Error(`${url} answers ${response.status}`)
   }
   const value: unknown = JSON.parse(await boundedText(response, url))
-  if (typeof value !== 'object' || value === null) throw new Error(`${url} holds no object`)
+  if (typeof value !== 'object' || value === null) throw new Error(`${url} is not a JSON object`)
   return value
 }
 
@@ -57,7 +57,7 @@ async function boundedText({ body }: Response, url: string): Promise<string> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > LIMITS.issuerAnswerBytes) throw new Error(`${url} answers too much`)
+    if (bytes > LIMITS.issuerAnswerBytes) throw new Error(`the response of ${url} is too large`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -49,7 +49,7 @@ async function hasData({ pgdata }: Place): Promise<boolean> {
   const found = await readdir(pgdata).catch(() => [])
   if (found.length === 0) return false
   throw new Error(
-    `${pgdata} holds files, but no PostgreSQL data. Move them away, or choose another data directory.`,
+    `${pgdata} has files, but no PostgreSQL data. Move them away, or choose another data directory.`,
   )
 }
 
@@ -69,7 +69,7 @@ async function initialize(
   const [command = initdb, ...rest] = [...identity.prefix, initdb, `--pgdata=${draft}`, ...options]
   await run(command, rest, { env: serverEnvironment(), cwd: '/' }).catch((cause: { stderr?: string }) => {
     const reason = cause.stderr?.trim() || String(cause)
-    throw new Error(`PostgreSQL could not make its data in ${place.dataDir}: ${reason}`, { cause })
+    throw new Error(`PostgreSQL could not initialize its data in ${place.dataDir}: ${reason}`, { cause })
   })
 }
 

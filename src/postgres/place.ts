@@ -95,6 +95,6 @@ async function checkPrivate(directory: string, ownerUid: number): Promise<void> 
   const ours = found.uid === process.geteuid?.() || found.uid === ownerUid
   if (found.isDirectory() && ours && (found.mode & 0o077) === 0) return
   throw new Error(
-    `${directory} is to hold the server's socket, but others may write it. Remove it and start again.`,
+    `${directory} is the directory of the server's socket, but other users can write to it. Remove it and start again.`,
   )
 }

@@ -87,5 +87,5 @@ function ignoreRace(error: { code?: string }): void {
 }
 
 function strangerError({ dataDir, run }: Place): Error {
-  return new Error(`The server that answers in ${run} does not serve ${dataDir}. Stop it, then start again.`)
+  return new Error(`The PostgreSQL in ${run} does not serve ${dataDir}. Stop it, then start again.`)
 }

@@ -95,6 +95,6 @@ function timeoutError({ logFile }: Place): Error {
   const seconds = START_TIMEOUT_MS / 1_000
   return new Error(
     `PostgreSQL did not accept connections within ${seconds} s. ` +
-      `If ${logFile} shows it recovering, start again to go on waiting.`,
+      `If ${logFile} shows a recovery, start again to continue waiting.`,
   )
 }

@@ -27,7 +27,7 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
   }
   function onLost(): void {
     if (closing) return
-    log.warn({}, 'the embedded PostgreSQL went away and is started again')
+    log.warn({}, 'the embedded PostgreSQL stopped and is restarted')
     restarting ??= restart().finally(() => {
       restarting = undefined
     })
@@ -37,7 +37,7 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
       try {
         if (await open()) return
       } catch (err) {
-        log.warn({ err }, 'the embedded PostgreSQL did not start; trying again')
+        log.warn({ err }, 'the embedded PostgreSQL did not start; retrying')
       }
       await sleep(RETRY_MS)
     }
@@ -49,7 +49,7 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
     try {
       held?.cluster.boundLog()
     } catch (err) {
-      log.warn({ err }, 'the log of the embedded PostgreSQL could not be shortened')
+      log.warn({ err }, 'the log of the embedded PostgreSQL could not be truncated')
     }
   }
   const shortening = setInterval(keepLogShort, LOG_CHECK_MS).unref()

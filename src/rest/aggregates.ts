@@ -10,16 +10,18 @@ import { baseId, typeId } from './route/shapes.ts'
 const condition = (description: string) => z.record(z.string(), z.unknown()).optional().meta({ description })
 /** The body of an aggregation. */
 export const AggregateBody = pageBody.omit({ cursor: true }).extend({
-  filter: condition('Which records: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
+  filter: condition(
+    'Filters the records: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.',
+  ),
   aggregations: Aggregations,
   group_by: GroupBy.optional().meta({
     description:
-      '`"data.status"`, or `{"field":"created_at","interval":"day"}`. Without it there is one row.',
+      '`"data.status"`, or `{"field":"created_at","interval":"day"}`. Without it, the result is one row.',
   }),
-  having: condition('Which groups: a filter whose fields are group keys and aliases.'),
+  having: condition('Filters the groups. Its fields are group keys and aliases.'),
   sort: sortBody(
     '-count,data.status',
-    'By group keys and aliases, such as `-count`; by group keys when left out.',
+    'Group keys and aliases to sort by, such as `-count`. Defaults to the group keys.',
   ),
 })
 
@@ -31,7 +33,7 @@ export const Group = z
 export const aggregates = [
   route('POST /:base_id/records/:record_type/aggregate', {
     tag: 'Records',
-    summary: 'Aggregate records: count, sum, average and extremes, by group',
+    summary: 'Aggregate records: count, sum, average, minimum and maximum, by group',
     need: ({ base_id = '', record_type = '' }) => ({
       permission: 'read',
       base: base_id,

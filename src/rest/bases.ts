@@ -33,7 +33,10 @@ const BaseFields = graphql(`fragment BaseFields on Base {
 }`)
 
 const params = z.strictObject({ id: baseId(isBaseId) })
-const include = z.enum(['counts']).optional().meta({ description: '`counts` adds how much the base holds.' })
+const include = z
+  .enum(['counts'])
+  .optional()
+  .meta({ description: '`counts` adds the numbers of record types and records in the base.' })
 
 export const bases = [
   route('GET /bases', {
@@ -101,7 +104,7 @@ export const bases = [
   }),
   route('DELETE /bases/:id', {
     tag: 'Bases',
-    summary: 'Delete a base with all it holds',
+    summary: 'Delete a base and everything in it',
     need: ({ id = '' }) => ({
       permission: id.includes('--') ? 'manage' : 'admin',
       base: id,
@@ -109,7 +112,7 @@ export const bases = [
     }),
     params,
     query: z.strictObject({
-      confirm: z.string().optional().meta({ description: 'The base id; needed when it holds records.' }),
+      confirm: z.string().optional().meta({ description: 'The base id. Required if the base has records.' }),
     }),
     versioned: true,
     operation: graphql(`mutation DeleteBase($id: String!, $confirm: String, $expectedVersions: [Int!]) {

@@ -24,7 +24,7 @@ const Operation = z.discriminatedUnion('type', [
 const Body = z.strictObject({
   operations: z.array(Operation).min(1).max(LIMITS.batchOperations).meta({
     description:
-      'Done all or none, in their order where they touch the same thing. `{"$ref":"<name>"}` stands for the id of an earlier operation with that `name`.',
+      'Atomic. Operations on the same resource run in order. `{"$ref":"<name>"}` is the id of the earlier operation with that `name`.',
   }),
 })
 /** The operations are validated by the engine, which reports the faults of all of them at once. */
@@ -33,7 +33,7 @@ const Unread = z.strictObject({ operations: z.custom<z.output<typeof Body>['oper
 const Answer = z.object({
   data: z.array(
     z.object({
-      index: z.int().meta({ description: 'Its place in the batch, from 0.' }),
+      index: z.int().meta({ description: 'Index in the batch, from 0.' }),
       type: z.string(),
       operation: z.enum(['created', 'updated', 'unchanged', 'deleted']),
       id: z.string(),

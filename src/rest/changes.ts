@@ -8,20 +8,20 @@ import { streamRoute } from './route/stream-route.ts'
 /** A change log entry in responses. */
 export const Change = z
   .object({
-    seq: z.int().meta({ description: 'Rises within a base, with gaps.' }),
+    seq: z.int().meta({ description: 'Increases within a base, with gaps.' }),
     at: time,
     actor: Actor,
     request_id: z.string(),
-    kind: z.string().meta({ description: 'What kind of thing changed: `record`, `record_type`, …' }),
-    record_type: z.string().nullable().meta({ description: 'Of a record; otherwise null.' }),
+    kind: z.string().meta({ description: 'The kind of resource: `record`, `record_type`, …' }),
+    record_type: z.string().nullable().meta({ description: 'The type of the record; null for other kinds.' }),
     id: z.string(),
     operation: z.enum(['create', 'update', 'cancel', 'delete', 'restore']),
     version: z.int(),
     diff: z.array(z.record(z.string(), z.unknown())).meta({
       description:
-        'RFC 6902, from the state before. Of a record it compares `{ data, status, external_id, external_source }`, of all else the whole. What begins is added at `""`, what ends removes it.',
+        'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
     }),
-    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
+    cause: z.string().nullable().meta({ description: 'The change, delivery or run that caused it.' }),
   })
   .meta({ id: 'Change' })
 
@@ -43,15 +43,18 @@ const filters = z.strictObject({
     .transform(Number)
     .optional()
     .meta({
-      description: 'The seq of an entry: those after it are meant.',
+      description: 'The seq of an entry. Returns the entries after it.',
       schema: { type: 'integer', minimum: 0 },
     }),
-  record_type: z.string().optional().meta({ description: "Only this type's records." }),
-  id: z.string().optional().meta({ description: 'Only the thing with this id.' }),
-  kind: z.string().optional().meta({ description: 'Only this kind of thing: `record`, `relationship`, …' }),
-  actor: z.string().optional().meta({ description: 'Only what a token did: its id, or its name.' }),
-  since: moment('From this moment on.'),
-  until: moment('Before this moment.'),
+  record_type: z.string().optional().meta({ description: 'Only records of this type.' }),
+  id: z.string().optional().meta({ description: 'Only the resource with this id.' }),
+  kind: z
+    .string()
+    .optional()
+    .meta({ description: 'Only this kind of resource: `record`, `relationship`, …' }),
+  actor: z.string().optional().meta({ description: 'Only changes made by this token: its id or its name.' }),
+  since: moment('From this time on.'),
+  until: moment('Before this time.'),
 })
 
 const params = z.strictObject({ base_id: baseId() })
@@ -66,7 +69,8 @@ const asked = (base: string, { record_type, ...query }: z.output<typeof filters>
 export const changes = [
   route('GET /:base_id/changes', {
     tag: 'History',
-    summary: 'Read the change log of a base, oldest first; going on from `meta.next_after` misses nothing',
+    summary:
+      'Read the change log of a base, oldest first. Continue at `meta.next_after`: no entry is skipped',
     need,
     params,
     query: filters.extend({ limit: pageQuery.shape.limit }),
@@ -90,7 +94,7 @@ export const changes = [
           limit: z.int(),
           next_after: z
             .int()
-            .meta({ description: 'The `after` of the next page, also when there is none yet.' }),
+            .meta({ description: 'The `after` of the next page. Present on the last page too.' }),
         })
         .meta({ id: 'ChangesMeta' }),
     }),
@@ -100,7 +104,7 @@ export const changes = [
 export const changeStream = [
   streamRoute('GET /:base_id/changes/stream', {
     tag: 'History',
-    summary: 'Follow the change log of a base: from `Last-Event-ID` or `after`, else from now on',
+    summary: 'Stream the change log of a base, from `Last-Event-ID`, `after` or now',
     need,
     params,
     query: filters,

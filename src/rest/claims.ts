@@ -16,9 +16,9 @@ const Claim = z
     record_id: z.string(),
     status: z.enum(['active', 'completed', 'exhausted', 'released']).meta({
       description:
-        '`completed` and `exhausted` are not handed out until the record changes; `released` is what a release answers.',
+        '`completed` and `exhausted`: the record cannot be claimed until it changes. `released`: the response to a release.',
     }),
-    attempts: z.int().meta({ description: 'How often the record was handed out.' }),
+    attempts: z.int().meta({ description: 'How often the record has been claimed.' }),
     expires_at: time,
     dry_run: z.literal(true).optional(),
   })
@@ -35,7 +35,7 @@ const Claimed = z
       has_more: z.literal(true).optional(),
       truncated: z.literal(true).optional().meta({
         description:
-          'More are free, and have no room in one answer (16 MiB): they were not claimed. `limit` is then the records that there are.',
+          'More records are free but exceed the byte limit of a response (16 MiB). They were not claimed. `limit` is then the number of records returned.',
       }),
     }),
     dry_run: z.literal(true).optional(),
@@ -53,23 +53,23 @@ const ClaimBody = z
       .record(z.string(), z.unknown())
       .optional()
       .meta({ description: '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.' }),
-    sort: sortBody('-data.priority,created_at', 'Which comes first; the oldest when left out.'),
+    sort: sortBody('-data.priority,created_at', 'The order of assignment. Defaults to oldest first.'),
     limit: z
       .int()
       .min(1)
       .max(LIMITS.claimRecords)
       .optional()
-      .meta({ description: 'Records at most; 1 when left out.' }),
+      .meta({ description: 'Maximum number of records. Defaults to 1.' }),
     lease_seconds: leaseSeconds.meta({
-      description: `How long the claim lasts without a heartbeat; ${LIMITS.leaseSeconds} when left out.`,
+      description: `Seconds until the claim expires without a heartbeat. Defaults to ${LIMITS.leaseSeconds}.`,
     }),
     max_attempts: z.int().min(1).max(LIMITS.claimAttemptsMax).optional().meta({
-      description: 'Records that were handed out so often are handed out no more until they change.',
+      description: 'A record that was claimed this often is skipped until it changes.',
     }),
   })
   .optional()
 const HeartbeatBody = z
-  .strictObject({ lease_seconds: leaseSeconds.meta({ description: 'Another lease, from now on.' }) })
+  .strictObject({ lease_seconds: leaseSeconds.meta({ description: 'A new lease, in seconds.' }) })
   .optional()
 
 const inBase = z.strictObject({ base_id: baseId() })
@@ -79,7 +79,7 @@ const sight = ({ base_id = '' }) => ({ sight: base_id }) as const
 export const claims = [
   route('POST /:base_id/records/:record_type/claim', {
     tag: 'Claims',
-    summary: 'Claim records: each goes to one caller, until the lease ends',
+    summary: 'Claim records: each is assigned to one caller until its lease ends',
     need: ({ base_id = '', record_type = '' }) => ({
       permission: 'write',
       base: base_id,
@@ -123,7 +123,7 @@ export const claims = [
       status: z
         .enum(['active', 'completed', 'exhausted'])
         .optional()
-        .meta({ description: 'Only such claims.' }),
+        .meta({ description: 'Only claims with this value.' }),
     }),
     operation: graphql(
       `query ListClaims($base: String!, $status: ClaimStatus, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
@@ -143,7 +143,7 @@ export const claims = [
   }),
   route('GET /:base_id/claims/:id', {
     tag: 'Claims',
-    summary: 'Get a claim; a lost one is 409',
+    summary: 'Get a claim; 409 if it was lost',
     need: sight,
     params: one,
     operation: graphql(
@@ -176,7 +176,7 @@ export const claims = [
   }),
   route('POST /:base_id/claims/:id/release', {
     tag: 'Claims',
-    summary: 'Release a claim: its record goes back to the pool',
+    summary: 'Release a claim: its record can be claimed again',
     need: sight,
     params: one,
     operation: graphql(
@@ -189,7 +189,7 @@ export const claims = [
   }),
   route('POST /:base_id/claims/:id/complete', {
     tag: 'Claims',
-    summary: 'Complete a claim: its record is not handed out again until it changes',
+    summary: 'Complete a claim: its record cannot be claimed again until it changes',
     need: sight,
     params: one,
     operation: graphql(

@@ -16,16 +16,16 @@ const Body = AggregateBody.extend({
     .array(z.string())
     .min(1, 'Name at least one base, or all that the token may read: ["*"].')
     .max(LIMITS.queriedBases, `One query can read at most ${LIMITS.queriedBases} bases.`)
-    .meta({ description: 'Base ids, or `["*"]`: all in which the token may read the type.' }),
+    .meta({ description: 'Base ids, or `["*"]`: all bases in which the token can read the type.' }),
   record_type: typeId,
   fields: z
     .array(z.string())
     .optional()
-    .meta({ description: 'What of each record is shown: `id`, `data.name`. Not with aggregations.' }),
+    .meta({ description: 'Fields to return: `id`, `data.name`. Not allowed with aggregations.' }),
   aggregations: Aggregations.optional().meta({
-    description: 'With them the answer is groups of records, as of an aggregate.',
+    description: 'If present, the response has groups, as an aggregate does.',
   }),
-  group_by: GroupBy.optional().meta({ description: 'As of an aggregate; `"base_id"` too.' }),
+  group_by: GroupBy.optional().meta({ description: 'As in an aggregate. Also `"base_id"`.' }),
 })
 
 /** A record of a cross-base list. With `fields`, only the selected fields and the base. */

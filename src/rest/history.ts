@@ -9,13 +9,13 @@ import { baseId, recordId, typeId, versionShape } from './route/shapes.ts'
 
 const Version = versionShape(
   ['create', 'update', 'cancel', 'delete', 'restore'],
-  'RFC 6902, from the version before, of `{ data, status, external_id, external_source }`. A first version adds it whole, a deletion removes it.',
+  'RFC 6902 diff of `{ data, status, external_id, external_source }` from the previous version. A creation adds the whole, a deletion removes it.',
 ).meta({ id: 'RecordVersion' })
 
 export const history = [
   route('GET /:base_id/records/:record_type/:id/history', {
     tag: 'History',
-    summary: "List a record's versions, newest first; a deleted one's too",
+    summary: 'List the versions of a record, newest first, also after its deletion',
     need: ({ base_id = '', record_type = '' }) => ({
       permission: 'read',
       base: base_id,

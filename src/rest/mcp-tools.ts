@@ -31,17 +31,17 @@ export const SeenTool = z.object({
   input_schema: z.record(z.string(), z.unknown()),
   output_schema: z.record(z.string(), z.unknown()),
   annotations: z.record(z.string(), z.unknown()),
-  tokens: z.int().meta({ description: 'What it costs a model to read: bytes / 4.' }),
+  tokens: z.int().meta({ description: 'Estimated tokens of context: bytes / 4.' }),
 })
 
 const spec = {
   tag: 'MCP',
-  summary: 'See the tools that an MCP address would show this token',
+  summary: 'Preview the tools that an MCP address offers to this token',
   params: z.strictObject({ base_id: baseId() }),
   query: z.strictObject({
-    types: option('Only these record types: ids with commas between them.'),
-    readonly: option('`1`: only tools that read.'),
-    tools: option('Only these tools: names with commas between them.'),
+    types: option('Only these record types: comma-separated ids.'),
+    readonly: option('`1`: read-only tools only.'),
+    tools: option('Only these tools: comma-separated names.'),
     endpoint: option('The tools of this endpoint.'),
   }),
   answers: z.object({

@@ -50,7 +50,7 @@ export async function openapi(): Promise<Json> {
       version: '1',
       license: { name: 'MIT', identifier: 'MIT' },
       description:
-        'A data layer for software agents: bases of typed JSON records. Every path is also served under its other nouns; answers are the same.',
+        'A data layer for software agents: bases of typed JSON records. Every path is also served under alternative nouns, with the same responses.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
@@ -108,7 +108,7 @@ const operationId = (id: string) =>
 
 const success = (status: number, schema: Json, streams?: true): Json => ({
   description: streams
-    ? 'Server-Sent Events without end; the schema is that of one event’s `data`.'
+    ? 'An endless stream of Server-Sent Events. The schema is that of the `data` of one event.'
     : status === 201
       ? 'Created.'
       : 'Done.',
@@ -119,7 +119,7 @@ const LAST_EVENT_ID: Json = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The id of the last event that arrived: the stream goes on after it.',
+  description: 'The id of the last event received. The stream continues after it.',
   schema: { type: 'integer', minimum: 0 },
 }
 
@@ -168,11 +168,14 @@ function writeParameters(versioned: boolean | undefined): Json[] {
     ...parameters(writeQuery, 'query'),
     header(
       'Idempotency-Key',
-      '1 to 255 visible ASCII characters. The same request again under it has one effect, for 24 hours.',
+      '1 to 255 visible ASCII characters. A request repeated with the same key within 24 hours takes effect once.',
     ),
     ...(versioned
       ? [
-          header('If-Match', 'Write only when the current version is this: `"3"`, or `*` for any.'),
+          header(
+            'If-Match',
+            'Precondition: write only if the current version matches: `"3"`, or `*` for any.',
+          ),
           header('If-None-Match', '`*`: create only.'),
         ]
       : []),

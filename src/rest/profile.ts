@@ -8,55 +8,53 @@ const scalar = z.union([z.string(), z.number(), z.boolean()])
 
 const Profile = z
   .object({
-    count: z.number().meta({ description: 'Its records; of a type of millions an estimate.' }),
+    count: z
+      .number()
+      .meta({ description: 'Number of records; an estimate for types with millions of records.' }),
     sampled: z
       .boolean()
-      .meta({ description: 'True when the figures of `fields` come from a part of the records.' }),
+      .meta({ description: 'True if the statistics of `fields` come from a sample of the records.' }),
     fields: z
       .array(
         z.object({
-          field: z.string().meta({ description: 'As filters and sorts write it.' }),
-          types: z.array(z.string()).meta({ description: 'The most frequent first.' }),
-          null_share: z
-            .number()
-            .nullable()
-            .meta({ description: 'Of records for which `is_null` holds; null without records.' }),
-          distinct: z.int().meta({ description: 'How many different values the sample has.' }),
+          field: z.string().meta({ description: 'The path, as in filters and sorts.' }),
+          types: z.array(z.string()).meta({ description: 'Most frequent first.' }),
+          null_share: z.number().nullable().meta({
+            description: 'The share of records that match `is_null`; null if there are no records.',
+          }),
+          distinct: z.int().meta({ description: 'Number of distinct values in the sample.' }),
           top: z.array(z.object({ value: scalar, count: z.int() })).meta({
             description: 'The most frequent values, without arrays, objects and long strings.',
           }),
           min: scalar.nullable().meta({
-            description: 'The first value in the order of a sort; null for none, and for a long one.',
+            description: 'The first value in sort order; null if there is none or it is long.',
           }),
           max: scalar.nullable(),
         }),
       )
-      .meta({ description: 'The most frequent first; those of the schema are always among them.' }),
-    omitted_fields: z
-      .int()
-      .optional()
-      .meta({ description: 'How many more fields there are at least, when not all are shown.' }),
+      .meta({ description: 'Most frequent first. Always includes the fields of the schema.' }),
+    omitted_fields: z.int().optional().meta({ description: 'Minimum number of fields that are not shown.' }),
     relationships: z
       .array(
         z.object({
           rel_type: z.string(),
           direction: z.enum(['outgoing', 'incoming']),
-          record_types: z.array(z.string()).meta({ description: 'What stands at the other end.' }),
+          record_types: z.array(z.string()).meta({ description: 'The record types at the other end.' }),
           count: z.int(),
-          capped: z.literal(true).optional().meta({ description: 'There are more than were counted.' }),
+          capped: z.literal(true).optional().meta({ description: 'True if there are more than counted.' }),
         }),
       )
       .meta({ description: 'The relationship types that records of the type take part in.' }),
     examples: z
       .array(z.object({ description: z.string(), query: z.record(z.string(), z.unknown()) }))
-      .meta({ description: 'Bodies of `…/query`, or of `…/aggregate` when they have `aggregations`.' }),
+      .meta({ description: 'Request bodies of `…/query`, or of `…/aggregate` if they have `aggregations`.' }),
   })
   .meta({ id: 'RecordTypeProfile' })
 
 export const profile = [
   route('GET /:base_id/record-types/:id/profile', {
     tag: 'Record types',
-    summary: 'See what the records of a type look like',
+    summary: 'Profile the records of a type: fields, frequent values, ranges, examples',
     need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
     params: z.strictObject({ base_id: baseId(), id: typeId }),
     operation: graphql(

@@ -16,7 +16,7 @@ export const providers = [
   route('POST /:base_id/providers/:provider/import', {
     size: 'bulk',
     tag: 'Providers',
-    summary: 'Make a record type of each tool definition',
+    summary: 'Create a record type from each tool definition',
     need: ({ base_id = '' }) => ({ sight: base_id }),
     params,
     body: z.strictObject({
@@ -53,7 +53,7 @@ export const providers = [
         .string()
         .min(1)
         .optional()
-        .meta({ description: 'Ids, comma-separated; all that the token may read when left out.' }),
+        .meta({ description: 'Comma-separated ids. Defaults to all types that the token can read.' }),
       shape: z
         .enum(['chat', 'responses'])
         .optional()

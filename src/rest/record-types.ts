@@ -16,11 +16,11 @@ const Index = z
     status: z
       .enum(['building', 'ready', 'failed'])
       .optional()
-      .meta({ description: 'How far it is built; not of an earlier version.' }),
+      .meta({ description: 'Build state. Absent in earlier versions.' }),
     duplicates: z
       .array(z.object({ values: z.array(z.unknown()), ids: z.array(z.string()) }))
       .optional()
-      .meta({ description: 'Why it failed: records that share the values, the first ten groups.' }),
+      .meta({ description: 'Why the build failed: the first ten groups of records with the same values.' }),
   })
   .meta({ id: 'Index' })
 
@@ -35,7 +35,7 @@ const RecordType = z
     indexes: z.array(Index),
     timezone: z.string(),
     sources: z.array(z.unknown()),
-    display: JsonObject.meta({ description: 'Free, for user interfaces.' }),
+    display: JsonObject.meta({ description: 'Free-form data for user interfaces.' }),
     version: z.int(),
     created_at: time,
     updated_at: time,
@@ -44,7 +44,7 @@ const RecordType = z
       .object({ warnings: z.array(z.string()) })
       .optional()
       .meta({
-        description: 'Of a write that dropped properties from `json_schema`: which.',
+        description: 'The properties that this write removed from `json_schema`.',
       }),
   })
   .meta({ id: 'RecordType' })
@@ -58,8 +58,8 @@ const changeQuery = z.strictObject({
   on_invalid: z
     .enum(['allow'])
     .optional()
-    .meta({ description: '`allow`: keep records the schema refuses, flagged `valid: false`.' }),
-  migrate: flag('Repair the records that exist with the steps in `migration`.'),
+    .meta({ description: '`allow`: keep records that violate the schema, flagged `valid: false`.' }),
+  migrate: flag('Migrate existing records with the steps in `migration`.'),
 })
 type ChangeQuery = z.output<typeof changeQuery>
 
@@ -129,5 +129,5 @@ export const recordTypes = crud('/:base_id/record-types', {
       id deleted dry_run: dryRun
     }
   }`),
-  confirm: "The type's id; needed when it has records.",
+  confirm: "The type's id. Required if it has records.",
 })

@@ -14,10 +14,10 @@ import { baseId, recordId, relTypeId, typeId } from './route/shapes.ts'
 const Related = z
   .object({
     relationship: Relationship.omit({ operation: true, dry_run: true }).meta({
-      description: 'The relationship that led to the record: the last of the path.',
+      description: 'The relationship that leads to the record: the last of the path.',
     }),
     record: FoundRecord,
-    depth: z.int().meta({ description: 'How many relationships away it is.' }),
+    depth: z.int().meta({ description: 'Number of hops.' }),
     path: z.array(z.string()).meta({ description: 'Ids of the relationships from the start to it.' }),
   })
   .meta({ id: 'Related' })
@@ -25,7 +25,7 @@ const Related = z
 export const related = [
   route('GET /:base_id/records/:record_type/:id/related', {
     tag: 'Records',
-    summary: 'Get related records: each once, by a shortest way, the nearest first',
+    summary: 'Get related records: each once, by a shortest path, nearest first',
     need: ({ base_id = '', record_type = '' }) => ({
       permission: 'read',
       base: base_id,
@@ -37,16 +37,16 @@ export const related = [
       direction: z
         .enum(['outgoing', 'incoming', 'both'])
         .optional()
-        .meta({ description: '`outgoing` when left out.' }),
+        .meta({ description: 'Defaults to `outgoing`.' }),
       record_type: typeId
         .optional()
-        .meta({ description: 'Show records of this type only; the walk goes through all.' }),
-      depth: whole(1, LIMITS.relatedDepth, 1, 'How many relationships away.'),
+        .meta({ description: 'Return records of this type only. The traversal passes through all types.' }),
+      depth: whole(1, LIMITS.relatedDepth, 1, 'Maximum number of hops.'),
       filter: json(
-        'Which of the records found are shown. With `record_type` its schema tells what is a time; else times compare as text.',
+        'Filters the records found. With `record_type`, its schema determines which fields are times; otherwise times compare as text.',
       ),
-      sort: json('`-created_at,id`, or `[{"field","direction"}]`; else the nearest first, then the newest.'),
-      fields: names('What of each record is shown: `id`, `data.name`.'),
+      sort: json('`-created_at,id`, or `[{"field","direction"}]`. Defaults to nearest first, then newest.'),
+      fields: names('Fields to return: `id`, `data.name`.'),
     }),
     renamed: { related_type: 'record_type' },
     operation: graphql(

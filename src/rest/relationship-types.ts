@@ -11,12 +11,12 @@ const RelationshipType = z
     description: z.string().nullable(),
     data_schema: z
       .record(z.string(), z.unknown())
-      .meta({ description: 'The JSON Schema of what its links hold.' }),
+      .meta({ description: 'The JSON Schema of the data of its links.' }),
     source_record_types: z.array(z.string()).meta({
-      description: 'Record types that a link may start from; `["*"]` is any. Those the token may read.',
+      description: 'Allowed source record types that the token can read; `["*"]` is any.',
     }),
     target_record_types: z.array(z.string()).meta({
-      description: 'Record types that a link may lead to; `["*"]` is any. Those the token may read.',
+      description: 'Allowed target record types that the token can read; `["*"]` is any.',
     }),
     cardinality: z.enum(CARDINALITIES),
     on_delete: z.enum(ON_DELETE),
@@ -42,10 +42,9 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
   needs: { read: ({ base_id = '' }) => ({ sight: base_id }) },
   writes: {
     query: z.strictObject({
-      on_invalid: z
-        .enum(['allow'])
-        .optional()
-        .meta({ description: '`allow`: keep relationships the schema refuses, flagged `valid: false`.' }),
+      on_invalid: z.enum(['allow']).optional().meta({
+        description: '`allow`: keep relationships that violate the schema, flagged `valid: false`.',
+      }),
     }),
     variables: ({ on_invalid }) => ({ allowInvalid: on_invalid === 'allow' }),
   },
@@ -89,5 +88,5 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
       id deleted dry_run: dryRun
     }
   }`),
-  confirm: "The type's id; needed when it has relationships.",
+  confirm: "The type's id. Required if it has relationships.",
 })

@@ -23,7 +23,7 @@ export const Relationship = z
     valid: z
       .literal(false)
       .optional()
-      .meta({ description: 'Only when the schema, changed since, refuses what the relationship holds.' }),
+      .meta({ description: 'Present only if the relationship violates a schema that was changed later.' }),
     created_at: time,
     updated_at: time,
     operation: z
@@ -49,12 +49,15 @@ const Link = z.strictObject({
   data: z
     .record(z.string(), z.unknown())
     .optional()
-    .meta({ description: 'What it holds, by the schema of its type; empty when left out.' }),
+    .meta({ description: 'The content. Must match the schema of its type. Defaults to `{}`.' }),
   external_id: z
     .string()
     .optional()
     .meta({ description: 'Identifies the relationship in its type, together with external_source.' }),
-  external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
+  external_source: z
+    .string()
+    .optional()
+    .meta({ description: 'Defaults to `default` if only an id is given.' }),
 })
 const PostBody = Link.extend({ id: recordId.optional() })
 const PutBody = Link.extend({ expected_version: expectedVersion })
@@ -102,7 +105,7 @@ export const relationships = [
     params: inBase,
     query: pageQuery.extend({
       filter: json(
-        'A filter over their own fields and `data.…`: `{"field","op","value"}`, or groups of them.',
+        'A filter on the fields of relationships and on `data.…`: `{"field","op","value"}`, or groups of them.',
       ),
       sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
     }),

@@ -35,11 +35,14 @@ const spec = {
   answers: Endpoint.omit({ tools: true, dry_run: true }).extend({
     tools: z.array(
       SeenTool.extend({
-        record_type: z.string().nullable().meta({ description: 'Null for a tool of no one type.' }),
+        record_type: z
+          .string()
+          .nullable()
+          .meta({ description: 'Null for a tool that is not of one record type.' }),
         operation: z.string(),
       }),
     ),
-    tokens: z.int().meta({ description: 'What all of them cost a model to read.' }),
+    tokens: z.int().meta({ description: 'Estimated tokens of context for all tools.' }),
   }),
 }
 

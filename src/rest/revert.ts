@@ -12,7 +12,8 @@ const Reverting = Change.extend({ dry_run: z.literal(true).optional() }).meta({ 
 export const revert = [
   route('POST /:base_id/changes/:seq/revert', {
     tag: 'History',
-    summary: 'Revert a change of a record, a relationship or configuration: it becomes what it was before',
+    summary:
+      'Revert a change of a record, a relationship or configuration: restore the state before the change',
     need: ({ base_id = '' }) => ({ sight: base_id }),
     params: z.strictObject({
       base_id: baseId(),
@@ -23,12 +24,12 @@ export const revert = [
         .meta({ description: 'The seq of the change.', schema: { type: 'integer', minimum: 1 } }),
     }),
     query: z.strictObject({
-      force: flag('Also when later changes stand on it, which it takes back with it.'),
+      force: flag('Also if later changes followed: they are reverted too.'),
       on_invalid: z.enum(['allow']).optional().meta({
-        description: '`allow`: keep what the former schema of a type refuses, flagged `valid: false`.',
+        description: '`allow`: keep data that violates the restored schema, flagged `valid: false`.',
       }),
       confirm: z.string().optional().meta({
-        description: 'The id of a type; needed when its creation is reverted and it holds something.',
+        description: 'The id of a type. Required to revert its creation if it is not empty.',
       }),
     }),
     operation: graphql(

@@ -13,7 +13,7 @@ const Body = z.strictObject({
     .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
     .optional()
     .meta({ description: 'A list for `$1` …, or an object for `:name` ….' }),
-  limit: z.int().optional().meta({ minimum: 1, description: 'Rows of the answer; 1,000 when left out.' }),
+  limit: z.int().optional().meta({ minimum: 1, description: 'Maximum number of rows. Defaults to 1,000.' }),
 })
 
 const Answer = z.object({
@@ -24,7 +24,7 @@ const Answer = z.object({
     columns: z.array(
       z.object({
         name: z.string(),
-        type: z.string().meta({ description: 'As PostgreSQL names it: text, bigint, timestamptz, jsonb …' }),
+        type: z.string().meta({ description: 'The PostgreSQL type: text, bigint, timestamptz, jsonb …' }),
       }),
     ),
   }),

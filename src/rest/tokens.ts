@@ -15,14 +15,14 @@ const Token = z
     masked: z.string(),
     grants: z.array(Grant),
     created_at: time,
-    created_by: z.string().nullable().meta({ description: 'The id of the token that made it.' }),
+    created_by: z.string().nullable().meta({ description: 'The id of the token that created it.' }),
     expires_at: time.nullable(),
     last_used_at: time.nullable(),
     token: z
       .string()
       .nullable()
       .optional()
-      .meta({ description: 'The raw token; only in the answer that makes it. Null in a dry run.' }),
+      .meta({ description: 'The raw token. Only in the response that creates it; null in a dry run.' }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Token' })
@@ -35,7 +35,7 @@ const need = () => ({ admin: true }) as const
 export const tokens = [
   route('POST /tokens', {
     tag: 'Tokens',
-    summary: 'Create a scoped API token; its value is answered once',
+    summary: 'Create a scoped API token; its value is returned once',
     need,
     body: TokenBody,
     operation: graphql(

@@ -37,5 +37,5 @@ export const toolsets = crud('/:base_id/toolsets', {
   remove: graphql(`mutation DeleteToolset($base: String!, $id: String!, $expectedVersions: [Int!]) {
     gone: deleteToolset(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
   }`),
-  removes: 'a toolset that no endpoint has',
+  removes: 'a toolset that no endpoint uses',
 })

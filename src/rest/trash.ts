@@ -13,17 +13,19 @@ const TrashedRecord = Record.omit({ operation: true, dry_run: true })
   .extend({
     deleted_at: time,
     deleted_by: Actor,
-    expires_at: time.meta({ description: 'From then on it can no longer be restored.' }),
+    expires_at: time.meta({ description: 'The time from which it can no longer be restored.' }),
   })
   .meta({ id: 'TrashedRecord' })
 
 export const trash = [
   route('GET /:base_id/trash', {
     tag: 'History',
-    summary: 'List the deleted records that can be restored, the last deleted first',
+    summary: 'List the deleted records that can be restored, most recently deleted first',
     need: ({ base_id = '' }) => ({ sight: base_id }),
     params: z.strictObject({ base_id: baseId() }),
-    query: pageQuery.extend({ record_type: typeId.optional().meta({ description: 'Those of one type.' }) }),
+    query: pageQuery.extend({
+      record_type: typeId.optional().meta({ description: 'Only records of this type.' }),
+    }),
     operation: graphql(
       `query ListTrash($base: String!, $recordType: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
         trash(base: $base, recordType: $recordType, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {

@@ -13,7 +13,8 @@ import { baseId, typeId } from './route/shapes.ts'
 export const wait = [
   route('GET /:base_id/wait/:record_type', {
     tag: 'Claims',
-    summary: 'Wait for a record that matches: the first page with one, or an empty page at the timeout',
+    summary:
+      'Long-poll for a matching record: returns the first page that has one, or an empty page after the timeout',
     need: ({ base_id = '', record_type = '' }) => ({
       permission: 'read',
       base: base_id,
@@ -23,8 +24,8 @@ export const wait = [
     query: pageQuery.pick({ limit: true }).extend({
       filter: json('A filter: `{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'),
       sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
-      fields: names('What of each record is shown: `id`, `data.name`.'),
-      timeout: whole(0, LIMITS.waitSecondsMax, LIMITS.waitSeconds, 'Seconds to wait at most.'),
+      fields: names('Fields to return: `id`, `data.name`.'),
+      timeout: whole(0, LIMITS.waitSecondsMax, LIMITS.waitSeconds, 'Maximum seconds to wait.'),
     }),
     operation: graphql(
       `query WaitForRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $timeout: Int) {

@@ -204,7 +204,7 @@ test.each([
   [['record', 'put', 'deal', 'd1', '--data', '{'], 'malformed'],
   [['record', 'put', 'deal', 'd1', '--data', '@/nowhere'], 'cannot be read (ENOENT)'],
   [['record', 'put', 'deal', 'd1', '--data', '{}', '--if-match', 'x'], '--if-match must be a version'],
-  [['record', 'patch', 'deal', 'd1'], 'Say what to send'],
+  [['record', 'patch', 'deal', 'd1'], 'Nothing to send. Pass'],
   [['record', 'delete', 'deal', '..'], '".." is not an id'],
   [['token', 'create', '--name', 'x', '--grant', 'crm'], '"crm" is not key=value'],
   [['base', 'list', '--url', 'ftp://x'], 'http://… or https://…'],
@@ -218,7 +218,7 @@ test('a command that needs a base says how to name one', async () => {
   const { code, err } = await plinth(['record', 'list', 'deal'], { ...settings, PLINTH_BASE: '' })
   expect([code, err]).toEqual([
     2,
-    'VALIDATION_ERROR: The base is missing. Send --base <id>, or set PLINTH_BASE.\n',
+    'VALIDATION_ERROR: The base is missing. Pass --base <id>, or set PLINTH_BASE.\n',
   ])
 })
 

@@ -88,7 +88,7 @@ test.each<[string, (bodies: { own: Body; named: Body }) => void]>([
   const { mcpServers, servers } = JSON.parse(named.out)
   expect(Object.keys(mcpServers ?? servers)).toEqual(['plinth'])
   for (const { out, err } of [own, named]) expect(out + err).not.toContain(SECRET)
-  expect(own.err).toMatch(/^Goes into .*mcp|claude_desktop_config/)
+  expect(own.err).toMatch(/^Add this to .*mcp|claude_desktop_config/)
 })
 
 test('codex gets TOML, where "headers" would be passed over', async () => {

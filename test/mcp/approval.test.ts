@@ -62,7 +62,7 @@ test('where a person can be asked, the plan is a question, and a yes deletes wha
   expect(asked[0].message).toBe('Delete 2 records (2 deal)? First: deal/d1, deal/d2.')
   expect(asked[0].requestedSchema).toEqual({
     type: 'object',
-    properties: { choice: { type: 'string', title: 'What is to happen', enum: ['Delete nothing', WHAT] } },
+    properties: { choice: { type: 'string', title: 'Decision', enum: ['Delete nothing', WHAT] } },
     required: ['choice'],
   })
 })

@@ -187,7 +187,7 @@ test('a data directory too long for a socket gets a private one elsewhere', asyn
 test('files that are no cluster are never overwritten', async () => {
   mkdirSync(join(dataDir, 'postgres'), { recursive: true })
   writeFileSync(join(dataDir, 'postgres/precious'), 'yes')
-  await expect(open()).rejects.toThrow('holds files, but no PostgreSQL data')
+  await expect(open()).rejects.toThrow('has files, but no PostgreSQL data')
   expect(readFileSync(join(dataDir, 'postgres/precious'), 'utf8')).toBe('yes')
 })
 

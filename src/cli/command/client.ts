@@ -116,13 +116,13 @@ export function read({ status, headers, text }: Received, url: string, token: st
   try {
     body = JSON.parse(text)
   } catch {
-    throw unreachable(`What answers at ${url} is not Plinth (HTTP ${status}). Check PLINTH_URL and --url.`)
+    throw unreachable(`The server at ${url} is not Plinth (HTTP ${status}). Check PLINTH_URL and --url.`)
   }
   if (status >= 200 && status < 300)
     return { text, body, replayed: headers.get('idempotency-replayed') === 'true' }
   const error = (body as { error?: { code?: unknown; message?: unknown } } | null)?.error
   if (typeof error?.code !== 'string' || typeof error.message !== 'string')
-    throw unreachable(`What answers at ${url} is not Plinth (HTTP ${status}). Check PLINTH_URL and --url.`)
+    throw unreachable(`The server at ${url} is not Plinth (HTTP ${status}). Check PLINTH_URL and --url.`)
   const advice =
     status === 401 && token === undefined
       ? 'No token was sent: set PLINTH_TOKEN, or pass --token.'

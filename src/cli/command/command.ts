@@ -83,7 +83,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   const path = fill(`${row.path}${stream ?? ''}`, written)
   const hasFields = Object.keys(fields).length > 0
   if (row.needsBody && !hasFields && content === undefined)
-    throw misused(`Say what to send: ${bodyFlags(row)}.`)
+    throw misused(`Nothing to send. Pass ${bodyFlags(row)}.`)
   const sendsFields = hasFields || (content === undefined && row.method === 'PUT')
   if (sendsFields) headers['content-type'] ??= 'application/json'
   const body = content !== undefined ? content : sendsFields ? fields : undefined
@@ -112,7 +112,7 @@ function fill(path: string, { base, arguments: given }: Written): string {
   return path.replace(PARAMETER, (_, parameter: string) => {
     const value = parameter === 'base_id' ? base : given[parameter]
     if (parameter === 'base_id' && value === undefined)
-      throw misused('The base is missing. Send --base <id>, or set PLINTH_BASE.')
+      throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
     if (value === undefined) return ''
     // In a URL, `.` and `..` are path navigation and would name another resource.
     if (/^\.{0,2}$/.test(value)) throw misused(`"${value}" is not an id.`)

@@ -36,11 +36,11 @@ export function configuration(path: `/:base_id/${string}`, spec: Spec): Noun {
         summary: `Show ${label}`,
         method: 'GET',
         path: one,
-        options: [query('--version <number>', 'version', 'as that version was')],
+        options: [query('--version <number>', 'version', 'show this version')],
       },
       {
         name: 'history',
-        summary: `List the versions of ${label}, the newest first`,
+        summary: `List the versions of ${label}, newest first`,
         method: 'GET',
         path: `${one}/history`,
         options: [cursor, ...paging],

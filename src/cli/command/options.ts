@@ -59,9 +59,9 @@ function readCount(text: string, flag: string): number {
   return Number(text)
 }
 
-export const name = text('--name <text>', 'name', 'a name for people; the id when left out')
-export const description = text('--description <text>', 'description', 'what it is for')
-export const confirm = query('--confirm <id>', 'confirm', 'the id again; needed where more would go with it')
+export const name = text('--name <text>', 'name', 'display name (default: the id)')
+export const description = text('--description <text>', 'description', 'description')
+export const confirm = query('--confirm <id>', 'confirm', 'the id again; required if it is not empty')
 
 const version = (text: string, flag: string): string => {
   const [, digits] = /^"?(\d+)"?$/.exec(text) ?? []
@@ -71,13 +71,13 @@ const version = (text: string, flag: string): string => {
 }
 export const ifMatch: Option = {
   flags: '--if-match <version>',
-  about: 'write only when this is the current version',
+  about: 'write only if this is the current version',
   to: { header: 'if-match' },
   read: version,
 }
 export const createOnly: Option = {
   flags: '--create-only',
-  about: 'fail when it exists',
+  about: 'fail if it exists',
   to: { header: 'if-none-match' },
   value: '*',
 }
@@ -86,22 +86,27 @@ export const createOnly: Option = {
 export const writing: readonly Option[] = [
   {
     flags: '--dry-run',
-    about: 'show what would happen, and change nothing',
+    about: 'show what would happen, without changing anything',
     to: { query: 'dry_run' },
     value: 'true',
   },
   {
     flags: '--idempotency-key <key>',
-    about: 'make a repetition safe: the same key, the same answer',
+    about: 'idempotency key: retries with it take effect once',
     to: { header: 'idempotency-key' },
   },
 ]
 
-export const cursor = query('--cursor <cursor>', 'cursor', 'where the page starts')
+export const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
 
 /** Options of every list. */
 export const paging: readonly Option[] = [
-  query('--limit <count>', 'limit', 'items a page, 1 to 1000'),
-  query('--offset <count>', 'offset', 'items to step over'),
-  { flags: '--include-total', about: 'count the matches too', to: { query: 'include_total' }, value: 'true' },
+  query('--limit <count>', 'limit', 'items per page, 1 to 1000'),
+  query('--offset <count>', 'offset', 'items to skip'),
+  {
+    flags: '--include-total',
+    about: 'also count all matches',
+    to: { query: 'include_total' },
+    value: 'true',
+  },
 ]

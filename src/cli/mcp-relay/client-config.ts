@@ -21,7 +21,7 @@ const PASTE = 'paste a token here'
 const json = (value: object) => JSON.stringify(value, null, 2)
 const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 const FROM_ENVIRONMENT =
-  'Set PLINTH_TOKEN in the environment the client starts in ("plinth token create" makes one).'
+  'Set PLINTH_TOKEN in the environment of the client ("plinth token create" makes a token).'
 
 /** Configuration format of each client, with its syntax for secrets. */
 const CLIENTS: Readonly<Record<string, Client>> = {
@@ -34,7 +34,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
   'claude-desktop': {
     file: 'claude_desktop_config.json (Settings, Developer, Edit Config)',
-    token: `Replace "${PASTE}", where it stands, by a token; without it the token of the data directory is used.`,
+    token: `Replace "${PASTE}" by a token. Without one, the token of the data directory is used.`,
     text: ({ name, stdio }) => json({ mcpServers: { [name]: stdio } }),
   },
   cursor: {
@@ -46,7 +46,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
   vscode: {
     file: '.vscode/mcp.json in the workspace',
-    token: 'VS Code asks for the token once and keeps it ("plinth token create" makes one).',
+    token: 'VS Code asks for the token once and stores it ("plinth token create" makes one).',
     text: ({ name, url }) =>
       json({
         inputs: [
@@ -78,7 +78,7 @@ export function mcpConfig(settings: Settings, scope: AddressScope, clientName: s
   const url = `${serverUrl(settings)}${mcpPath(scope)}`
   const entry = { name: entryName(scope), url, stdio: stdioOf(settings, scope) }
   process.stdout.write(`${client.text(entry)}\n`)
-  note(`Goes into ${client.file}.\n${client.token}\n`)
+  note(`Add this to ${client.file}.\n${client.token}\n`)
 }
 
 /** Unique entry name, so that one file can hold several bases. Uses characters that all clients accept. */

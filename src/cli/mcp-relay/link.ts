@@ -107,7 +107,7 @@ export class Link {
       const response = await this.#send('POST', { text, signal })
       // Read to the end: a disconnect would cancel the request.
       await response.text()
-      if (!response.ok) throw new Error(`the session could not be opened anew: HTTP ${response.status}`)
+      if (!response.ok) throw new Error(`the session could not be reopened: HTTP ${response.status}`)
       return response
     }
     try {

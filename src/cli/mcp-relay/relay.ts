@@ -85,7 +85,7 @@ export class Relay {
     try {
       const response = await this.#link.post(line, messages, controller.signal)
       await (response.ok ? this.#deliver(response, waiting) : this.#refuse(response, waiting))
-      if (awaited(waiting)) throw new Error('the stream ended before the answer')
+      if (awaited(waiting)) throw new Error('the stream ended before the response')
     } catch (error) {
       if (!controller.signal.aborted) this.#fail(error, waiting)
     } finally {

@@ -11,7 +11,7 @@ export const base: Noun = {
     { name: 'get', summary: 'Show a base', method: 'GET', path: '/bases/:id', options: [] },
     {
       name: 'put',
-      summary: 'Create a base or replace what is said about it',
+      summary: 'Create a base or replace its name, description and settings',
       method: 'PUT',
       path: '/bases/:id',
       options: [
@@ -25,7 +25,7 @@ export const base: Noun = {
     },
     {
       name: 'delete',
-      summary: 'Delete a base with all it holds',
+      summary: 'Delete a base and everything in it',
       method: 'DELETE',
       path: '/bases/:id',
       options: [confirm, ifMatch, ...writing],

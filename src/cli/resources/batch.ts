@@ -7,7 +7,7 @@ type Done = { data: Record<string, unknown>[]; meta: { count: number } }
 /** Command `plinth batch --operations @file`. */
 export const batch: Row = {
   name: 'batch',
-  summary: 'Run up to 1,000 operations in one transaction: all of them, or none',
+  summary: 'Run up to 1,000 operations in one transaction',
   method: 'POST',
   path: '/:base_id/batch',
   options: [

@@ -20,21 +20,21 @@ const flat = (entry: Entry) => ({ ...entry, actor: `${entry.actor.name} (${entry
 /** Command `plinth changes`. */
 export const changes: Row = {
   name: 'changes',
-  summary: 'Read the change log of a base, or follow it as it grows',
+  summary: 'Read or stream the change log of a base',
   method: 'GET',
   path: '/:base_id/changes',
   options: [
-    parameter('--after <seq>', 'after', 'what comes after this entry'),
-    parameter('--record-type <type>', 'record_type', "only this type's records"),
-    parameter('--id <id>', 'id', 'only the thing with this id'),
-    parameter('--kind <kind>', 'kind', 'only this kind of thing, such as record'),
-    parameter('--actor <token>', 'actor', 'only what this token did: its id, or its name'),
-    parameter('--since <time>', 'since', 'from this moment on'),
-    parameter('--until <time>', 'until', 'before this moment'),
-    { ...parameter('--limit <count>', 'limit', 'entries a page, 1 to 1000'), conflicts: 'follow' },
+    parameter('--after <seq>', 'after', 'entries after this seq'),
+    parameter('--record-type <type>', 'record_type', 'only records of this type'),
+    parameter('--id <id>', 'id', 'only the resource with this id'),
+    parameter('--kind <kind>', 'kind', 'only this kind of resource, such as record'),
+    parameter('--actor <token>', 'actor', 'only changes made by this token: its id or its name'),
+    parameter('--since <time>', 'since', 'from this time on'),
+    parameter('--until <time>', 'until', 'before this time'),
+    { ...parameter('--limit <count>', 'limit', 'entries per page, 1 to 1000'), conflicts: 'follow' },
     {
       flags: '--follow',
-      about: 'go on without end: one entry a line, with --json as JSON',
+      about: 'stream new entries, one per line; with --json as JSON',
       to: { stream: '/stream' },
     },
   ],
@@ -52,17 +52,18 @@ export const changes: Row = {
 /** Command `plinth revert <seq>`. */
 export const revert: Row = {
   name: 'revert',
-  summary: 'Revert a change of a record, a relationship or configuration: it becomes what it was before',
+  summary:
+    'Revert a change of a record, a relationship or configuration: restore the state before the change',
   method: 'POST',
   path: '/:base_id/changes/:seq/revert',
   options: [
     {
       flags: '--force',
-      about: 'also when later changes stand on it, which it takes back with it',
+      about: 'also if later changes followed: they are reverted too',
       to: { query: 'force' },
       value: 'true',
     },
-    parameter('--on-invalid <allow>', 'on_invalid', 'allow: keep what the former schema of a type refuses'),
+    parameter('--on-invalid <allow>', 'on_invalid', 'allow: keep data that violates the restored schema'),
     confirm,
     ...writing,
   ],

@@ -4,20 +4,24 @@ import { showRecords } from './query.ts'
 
 type Claimed = { data: { record: Record<string, unknown>; claim: { id: string; expires_at: string } }[] }
 
-const lease = count('--lease-seconds <count>', 'lease_seconds', 'how long it lasts without a heartbeat')
+const lease = count(
+  '--lease-seconds <count>',
+  'lease_seconds',
+  'seconds until it expires without a heartbeat',
+)
 
 /** Command `plinth claim <type>`. */
 export const claim: Row = {
   name: 'claim',
-  summary: 'Claim records of a type: each goes to one caller, until the lease ends',
+  summary: 'Claim records of a type: each is assigned to one caller until its lease ends',
   method: 'POST',
   path: '/:base_id/records/:record_type/claim',
   options: [
     json('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
-    text('--sort <fields>', 'sort', 'which comes first, such as -data.priority; the oldest when left out'),
-    count('--limit <count>', 'limit', 'records at most, 1 to 100; 1 when left out'),
+    text('--sort <fields>', 'sort', 'order, such as -data.priority (default: oldest first)'),
+    count('--limit <count>', 'limit', 'maximum number of records, 1 to 100 (default: 1)'),
     lease,
-    count('--max-attempts <count>', 'max_attempts', 'step over what was handed out so often already'),
+    count('--max-attempts <count>', 'max_attempts', 'skip records that were claimed this often'),
     ...writing,
   ],
   show: ({ body }) => {
@@ -41,7 +45,7 @@ const act = (name: string, summary: string, options: Row['options'] = []): Row =
 
 export const claims: Noun = {
   name: 'claims',
-  summary: 'Claims: records in the hands of one worker',
+  summary: 'Claims: records assigned to one worker',
   columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at'],
   rows: [
     {
@@ -53,7 +57,7 @@ export const claims: Noun = {
     },
     { name: 'get', summary: 'Show a claim', method: 'GET', path: '/:base_id/claims/:id', options: [] },
     act('heartbeat', 'Extend a claim by its lease', [lease]),
-    act('release', 'Give the record back to the pool'),
-    act('complete', 'The work is done: the record comes back only when it changes'),
+    act('release', 'Release a claim: its record can be claimed again'),
+    act('complete', 'Complete a claim: its record cannot be claimed again until it changes'),
   ],
 }

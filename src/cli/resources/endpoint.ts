@@ -16,7 +16,7 @@ export const tools = json(
 )
 
 export const endpoint = configuration('/:base_id/endpoints', {
-  summary: 'Endpoints: sets of tools at MCP addresses of their own',
+  summary: 'Endpoints: sets of tools at their own MCP addresses',
   label: 'an endpoint',
   columns: ['id', 'name', 'toolsets', 'enabled', 'version'],
   fields: [
@@ -25,15 +25,15 @@ export const endpoint = configuration('/:base_id/endpoints', {
     text('--instructions <text>', 'instructions', 'shown to the model before any tool'),
     {
       flags: '--toolsets <ids>',
-      about: 'toolsets whose tools it has too, with commas between them',
+      about: 'toolsets whose tools are added, comma-separated',
       to: { body: 'toolsets' },
       read: (written) => written.split(','),
     },
     tools,
     json('--relationships <json>', 'relationships', 'a list of { rel_type, operations }'),
     json('--batch <json>', 'batch', 'a batch tool: { enabled, operations }'),
-    flag('--sql-query', 'sql_query', 'offer sql_query over the types that nothing bounds', true),
-    flag('--resources', 'resources', 'offer what its tools may read as resources too', true),
-    flag('--disabled', 'enabled', 'switch it off: its address is not found', false),
+    flag('--sql-query', 'sql_query', 'offer sql_query on the types without filter and fields', true),
+    flag('--resources', 'resources', 'also offer what its tools can read as resources', true),
+    flag('--disabled', 'enabled', 'disable it: its address returns 404', false),
   ],
 })

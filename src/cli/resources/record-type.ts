@@ -5,8 +5,8 @@ import { description, json, name, type Option, query, text } from '../command/op
 const fields: readonly Option[] = [
   name,
   description,
-  json('--schema <json>', 'json_schema', 'the JSON Schema of its records; any object when left out'),
-  text('--timezone <name>', 'timezone', 'an IANA name; UTC when left out'),
+  json('--schema <json>', 'json_schema', 'the JSON Schema of its records (default: any object)'),
+  text('--timezone <name>', 'timezone', 'an IANA time zone (default: UTC)'),
   text('--icon <text>', 'icon', 'an icon for user interfaces'),
   text('--color <text>', 'color', 'a color for user interfaces'),
   json('--display <json>', 'display', 'free settings for user interfaces'),
@@ -14,14 +14,14 @@ const fields: readonly Option[] = [
 
 /** Options for records that do not match a changed schema. */
 const change: readonly Option[] = [
-  query('--on-invalid <allow>', 'on_invalid', 'allow: keep records the schema refuses'),
+  query('--on-invalid <allow>', 'on_invalid', 'allow: keep records that violate the schema'),
   {
     flags: '--migrate',
-    about: 'repair the records with --migration',
+    about: 'migrate the records with --migration',
     to: { query: 'migrate' },
     value: 'true',
   },
-  json('--migration <json>', 'migration', 'the steps of the repair'),
+  json('--migration <json>', 'migration', 'the steps of the migration'),
 ]
 
 export const recordType = configuration('/:base_id/record-types', {
@@ -33,7 +33,7 @@ export const recordType = configuration('/:base_id/record-types', {
   more: [
     {
       name: 'profile',
-      summary: 'Show what the records of a type look like',
+      summary: 'Show statistics and examples of the records of a type',
       method: 'GET',
       path: '/:base_id/record-types/:id/profile',
       options: [],

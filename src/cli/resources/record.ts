@@ -19,8 +19,8 @@ const ONE = '/:base_id/records/:record_type/:id'
 
 const content = { ...json('--data <json>', 'data', 'the content'), required: true }
 const external: readonly Option[] = [
-  text('--external-id <id>', 'external_id', 'its id in the system it comes from'),
-  text('--external-source <name>', 'external_source', 'that system; "default" when left out'),
+  text('--external-id <id>', 'external_id', 'its id in an external system'),
+  text('--external-source <name>', 'external_source', 'the external system (default: "default")'),
 ]
 const links = json(
   '--relationships <json>',
@@ -34,10 +34,10 @@ const operations: Option = {
   read: readJson,
 }
 
-const expand = query('--expand <types>', 'expand', 'relationship types to follow, such as owner.company')
-const asOf = query('--as-of <time>', 'as_of', 'as it was then, such as 2026-01-31T09:30:00Z')
+const expand = query('--expand <types>', 'expand', 'relationship types to expand, such as owner.company')
+const asOf = query('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z')
 
-const CLAIM = 'only while this claim on it is held: what is written else is undone'
+const CLAIM = 'write only while this claim on the record is held'
 const claimInBody = text('--claim-id <id>', 'claim_id', CLAIM)
 const claimInQuery = query('--claim-id <id>', 'claim_id', CLAIM)
 
@@ -62,7 +62,7 @@ export const record: Noun = {
       options: [
         query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
         query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
-        query('--fields <names>', 'fields', 'what to show, such as id,data.name'),
+        query('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
         asOf,
         cursor,
         ...paging,
@@ -70,15 +70,15 @@ export const record: Noun = {
     },
     {
       name: 'get',
-      summary: 'Show a record as it is, or as it was',
+      summary: 'Show a record, now or at a time',
       method: 'GET',
       path: ONE,
-      options: [query('--version <number>', 'version', 'as that version was'), asOf, expand],
+      options: [query('--version <number>', 'version', 'show this version'), asOf, expand],
     },
     related,
     {
       name: 'history',
-      summary: "List a record's versions, the newest first",
+      summary: 'List the versions of a record, newest first',
       method: 'GET',
       path: `${ONE}/history`,
       options: [cursor, ...paging],
@@ -86,7 +86,7 @@ export const record: Noun = {
     },
     {
       name: 'put',
-      summary: 'Create a record or replace its content; without an id by its external id',
+      summary: 'Create or replace a record, by its id or its external id',
       method: 'PUT',
       path: `${ONE}?`,
       options: [content, ...external, links, ifMatch, createOnly, claimInBody, ...writing],
@@ -98,7 +98,7 @@ export const record: Noun = {
       path: ALL,
       options: [
         content,
-        text('--id <id>', 'id', 'its id; the server makes one when left out'),
+        text('--id <id>', 'id', 'its id (default: made by the server)'),
         ...external,
         links,
         ...writing,
@@ -106,7 +106,7 @@ export const record: Noun = {
     },
     {
       name: 'patch',
-      summary: 'Change part of a record',
+      summary: 'Patch a record',
       method: 'PATCH',
       path: ONE,
       needsBody: true,
@@ -119,8 +119,8 @@ export const record: Noun = {
         ...writing,
       ],
     },
-    act('cancel', 'Cancel a record: it stays, marked as cancelled'),
-    act('restore', 'Undo a cancel, or bring back a deleted record'),
+    act('cancel', 'Cancel a record: it stays readable'),
+    act('restore', 'Restore a cancelled or deleted record'),
     {
       name: 'delete',
       summary: 'Delete a record',

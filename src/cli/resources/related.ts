@@ -12,17 +12,17 @@ type Page = { data: Found[]; meta: { has_more: boolean; offset: number; total?: 
 /** Command `plinth record related <type> <id>`. */
 export const related: Row = {
   name: 'related',
-  summary: 'Show the records that relationships lead to, the nearest first',
+  summary: 'Show related records, nearest first',
   method: 'GET',
   path: '/:base_id/records/:record_type/:id/related',
   options: [
     query('--rel-type <type>', 'rel_type', 'follow relationships of this type only'),
-    query('--direction <direction>', 'direction', 'outgoing, incoming or both; outgoing when left out'),
-    query('--record-type <type>', 'record_type', 'show records of this type only'),
-    query('--depth <count>', 'depth', 'how many relationships away, 1 to 5'),
+    query('--direction <direction>', 'direction', 'outgoing, incoming or both (default: outgoing)'),
+    query('--record-type <type>', 'record_type', 'show only records of this type'),
+    query('--depth <count>', 'depth', 'maximum number of hops, 1 to 5'),
     query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
     query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
-    query('--fields <names>', 'fields', 'what to show, such as id,data.name'),
+    query('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
     ...paging,
   ],
   show: ({ body }) => {

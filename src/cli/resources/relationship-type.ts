@@ -4,7 +4,7 @@ import { description, json, name, type Option, query, text } from '../command/op
 
 const ids = (flags: string, field: string, about: string): Option => ({
   flags,
-  about: `${about}, with commas between them; any when left out`,
+  about: `${about}, comma-separated (default: any)`,
   to: { body: field },
   read: (written) => written.split(','),
 })
@@ -12,16 +12,12 @@ const ids = (flags: string, field: string, about: string): Option => ({
 const fields: readonly Option[] = [
   name,
   description,
-  json(
-    '--schema <json>',
-    'data_schema',
-    'the JSON Schema of what its relationships hold; any object when left out',
-  ),
-  ids('--source <types>', 'source_record_types', 'the record types it starts from'),
-  ids('--target <types>', 'target_record_types', 'the record types it leads to'),
+  json('--schema <json>', 'data_schema', 'the JSON Schema of their data (default: any object)'),
+  ids('--source <types>', 'source_record_types', 'the source record types'),
+  ids('--target <types>', 'target_record_types', 'the target record types'),
   text('--cardinality <kind>', 'cardinality', 'many_to_many, one_to_many, many_to_one or one_to_one'),
   text('--on-delete <what>', 'on_delete', 'unlink, restrict or cascade: what deleting the target does'),
-  query('--on-invalid <allow>', 'on_invalid', 'allow: keep relationships the schema refuses'),
+  query('--on-invalid <allow>', 'on_invalid', 'allow: keep relationships that violate the schema'),
 ]
 
 export const relationshipType = configuration('/:base_id/relationship-types', {

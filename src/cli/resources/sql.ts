@@ -33,14 +33,14 @@ const param: Option = {
 /** Command `plinth sql 'SELECT …'`. */
 export const sql: Row = {
   name: 'sql',
-  summary: 'Run a read-only SQL statement; record types are relations by their ids',
+  summary: 'Run a read-only SQL statement; each record type is a relation named by its id',
   method: 'POST',
   path: '/:base_id/sql',
   argument: 'query',
   options: [
     param,
     json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),
-    count('--limit <count>', 'limit', 'rows to answer'),
+    count('--limit <count>', 'limit', 'maximum number of rows'),
   ],
   show: ({ body }) => {
     const { data, meta } = body as Result

@@ -8,7 +8,7 @@ import { note, showOne } from '../command/print.ts'
 const grant: Option = {
   flags: '--grant <grant>',
   about:
-    'base=crm,record_type=*,environment=production,permission=write; a key again, or a|b, makes a list; repeat for more',
+    'base=crm,record_type=*,environment=production,permission=write; a|b is a list; repeat the flag for more grants',
   to: { body: 'grants' },
   read: readGrant,
   required: true,
@@ -35,17 +35,18 @@ function readGrant(written: string): Record<string, string | string[]> {
 function showCreated({ body, replayed }: Answer): void {
   const { token, ...rest } = body as { token?: unknown }
   if (typeof token !== 'string') showOne(body)
-  else if (replayed) note('This is the answer of the first request again; that one alone showed the token.\n')
+  else if (replayed)
+    note('This repeats the response to the first request, without the token: it was shown only then.\n')
   else {
     showOne(rest, process.stderr)
-    note('The token is shown this once:\n')
+    note('The token is shown only once:\n')
     process.stdout.write(`${token}\n`)
   }
 }
 
 export const token: Noun = {
   name: 'token',
-  summary: 'Tokens: who may do what',
+  summary: 'Tokens: API keys and their permissions',
   columns: ['id', 'name', 'masked', 'expires_at', 'last_used_at', 'grants'],
   rows: [
     {
@@ -63,7 +64,7 @@ export const token: Noun = {
       options: [
         { ...text('--name <text>', 'name', 'what the token is for'), required: true },
         grant,
-        text('--expires-at <time>', 'expires_at', 'when it ends, such as 2030-01-31T00:00:00Z'),
+        text('--expires-at <time>', 'expires_at', 'when it expires, such as 2030-01-31T00:00:00Z'),
         ...writing,
       ],
       show: showCreated,

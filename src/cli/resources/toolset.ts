@@ -8,5 +8,5 @@ export const toolset = configuration('/:base_id/toolsets', {
   label: 'a toolset',
   columns: ['id', 'name', 'version'],
   fields: [name, description, tools],
-  removes: 'a toolset that no endpoint has',
+  removes: 'a toolset that no endpoint uses',
 })

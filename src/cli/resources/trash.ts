@@ -9,10 +9,10 @@ export const trash: Noun = {
   rows: [
     {
       name: 'list',
-      summary: 'List what can be restored, the last deleted first',
+      summary: 'List deleted records that can be restored, most recently deleted first',
       method: 'GET',
       path: '/:base_id/trash',
-      options: [query('--type <id>', 'record_type', 'those of one record type'), cursor, ...paging],
+      options: [query('--type <id>', 'record_type', 'only records of this type'), cursor, ...paging],
     },
   ],
 }

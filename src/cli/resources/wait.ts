@@ -5,15 +5,15 @@ import { showRecords } from './query.ts'
 /** Command `plinth wait <type>`. */
 export const wait: Row = {
   name: 'wait',
-  summary: 'Wait for a record of a type that matches',
+  summary: 'Wait for a matching record',
   method: 'GET',
   path: '/:base_id/wait/:record_type',
   options: [
     query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
     query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
-    query('--fields <names>', 'fields', 'what to show, such as id,data.name'),
-    query('--limit <count>', 'limit', 'records to answer, 1 to 1000'),
-    query('--timeout <seconds>', 'timeout', 'how long to wait, 0 to 60; 30 when left out'),
+    query('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
+    query('--limit <count>', 'limit', 'maximum number of records, 1 to 1000'),
+    query('--timeout <seconds>', 'timeout', 'seconds to wait, 0 to 60 (default: 30)'),
   ],
   patienceMs: 70_000,
   show: ({ body }) => showRecords((body as { data: Record<string, unknown>[] }).data),

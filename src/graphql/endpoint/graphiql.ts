@@ -1,7 +1,7 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 
 const WELCOME = `# Put a token into the headers below,
-# re-fetch the schema (the arrows on the left), then ask.
+# re-fetch the schema (the arrows on the left), then run the query.
 {
   bases {
     data { id name counts }

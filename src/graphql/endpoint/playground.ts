@@ -50,7 +50,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
         throw invalid({
           path: `query/${unknown.slice(0, 64)}`,
           code: 'unknown_key',
-          message: 'The address takes no parameters: send query, variables and operationName in the body.',
+          message: 'The URL takes no parameters. Send query, variables and operationName in the body.',
         })
       demandSmall((request.body as { query?: unknown } | null | undefined)?.query)
       // Restrict content negotiation to JSON and event streams. Subscriptions support only streams.

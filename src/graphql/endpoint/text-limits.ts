@@ -12,14 +12,14 @@ export function demandSmall(text: unknown): void {
     throw invalid({
       path: '/query',
       code: 'too_long',
-      message: `A GraphQL text has at most ${LIMITS.graphqlTextBytes} bytes. Put values into variables, or ask in several requests.`,
+      message: `A GraphQL document can have at most ${LIMITS.graphqlTextBytes} bytes. Put values into variables, or send several requests.`,
       expected: LIMITS.graphqlTextBytes,
     })
   if (nesting(text) > LIMITS.graphqlNesting)
     throw invalid({
       path: '/query',
       code: 'too_deep',
-      message: `The brackets of a GraphQL text nest at most ${LIMITS.graphqlNesting} deep. Flatten it.`,
+      message: `The brackets of a GraphQL document can nest at most ${LIMITS.graphqlNesting} deep. Flatten it.`,
       expected: LIMITS.graphqlNesting,
     })
 }

@@ -64,7 +64,7 @@ function limits(maxCost: number): Plugin {
       const errors = faultsOf(args)
       if (!request.headers.get('accept')?.includes('text/event-stream'))
         errors.push(
-          new GraphQLError('A subscription is answered as a stream: send "Accept: text/event-stream".'),
+          new GraphQLError('The response to a subscription is a stream. Send "Accept: text/event-stream".'),
         )
       if (errors.length > 0) setResultAndStopExecution({ errors })
     },
@@ -114,7 +114,7 @@ const tooLarge = (): GraphQLError => {
   const error = invalid({
     path: '/query',
     code: 'too_large',
-    message: `All that one GraphQL request asks for has at most ${LIMITS.graphqlAnswerBytes} characters. Its mutations, if any, were run. Ask for less, or in several requests.`,
+    message: `The response exceeds ${LIMITS.graphqlAnswerBytes} characters. Mutations, if any, were executed. Request less, or send several requests.`,
     expected: LIMITS.graphqlAnswerBytes,
   })
   return new GraphQLError(error.message, { originalError: error })

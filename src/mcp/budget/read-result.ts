@@ -33,8 +33,8 @@ export class Reading {
 }
 
 /** Lists with cursor or offset pagination. */
-export const BY_CURSOR = { onward: 'Go on with cursor = meta.next_cursor.' }
-export const BY_OFFSET = { onward: 'Go on with offset = meta.next_offset.' }
+export const BY_CURSOR = { onward: 'Continue with cursor = meta.next_cursor.' }
+export const BY_OFFSET = { onward: 'Continue with offset = meta.next_offset.' }
 
 /** URI of a record; undefined if the row does not identify it. */
 export const recordUriIn =

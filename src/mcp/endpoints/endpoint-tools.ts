@@ -88,7 +88,7 @@ const GENERIC = {
   cancel: {
     tool: named(recordTools, 'cancel_record'),
     title: 'Cancel',
-    words: 'Set the status to cancelled of a record',
+    words: 'Cancel a record',
   },
   aggregate: {
     tool: named(aggregateTools, 'aggregate_records'),

@@ -24,7 +24,7 @@ export function linkTool({ name, relType, operation, sources, targets }: ServedL
   const fixed = Object.entries(ends).flatMap(([key, ids]) => (ids.length === 1 ? [[key, ids[0]]] : []))
   const open = Object.entries(ends).filter(([, ids]) => ids.length > 1)
   const [generic] = operation === 'related' ? relatedTools : relationshipTools
-  if (!generic) throw new Error('There is no tool of links')
+  if (!generic) throw new Error('Unknown link tool')
   const bound = generic.bind({
     name,
     title: `${TITLES[operation] ?? 'Link'} ${relType}`,
@@ -43,8 +43,8 @@ export function linkTool({ name, relType, operation, sources, targets }: ServedL
 const TITLES: Readonly<Record<string, string>> = { link: 'Link', unlink: 'Unlink', related: 'Related' }
 const WORDS: Readonly<Record<string, string>> = {
   link: 'Relate source to target',
-  unlink: 'Take away the link of source and target',
-  related: 'The records that one is linked with',
+  unlink: 'Remove the link of source and target',
+  related: 'Records linked to one',
 }
 
 /** Names the record type of an id whose type is fixed, because no argument shows it. */
@@ -113,7 +113,7 @@ const notOffered = (path: string, received: string, allowed: readonly string[]) 
       {
         path,
         code: 'not_offered',
-        message: 'A batch does what the other tools of the address do: tools/list names them.',
+        message: 'A batch can do what the other tools of this address do. tools/list lists them.',
         received: received.slice(0, 64),
         allowed,
       },

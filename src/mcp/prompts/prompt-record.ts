@@ -20,7 +20,7 @@ const Prompt = z.object({
   arguments: z
     .array(Argument)
     .max(LIMITS.promptArguments)
-    .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'A name is there twice.')
+    .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'A name is used twice.')
     .nullish(),
   template: z.string().max(LIMITS.promptBytes),
 })

@@ -37,7 +37,7 @@ function faultsOf(name: string, value: unknown, generic: readonly string[] | nul
     const message = `Unknown option in the address: "${name.slice(0, 64)}".${hint ? ` Did you mean "${hint}"?` : ''}`
     return [{ path, code: 'unknown_key', message, allowed: NAMES, ...(hint && { hint }) }]
   }
-  if (typeof value !== 'string') return [{ path, code: 'duplicate', message: `"${name}" is given twice.` }]
+  if (typeof value !== 'string') return [{ path, code: 'duplicate', message: `"${name}" is sent twice.` }]
   if (name === 'readonly')
     return Object.hasOwn(FLAGS, value)
       ? []
@@ -57,7 +57,7 @@ const isToolName = (tool: string, generic: readonly string[] | null) =>
 const noTypeId = (path: string, id: string): Detail => ({
   path,
   code: 'invalid_id',
-  message: `types are ids of record types with commas between them: ${ID_RULES.type}.`,
+  message: `types must be comma-separated ids of record types: ${ID_RULES.type}.`,
   received: id.slice(0, 64),
 })
 

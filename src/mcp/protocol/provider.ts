@@ -24,7 +24,7 @@ export class InvalidParams extends Error {
  */
 export class ResourceNotFound extends InvalidParams {
   constructor(uri: string) {
-    super('There is no such resource here. resources/list and resources/templates/list say what there is.', {
+    super('Unknown resource. resources/list and resources/templates/list list the resources.', {
       uri: uri.slice(0, LIMITS.resourceUriShownChars),
     })
   }
@@ -52,7 +52,7 @@ export class Unanswered extends Error {}
 export class InputNeeded extends Error {
   readonly questions: Questions
   constructor(questions: Questions) {
-    super('The call waits for answers of the client.')
+    super('The call waits for input from the client.')
     this.questions = questions
   }
 }

@@ -69,4 +69,4 @@ function parts(text: string): unknown[] {
 
 /** The error for a cursor that this list did not issue. */
 export const foreignCursor = () =>
-  new InvalidParams('The cursor is not one of this list. Start again without a cursor.')
+  new InvalidParams('The cursor belongs to another list. Start again without it.')

@@ -61,7 +61,7 @@ function* project(jsonSchema: unknown): Generator<void, Projection> {
     const projection = shape && (yield* fitting(shape, levels === LEVELS))
     yield
     if (projection) return { ...projection, warnings: [...warnings] }
-    warn('The schema is too large to publish whole; deep parts and descriptions are left out.')
+    warn('The schema is too large to publish; deep parts and descriptions are omitted.')
     // Retry with fewer levels than the shape has. A schema that exceeds the work limit gets three attempts,
     // since each is slow.
     levels = shape ? Math.min(levels, depthOf(shape)) - 1 : levels >> 1

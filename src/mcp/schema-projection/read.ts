@@ -47,7 +47,7 @@ function referenced(schema: Record<string, unknown>, reading: Reading): Shape[] 
   const { references, resource } = reading
   const follow = (reference: string, place: ReturnType<References['follow']>) => {
     if (!place)
-      reading.warn(`The reference ${clean(reference, 100)} is not followed; any value is published there.`)
+      reading.warn(`The reference ${clean(reference, 100)} is not resolved; any value is accepted there.`)
     if (!place || reading.following.has(place.schema) || reading.following.size > HOPS) return UNKNOWN
     const following = new Set([...reading.following, place.schema])
     const recursions = reading.around.filter((schema) => schema === place.schema).length

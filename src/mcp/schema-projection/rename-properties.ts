@@ -112,6 +112,6 @@ const sentTwice = (path: string, name: string, original: string) =>
   invalid({
     path,
     code: 'duplicate_argument',
-    message: `The arguments hold the property ${JSON.stringify(original)} twice, once as ${JSON.stringify(name)}.`,
+    message: `The arguments have the property ${JSON.stringify(original)} twice, once as ${JSON.stringify(name)}.`,
     hint: `Send it once, as ${JSON.stringify(name)}.`,
   })

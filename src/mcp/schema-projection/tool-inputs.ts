@@ -7,14 +7,14 @@ import type { PortableSchema } from './publish.ts'
 /** Reserved arguments, next to the type's properties. */
 const RESERVED = {
   id: { type: 'string', description: 'Id of the record.' },
-  expected_version: { type: 'integer', description: 'Refuse unless the record is at this version.' },
+  expected_version: { type: 'integer', description: 'Write only if this is the current version.' },
   external_id: { type: 'string', description: "The record's id in another system." },
   external_source: { type: 'string', description: 'The system that id comes from.' },
   idempotency_key: {
     type: 'string',
-    description: 'A retry with the same key answers as before, writing once.',
+    description: 'A retry with the same key returns the same result and writes once.',
   },
-  dry_run: { type: 'boolean', description: 'Say what would happen, and write nothing.' },
+  dry_run: { type: 'boolean', description: 'Show what would happen; write nothing.' },
 } as const satisfies Record<string, PortableSchema>
 export type Reserved = keyof typeof RESERVED
 

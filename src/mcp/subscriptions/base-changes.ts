@@ -136,13 +136,13 @@ function topicsOf({ kind, recordType, id }: Entry): string[] {
 }
 
 const tooMany = (most: number, what: string) =>
-  new DomainError('RATE_LIMITED', `A token follows at most ${most} ${what}.`, {
+  new DomainError('RATE_LIMITED', `A token can subscribe to at most ${most} ${what}.`, {
     retryAfterSeconds: 1,
     details: [
       {
         path: '',
         code: 'too_many_streams',
-        message: 'Unsubscribe from some, or follow a list that holds them.',
+        message: 'Unsubscribe from some, or subscribe to a list that contains them.',
         expected: most,
       },
     ],

@@ -50,13 +50,13 @@ const NOTHING = 'Delete nothing'
 
 const choices = ({ plan: { what } }: PlanBody) => ({
   type: 'object',
-  properties: { choice: { type: 'string', title: 'What is to happen', enum: [NOTHING, what] } },
+  properties: { choice: { type: 'string', title: 'Decision', enum: [NOTHING, what] } },
   required: ['choice'],
 })
 
 function notApproved(outcome: 'declined' | 'cancelled'): DomainError {
   const who =
-    outcome === 'declined' ? 'The person who was asked declined' : 'The question was closed unanswered'
-  const message = `${who}: nothing was deleted. Do not repeat the call unless they ask for it.`
+    outcome === 'declined' ? 'The person who was asked declined' : 'The question was closed without an answer'
+  const message = `${who}. Nothing was deleted. Do not repeat the call unless the user asks for it.`
   return new DomainError('CONFLICT', message, { details: [{ path: '', code: outcome, message }] })
 }

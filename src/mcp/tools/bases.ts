@@ -38,7 +38,7 @@ const settings = z.record(z.string(), z.unknown()).optional().meta({
 export const baseTools = [
   accountTool('list_bases', {
     title: 'List bases',
-    description: 'List the bases this token sees; other tools name one in base_id.',
+    description: 'List the bases of this token; other tools take one as base_id.',
     permission: 'read',
     hints: { idempotent: true },
     input: z.strictObject({ ...pageArguments, ...reading }),
@@ -51,7 +51,7 @@ export const baseTools = [
   accountTool('put_base', {
     title: 'Create or update a base',
     description:
-      'Create a base, or replace its name, description and settings; what is left out returns to its default.',
+      'Create a base, or replace its name, description and settings; omitted ones return to their defaults.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input: z.strictObject({ base_id: z.string(), ...texts, settings, ...writing }),

@@ -26,7 +26,7 @@ export const batchTools = [
   tool('batch', {
     title: 'Batch',
     description:
-      'All or none: {type: upsert_record, record_type, id, data}; create_, patch_, delete_record; upsert_relationship. id {$ref: x}: one named x.',
+      'Atomic: {type: upsert_record, record_type, id, data}; create_, patch_, delete_record; upsert_relationship. id {$ref: x}: one named x.',
     permission: 'write',
     hints: { destructive: true },
     input: z.strictObject({

@@ -50,7 +50,7 @@ const KINDS = ['base', 'record_type', 'relationship_type'] as const
 export const definitionTools = [
   accountTool('delete_definition', {
     title: 'Delete a base or a type',
-    description: 'Delete a base or a type with all it holds. The first call answers a plan.',
+    description: 'Delete a base or a type and everything in it. The first call returns a plan to confirm.',
     permission: 'manage',
     hints: { destructive: true },
     input: z.strictObject({ base_id: z.string(), kind: z.enum(KINDS), id: z.string(), ...deleting }),

@@ -31,7 +31,7 @@ const past = compile(
 export const historyTools = [
   tool('record_history', {
     title: 'History',
-    description: 'Versions with diffs; with version or as_of, the record then.',
+    description: 'Versions with diffs; version or as_of: the record then.',
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -67,5 +67,5 @@ const noList = (argument: string) =>
   invalid({
     path: `/${argument}`,
     code: 'exclusive',
-    message: `version and as_of mean one record, not a list. Leave ${argument} out.`,
+    message: `version and as_of return one record, not a list. Leave ${argument} out.`,
   })

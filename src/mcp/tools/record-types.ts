@@ -53,7 +53,7 @@ export const typeAdministration = [
   accountTool('put_record_type', {
     title: 'Create or update a record type',
     description:
-      'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 of an object. A change that existing records break is refused unless on_invalid is "allow". Relationship types: batch {type: upsert_relationship_type, id, body}.',
+      'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 of an object. A schema that existing records violate is refused unless on_invalid is "allow". Relationship types: batch {type: upsert_relationship_type, id, body}.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input: z.strictObject({

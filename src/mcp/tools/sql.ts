@@ -42,7 +42,7 @@ export const sqlTools = [
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
       return new Reading((await run(asked, context)).sql, {
-        onward: 'Select fewer columns, or go on with LIMIT and OFFSET in the query.',
+        onward: 'Select fewer columns, or continue with LIMIT and OFFSET in the query.',
       })
     },
   }),

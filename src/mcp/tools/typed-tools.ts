@@ -126,8 +126,8 @@ const INPUTS = { create: createInput, update: updateInput, upsert: upsertInput }
 export function wordsOf({ id }: RecordType, operation: TypedTool['operation']): string {
   if (operation === 'create') return `Create a record of type "${id}".`
   if (operation === 'update')
-    return `Change the named properties of a record of type "${id}"; null clears one.`
-  return `Write a record of type "${id}" whole: the one of the id or external_id, else a new one.`
+    return `Update a record of type "${id}": merge the given properties; null clears one.`
+  return `Replace or create a record of type "${id}", by id or external_id; without either, create.`
 }
 
 /** The type's own description, with a leading space. */

@@ -12,7 +12,7 @@ export const RecordFields = graphql(`fragment RecordFields on Record {
 
 /** The claim under which a write runs. */
 export const claimId = z.string().min(1).max(64).optional().meta({
-  description: 'A claim on the record: the write is undone, and 409, unless its token still holds it.',
+  description: 'A claim on the record. If the token no longer holds it, the write is rolled back with 409.',
 })
 
 /** Path parameters of a type's records, and of one record. */

@@ -30,8 +30,8 @@ const ListRecords = graphql(
 )
 
 const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'
-const FIELDS = 'What of each record is shown: `id`, `data.name`.'
-export const EXPAND = 'Relationship types to follow: `owner.company`, `~member` for incoming.'
+const FIELDS = 'Fields to return: `id`, `data.name`.'
+export const EXPAND = 'Relationship types to expand: `owner.company`, `~member` for incoming.'
 const QueryBody = pageBody.extend({
   filter: z.record(z.string(), z.unknown()).optional().meta({ description: FILTER }),
   sort: sortBody('-created_at,id', '`[{"field","direction"}]`, or `"-created_at,id"`.'),
@@ -74,7 +74,7 @@ export const recordLists = [
   }),
   route('POST /:base_id/records/:record_type/query', {
     tag: 'Records',
-    summary: 'Query records: the same as listing them, asked by a body',
+    summary: 'Query records: like the list, with the query in the body',
     need,
     params: inType,
     body: QueryBody,

@@ -12,11 +12,14 @@ const external = {
     .string()
     .optional()
     .meta({ description: 'Identifies the record for upsert, together with external_source.' }),
-  external_source: z.string().optional().meta({ description: '`default` when only an id is given.' }),
+  external_source: z
+    .string()
+    .optional()
+    .meta({ description: 'Defaults to `default` if only an id is given.' }),
 }
 const data = z
   .record(z.string(), z.unknown())
-  .meta({ description: 'The content, by the schema of the record type.' })
+  .meta({ description: 'The content. Must match the schema of the record type.' })
 const PutBody = z.strictObject({
   id: z.string().optional(),
   data,

@@ -13,7 +13,7 @@ import { recordPuts } from './puts.ts'
 import { OneRecord } from './shapes.ts'
 
 const past = z.strictObject({
-  version: whole(1, 2_147_483_647, undefined, 'The version that is meant.'),
+  version: whole(1, 2_147_483_647, undefined, 'The version to return.'),
   as_of: asOf,
 })
 export const records = [
@@ -21,7 +21,7 @@ export const records = [
   ...recordPuts,
   route('GET /:base_id/records/:record_type/:id', {
     tag: 'Records',
-    summary: 'Get a record as it is, as a version of it was, or as it was at a moment',
+    summary: 'Get a record: its current state, one of its versions, or its state at a time',
     need: needs('read'),
     params: one,
     query: past.extend({ expand: names(EXPAND) }),

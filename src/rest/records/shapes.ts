@@ -8,12 +8,12 @@ const expansion = {
     .optional()
     .meta({
       description:
-        '`{ relationship, record }` lists by relationship type, `~` before it for incoming ones; the first 100 of each.',
+        'Lists of `{ relationship, record }` by relationship type, with the prefix `~` for incoming ones. At most 100 each.',
     }),
   _expanded_truncated: z
     .array(z.string())
     .optional()
-    .meta({ description: 'Which of these lists are cut. The rest is paged by `…/related`.' }),
+    .meta({ description: 'Which of these lists are truncated. `…/related` pages through the rest.' }),
 }
 
 /** A record in the response of a write. */
@@ -32,7 +32,7 @@ export const Record = z
     valid: z
       .literal(false)
       .optional()
-      .meta({ description: 'Only when the schema, changed since, refuses what the record holds.' }),
+      .meta({ description: 'Present only if the record violates a schema that was changed later.' }),
     operation: z
       .enum(['created', 'updated', 'unchanged'])
       .optional()
@@ -49,7 +49,7 @@ export const FoundRecord = Record.omit({ operation: true, dry_run: true })
     _search_score: z
       .number()
       .optional()
-      .meta({ description: 'How well it matches the search of the filter; higher is better.' }),
+      .meta({ description: 'Relevance to the `search` of the filter; higher is better.' }),
   })
   .meta({ id: 'FoundRecord' })
 

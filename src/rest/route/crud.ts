@@ -136,7 +136,9 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
       summary: `Get ${one}`,
       need: read,
       params,
-      query: z.strictObject({ version: whole(1, MAX_VERSION, undefined, 'As that version was.') }),
+      query: z.strictObject({
+        version: whole(1, MAX_VERSION, undefined, 'The version to return; the current one by default.'),
+      }),
       operation: spec.get,
       variables: ({ params, query }) => ({ ...targetOf(params), version: query.version }),
       reply: ({ found }) => ({ body: found }),
@@ -144,7 +146,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
     }),
     route(`GET ${path}/:id/history`, {
       tag,
-      summary: `List the versions of ${one}, newest first; also of a deleted one`,
+      summary: `List the versions of ${one}, newest first, also after its deletion`,
       need: read,
       params,
       query: pageQuery,
@@ -161,7 +163,7 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
       ? [
           route(`PATCH ${path}/:id`, {
             tag,
-            summary: `Change the named fields of ${one}`,
+            summary: `Update ${one}; omitted fields stay unchanged`,
             need: write,
             params,
             ...query,
@@ -211,7 +213,7 @@ const HISTORY = graphql(
 )
 const ConfigurationVersion = versionShape(
   ['create', 'update', 'delete'],
-  'RFC 6902, from the version before, of the whole. A first version adds it, a deletion removes it.',
+  'RFC 6902 diff from the previous version. A creation adds the whole, a deletion removes it.',
 ).meta({ id: 'ConfigurationVersion' })
 
 /** What was written; what a caller should know of it comes beside it. */

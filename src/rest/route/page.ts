@@ -5,21 +5,21 @@ const Meta = z
     has_more: z.boolean(),
     truncated: z.literal(true).optional().meta({
       description:
-        'The page ended at the bytes that a page may have (16 MiB), before its limit: go on at `next_cursor`, or at `offset` + `limit` of this answer.',
+        'The page reached the byte limit (16 MiB) before its item limit. Continue at `next_cursor`, or at `offset` + `limit` of this response.',
     }),
     limit: z
       .int()
-      .meta({ description: 'The items that the page may have; of a truncated page those that it has.' }),
+      .meta({ description: 'Maximum number of items of the page; the actual number if it is truncated.' }),
     offset: z.int(),
     total: z.int().optional().meta({ description: 'The exact match count; only with `include_total=true`.' }),
     next_cursor: z
       .string()
       .optional()
-      .meta({ description: 'Where the next page starts; there whenever has_more is true.' }),
+      .meta({ description: 'Where the next page starts. Present if has_more is true.' }),
     hint: z
       .string()
       .optional()
-      .meta({ description: 'What would make such a list faster, when it was slow.' }),
+      .meta({ description: 'Present if the list was slow: what would make it faster.' }),
   })
   .meta({ id: 'ListMeta' })
 

@@ -14,7 +14,7 @@ export const whole = (min: number, max: number, standard: number | undefined, de
       `It must be a whole number from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}.`,
     )
     .transform(Number)
-    .pipe(z.int().min(min, `It is at least ${min}.`).max(max, `It is at most ${max}.`))
+    .pipe(z.int().min(min, `It must be at least ${min}.`).max(max, `It must be at most ${max}.`))
     .optional()
     .meta({
       description,
@@ -38,14 +38,14 @@ export const flag = (description: string) =>
 const MAX_OFFSET = 2_147_483_647
 
 export const pageQuery = z.strictObject({
-  limit: whole(1, LIMITS.pageMax, LIMITS.pageDefault, 'Items a page.'),
-  offset: whole(0, MAX_OFFSET, 0, 'Items to step over.'),
+  limit: whole(1, LIMITS.pageMax, LIMITS.pageDefault, 'Items per page.'),
+  offset: whole(0, MAX_OFFSET, 0, 'Items to skip.'),
   cursor: z
     .string()
     .min(1, 'cursor must be a value of `meta.next_cursor`.')
     .optional()
-    .meta({ description: 'Where the page starts: `meta.next_cursor` of the page before.' }),
-  include_total: flag('Add `meta.total`, at the cost of a count.'),
+    .meta({ description: 'Where the page starts: `meta.next_cursor` of the previous page.' }),
+  include_total: flag('Add `meta.total`. This runs a count query.'),
 })
 
 /** Converts pagination parameters to GraphQL variables. */
@@ -57,10 +57,10 @@ export const pageOf = ({ limit, offset, cursor, include_total }: z.output<typeof
 })
 
 export const writeQuery = z.strictObject({
-  dry_run: flag('Run the write whole, undo it, and answer what would have happened.'),
+  dry_run: flag('Execute the write, roll it back, and return what it would have done.'),
 })
 
-const AS_OF = 'The state at this moment, such as `2026-01-31T09:30:00Z`.'
+const AS_OF = 'Point-in-time read: the state at this time, such as `2026-01-31T09:30:00Z`.'
 /** `as_of` (a past time) as a query parameter. */
 export const asOf = z
   .string()
@@ -83,14 +83,14 @@ export const pageBody = z.strictObject({
     .min(1)
     .max(LIMITS.pageMax)
     .optional()
-    .meta({ description: 'Items a page; 50 when left out.' }),
-  offset: z.int().min(0).max(MAX_OFFSET).optional().meta({ description: 'Items to step over.' }),
+    .meta({ description: 'Items per page. Defaults to 50.' }),
+  offset: z.int().min(0).max(MAX_OFFSET).optional().meta({ description: 'Items to skip.' }),
   cursor: z
     .string()
     .min(1)
     .optional()
-    .meta({ description: 'Where the page starts: `meta.next_cursor` of the page before.' }),
-  include_total: z.boolean().optional().meta({ description: 'Add `meta.total`, at the cost of a count.' }),
+    .meta({ description: 'Where the page starts: `meta.next_cursor` of the previous page.' }),
+  include_total: z.boolean().optional().meta({ description: 'Add `meta.total`. This runs a count query.' }),
 })
 
 /** The sort of a query in a body. */

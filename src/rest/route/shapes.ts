@@ -40,7 +40,7 @@ export const Actor = z
   .object({
     token_id: z.string().nullable(),
     name: z.string(),
-    via: z.string().meta({ description: 'The surface it came through: `rest`, `mcp`, `graphql`, …' }),
+    via: z.string().meta({ description: 'The interface used: `rest`, `mcp`, `graphql`, …' }),
   })
   .meta({ id: 'Actor' })
 
@@ -52,8 +52,8 @@ export const versionShape = <O extends string>(operations: readonly [O, ...O[]],
     at: time,
     actor: Actor,
     request_id: z.string(),
-    seq: z.int().meta({ description: "The change's place in the log of the base." }),
-    cause: z.string().nullable().meta({ description: 'The change, delivery or run behind it.' }),
+    seq: z.int().meta({ description: 'The seq of the change in the change log of the base.' }),
+    cause: z.string().nullable().meta({ description: 'The change, delivery or run that caused it.' }),
     diff: z.array(z.record(z.string(), z.unknown())).meta({ description: diff }),
   })
 

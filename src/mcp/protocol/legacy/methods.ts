@@ -108,7 +108,7 @@ async function subscribe(
   const kept = demandSession(exchange)
   if (kept.uris.size >= LIMITS.mcpSubscriptions && !kept.uris.has(uri))
     throw new InvalidParams(
-      `A session follows at most ${LIMITS.mcpSubscriptions} resources. Unsubscribe from one first.`,
+      `A session can subscribe to at most ${LIMITS.mcpSubscriptions} resources. Unsubscribe from one first.`,
     )
   const { watch } = kept.stream ?? {}
   await (watch ? watch.follow(uri) : resources.demandFollow(exchange.session, uri))

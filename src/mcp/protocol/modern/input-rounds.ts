@@ -67,7 +67,7 @@ function openState(session: AddressSession, boundTo: unknown, sealed: unknown): 
   const state = text === undefined ? undefined : (JSON.parse(text) as State)
   if (!state || state.until < Date.now())
     throw new InvalidParams(
-      'requestState is not of this call at this address, or too old: send the call again without it, and answer what is asked then.',
+      'requestState has expired or belongs to another call. Send the call again without it, and answer the new question.',
     )
   return state
 }

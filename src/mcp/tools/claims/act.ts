@@ -37,7 +37,7 @@ export async function act(
       const { waitForRecords } = await wait({ ...question, ...until }, context)
       return new Reading(rowsBody(waitForRecords), {
         uriOf: recordUri,
-        onward: 'query_records lists them.',
+        onward: 'query_records returns them.',
       })
     }
     case 'heartbeat':

@@ -56,7 +56,7 @@ const DETAILS = ['brief', 'standard', 'full'] as const
 export const profileTools = [
   tool('describe_type', {
     title: 'Describe type',
-    description: "A type's schema, indexes, values, examples; full: ready calls too.",
+    description: "A type's schema, indexes, values, examples; full: example calls too.",
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,

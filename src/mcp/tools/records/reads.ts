@@ -43,7 +43,7 @@ export const readingTools = [
       const { records } = await list(asked, context)
       return new Reading(rowsBody(records), {
         cursors: records.cursors,
-        onward: 'Go on with cursor = meta.next_cursor, or name fewer fields.',
+        onward: 'Continue with cursor = meta.next_cursor, or request fewer fields.',
         uriOf: recordUriIn(base_id),
       })
     },

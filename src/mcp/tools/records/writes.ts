@@ -25,7 +25,7 @@ export const writingTools = [
     title: 'Upsert record',
     takesEchoes: true,
     description:
-      'Write a record whole. id or external_id (its id elsewhere) names it; with neither one is created. relationships adds links: [{rel_type, record_type, id}].',
+      'Replace or create a record, by id or external_id (its id elsewhere); without either, create. relationships adds links: [{rel_type, record_type, id}].',
     permission: 'write',
     // Not idempotent: without id and external_id, each call creates a record.
     hints: { destructive: true },
@@ -47,7 +47,7 @@ export const writingTools = [
   tool('update_record', {
     title: 'Update record',
     takesEchoes: true,
-    description: 'What data names is set, null clears it, the rest stays.',
+    description: 'Merge data into a record: null clears a property, the rest stays.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
@@ -83,7 +83,7 @@ export const writingTools = [
   }),
   tool('delete_record', {
     title: 'Delete record',
-    description: 'Cancel keeps it. Where more goes, answers a plan.',
+    description: 'A cascade returns a plan to confirm. Cancel keeps it.',
     permission: 'write',
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...claim, ...deleting }),

@@ -58,7 +58,7 @@ export function readDocumentId(named: string): Named {
   throw invalid({
     path: '/id',
     code: 'invalid_id',
-    message: 'id is one that search answered: the record type, a slash, and the id of the record.',
+    message: 'id must be an id that search returned: the record type, a slash, and the id of the record.',
     received: named.slice(0, 128),
   })
 }
