@@ -1,6 +1,6 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { underClaim } from '../claims/claim-guard.ts'
+import { keepClaim } from '../claims/claim-guard.ts'
 import { relationshipTypesOf } from '../configuration/relationship-types/index.ts'
 import { lensOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -110,11 +110,11 @@ async function keepClaims<D extends Decided>(
     if (claim === null) continue
     const { index, recordType } = operation
     const { id, version } = recordOf(each)
-    const kept = await underClaim(scope, baseId, claim, async () => ({ id, recordType, version })).catch(
+    const fault: unknown = await keepClaim(scope, baseId, claim, { id, recordType, version }).catch(
       (thrown: unknown) => thrown,
     )
-    if (kept instanceof DomainError) failures.push({ index, error: kept })
-    else if (kept instanceof Error) throw kept
+    if (fault instanceof DomainError) failures.push({ index, error: fault })
+    else if (fault) throw fault
   }
 }
 

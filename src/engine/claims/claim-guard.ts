@@ -98,9 +98,22 @@ const KEEP = statement(
      AND k.row_no = (SELECT r.row_no FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = $5 AND r.id = $6)
    RETURNING 1 AS kept`,
 )
+
+/**
+ * Checks in a transaction that the writer holds the claim on the record that it has written. The claim keeps
+ * the new version, so that a write by the holder does not return the record to the pool.
+ * @throws NOT_FOUND, CONFLICT at `/claim_id`
+ */
+export async function keepClaim(scope: Scope, baseId: string, claim: string, record: Written): Promise<void> {
+  const { id, recordType, version } = record
+  const held = [baseId, claim, scope.actor.tokenId ?? '', version, recordType, id]
+  const [kept] = await scope.db.query(KEEP, held)
+  if (!kept) await refuseClaim(scope, baseId, claim, { at: '/claim_id', on: record })
+}
+
 /**
  * Runs a write of one record, and rolls it back unless the writer holds the claim that it names on that
- * record. A write by the holder does not return the record to the pool.
+ * record.
  * @throws NOT_FOUND, CONFLICT at `/claim_id`
  */
 export async function underClaim<S extends Scope, T extends Written>(
@@ -113,11 +126,8 @@ export async function underClaim<S extends Scope, T extends Written>(
   return scope.db.transaction(async (tx) => {
     const within = { ...scope, db: tx }
     const record = await work(within)
-    const { id, recordType, version } = record
-    const held = [baseId, claim, scope.actor.tokenId ?? '', version, recordType, id]
-    const [kept] = await tx.query(KEEP, held)
-    if (kept) return record
-    return refuseClaim(within, baseId, claim, { at: '/claim_id', on: record })
+    await keepClaim(within, baseId, claim, record)
+    return record
   })
 }
 
@@ -136,7 +146,7 @@ export async function underClaimToEnd<S extends Scope, T>(
   return scope.db.transaction(async (tx) => {
     const within = { ...scope, db: tx }
     const [row] = await tx.query<{ version: number }>(LOCK, [baseId, recordType, id])
-    if (row) await underClaim(within, baseId, claim, async () => ({ id, recordType, version: row.version }))
+    if (row) await keepClaim(within, baseId, claim, { id, recordType, version: row.version })
     return work(within)
   })
 }

@@ -17,31 +17,38 @@ export type RecordLink = PairInput & {
   data?: unknown
 }
 
+/** A link of the request with its other end, read. */
+type OwnLink = { link: RecordLink; end: LinkEnd }
+
 /**
- * Writes a record with links, atomically. Adds links and keeps existing ones.
- * @throws as writeLinks, with details at `/relationships/<i>/…`
+ * Reads the links of a request. Undefined when there are none.
+ * @throws FORBIDDEN; VALIDATION_ERROR with details at `/relationships/<i>/…`
  */
-export async function withLinks(
+export function readOwnLinks(
   scope: WriteScope,
-  [baseId, recordType]: readonly [baseId: string, recordType: string],
+  baseId: string,
   links: readonly RecordLink[] | null | undefined,
-  write: (scope: WriteScope) => Promise<RecordItem>,
-): Promise<RecordItem> {
-  if (!links || links.length === 0) return write(scope)
+): OwnLink[] | undefined {
+  if (!links || links.length === 0) return undefined
   for (const link of links) demandWithin(scope, 'write', baseId, link.recordType)
   const ends = readEnds(links)
-  return scope.db.transaction(async (tx) => {
-    const within: WriteScope = { ...scope, db: tx }
-    const record = await write(within)
-    const own = { recordType, id: record.id }
-    const outcomes = await writeLinks(
-      within,
-      baseId,
-      links.map((link, index) => linkOf(link, own, ends[index] as LinkEnd)),
-    )
-    refuse(outcomes.map((outcome, index) => placed(outcome, index, links[index] as RecordLink)))
-    return record
-  })
+  return links.map((link, index) => ({ link, end: ends[index] as LinkEnd }))
+}
+
+/**
+ * Adds the links to the record just written. Keeps existing ones.
+ * @throws as writeLinks, with details at `/relationships/<i>/…`
+ */
+export async function addLinks(
+  scope: WriteScope,
+  baseId: string,
+  { recordType, id }: RecordItem,
+  links: readonly OwnLink[],
+): Promise<void> {
+  const own = { recordType, id }
+  const writes = links.map(({ link, end }) => linkOf(link, own, end))
+  const outcomes = await writeLinks(scope, baseId, writes)
+  refuse(links.map(({ link }, index) => placed(outcomes[index], index, link)))
 }
 
 /** Converts to a link write. */

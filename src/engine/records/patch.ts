@@ -2,7 +2,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { checkJson } from '../../json/index.ts'
 import { applyOperations, type PatchOperation, readOperations } from '../../json/json-patch.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
-import { underClaim } from '../claims/claim-guard.ts'
+import { keepClaim } from '../claims/claim-guard.ts'
 import { demandType } from '../configuration/record-types/index.ts'
 import type { TypeLens } from '../core/policy.ts'
 import { LOCK } from '../record-store/read-statements.ts'
@@ -27,7 +27,7 @@ import { upsert } from './upsert.ts'
 export type RecordPatch = { merge: { data?: unknown } & PairInput } | { operations: unknown }
 
 /**
- * Patches a record under its lock.
+ * Patches a record: lock, check, apply the patch, write, check the claim.
  * @throws NOT_FOUND when absent; VALIDATION_ERROR when the result is invalid
  */
 export async function patchRecord(
@@ -41,7 +41,7 @@ export async function patchRecord(
   const lens = demandWithin(scope, 'write', baseId, recordType)
   const operations = 'operations' in patch ? readOperations(patch.operations, MEMBERS) : null
   const type = await demandType(scope, baseId, recordType)
-  return scope.db.transaction(async (tx) => {
+  return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
     if (!row || !(await isWithin(within, lens, type, id))) throw recordNotFound(recordType, id)
@@ -56,9 +56,9 @@ export async function patchRecord(
         : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
     const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
     const target = { id, ...wholeContent(lens, row, content, recordBytes), expected: held }
-    return underClaim(within, baseId, expected.claim, (under) =>
-      boundedWrite(under, lens, type, () => upsert(under, baseId, recordType, target)),
-    )
+    const record = await boundedWrite(within, lens, type, () => upsert(within, baseId, recordType, target))
+    if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
+    return record
   })
 }
 

@@ -16,7 +16,7 @@ import { pairTaken, type RecordWrite, upsert } from './upsert.ts'
 const MAX_TRIES = 50
 
 /**
- * PUT under a row and field policy: replaces the visible data of the target and keeps the hidden data, or
+ * PUT under a row and field policy, in a transaction: replaces the visible data of the target and keeps the hidden data, or
  * creates the record with the defaults.
  * @throws NOT_FOUND when the target is outside the policy; FORBIDDEN when the result would be; CONFLICT and
  * VALIDATION_ERROR as a put
@@ -29,17 +29,13 @@ export async function putBounded(
   target: RecordWrite,
 ): Promise<RecordItem> {
   demandShown(lens, target.data)
-  return scope.db.statements(async (tx) => {
-    const within: WriteScope = { ...scope, db: tx }
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const type = await demandType(within, baseId, recordType)
-      const row = await holdTarget(within, type, target)
-      const write = row ? replaced(within, lens, type, target, row) : made(within, lens, type, target)
-      const done = await write
-      if (done) return done
-    }
-    throw tooManyWriters()
-  })
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const type = await demandType(scope, baseId, recordType)
+    const row = await holdTarget(scope, type, target)
+    const done = await (row ? replaced(scope, lens, type, target, row) : made(scope, lens, type, target))
+    if (done) return done
+  }
+  throw tooManyWriters()
 }
 
 /**

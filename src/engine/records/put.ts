@@ -1,15 +1,22 @@
-/** Upsert of one record by id or external pair. */
+/** PUT and POST of one record: authorise, read, lock, write, add links, check the claim. */
 import { invalid } from '../../foundation/errors.ts'
-import { underClaim } from '../claims/claim-guard.ts'
+import { keepClaim } from '../claims/claim-guard.ts'
 import { demandType } from '../configuration/record-types/index.ts'
 import { uuidv7 } from '../core/uuid.ts'
-import { dataText, demandRecordId, type PairInput, readPair } from '../record-store/record.ts'
-import { demandWithin, lensOn } from '../row-policy/apply.ts'
+import {
+  dataText,
+  demandRecordId,
+  type PairInput,
+  type RecordItem,
+  readPair,
+} from '../record-store/record.ts'
+import { demandWithin } from '../row-policy/apply.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { type RecordLink, withLinks } from './links.ts'
+import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
+import { lockTarget } from './lock-target.ts'
 import { putBounded } from './policy-put.ts'
-import { lockAndCompare } from './read-only-fields.ts'
+import { compareReadOnly } from './read-only-fields.ts'
 import { type RecordWrite, upsert } from './upsert.ts'
 
 export type PutInput = PairInput & {
@@ -17,94 +24,100 @@ export type PutInput = PairInput & {
   /** Links to add with the record. */
   relationships?: readonly RecordLink[] | null | undefined
 }
+
+/** How a request names its record. */
+type Named = Pick<RecordWrite, 'id' | 'isNewId' | 'expected'> & { isByPair?: boolean }
+
 /**
  * Upserts the record with the pair, else the one with the id. Creates it if absent. Replaces `data` whole.
  */
-export async function putRecord(
+export const putRecord = (
   scope: WriteScope,
   baseId: string,
   recordType: string,
   id: string,
   input: PutInput,
   expected: Expectation,
-) {
-  demandWithin(scope, 'write', baseId, recordType)
-  demandRecordId(id)
-  const target = { id, pair: readPair(input), ...content(scope, input), expected }
-  return upsertLinked(scope, baseId, recordType, target, input)
-}
+) => put(scope, baseId, recordType, { id, expected }, input)
 
 /** Upserts by pair only. A new record gets a server-generated id. */
-export async function putRecordByPair(
+export const putRecordByPair = (
   scope: WriteScope,
   baseId: string,
   recordType: string,
   input: PutInput,
   expected: Expectation,
-) {
-  demandWithin(scope, 'write', baseId, recordType)
-  const pair = readPair(input)
-  if (!pair)
-    throw invalid({
-      path: '/external_id',
-      code: 'required',
-      message: 'external_id is required when the path has no id.',
-    })
-  const target = { id: uuidv7(), pair, ...content(scope, input), expected }
-  return upsertLinked(scope, baseId, recordType, target, input)
-}
+) => put(scope, baseId, recordType, { id: uuidv7(), isByPair: true, expected }, input)
 
 /**
  * Creates a record.
  * @throws CONFLICT when its id or its pair is taken
  */
-export async function createRecord(
+export const createRecord = (
   scope: WriteScope,
   baseId: string,
   recordType: string,
   input: PutInput & { id?: string | null | undefined },
-) {
-  demandWithin(scope, 'write', baseId, recordType)
-  const id = input.id ?? uuidv7()
-  demandRecordId(id)
-  const expected = { ...NO_EXPECTATION, absent: true }
-  const isNewId = input.id === undefined || input.id === null
-  const target = { id, isNewId, pair: readPair(input), ...content(scope, input), expected }
-  return upsertLinked(scope, baseId, recordType, target, input)
+) =>
+  put(
+    scope,
+    baseId,
+    recordType,
+    { id: input.id ?? uuidv7(), isNewId: input.id == null, expected: MUST_BE_ABSENT },
+    input,
+  )
+
+const MUST_BE_ABSENT: Expectation = { ...NO_EXPECTATION, absent: true }
+
+/** The pipeline of a write. Without links, claim, read-only fields and policy it is one statement. */
+async function put(
+  scope: WriteScope,
+  baseId: string,
+  recordType: string,
+  named: Named,
+  input: PutInput,
+): Promise<RecordItem> {
+  const lens = demandWithin(scope, 'write', baseId, recordType)
+  const target = readTarget(scope, named, input)
+  const links = readOwnLinks(scope, baseId, input.relationships)
+  const { claim, stated } = named.expected
+  if (!lens && !links && claim === null && !stated) return upsert(scope, baseId, recordType, target)
+  return scope.db.statements(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    const record = lens
+      ? await putBounded(within, lens, baseId, recordType, target)
+      : await upsert(within, baseId, recordType, await lockStated(within, baseId, recordType, target))
+    if (links) await addLinks(within, baseId, record, links)
+    if (claim !== null) await keepClaim(within, baseId, claim, record)
+    return record
+  })
 }
 
-/** Writes the record with its links, under the claim that the writer names. */
-const upsertLinked = (
+function readTarget(scope: WriteScope, { isByPair, ...named }: Named, input: PutInput): RecordWrite {
+  demandRecordId(named.id)
+  const pair = readPair(input)
+  if (isByPair && !pair)
+    throw invalid({
+      path: '/external_id',
+      code: 'required',
+      message: 'external_id is required when the path has no id.',
+    })
+  return { ...named, pair, data: input.data, text: dataText(input.data, scope.limits.recordBytes) }
+}
+
+/** With read-only fields in the request, locks the target and compares them. The write then expects this version. */
+async function lockStated(
   scope: WriteScope,
   baseId: string,
   recordType: string,
   target: RecordWrite,
-  { relationships }: PutInput,
-) =>
-  underClaim(scope, baseId, target.expected.claim, (held) =>
-    withLinks(held, [baseId, recordType], relationships, (within) => {
-      const lens = lensOn(within, baseId, recordType)
-      return lens
-        ? putBounded(within, lens, baseId, recordType, target)
-        : upsertStated(within, baseId, recordType, target)
-    }),
-  )
-
-/** Writes the record. With read-only fields in the request, compares them under the record's lock first. */
-function upsertStated(scope: WriteScope, baseId: string, recordType: string, target: RecordWrite) {
+): Promise<RecordWrite> {
   const { stated, versions } = target.expected
-  if (!stated) return upsert(scope, baseId, recordType, target)
-  return scope.db.transaction(async (tx) => {
-    const within = { ...scope, db: tx }
-    await demandType(within, baseId, recordType)
-    const version = await lockAndCompare(within, [baseId, recordType], target, stated)
-    if (versions && !versions.includes(version)) throw versionMismatch(version, versions)
-    const expected = { ...NO_EXPECTATION, versions: [version], exists: true }
-    return upsert(within, baseId, recordType, { ...target, expected })
-  })
+  if (!stated) return target
+  await demandType(scope, baseId, recordType)
+  const [row] = await lockTarget(scope.db, [baseId, recordType], target)
+  compareReadOnly(recordType, row, stated)
+  const version = row?.version ?? 0
+  if (versions && !versions.includes(version)) throw versionMismatch(version, versions)
+  return { ...target, expected: { ...NO_EXPECTATION, versions: [version], exists: true } }
 }
-
-const content = (scope: WriteScope, { data }: PutInput) => ({
-  data,
-  text: dataText(data, scope.limits.recordBytes),
-})

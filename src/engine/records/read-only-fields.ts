@@ -1,29 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Detail, invalid } from '../../foundation/errors.ts'
-import { type Pair, type RecordRow, toView } from '../record-store/record.ts'
-import type { WriteScope } from '../write/write.ts'
-import { lockTarget } from './lock-target.ts'
+import { type RecordRow, toView } from '../record-store/record.ts'
 
 /**
  * Read-only fields in a write request, by their REST names. Clients often send a record back as they read it.
  */
 export type ReadOnlyFields = Readonly<Record<string, unknown>>
-
-/**
- * Locks the target of a PUT and compares the read-only fields.
- * @returns its version
- * @throws VALIDATION_ERROR
- */
-export async function lockAndCompare(
-  scope: WriteScope,
-  type: readonly [baseId: string, recordType: string],
-  target: { id: string; pair: Pair | null },
-  stated: ReadOnlyFields,
-): Promise<number> {
-  const [row] = await lockTarget(scope.db, type, target)
-  compareReadOnly(type[1], row, stated)
-  return row?.version ?? 0
-}
 
 /**
  * Rejects read-only fields that differ from the record, or that are sent for an absent record.
