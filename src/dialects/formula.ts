@@ -21,7 +21,7 @@ type Part =
 export function readFormula(text: string): Draft {
   const cursor = new Cursor(text.replace(/^=/, ''))
   const draft = test(cursor, 0)
-  cursor.demandEnd()
+  cursor.expectEnd()
   return draft
 }
 
@@ -67,7 +67,7 @@ function part(cursor: Cursor, depth: number): Part {
   if (cursor.is(1, '(') && cursor.peek().kind === 'name') return call(cursor, depth + 1)
   if (cursor.skip('(')) {
     const draft = test(cursor, depth + 1)
-    cursor.demand(')')
+    cursor.expect(')')
     return { kind: 'test', draft, place: false }
   }
   const { kind, text } = cursor.next()
@@ -79,18 +79,18 @@ function part(cursor: Cursor, depth: number): Part {
 
 function call(cursor: Cursor, depth: number): Part {
   const word = cursor.next().text.toUpperCase()
-  cursor.demand('(')
+  cursor.expect('(')
   if (word === 'AND' || word === 'OR' || word === 'NOT') {
     const parts = [test(cursor, depth)]
     while (cursor.skip(',')) parts.push(test(cursor, depth))
-    cursor.demand(')')
+    cursor.expect(')')
     if (word !== 'NOT') return asTest(group(word === 'AND' ? 'and' : 'or', parts))
     if (parts.length > 1) throw new Doubt()
     return asTest(not(group('and', parts)))
   }
   const parts: Part[] = []
   while (!cursor.skip(')')) {
-    if (parts.length > 0) cursor.demand(',')
+    if (parts.length > 0) cursor.expect(',')
     parts.push(part(cursor, depth))
   }
   return applied(word, parts)

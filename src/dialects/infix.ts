@@ -12,7 +12,7 @@ const MAX_DEPTH = 2 * LIMITS.filterDepth
 export function readInfix(text: string): Draft {
   const cursor = new Cursor(text.replace(/^where\s/i, '').replace(/;$/, ''))
   const draft = anyOf(cursor, 0)
-  cursor.demandEnd()
+  cursor.expectEnd()
   return draft
 }
 
@@ -33,7 +33,7 @@ function one(cursor: Cursor, depth: number): Draft {
   if (cursor.skip('not', '!')) return not(one(cursor, depth + 1))
   if (cursor.skip('(')) {
     const inner = anyOf(cursor, depth + 1)
-    cursor.demand(')')
+    cursor.expect(')')
     return inner
   }
   return cursor.is(1, '(') ? call(cursor) : test(cursor)
@@ -48,11 +48,11 @@ const CALLS = new Map([
 
 function call(cursor: Cursor): Draft {
   const word = sure(CALLS.get(cursor.next().text.toLowerCase()))
-  cursor.demand('(')
+  cursor.expect('(')
   const subject = nameOf(operand(cursor))
-  cursor.demand(',')
+  cursor.expect(',')
   const value = literalOf(cursor)
-  cursor.demand(')')
+  cursor.expect(')')
   return condition(subject, word, value)
 }
 
@@ -83,15 +83,15 @@ function isTest(cursor: Cursor, name: string): Draft {
 /** Parses the tests that NOT may precede: `IN (…)`, `BETWEEN … AND …`, `LIKE …`. */
 function setTest(cursor: Cursor, name: string): Draft | undefined {
   if (cursor.skip('in')) {
-    cursor.demand('(')
+    cursor.expect('(')
     const values = [literalOf(cursor)]
     while (cursor.skip(',')) values.push(literalOf(cursor))
-    cursor.demand(')')
+    cursor.expect(')')
     return condition(name, '$in', values)
   }
   if (cursor.skip('between')) {
     const low = literalOf(cursor)
-    cursor.demand('and')
+    cursor.expect('and')
     return condition(name, '$between', [low, literalOf(cursor)])
   }
   if (cursor.skip('like')) return condition(name, '$like', literalOf(cursor))

@@ -85,11 +85,11 @@ export class Cursor {
    * Consumes a required token.
    * @throws Doubt when it is missing
    */
-  demand(text: string): void {
+  expect(text: string): void {
     if (!this.skip(text)) throw new Doubt()
   }
 
-  demandEnd(): void {
+  expectEnd(): void {
     if (this.peek().kind !== 'end') throw new Doubt()
   }
 }

@@ -1,13 +1,13 @@
 import { digest } from '../contract/canonical-hash.ts'
 import {
   type Access,
-  demand,
-  demandSight,
   type Narrowing,
   narrowAccess,
   type Permission,
+  requireBaseAccess,
+  requirePermission,
 } from '../engine/access/access.ts'
-import { demandKnownBase } from '../engine/configuration/bases/index.ts'
+import { requireExistingBase } from '../engine/configuration/bases/index.ts'
 import { endpointReach } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import type { LensInput } from '../engine/core/policy.ts'
@@ -94,27 +94,29 @@ export const throughEndpoint = async (
 export type Need =
   | { permission: Permission; base: string; recordType: string }
   | { permission: Permission; anyOf: string }
-  | { sight: string }
+  | { baseAccess: string }
   | { admin: true }
   | null
 
 /** @throws FORBIDDEN if the base is not visible; NOT_FOUND if it does not exist */
-export const demandBase = ({ scope }: Context, base: string): Promise<void> => demandKnownBase(scope, base)
+export const requireBase = ({ scope }: Context, base: string): Promise<void> =>
+  requireExistingBase(scope, base)
 
 /** The effective access, with and without row policies. */
 const reachOf = ({ scope }: Context): Access => scope.lens?.access ?? scope.access
 
 /** Checks a permission early, so that 403 precedes 400. The engine checks again. */
-export function demandNeed(context: Context, need: Need): void {
+export function requireNeed(context: Context, need: Need): void {
   if (!need) return
   const access = reachOf(context)
-  if ('sight' in need) demandSight(access, need.sight)
+  if ('baseAccess' in need) requireBaseAccess(access, need.baseAccess)
   else if ('admin' in need) {
     const bases = access.bases('admin')
-    if (bases !== '*' && bases.size === 0) demand(access, 'admin', '*', '*')
+    if (bases !== '*' && bases.size === 0) requirePermission(access, 'admin', '*', '*')
   } else if ('anyOf' in need) {
-    if (!mayAnywhere(context, need.permission, need.anyOf)) demand(access, need.permission, need.anyOf, '*')
-  } else demand(access, need.permission, need.base, need.recordType)
+    if (!mayAnywhere(context, need.permission, need.anyOf))
+      requirePermission(access, need.permission, need.anyOf, '*')
+  } else requirePermission(access, need.permission, need.base, need.recordType)
 }
 
 /** Whether the token can read records of the type, with or without a row policy. */

@@ -16,7 +16,7 @@ export function acceptJson(app: FastifyInstance): void {
       done(thrown as Error)
     }
     try {
-      demandReadable(request)
+      checkBodyHeaders(request)
       const use = config.onlyAsks ? 'compared' : 'stored'
       if (body.length > LIMITS.jsonAtOnceBytes)
         void parseLargeJson(body, use).then((value) => done(null, value), fail)
@@ -31,7 +31,7 @@ export function acceptJson(app: FastifyInstance): void {
  * Checks media type and charset.
  * @throws VALIDATION_ERROR unless the body is uncompressed JSON in UTF-8
  */
-function demandReadable({ headers, routeOptions }: FastifyRequest): void {
+function checkBodyHeaders({ headers, routeOptions }: FastifyRequest): void {
   const accepts = routeOptions.config.accepts ?? ['application/json']
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
   if (!accepts.includes(type.trim().toLowerCase())) throw unsupportedMedia(accepts)

@@ -83,7 +83,7 @@ export function health(app: FastifyInstance, { readiness, load, sqlIsolation, dr
     done()
   })
   app.get('/metrics', async (request, reply) => {
-    if (!isLocal(request)) await demandAdmin(request.headers.authorization, request.id, door)
+    if (!isLocal(request)) await requireAdmin(request.headers.authorization, request.id, door)
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
@@ -114,7 +114,7 @@ function countConnections(registry: Registry, load: () => Load): void {
   })
 }
 
-async function demandAdmin(authorization: string | undefined, requestId: string, door: Door): Promise<void> {
+async function requireAdmin(authorization: string | undefined, requestId: string, door: Door): Promise<void> {
   const token = bearerOf(authorization)
   const context = token ? await door(token, 'rest', requestId) : undefined
   if (!context)

@@ -8,7 +8,7 @@ import { findPrompt } from './prompts/prompts.ts'
 import type { AddressSession } from './protocol/address-session.ts'
 import type { CompletionOf } from './protocol/provider.ts'
 import { templatesOf } from './protocol/resource-uri.ts'
-import { isOutOfSight, isServed } from './resources/resources.ts'
+import { isNotVisible, isServed } from './resources/resources.ts'
 
 const listBases = compile(
   graphql(`query CompleteBases($limit: Int) { bases(limit: $limit) { data { id } hasMore } }`),
@@ -41,7 +41,7 @@ export async function complete(session: AddressSession, asked: CompletionOf): Pr
     if (ref['type'] === 'ref/prompt') return await ofPrompt(session, String(ref['name']), asked)
     return ref['type'] === 'ref/resource' ? await ofTemplate(session, String(ref['uri']), asked) : NOTHING
   } catch (thrown) {
-    if (isOutOfSight(thrown)) return NOTHING
+    if (isNotVisible(thrown)) return NOTHING
     throw thrown
   }
 }

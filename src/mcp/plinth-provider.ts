@@ -8,7 +8,7 @@ import { type Caller, InvalidParams, isOfProtocol, type Provider } from './proto
 import { failure, success, type ToolResult } from './protocol/result.ts'
 import { listResources, listTemplates, readResource } from './resources/resources.ts'
 import { watch } from './subscriptions/list-changed.ts'
-import { demandFollow } from './subscriptions/resource-subscriptions.ts'
+import { checkSubscribable } from './subscriptions/resource-subscriptions.ts'
 import type { Tool } from './tool/tool.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from './tool/unknown-tool.ts'
@@ -60,7 +60,7 @@ export const plinth: Provider = {
     list: listResources,
     templates: async (session, cursor) => listTemplates(session, cursor),
     read: (session, uri, caller) => readResource(whileAsked(session, caller), uri),
-    demandFollow,
+    checkSubscribable,
   },
   prompts: { list: listPrompts, get: getPrompt },
   complete,

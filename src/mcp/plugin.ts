@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isBaseId } from '../contract/ids.ts'
 import { type DomainError, errorBody, FAILURES, withPaths } from '../foundation/errors.ts'
-import { demandBase } from '../graphql/context.ts'
+import { requireBase } from '../graphql/context.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import type { Charge } from '../http/rate-limit.ts'
@@ -96,7 +96,7 @@ async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<A
   if (base === null) return openSession(caller, base, options, publicUrl)
   if (!isBaseId(base)) throw notFound(request)
   try {
-    await demandBase(caller, base)
+    await requireBase(caller, base)
     return endpoint === null
       ? openSession(caller, base, options, publicUrl)
       : await openEndpoint(caller, base, endpoint, options)

@@ -91,7 +91,7 @@ export const bases = [
   route('GET /bases/:id', {
     tag: 'Bases',
     summary: 'Get a base',
-    need: ({ id = '' }) => ({ sight: id }),
+    need: ({ id = '' }) => ({ baseAccess: id }),
     params,
     query: z.strictObject({ include }),
     operation: graphql(

@@ -52,7 +52,7 @@ export const batch = [
     size: 'bulk',
     tag: 'Batch',
     summary: 'Run up to 1,000 operations in one transaction',
-    need: ({ base_id = '' }) => ({ sight: base_id }),
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     bodyOf: () => Unread,

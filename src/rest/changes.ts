@@ -58,7 +58,7 @@ const filters = z.strictObject({
 })
 
 const params = z.strictObject({ base_id: baseId() })
-const need = ({ base_id = '' }) => ({ sight: base_id })
+const need = ({ base_id = '' }) => ({ baseAccess: base_id })
 
 const asked = (base: string, { record_type, ...query }: z.output<typeof filters>) => ({
   base,

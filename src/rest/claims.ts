@@ -74,7 +74,7 @@ const HeartbeatBody = z
 
 const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: z.string().min(1).max(64).meta({ description: 'A claim id.' }) })
-const sight = ({ base_id = '' }) => ({ sight: base_id }) as const
+const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id }) as const
 
 export const claims = [
   route('POST /:base_id/records/:record_type/claim', {
@@ -117,7 +117,7 @@ export const claims = [
   route('GET /:base_id/claims', {
     tag: 'Claims',
     summary: 'List claims',
-    need: sight,
+    need: baseAccess,
     params: inBase,
     query: pageQuery.extend({
       status: z
@@ -144,7 +144,7 @@ export const claims = [
   route('GET /:base_id/claims/:id', {
     tag: 'Claims',
     summary: 'Get a claim; 409 if it was lost',
-    need: sight,
+    need: baseAccess,
     params: one,
     operation: graphql(
       `query GetClaim($base: String!, $id: String!) { claim(base: $base, id: $id) { ...ClaimFields } }`,
@@ -157,7 +157,7 @@ export const claims = [
   route('POST /:base_id/claims/:id/heartbeat', {
     tag: 'Claims',
     summary: 'Extend a claim by its lease',
-    need: sight,
+    need: baseAccess,
     params: one,
     body: HeartbeatBody,
     operation: graphql(
@@ -177,7 +177,7 @@ export const claims = [
   route('POST /:base_id/claims/:id/release', {
     tag: 'Claims',
     summary: 'Release a claim: its record can be claimed again',
-    need: sight,
+    need: baseAccess,
     params: one,
     operation: graphql(
       `mutation ReleaseClaim($base: String!, $id: String!) { releaseClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,
@@ -190,7 +190,7 @@ export const claims = [
   route('POST /:base_id/claims/:id/complete', {
     tag: 'Claims',
     summary: 'Complete a claim: its record cannot be claimed again until it changes',
-    need: sight,
+    need: baseAccess,
     params: one,
     operation: graphql(
       `mutation CompleteClaim($base: String!, $id: String!) { completeClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,

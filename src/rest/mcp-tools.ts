@@ -70,7 +70,7 @@ const row: Route = {
         )
         return app.previewTools(request.caller, params.base_id, Object.fromEntries(given))
       },
-      config: { need: ({ base_id = '' }) => ({ sight: base_id }), onlyAsks: true },
+      config: { need: ({ base_id = '' }) => ({ baseAccess: base_id }), onlyAsks: true },
     }),
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { demandNeed, type Need } from '../graphql/context.ts'
+import { type Need, requireNeed } from '../graphql/context.ts'
 import type { BodySizes } from '../http/body.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
@@ -68,7 +68,7 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
         // Before the body is read. The router takes a trailing slash for an empty id.
         if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound(request)
         const { need } = request.routeOptions.config
-        if (need) demandNeed(request.caller, need(request.params as Record<string, string>))
+        if (need) requireNeed(request.caller, need(request.params as Record<string, string>))
         done()
       } catch (refusal) {
         done(refusal as Error)

@@ -17,7 +17,7 @@ export const providers = [
     size: 'bulk',
     tag: 'Providers',
     summary: 'Create a record type from each tool definition',
-    need: ({ base_id = '' }) => ({ sight: base_id }),
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params,
     body: z.strictObject({
       tools: z.array(z.unknown()).min(1).meta({ description: "The provider's native tool definitions." }),
@@ -46,7 +46,7 @@ export const providers = [
   route('GET /:base_id/providers/:provider/export', {
     tag: 'Providers',
     summary: "Export record types as the provider's tool definitions",
-    need: ({ base_id = '' }) => ({ sight: base_id }),
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params,
     query: z.strictObject({
       record_types: z

@@ -81,7 +81,7 @@ export const recordTypes = crud('/:base_id/record-types', {
   sent: RecordTypePut,
   answers: RecordType,
   needs: {
-    list: ({ base_id = '' }) => ({ sight: base_id }),
+    list: ({ base_id = '' }) => ({ baseAccess: base_id }),
     read: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
     write: ({ base_id = '', id = '' }) => ({ permission: 'manage', base: base_id, recordType: id }),
   },

@@ -39,7 +39,7 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
   body: RelationshipTypeBody,
   sent: RelationshipTypePut,
   answers: RelationshipType,
-  needs: { read: ({ base_id = '' }) => ({ sight: base_id }) },
+  needs: { read: ({ base_id = '' }) => ({ baseAccess: base_id }) },
   writes: {
     query: z.strictObject({
       on_invalid: z.enum(['allow']).optional().meta({

@@ -65,7 +65,7 @@ const PutBody = Link.extend({ expected_version: expectedVersion })
 const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: recordId })
 const writes = ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }) as const
-const sight = ({ base_id = '' }) => ({ sight: base_id })
+const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id })
 
 const input = (body: z.output<typeof Link>) => ({
   relType: body.rel_type,
@@ -101,7 +101,7 @@ export const relationships = [
   route('GET /:base_id/relationships', {
     tag: 'Relationships',
     summary: 'List relationships',
-    need: sight,
+    need: baseAccess,
     params: inBase,
     query: pageQuery.extend({
       filter: json(
@@ -186,7 +186,7 @@ export const relationships = [
   route('GET /:base_id/relationships/:id', {
     tag: 'Relationships',
     summary: 'Get a relationship',
-    need: sight,
+    need: baseAccess,
     params: one,
     operation: graphql(
       `query GetRelationship($base: String!, $id: String!) { relationship(base: $base, id: $id) { ...RelationshipFields } }`,

@@ -14,7 +14,7 @@ export const revert = [
     tag: 'History',
     summary:
       'Revert a change of a record, a relationship or configuration: restore the state before the change',
-    need: ({ base_id = '' }) => ({ sight: base_id }),
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params: z.strictObject({
       base_id: baseId(),
       seq: z

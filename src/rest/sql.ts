@@ -34,7 +34,7 @@ export const sql = [
   route('POST /:base_id/sql', {
     tag: 'SQL',
     summary: 'Run a read-only SQL statement',
-    need: ({ base_id = '' }) => ({ sight: base_id }),
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     operation: graphql(

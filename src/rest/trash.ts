@@ -21,7 +21,7 @@ export const trash = [
   route('GET /:base_id/trash', {
     tag: 'History',
     summary: 'List the deleted records that can be restored, most recently deleted first',
-    need: ({ base_id = '' }) => ({ sight: base_id }),
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
     params: z.strictObject({ base_id: baseId() }),
     query: pageQuery.extend({
       record_type: typeId.optional().meta({ description: 'Only records of this type.' }),

@@ -150,7 +150,12 @@ export function namedTypes(access: Access, permission: Permission, baseId: strin
  * Authorization check. The error is the same whether or not the resource exists.
  * @throws FORBIDDEN
  */
-export function demand(access: Access, permission: Permission, baseId: string, recordType: string): void {
+export function requirePermission(
+  access: Access,
+  permission: Permission,
+  baseId: string,
+  recordType: string,
+): void {
   if (access.allows(permission, baseId, recordType)) return
   if (access.whole?.allows(permission, baseId, recordType)) throw outOfReach(baseId, recordType)
   const [base, type] = [short(baseId), short(recordType)]
@@ -189,7 +194,7 @@ const outOfReach = (baseId: string, recordType: string) =>
  * Rejects a base that the token has no grant on, whether or not it exists.
  * @throws FORBIDDEN
  */
-export function demandSight(access: Access, baseId: string): void {
+export function requireBaseAccess(access: Access, baseId: string): void {
   if (access.sees(baseId)) return
   if (access.whole?.sees(baseId)) throw outOfReach(baseId, '*')
   throw new DomainError('FORBIDDEN', `The token has no grant on base "${short(baseId)}".`, {

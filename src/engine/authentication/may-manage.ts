@@ -19,7 +19,7 @@ export const manages = (access: Access, { grants }: Token) =>
   grants.length > 0 ? grants.every((grant) => administers(access, grant)) : administersAll(access)
 
 /** @throws FORBIDDEN without an admin grant on any base */
-export function demandAnyAdmin(scope: Scope): void {
+export function requireAnyAdmin(scope: Scope): void {
   const bases = scope.access.bases('admin')
   if (bases === '*' || bases.size > 0) return
   throw new DomainError('FORBIDDEN', 'Managing tokens needs "admin" on their bases.', {
@@ -35,7 +35,7 @@ export function demandAnyAdmin(scope: Scope): void {
 }
 
 /** @throws FORBIDDEN if the caller's own grants do not cover the grant */
-export function demandGrant(access: Access, grant: Grant): void {
+export function requireGrant(access: Access, grant: Grant): void {
   if (!access.covers(grant)) throw outside('', 'The token no longer has the grants that this request needs.')
 }
 

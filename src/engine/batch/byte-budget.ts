@@ -26,7 +26,7 @@ export function reserveBytes(room: ByteBudget, decided: readonly Decided[]): voi
  * Checks the request data against the budget before any look-up.
  * @throws VALIDATION_ERROR
  */
-export function demandRoom(most: number, operations: readonly RecordOperation[]): void {
+export function checkByteBudget(most: number, operations: readonly RecordOperation[]): void {
   let bytes = 0
   for (const operation of operations) {
     if (!('write' in operation)) continue

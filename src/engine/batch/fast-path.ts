@@ -4,7 +4,7 @@ import { hasUnique, variantFor } from '../indexes/index.ts'
 import { lensOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 import { listText, PART_CHARS } from './columns.ts'
-import { demandKnown } from './lock-all.ts'
+import { assertDefined } from './lock-all.ts'
 import type { DataOperation, RecordOperation } from './operation.ts'
 import { type Outcome, outcomeWith } from './outcome.ts'
 import type { Types } from './prepare.ts'
@@ -46,7 +46,7 @@ export async function upsertPlain(
   )
   if (rows.length < ids.length) return null
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return operations.map((operation) => outcomeOf(only.id, operation, demandKnown(byId.get(operation.id))))
+  return operations.map((operation) => outcomeOf(only.id, operation, assertDefined(byId.get(operation.id))))
 }
 
 /**

@@ -22,12 +22,12 @@ export async function lockAll(
   const held = openHeld()
   const byType = Map.groupBy(operations, ({ recordType }) => recordType)
   for (const recordType of [...byType.keys()].sort()) {
-    const ofType = demandKnown(byType.get(recordType))
+    const ofType = assertDefined(byType.get(recordType))
     const target = [baseId, recordType] as const
     const isBounded = lensOn(scope, baseId, recordType) !== undefined
     const revision = await lockRecords(scope, target, wantedBy(ofType, isBounded), held)
     if (revision !== types.get(recordType)?.revision) {
-      const { index } = demandKnown(ofType[0])
+      const { index } = assertDefined(ofType[0])
       types.set(recordType, await ofOperation(index, () => refreshType(scope, baseId, recordType)))
       refuse(await validateRecords(scope, ofType, types))
     }
@@ -81,7 +81,8 @@ function pairAfter(
 }
 
 /** Asserts an invariant that an earlier step established. */
-export function demandKnown<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('A batch lost sight of what it had made sure of')
+export function assertDefined<T>(value: T | undefined): T {
+  if (value === undefined)
+    throw new Error('Invariant violated: a value that an earlier step of the batch established is missing')
   return value
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import { linkOf, placed, readEnds } from '../records/links.ts'
-import { demandLink, type LinkWrite, linkText, writeLinks } from '../relationships/index.ts'
+import { checkLink, type LinkWrite, linkText, writeLinks } from '../relationships/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Failure } from './failures.ts'
 import { type DataOperation, type Id, isOfRecord, type OwnLink, type RecordOperation } from './operation.ts'
@@ -54,7 +54,7 @@ export async function validateOwnLinks(
       if (turnIsOver()) await nextTurn()
       const write = linkOf(link, { recordType, id: LATER }, end)
       const fault = faultOf(() => {
-        const type = demandLink(scope, baseId, write, types)
+        const type = checkLink(scope, baseId, write, types)
         if (write.data !== undefined) linkText(scope, type, write.data)
       })
       if (fault) failures.push({ index, error: placed(fault, n, link) as DomainError })

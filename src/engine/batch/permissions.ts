@@ -1,6 +1,6 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { type Access, demand, type Permission } from '../access/access.ts'
+import { type Access, type Permission, requirePermission } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { collect, type Failure, refuse } from './failures.ts'
@@ -41,20 +41,24 @@ function needsAt(fields: unknown, names: readonly string[], at: string): Need[] 
  * Checks the permissions of all operations.
  * @throws FORBIDDEN with each operation outside the grants
  */
-export async function demandAll(scope: Scope, baseId: string, raw: readonly unknown[]): Promise<void> {
+export async function requirePermissions(
+  scope: Scope,
+  baseId: string,
+  raw: readonly unknown[],
+): Promise<void> {
   const failures: Failure[] = []
   const access = rightsOf(scope)
   for (const [index, each] of raw.entries()) {
     if (turnIsOver()) await nextTurn()
     for (const { permission, recordType, path } of needsOf(each)) {
       if (access.allows(permission, baseId, recordType)) continue
-      collect(failures, index, () => demandAt(access, permission, baseId, recordType, path))
+      collect(failures, index, () => requireOperation(access, permission, baseId, recordType, path))
     }
   }
   refuse(failures)
 }
 
-function demandAt(
+function requireOperation(
   access: Access,
   permission: Permission,
   baseId: string,
@@ -62,7 +66,7 @@ function demandAt(
   path: string,
 ): void {
   try {
-    demand(access, permission, baseId, recordType)
+    requirePermission(access, permission, baseId, recordType)
   } catch (thrown) {
     const { code, message, details } = thrown as DomainError
     throw new DomainError(code, message, { details: details.map((detail) => ({ ...detail, path })) })

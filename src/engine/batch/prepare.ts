@@ -2,9 +2,9 @@ import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../configuration/relationship-types/index.ts'
-import { demandLink, linkText } from '../relationships/index.ts'
+import { checkLink, linkText } from '../relationships/index.ts'
 import { lensOn } from '../row-policy/apply.ts'
 import { hiddenNames } from '../row-policy/project-data.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -42,7 +42,7 @@ async function loadTypes(scope: WriteScope, baseId: string, operations: readonly
   const types: Types = new Map()
   const missing: Failure[] = []
   for (const [recordType, ofType] of Map.groupBy(operations, (operation) => operation.recordType)) {
-    const type = await demandType(scope, baseId, recordType).catch(typeNotFound)
+    const type = await requireType(scope, baseId, recordType).catch(typeNotFound)
     if (type instanceof DomainError) missing.push(...ofType.map(({ index }) => ({ index, error: type })))
     else types.set(recordType, type)
   }
@@ -111,7 +111,7 @@ async function validateLinks(
   const failures: Failure[] = await validateOwnLinks(scope, baseId, linking, types)
   for (const { index, link } of upserts) {
     if (turnIsOver()) await nextTurn()
-    collect(failures, index, () => linkText(scope, demandLink(scope, baseId, link, types), link.data))
+    collect(failures, index, () => linkText(scope, checkLink(scope, baseId, link, types), link.data))
   }
   return failures
 }

@@ -24,7 +24,7 @@ export function readConfiguration(raw: RawConfiguration): Unplaced<Configuration
 
 function readRecordType(raw: Raw<'upsert_record_type'>): Unplaced<ConfigurationOperation> {
   const { type, id, body = {}, on_invalid, migrate = false } = raw
-  demandSameId(id, body.id)
+  checkSameId(id, body.id)
   if (migrate && on_invalid) throw bothRepairs()
   const { json_schema, migration, expected_version, id: _id, sources: _sources, ...texts } = body
   const input = { ...texts, jsonSchema: json_schema }
@@ -34,7 +34,7 @@ function readRecordType(raw: Raw<'upsert_record_type'>): Unplaced<ConfigurationO
 
 function readRelationshipType(raw: Raw<'upsert_relationship_type'>): Unplaced<ConfigurationOperation> {
   const { type, id, body = {}, on_invalid = 'refuse' } = raw
-  demandSameId(id, body.id)
+  checkSameId(id, body.id)
   const { id: _id, expected_version, ...fields } = body
   const input = camelFields(fields)
   return { type, id, input, onInvalid: on_invalid, expected: expectedOf(expected_version) }
@@ -46,7 +46,7 @@ export const expectedOf = (version: number | undefined, claim: string | null = n
     ? { ...NO_EXPECTATION, claim }
     : { versions: [version], exists: true, absent: false, claim }
 
-function demandSameId(id: string, received: string | undefined): void {
+function checkSameId(id: string, received: string | undefined): void {
   if (received === undefined || received === id) return
   throw invalid({
     path: '/body/id',

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
-import { demandRecordId } from '../record-store/record.ts'
+import { checkRecordId } from '../record-store/record.ts'
 import { readLink } from '../relationships/index.ts'
 import type { Id, LinkOperation, Unplaced } from './operation.ts'
 import { expectedOf } from './read-configuration.ts'
@@ -17,7 +17,7 @@ const plain = (id: Id): string => (typeof id === 'string' ? id : LATER)
  */
 export function readLinkOperation(raw: Raw, names: Names): Unplaced<LinkOperation> {
   const idOf = (id: string | { $ref: string }) => {
-    if (typeof id === 'string') demandRecordId(id)
+    if (typeof id === 'string') checkRecordId(id)
     return names.resolve(id, '/id', LINK)
   }
   if (raw.type === 'delete_relationship')

@@ -7,7 +7,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { uuidv7 } from '../core/uuid.ts'
-import { dataText, demandRecordId, readPair } from '../record-store/record.ts'
+import { checkRecordId, dataText, readPair } from '../record-store/record.ts'
 import { collect, type Failure } from './failures.ts'
 import { readOwnLinks } from './nested-links.ts'
 import type { Operation, RecordOperation, Unplaced } from './operation.ts'
@@ -42,7 +42,7 @@ export async function readOperations(
  * Checks the list length before any item is read.
  * @throws VALIDATION_ERROR if it is not a list or too long
  */
-export function demandList(raw: unknown): readonly unknown[] {
+export function readList(raw: unknown): readonly unknown[] {
   if (Array.isArray(raw) && raw.length >= 1 && raw.length <= LIMITS.batchOperations) return raw
   throw invalid({
     path: '/operations',
@@ -53,7 +53,7 @@ export function demandList(raw: unknown): readonly unknown[] {
 }
 
 function readOperation(raw: unknown, index: number, names: Names, limits: Limits): Operation {
-  const type = demandType(raw)
+  const type = requireType(raw)
   const shaped = check(OPERATION_SHAPES[type], raw, inBody())
   return { ...readOne(shaped, names, limits), index, isNamed: false } as Operation
 }
@@ -65,7 +65,7 @@ function nameOperation(raw: unknown, index: number, names: Names): void {
   else if (typeof rel_type === 'string') names.define(name, index, LINK)
 }
 
-function demandType(raw: unknown): OperationName {
+function requireType(raw: unknown): OperationName {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw invalid({ path: '', code: 'type', message: 'An operation must be an object.', expected: 'object' })
   const { type } = raw as { type?: unknown }
@@ -100,7 +100,7 @@ function readRecordOperation(raw: RawRecord, names: Names, limits: Limits): Unpl
       received: recordType.slice(0, 70),
     })
   const idOf = (id: string | { $ref: string }) => {
-    if (typeof id === 'string') demandRecordId(id)
+    if (typeof id === 'string') checkRecordId(id)
     return names.resolve(id, '/id', recordOf(recordType))
   }
   switch (raw.type) {
@@ -119,7 +119,7 @@ function readRecordOperation(raw: RawRecord, names: Names, limits: Limits): Unpl
     }
     case 'create_record': {
       const { type, id } = raw
-      if (id !== undefined) demandRecordId(id)
+      if (id !== undefined) checkRecordId(id)
       return {
         type,
         recordType,

@@ -59,7 +59,7 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   }
   const id = idOf(operation.id)
   const there = held.isHidden(recordType, id) ? undefined : held.get(recordType, id)
-  const row = demandRow(there, operation.expected, () => recordNotFound(recordType, id))
+  const row = requireRow(there, operation.expected, () => recordNotFound(recordType, id))
   if (operation.type === 'delete_record') return { kind: 'delete', row }
   if (operation.type === 'cancel_record') return { kind: row.cancelled_at ? 'keep' : 'cancel', row }
   const { lens, recordBytes } = known
@@ -94,11 +94,11 @@ function put(
     }
   const isHidden = found !== undefined && held.isHidden(recordType, found.id)
   if (isHidden && !expected.versions) throw notReached(recordType)
-  const row = demandRow(isHidden ? undefined : found, expected, () => recordNotFound(recordType, id ?? ''))
+  const row = requireRow(isHidden ? undefined : found, expected, () => recordNotFound(recordType, id ?? ''))
   return { kind: 'update', row, write: wholeWrite(write, row, known) }
 }
 
-function demandRow(row: HeldRow | undefined, { versions }: Expectation, absent: () => DomainError): HeldRow {
+function requireRow(row: HeldRow | undefined, { versions }: Expectation, absent: () => DomainError): HeldRow {
   if (!row) throw absent()
   if (versions && !versions.includes(row.version)) throw versionMismatch(row.version, versions)
   return row

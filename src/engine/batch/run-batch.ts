@@ -1,10 +1,10 @@
 /** Batch: many operations in one transaction, ordered by their conflicts and written as sets. */
-import { demandSight } from '../access/access.ts'
+import { requireBaseAccess } from '../access/access.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
-import { demandRoom, openByteBudget } from './byte-budget.ts'
+import { checkByteBudget, openByteBudget } from './byte-budget.ts'
 import { type Failure, refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
 import { hasOwnLinks } from './nested-links.ts'
@@ -17,9 +17,9 @@ import {
   type Operation,
 } from './operation.ts'
 import type { Outcome } from './outcome.ts'
-import { demandAll } from './permissions.ts'
+import { requirePermissions } from './permissions.ts'
 import { type Prepared, prepare } from './prepare.ts'
-import { demandList, readOperations } from './read.ts'
+import { readList, readOperations } from './read.ts'
 import { runConfiguration } from './run-configuration.ts'
 import { runData } from './run-data.ts'
 
@@ -36,13 +36,13 @@ export async function runBatch(
   baseId: string,
   raw: unknown,
 ): Promise<{ data: Outcome[] }> {
-  demandSight(rightsOf(scope), baseId)
-  const list = demandList(raw)
-  await demandAll(scope, baseId, list)
+  requireBaseAccess(rightsOf(scope), baseId)
+  const list = readList(raw)
+  await requirePermissions(scope, baseId, list)
   const { operations, failures } = await readOperations(list, scope.limits)
   if (list.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
-  demandRoom(scope.limits.batchBytes, data.filter(isOfRecord))
+  checkByteBudget(scope.limits.batchBytes, data.filter(isOfRecord))
   const { types } = settle(await prepare(scope, baseId, data), failures)
   const done = await upsertPlain(scope, data, types)
   if (done) return { data: done }

@@ -1,7 +1,7 @@
 import { withPaths } from '../../foundation/errors.ts'
 import { put, remove } from '../configuration/lifecycle/index.ts'
-import { demandType, RECORD_TYPE } from '../configuration/record-types/index.ts'
-import { demandRelationshipType, RELATIONSHIP_TYPE } from '../configuration/relationship-types/index.ts'
+import { RECORD_TYPE, requireType } from '../configuration/record-types/index.ts'
+import { RELATIONSHIP_TYPE, requireRelationshipType } from '../configuration/relationship-types/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ofOperation } from './failures.ts'
 import type { ConfigurationOperation } from './operation.ts'
@@ -36,12 +36,12 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
       return doneBy(await put(RELATIONSHIP_TYPE, scope, baseId, id, input, { expected, onInvalid }))
     }
     case 'delete_record_type': {
-      const { version } = await demandType(scope, baseId, id)
+      const { version } = await requireType(scope, baseId, id)
       await remove(RECORD_TYPE, scope, baseId, id, { confirm: operation.confirm, expected })
       return { operation: 'deleted', version: version + 1 }
     }
     case 'delete_relationship_type': {
-      const { version } = await demandRelationshipType(scope, baseId, id)
+      const { version } = await requireRelationshipType(scope, baseId, id)
       await remove(RELATIONSHIP_TYPE, scope, baseId, id, { confirm: operation.confirm, expected })
       return { operation: 'deleted', version: version + 1 }
     }

@@ -9,7 +9,7 @@ import { type ByteBudget, reserveBytes } from './byte-budget.ts'
 import { samesOf, touchesOf } from './conflict-keys.ts'
 import { removeRecords } from './delete-records.ts'
 import { collect, type Failure, firstOf, refuse } from './failures.ts'
-import { demandKnown, lockAll } from './lock-all.ts'
+import { assertDefined, lockAll } from './lock-all.ts'
 import type { Held } from './locked-records.ts'
 import { hasOwnLinks, writeOwnLinks } from './nested-links.ts'
 import { type DataOperation, type Id, isOfRecord, type RecordOperation } from './operation.ts'
@@ -44,7 +44,7 @@ export async function runData(
   room: ByteBudget,
 ): Promise<void> {
   const held = await lockAll(scope, baseId, operations.filter(isOfRecord), types)
-  const idOf = (id: Id) => (typeof id === 'string' ? id : demandKnown(outcomes.get(id.ref)).id)
+  const idOf = (id: Id) => (typeof id === 'string' ? id : assertDefined(outcomes.get(id.ref)).id)
   const hasLinks = (await relationshipTypesOf(scope, baseId)).size > 0
   const failures: Failure[] = []
   const touches = operations.map((operation) => touchesOf(operation, hasLinks))
@@ -52,7 +52,7 @@ export async function runData(
     // After a failure, only earlier operations continue, so that the reported error is the first in batch
     // order.
     const due = wave
-      .map((position) => demandKnown(operations[position]))
+      .map((position) => assertDefined(operations[position]))
       .filter(({ index }) => index < firstOf(failures))
     for (const outcome of await runWave({ scope, baseId, types, held, idOf, failures, room }, due))
       outcomes.set(outcome.index, outcome)
@@ -75,12 +75,12 @@ async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcom
   if (ending.length > 0) outcomes.push(...(await removeRecords(scope, baseId, ending, held)))
   const staying = decided.filter((each): each is Staying => each.decision.kind !== 'delete')
   for (const [recordType, ofType] of byType(staying)) {
-    const type = demandKnown(types.get(recordType))
+    const type = assertDefined(types.get(recordType))
     const written = await writeRecords(scope, type, ofType, held)
     outcomes.push(...(await boundedOutcomes(scope, type, written)))
   }
   const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
-  const outcomeOf = (index: number) => demandKnown(written.get(index))
+  const outcomeOf = (index: number) => assertDefined(written.get(index))
   await keepClaims(run, staying, ({ operation }) => outcomeOf(operation.index))
   const linking = operations.filter(hasOwnLinks)
   if (linking.length > 0) {
@@ -128,7 +128,7 @@ async function decideAll(
   const knownOf = (recordType: string): Known => {
     const before = known.get(recordType)
     if (before) return before
-    const type = demandKnown(types.get(recordType))
+    const type = assertDefined(types.get(recordType))
     const opened = { scope, held, type, lens: lensOn(scope, baseId, recordType), recordBytes, idOf }
     known.set(recordType, opened)
     return opened

@@ -8,7 +8,7 @@ import {
   relationshipNotFound,
   writeLinks,
 } from '../relationships/index.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import { addLink } from '../write/deletion-summary.ts'
 import { checkVersion, type Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -68,7 +68,7 @@ export async function removeLinks(
   const due = operations.flatMap(({ index, type, expected }, n) => {
     const id = ids[n] ?? ''
     const row = byId.get(id)
-    const held = collect(failures, index, () => demandRemovable(scope, baseId, id, row, expected))
+    const held = collect(failures, index, () => checkRemovable(scope, baseId, id, row, expected))
     return held ? [{ index, type, id, held }] : []
   })
   const { taken } = scope
@@ -85,7 +85,7 @@ export async function removeLinks(
   })
 }
 
-function demandRemovable(
+function checkRemovable(
   scope: WriteScope,
   baseId: string,
   id: string,
@@ -94,7 +94,7 @@ function demandRemovable(
 ): RelationshipRow {
   if (!row) throw relationshipNotFound(id)
   for (const recordType of [row.source_record_type, row.target_record_type])
-    demandWithin(scope, 'write', baseId, recordType)
+    authorize(scope, 'write', baseId, recordType)
   checkVersion(expected, row.version, `relationship "${id}"`)
   return row
 }

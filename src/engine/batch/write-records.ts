@@ -8,7 +8,7 @@ import { redacted } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import { columnsOf, inParts } from './columns.ts'
 import { ofOperation } from './failures.ts'
-import { demandKnown } from './lock-all.ts'
+import { assertDefined } from './lock-all.ts'
 import type { Held, HeldRow } from './locked-records.ts'
 import type { Content } from './operation.ts'
 import { type Outcome, outcomeWith } from './outcome.ts'
@@ -105,7 +105,7 @@ function outcomeOf(
 /** The current record: the locked row, merged with the write and the returned columns. */
 function rowAfter(decision: Of<Written>, written: WrittenRow | undefined): HeldRow {
   if (decision.kind === 'create') {
-    const now = demandKnown(written)
+    const now = assertDefined(written)
     const made = { external_source: null, external_id: null, cancelled_at: null, valid: true }
     return { ...now, ...made, created_at: now.updated_at, ...contentOf(decision.write) }
   }

@@ -4,7 +4,7 @@ import type { WriteScope } from '../write/write.ts'
 import { deleteRows, unlinkType } from './delete-rows.ts'
 import { lockCascadeOfType } from './find-cascade.ts'
 import { limitLinks } from './limit-links.ts'
-import { demandTypeUnrestricted } from './restrict.ts'
+import { checkNoRestrict } from './restrict.ts'
 import { summarizeType } from './summarize.ts'
 
 // Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.
@@ -32,7 +32,7 @@ export async function clearLinksOfType(
   }
   const along = await lockCascadeOfType(tx, baseId, recordType)
   await limitLinks(tx, along)
-  await demandTypeUnrestricted(tx, { access, baseId }, recordType, along)
+  await checkNoRestrict(tx, { access, baseId }, recordType, along)
   await summarizeType(scope, baseId, recordType, along)
   told()
   const each = new Map(along.map(({ rowNo }) => [rowNo, rowNo]))

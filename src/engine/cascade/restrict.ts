@@ -73,7 +73,7 @@ export async function findRestricting(
  * Variant for the deletion of a type with all its records, and `along` of other types.
  * @throws CONFLICT
  */
-export async function demandTypeUnrestricted(
+export async function checkNoRestrict(
   tx: Db,
   { access, baseId }: Asking,
   recordType: string,

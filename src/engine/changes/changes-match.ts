@@ -1,7 +1,7 @@
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { demand } from '../access/access.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requirePermission } from '../access/access.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { read, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
 import { bindFilter } from '../filter/bind.ts'
@@ -26,10 +26,10 @@ export async function changesMatch(
   recordType: string,
   { filter, seqs }: MatchArgs,
 ): Promise<boolean> {
-  demand(scope.access, 'read', baseId, recordType)
+  requirePermission(scope.access, 'read', baseId, recordType)
   checkSeqs(seqs)
   const parsed = parseFilter(filter, '/filter')
-  const type = await demandType(scope, baseId, recordType)
+  const type = await requireType(scope, baseId, recordType)
   // Declared indexes cover only current records.
   const { parameters, target } = compileFor({ baseId, type: { ...type, indexes: [] }, sort: UNSORTED })
   const states = recordsAround({

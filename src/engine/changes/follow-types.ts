@@ -1,6 +1,6 @@
-import { demandSight } from '../access/access.ts'
+import { requireBaseAccess } from '../access/access.ts'
 import { holderOf, type Slot } from '../change-log/streams.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import { endpointsOf } from '../configuration/endpoints/load-endpoints.ts'
 import type { Scope } from '../core/scope.ts'
 
@@ -21,8 +21,8 @@ export async function followTypes(
   endpoint: string | null,
 ): Promise<AsyncIterableIterator<TypeChange>> {
   if (baseId !== null) {
-    demandSight(scope.access, baseId)
-    await demandBase(scope, baseId)
+    requireBaseAccess(scope.access, baseId)
+    await requireBase(scope, baseId)
   }
   const noteEndpoints = endpointNotices(scope, baseId, endpoint)
   return follow(

@@ -3,7 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import type { Change } from '../change-log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../change-log/read.ts'
 import { holderOf, type Slot } from '../change-log/streams.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
 
@@ -19,7 +19,7 @@ export async function followChanges(
 ): Promise<AsyncIterableIterator<Change>> {
   const reader = openReader(scope, baseId, args)
   const given = readAfter(args.after)
-  await demandBase(scope, baseId)
+  await requireBase(scope, baseId)
   const slot = scope.feed.openStream(holderOf(scope), baseId, scope.closed?.())
   try {
     const from = given ?? (await scope.feed.settled())

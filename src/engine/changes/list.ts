@@ -1,9 +1,9 @@
 import { invalid } from '../../foundation/errors.ts'
-import { demand, demandSight } from '../access/access.ts'
+import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import type { Change } from '../change-log/entry.ts'
 import { type ChangeFilterArgs, readChangeFilter } from '../change-log/filter.ts'
 import { type Reader, readFor } from '../change-log/read.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import { readPage } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 
@@ -34,7 +34,7 @@ export async function listChanges(
     reader,
     scope.answer.page(),
   )
-  if (changes.length === 0) await demandBase(scope, baseId)
+  if (changes.length === 0) await requireBase(scope, baseId)
   return { data: changes, hasMore, limit, nextAfter: next }
 }
 
@@ -43,8 +43,8 @@ export async function listChanges(
  * @throws FORBIDDEN, NOT_FOUND
  */
 export async function endOfChanges(scope: Scope, baseId: string): Promise<number> {
-  demandSight(scope.access, baseId)
-  await demandBase(scope, baseId)
+  requireBaseAccess(scope.access, baseId)
+  await requireBase(scope, baseId)
   return scope.feed.settled()
 }
 
@@ -53,8 +53,8 @@ export async function endOfChanges(scope: Scope, baseId: string): Promise<number
  * @throws FORBIDDEN without a grant on the base, or on the type of the filter
  */
 export function openReader(scope: Scope, baseId: string, args: ChangeFilterArgs): Reader {
-  demandSight(scope.access, baseId)
-  if (args.recordType) demand(scope.access, 'read', baseId, args.recordType)
+  requireBaseAccess(scope.access, baseId)
+  if (args.recordType) requirePermission(scope.access, 'read', baseId, args.recordType)
   return { access: scope.access, filter: readChangeFilter(args) }
 }
 

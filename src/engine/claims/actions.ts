@@ -1,5 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import { demand } from '../access/access.ts'
+import { requirePermission } from '../access/access.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { readLease } from './claim.ts'
@@ -70,7 +70,7 @@ async function change(
   more: readonly unknown[] = [],
 ): Promise<Changed> {
   const known = await findClaim(scope, baseId, id)
-  demand(scope.access, 'write', baseId, known.record_type)
+  requirePermission(scope.access, 'write', baseId, known.record_type)
   const isRepeated = how === COMPLETE && known.shown === 'completed' && known.token_id === scope.actor.tokenId
   if (isRepeated) return known
   const [row] = await scope.db.query<Changed>(how, [baseId, id, scope.actor.tokenId ?? '', ...more])

@@ -1,6 +1,6 @@
 /** Leases: rejects a write to a record that another worker has claimed. */
 import { DomainError } from '../../foundation/errors.ts'
-import { demand, demandSight } from '../access/access.ts'
+import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { LOCK } from '../record-store/read-statements.ts'
@@ -43,7 +43,7 @@ const FIND = statement(
  * @throws NOT_FOUND for an unknown claim and for one outside the grants alike
  */
 export async function findClaim(scope: Scope, baseId: string, id: string, at = '/id'): Promise<ClaimRow> {
-  demandSight(scope.access, baseId)
+  requireBaseAccess(scope.access, baseId)
   const [row] = await scope.db.query<ClaimRow>(FIND, [baseId, id])
   if (row && scope.access.allows('read', baseId, row.record_type)) return row
   throw new DomainError('NOT_FOUND', `There is no claim "${id.slice(0, 64)}".`, {
@@ -72,7 +72,7 @@ export async function refuseClaim(
   { at = '/id', on }: { at?: string; on?: Written } = {},
 ): Promise<never> {
   const row = await findClaim(scope, baseId, id, at)
-  demand(scope.access, 'write', baseId, row.record_type)
+  requirePermission(scope.access, 'write', baseId, row.record_type)
   if (on && (on.recordType !== row.record_type || on.id !== row.record_id))
     throw conflict(
       at,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { demand } from '../access/access.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requirePermission } from '../access/access.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { uuidv7 } from '../core/uuid.ts'
 import { shaped } from '../database/client.ts'
 import { bindFilter, bindSort } from '../filter/bind.ts'
@@ -48,7 +48,7 @@ export async function claimRecords(
   recordType: string,
   args: ClaimArgs,
 ): Promise<ClaimedRecords> {
-  demand(scope.access, 'write', baseId, recordType)
+  requirePermission(scope.access, 'write', baseId, recordType)
   const limit = within('limit', args.limit ?? 1, LIMITS.claimRecords)
   const filter =
     args.filter === undefined || args.filter === null ? null : parseFilter(args.filter, '/filter')
@@ -64,7 +64,7 @@ export async function claimRecords(
         : null,
     tokenId: scope.actor.tokenId ?? '',
   }
-  const type = await demandType(scope, baseId, recordType)
+  const type = await requireType(scope, baseId, recordType)
   const bound = { filter: filter && bindFilter(filter, type), sort: bindSort(order, type) }
   const room = scope.answer.room
   const picked = await scope.db.retry(() => pick(scope, { ...asked, ...bound, type }, limit, room))

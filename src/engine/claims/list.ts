@@ -1,5 +1,5 @@
-import { demandSight } from '../access/access.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBaseAccess } from '../access/access.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import { readNewest } from '../core/created-at-page.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import { read, type Scope } from '../core/scope.ts'
@@ -26,7 +26,7 @@ export async function listClaims(
   baseId: string,
   { status = null, ...args }: PageArgs & { status?: ClaimStatus | null | undefined },
 ): Promise<Page<Claim>> {
-  demandSight(scope.access, baseId)
+  requireBaseAccess(scope.access, baseId)
   const page = readNewest(scope, `claims ${status} of ${baseId}`, args)
   const parameters = new Parameters()
   const conditions = conditionsFor(scope, baseId, status, parameters)
@@ -41,7 +41,7 @@ export async function listClaims(
     read<Row>(scope, shaped(list.text), list.values),
     page.includeTotal ? countClaims(scope, baseId, status) : null,
   ])
-  if (rows.length === 0) await demandBase(scope, baseId)
+  if (rows.length === 0) await requireBase(scope, baseId)
   const claims = rows.map((row) => ({ ...toClaim(row, row.shown), createdAt: written(row.created_at) }))
   return page.of(claims, total)
 }

@@ -1,5 +1,5 @@
 import type { Column } from '../../contract/record-columns.ts'
-import { demandField, type FieldContext } from './operand.ts'
+import { checkField, type FieldContext } from './operand.ts'
 import type { Condition, Filter } from './parse.ts'
 
 declare const bound: unique symbol
@@ -19,20 +19,20 @@ type Term = { readonly field: { readonly kind: string }; readonly at: string }
  * @throws VALIDATION_ERROR for an unknown or hidden field
  */
 export function bindFilter<C extends string>(filter: Filter<C>, type: FieldContext): BoundFilter<C> {
-  demandFields(filter, type)
+  checkFields(filter, type)
   return filter as BoundFilter<C>
 }
 
-function demandFields<C extends string>(filter: Filter<C>, type: FieldContext): void {
-  if (filter.kind === 'condition') demandCondition(filter, type)
-  else if (filter.kind === 'not') demandFields(filter.of, type)
-  else for (const each of filter.of) demandFields(each, type)
+function checkFields<C extends string>(filter: Filter<C>, type: FieldContext): void {
+  if (filter.kind === 'condition') checkCondition(filter, type)
+  else if (filter.kind === 'not') checkFields(filter.of, type)
+  else for (const each of filter.of) checkFields(each, type)
 }
 
-function demandCondition<C extends string>({ field, op, at }: Condition<C>, type: FieldContext): void {
+function checkCondition<C extends string>({ field, op, at }: Condition<C>, type: FieldContext): void {
   // With hidden fields, a search of `data` covers the visible properties only.
   const isShownPart = op === 'search' && field.kind === 'data' && field.path.length === 0 && type.shown
-  if (field.kind === 'data' && !isShownPart) demandField(field, type, `${at}/field`)
+  if (field.kind === 'data' && !isShownPart) checkField(field, type, `${at}/field`)
 }
 
 /**
@@ -40,11 +40,11 @@ function demandCondition<C extends string>({ field, op, at }: Condition<C>, type
  * @throws VALIDATION_ERROR
  */
 export function bindSort<T extends Term>(sort: readonly T[], type: FieldContext): BoundSort<T> {
-  for (const { field, at } of sort) if (isData(field)) demandField(field, type, at)
+  for (const { field, at } of sort) if (isData(field)) checkField(field, type, at)
   return sort as BoundSort<T>
 }
 
-type DataField = Parameters<typeof demandField>[0]
+type DataField = Parameters<typeof checkField>[0]
 const isData = (field: { readonly kind: string }): field is DataField => field.kind === 'data'
 
 /**

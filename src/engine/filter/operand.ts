@@ -93,7 +93,7 @@ export function dataOperand(
  * Checks a path against the schema.
  * @throws VALIDATION_ERROR for a property that a closed schema excludes
  */
-export function demandField(
+export function checkField(
   field: Extract<Field, { kind: 'data' }>,
   { jsonSchema, shown }: FieldContext,
   at: string,

@@ -66,7 +66,7 @@ export function parseFilter(
       throw fault(here, 'type', 'A filter is {"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.')
     const group = (['and', 'or', 'not'] as const).find((name) => Object.hasOwn(node, name))
     if (!group) return readCondition(node, here, budget, fields)
-    demandOnly(node, [group], here)
+    checkKeys(node, [group], here)
     if (depth >= LIMITS.filterDepth)
       throw fault(
         here,
@@ -108,22 +108,22 @@ function readCondition(
       'too_many',
       `A filter can have at most ${LIMITS.filterConditions} conditions. Send fewer.`,
     )
-  demandOnly(node, ['field', 'op', 'value'], at)
+  checkKeys(node, ['field', 'op', 'value'], at)
   for (const key of ['field', 'op'])
     if (!Object.hasOwn(node, key)) throw fault(`${at}/${key}`, 'required', `A condition needs "${key}".`)
   const { op } = node
   if (!isOperator(op)) throw unknownOperator(op, at)
   const field = fields.read(node['field'], `${at}/field`)
-  demandOperator(field, op, fields, node['field'], at)
+  checkOperator(field, op, fields, node['field'], at)
   const value = checkValue(op, node, at)
-  if (op === 'like' || op === 'ilike') demandRoom(budget, String(value), at)
+  if (op === 'like' || op === 'ilike') checkPatternBudget(budget, String(value), at)
   return { kind: 'condition', name: String(node['field']), field, op, value, at }
 }
 
 /** Size limits of a filter. */
 type Budget = { conditions: number; patternChars: number }
 
-function demandRoom(budget: Budget, pattern: string, at: string): void {
+function checkPatternBudget(budget: Budget, pattern: string, at: string): void {
   budget.patternChars += pattern.length
   if (budget.patternChars <= LIMITS.filterPatternChars) return
   throw fault(
@@ -135,7 +135,7 @@ function demandRoom(budget: Budget, pattern: string, at: string): void {
 }
 
 /** A column has one type, so an operator of another type is a validation error. */
-function demandOperator(
+function checkOperator(
   field: Field<string>,
   op: Operator,
   { types }: Fields<string>,
@@ -161,7 +161,7 @@ function unknownOperator(op: unknown, at: string): DomainError {
   })
 }
 
-function demandOnly(node: Record<string, unknown>, allowed: readonly string[], at: string): void {
+function checkKeys(node: Record<string, unknown>, allowed: readonly string[], at: string): void {
   const unknown = Object.keys(node).find((key) => !allowed.includes(key))
   if (unknown === undefined) return
   const hint = nearest(unknown, allowed)

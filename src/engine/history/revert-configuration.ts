@@ -21,18 +21,18 @@ const STATE_BEFORE = statement(
 /** Options that a PUT or DELETE would require. */
 export type RevertOptions = { onInvalid: 'refuse' | 'allow'; confirm: string | null }
 
-/** Restores the state before the change. Calls `demandLast` under the lock. */
+/** Restores the state before the change. Calls `requireLastChange` under the lock. */
 export async function revertConfiguration(
   scope: WriteScope,
   kind: Kind,
   baseId: string,
   { id, operation, version, seq }: Change,
-  demandLast: () => Promise<void>,
+  requireLastChange: () => Promise<void>,
   { onInvalid, confirm }: RevertOptions,
 ): Promise<void> {
   rightsTo(kind).manage(scope, baseId, id)
   await lockConfiguration(scope, baseId)
-  await demandLast()
+  await requireLastChange()
   const expected = NO_EXPECTATION
   if (operation === 'create') return void (await remove(kind, scope, baseId, id, { confirm, expected }))
   const [before] = await scope.db.query<{ data: object | null }>(STATE_BEFORE, [baseId, kind.name, id, seq])

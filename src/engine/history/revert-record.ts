@@ -1,5 +1,5 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
-import { demand } from '../access/access.ts'
+import { requirePermission } from '../access/access.ts'
 import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
 import type { Change } from '../change-log/entry.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
@@ -61,20 +61,20 @@ const SET_BACK = writeStatement(
 )
 
 /**
- * Restores the record to the state before the change: deletes, undeletes or updates it. Calls `demandLast`
+ * Restores the record to the state before the change: deletes, undeletes or updates it. Calls `requireLastChange`
  * under the lock.
  */
 export async function revertRecord(
   scope: WriteScope,
   baseId: string,
   { recordType, id, operation, version }: Change,
-  demandLast: () => Promise<void>,
+  requireLastChange: () => Promise<void>,
 ): Promise<void> {
   const target: RecordKey = [baseId, recordType ?? '', id]
-  demand(scope.access, 'write', target[0], target[1])
+  requirePermission(scope.access, 'write', target[0], target[1])
   const type = await refreshType(scope, target[0], target[1])
   const [held] = await scope.db.query<{ data: unknown }>(LOCK, [...target])
-  await demandLast()
+  await requireLastChange()
   // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
   const [before] = operation === 'create' ? [] : await scope.db.query<Before>(BEFORE, [...target, upTo])

@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { demand } from '../access/access.ts'
+import { requirePermission } from '../access/access.ts'
 import type { Change } from '../change-log/entry.ts'
 import { statement } from '../database/client.ts'
 import { deleteRelationship, putRelationship, type RelationshipRow } from '../relationships/index.ts'
@@ -19,16 +19,16 @@ const BEFORE = statement(
 /** A link in its log entry. */
 type State = Omit<RelationshipRow, 'id' | 'version' | 'valid' | 'created_at' | 'updated_at'>
 
-/** Restores the link to the state before the change. Calls `demandLast` under the lock. */
+/** Restores the link to the state before the change. Calls `requireLastChange` under the lock. */
 export async function revertRelationship(
   scope: WriteScope,
   baseId: string,
   { id, operation, version, needs }: Change,
-  demandLast: () => Promise<void>,
+  requireLastChange: () => Promise<void>,
 ): Promise<void> {
-  for (const end of needs) demand(scope.access, 'write', baseId, end)
+  for (const end of needs) requirePermission(scope.access, 'write', baseId, end)
   const [held] = await scope.db.query<{ external_id: string | null }>(LOCK, [baseId, id])
-  await demandLast()
+  await requireLastChange()
   if (operation === 'create')
     return held && void (await deleteRelationship(scope, baseId, id, NO_EXPECTATION))
   // The entry of a deletion contains the deleted data.

@@ -1,10 +1,10 @@
 /** Reverts one change of a record, a relationship or configuration. */
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
-import { demandSight } from '../access/access.ts'
+import { requireBaseAccess } from '../access/access.ts'
 import { setCause } from '../change-log/columns.ts'
 import { type Change, mayRead } from '../change-log/entry.ts'
 import { readEntry } from '../change-log/read.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -42,22 +42,23 @@ export async function revertChange(
   seq: number,
   { force, ...options }: { force: boolean } & RevertOptions,
 ): Promise<Change> {
-  demandSight(scope.access, baseId)
+  requireBaseAccess(scope.access, baseId)
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const change = await findChange(within, baseId, seq)
     await setCause(tx, String(seq))
     let last = 0
-    const demandLast = async () => {
+    const requireLastChange = async () => {
       last = await lastOf(tx, baseId, change)
       if (last !== seq && !force) throw overtaken(seq, last)
     }
-    if (change.kind === 'record') await revertRecord(within, baseId, change, demandLast)
-    else if (change.kind === 'relationship') await revertRelationship(within, baseId, change, demandLast)
+    if (change.kind === 'record') await revertRecord(within, baseId, change, requireLastChange)
+    else if (change.kind === 'relationship')
+      await revertRelationship(within, baseId, change, requireLastChange)
     else {
       const kind = KINDS.find(({ name }) => name === change.kind)
       if (!kind) throw notRevertible(change)
-      await revertConfiguration(within, kind, baseId, change, demandLast, options)
+      await revertConfiguration(within, kind, baseId, change, requireLastChange, options)
     }
     const written = await lastOf(tx, baseId, change)
     const inverse = await readEntry(tx, baseId, written)
@@ -71,7 +72,7 @@ async function findChange(scope: WriteScope, baseId: string, seq: number): Promi
   const isSeq = Number.isSafeInteger(seq) && seq >= 1
   const change = isSeq ? await readEntry(scope.db, baseId, seq) : undefined
   if (change && mayRead(scope.access, baseId, change)) return change
-  await demandBase(scope, baseId)
+  await requireBase(scope, baseId)
   throw new DomainError('NOT_FOUND', `There is no change ${seq} in base "${baseId}".`, {
     details: [
       {

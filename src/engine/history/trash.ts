@@ -1,7 +1,7 @@
-import { demand, demandSight, namedTypes } from '../access/access.ts'
+import { namedTypes, requireBaseAccess, requirePermission } from '../access/access.ts'
 import type { Change } from '../change-log/entry.ts'
-import { demandBase } from '../configuration/bases/index.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireBase } from '../configuration/bases/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
@@ -65,11 +65,11 @@ const COUNT_TRASH = statement('count_trash', `SELECT count(*)::int AS total ${IN
  */
 export async function listTrash(scope: Scope, baseId: string, args: TrashArgs): Promise<Page<TrashedRecord>> {
   const { recordType = null } = args
-  if (recordType === null) demandSight(scope.access, baseId)
-  else demand(scope.access, 'read', baseId, recordType)
+  if (recordType === null) requireBaseAccess(scope.access, baseId)
+  else requirePermission(scope.access, 'read', baseId, recordType)
   const page = readPage(args)
-  if (recordType === null) await demandBase(scope, baseId)
-  else await demandType(scope, baseId, recordType)
+  if (recordType === null) await requireBase(scope, baseId)
+  else await requireType(scope, baseId, recordType)
   const types = recordType === null ? namedTypes(scope.access, 'read', baseId) : [recordType]
   const boundTo = ['trash', baseId, recordType, scope.access.grants]
   const start = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null

@@ -1,9 +1,9 @@
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { demand } from '../access/access.ts'
+import { requirePermission } from '../access/access.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import type { Change } from '../change-log/entry.ts'
 import { type LoggedState, recordDocument } from '../change-log/record-document.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
@@ -64,9 +64,9 @@ export async function listVersions(
   id: string,
   args: PageArgs,
 ): Promise<Page<RecordVersion>> {
-  demand(scope.access, 'read', baseId, recordType)
+  requirePermission(scope.access, 'read', baseId, recordType)
   const page = readPage(args)
-  await demandType(scope, baseId, recordType)
+  await requireType(scope, baseId, recordType)
   const target = [baseId, recordType, id]
   const boundTo = ['history', ...target, scope.access.grants]
   const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null

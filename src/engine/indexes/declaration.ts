@@ -66,7 +66,7 @@ function resolveField(
   at: string,
 ): IndexField {
   const field = parseField(name, at)
-  demandIndexable(kind, field, at)
+  checkIndexable(kind, field, at)
   if (kind === 'text' && direction === 'desc')
     throw invalid(fault(at, 'disagrees', 'A text index has no order. Leave "direction" out.'))
   if (field.kind === 'column') return { field: name, column: field.column, path: null, direction, zone: null }
@@ -77,7 +77,7 @@ function resolveField(
   return { field: name, column: null, path: field.path, direction, zone }
 }
 
-function demandIndexable(kind: IndexKind, field: Field, at: string): void {
+function checkIndexable(kind: IndexKind, field: Field, at: string): void {
   if (kind === 'text' && field.kind === 'column')
     throw invalid(
       fault(

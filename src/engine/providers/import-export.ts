@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { demand, demandSight } from '../access/access.ts'
+import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import { get, list, patch, put } from '../configuration/lifecycle/index.ts'
 import { RECORD_TYPE, type RecordType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
@@ -36,9 +36,9 @@ export async function importTools(
   name: string,
   tools: unknown,
 ): Promise<Imported> {
-  demandSight(scope.access, baseId)
+  requireBaseAccess(scope.access, baseId)
   const definitions = readTools(provider(name), tools, CHECKS)
-  for (const definition of definitions) demand(scope.access, 'manage', baseId, definition.name)
+  for (const definition of definitions) requirePermission(scope.access, 'manage', baseId, definition.name)
   return scope.db.transaction(async (tx) => {
     const data = []
     const refused: DomainError[] = []
@@ -164,7 +164,7 @@ export async function recordToolCall(
   recordType: string,
   native: unknown,
 ): Promise<ToolCallRecord> {
-  demand(scope.access, 'write', baseId, recordType)
+  requirePermission(scope.access, 'write', baseId, recordType)
   const codec = provider(name)
   const call = codec.readCall(native)
   requireCallName(codec, call, { id: recordType })

@@ -89,7 +89,7 @@ async function notThere(scope: Scope, target: RecordKey, moment: Moment, row?: R
  * Checks that the history since the time is complete.
  * @throws VALIDATION_ERROR when part of it is purged
  */
-export async function demandKept(scope: Scope, baseId: string, moment: Moment): Promise<void> {
+export async function requireCompleteHistory(scope: Scope, baseId: string, moment: Moment): Promise<void> {
   const from = await purgedUntil(scope, baseId, moment)
   if (from) throw invalid(purged(from))
 }

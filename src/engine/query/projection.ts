@@ -3,7 +3,7 @@ import { nearest } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type FieldPath, parseField } from '../compiled-types/field-path.ts'
-import { demandField, type FieldContext } from '../filter/operand.ts'
+import { checkField, type FieldContext } from '../filter/operand.ts'
 import type { RecordRowView } from '../record-store/record.ts'
 
 /** Field projection of a record: fields beside the data, and paths into it. */
@@ -61,8 +61,8 @@ function unknown(name: string, at: string) {
  * Rejects paths that a closed schema excludes, since every record would lack them.
  * @throws VALIDATION_ERROR
  */
-export function demandShowable({ paths }: Projection, type: FieldContext, at: string): void {
-  for (const path of paths) demandField({ kind: 'data', path }, type, at)
+export function checkProjectable({ paths }: Projection, type: FieldContext, at: string): void {
+  for (const path of paths) checkField({ kind: 'data', path }, type, at)
 }
 
 export const showsData = ({ names, paths }: Projection): boolean => names.has('data') || paths.length > 0

@@ -147,12 +147,12 @@ export function readPair({ externalId, externalSource }: PairInput): Pair | null
     })
   }
   const pair = { externalId, externalSource: externalSource ?? 'default' }
-  demandExternal(pair.externalId, '/external_id')
-  demandExternal(pair.externalSource, '/external_source')
+  checkExternal(pair.externalId, '/external_id')
+  checkExternal(pair.externalSource, '/external_source')
   return pair
 }
 
-function demandExternal(value: string, path: string): void {
+function checkExternal(value: string, path: string): void {
   if (value.length >= 1 && [...value].length <= LIMITS.externalIdChars && !hasControlCharacters(value)) return
   throw invalid({
     path,
@@ -161,7 +161,7 @@ function demandExternal(value: string, path: string): void {
   })
 }
 
-export function demandRecordId(id: string): void {
+export function checkRecordId(id: string): void {
   if (isRecordId(id)) return
   throw invalid({
     path: '/id',

@@ -1,7 +1,7 @@
 import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
 import { underClaim } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import { demandType, refreshType } from '../configuration/record-types/index.ts'
+import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import type { Db } from '../database/client.ts'
 import { tooManyWriters } from '../database/errors.ts'
@@ -13,7 +13,7 @@ import {
   recordNotFound,
   toRecord,
 } from '../record-store/record.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { onBounded } from './policy-write.ts'
@@ -93,8 +93,8 @@ export async function run(
   execute = once,
 ): Promise<Row | undefined> {
   const [baseId, recordType] = target
-  demandWithin(scope, 'write', baseId, recordType)
-  let type = await demandType(scope, baseId, recordType)
+  authorize(scope, 'write', baseId, recordType)
+  let type = await requireType(scope, baseId, recordType)
   const row = await scope.db.retry(async () => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const values = [...target, versions && [...versions], type.revision, ...authorship(scope)]

@@ -4,12 +4,12 @@ import { type CascadedRecord, lockCascade, rootsOf } from '../cascade/find-casca
 import { limitLinks } from '../cascade/limit-links.ts'
 import { findRestricting } from '../cascade/restrict.ts'
 import { summarizeRecords } from '../cascade/summarize.ts'
-import { demandType } from '../configuration/record-types/read.ts'
+import { requireType } from '../configuration/record-types/read.ts'
 import { authorship, type Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
 import { areWithin } from '../query/policy-read.ts'
 import { recordNotFound } from '../record-store/record.ts'
-import { demandWithin, lensOn } from '../row-policy/apply.ts'
+import { authorize, lensOn } from '../row-policy/apply.ts'
 import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
@@ -37,8 +37,8 @@ export async function deleteRecords(
   targets: readonly DeleteTarget[],
 ): Promise<DeletedRecord[]> {
   for (const type of new Set(targets.map(({ recordType }) => recordType))) {
-    demandWithin(scope, 'write', baseId, type)
-    await demandType(scope, baseId, type)
+    authorize(scope, 'write', baseId, type)
+    await requireType(scope, baseId, type)
   }
   return scope.db.transaction(async (tx) => {
     const rows = await findRows(tx, baseId, targets)
@@ -105,7 +105,7 @@ async function refuseOutsidePolicy(
     if (scope.access.allows('write', baseId, recordType)) continue
     const lens = lensOn(scope, baseId, recordType)
     if (!lens || !scope.lens.access.allows('write', baseId, recordType)) throw takesOthers()
-    const type = await demandType(scope, baseId, recordType)
+    const type = await requireType(scope, baseId, recordType)
     const ids = records.map(({ id }) => id)
     if (!(await areWithin(scope, lens, type, ids))) throw takesOthers()
   }

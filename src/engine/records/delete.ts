@@ -5,7 +5,7 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { type Db, statement } from '../database/client.ts'
 import { LEAVING, type WriteStatement, writeStatement } from '../indexes/index.ts'
 import { RECORD_COLUMNS, recordNotFound } from '../record-store/record.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -53,7 +53,7 @@ export async function deleteRecord(
   target: RecordKey,
   expected: Expectation,
 ): Promise<{ id: string; deleted: boolean }> {
-  demandWithin(scope, 'write', target[0], target[1])
+  authorize(scope, 'write', target[0], target[1])
   await whereBounded(scope, target, (bounded) =>
     underClaimToEnd(bounded, target, expected.claim, async (held) => {
       // An approved plan is always checked by the full path, with or without links.

@@ -3,7 +3,7 @@ import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type PairInput, type RecordItem, readPair } from '../record-store/record.ts'
 import { invalidId, type LinkEnd, type LinkWrite, writeLinks } from '../relationships/index.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 
 /** A link written together with a record: to or from another record, by id or by pair. */
@@ -30,7 +30,7 @@ export function readOwnLinks(
   links: readonly RecordLink[] | null | undefined,
 ): OwnLink[] | undefined {
   if (!links || links.length === 0) return undefined
-  for (const link of links) demandWithin(scope, 'write', baseId, link.recordType)
+  for (const link of links) authorize(scope, 'write', baseId, link.recordType)
   const ends = readEnds(links)
   return links.map((link, index) => ({ link, end: ends[index] as LinkEnd }))
 }

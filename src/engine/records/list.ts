@@ -1,6 +1,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import type { JsonRows } from '../../json/rows.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
@@ -11,12 +11,12 @@ import { compileFor } from '../query/compile-query.ts'
 import { adviseIndex } from '../query/index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from '../query/list-statement.ts'
 import { readQuestion } from '../query/parse-query.ts'
-import { demandKept } from '../query/point-in-time.ts'
-import { demandShowable, parseFields, showsData } from '../query/projection.ts'
+import { requireCompleteHistory } from '../query/point-in-time.ts'
+import { checkProjectable, parseFields, showsData } from '../query/projection.ts'
 import { expandsPast, parseExpand } from '../record-store/expansion.ts'
 import type { RecordItem } from '../record-store/record.ts'
 import { expandRecords } from '../related/index.ts'
-import { demandWithin, filterThrough, refuseThrough, typeThrough } from '../row-policy/apply.ts'
+import { authorize, filterThrough, refuseThrough, typeThrough } from '../row-policy/apply.ts'
 import { asItem, asRows, type ListedRow } from './serialize.ts'
 
 /** Arguments of a list of records. `filter` and `sort` are JSON as sent. */
@@ -50,17 +50,17 @@ export async function listRecords(
   recordType: string,
   args: ListArgs,
 ): Promise<RecordPage> {
-  const lens = demandWithin(scope, 'read', baseId, recordType)
+  const lens = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const { filter: asked, sort: order, projection, expand } = readArgs(args)
   if (args.asOf != null) refuseThrough(lens, recordType, 'A list as of a moment')
-  const type = typeThrough(lens, await demandType(scope, baseId, recordType))
+  const type = typeThrough(lens, await requireType(scope, baseId, recordType))
   const filter = filterThrough(lens, asked, type)
   const sort = bindSort(order, type)
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   // Past states may have properties that the current schema lacks. Under a field policy, hidden properties
   // count as missing.
-  if (projection && !moment && !lens) demandShowable(projection, type, '/fields')
+  if (projection && !moment && !lens) checkProjectable(projection, type, '/fields')
 
   const terms = sort.map(({ name, descending }) => [name, descending])
   const boundTo = [baseId, recordType, args.filter ?? null, terms, moment, scope.access.grants]
@@ -83,7 +83,7 @@ export async function listRecords(
   )
   const total = page.includeTotal ? (rows[0]?.total ?? (await countAll(scope, query))) : null
   const took = performance.now() - started
-  if (moment) await demandKept(scope, baseId, moment)
+  if (moment) await requireCompleteHistory(scope, baseId, moment)
   const found = toPage(rows, page, total, isCut)
   const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
   const keys = found.data.map(({ id }) => ({ recordType, id }))

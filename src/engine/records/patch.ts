@@ -3,7 +3,7 @@ import { checkJson } from '../../json/index.ts'
 import { applyOperations, type PatchOperation, readOperations } from '../../json/json-patch.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { keepClaim } from '../claims/claim-guard.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import type { TypeLens } from '../core/policy.ts'
 import { LOCK } from '../record-store/read-statements.ts'
 import {
@@ -15,8 +15,8 @@ import {
   readPair,
   recordNotFound,
 } from '../record-store/record.ts'
-import { demandWithin } from '../row-policy/apply.ts'
-import { demandShown } from '../row-policy/project-data.ts'
+import { authorize } from '../row-policy/apply.ts'
+import { checkVisible } from '../row-policy/project-data.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'
@@ -38,9 +38,9 @@ export async function patchRecord(
   patch: RecordPatch,
   expected: Expectation,
 ): Promise<RecordItem> {
-  const lens = demandWithin(scope, 'write', baseId, recordType)
+  const lens = authorize(scope, 'write', baseId, recordType)
   const operations = 'operations' in patch ? readOperations(patch.operations, MEMBERS) : null
-  const type = await demandType(scope, baseId, recordType)
+  const type = await requireType(scope, baseId, recordType)
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
@@ -72,7 +72,7 @@ export function mergeInto(
   maxBytes: number,
   lens?: TypeLens,
 ) {
-  demandShown(lens, merge.data)
+  checkVisible(lens, merge.data)
   return contentOf(row, merged(row, merge), maxBytes)
 }
 

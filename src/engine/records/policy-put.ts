@@ -1,10 +1,10 @@
 import { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import type { TypeLens } from '../core/policy.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
-import { demandShown, withDefaults } from '../row-policy/project-data.ts'
+import { checkVisible, withDefaults } from '../row-policy/project-data.ts'
 import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { lockTarget } from './lock-target.ts'
@@ -28,9 +28,9 @@ export async function putBounded(
   recordType: string,
   target: RecordWrite,
 ): Promise<RecordItem> {
-  demandShown(lens, target.data)
+  checkVisible(lens, target.data)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const type = await demandType(scope, baseId, recordType)
+    const type = await requireType(scope, baseId, recordType)
     const row = await holdTarget(scope, type, target)
     const done = await (row ? replaced(scope, lens, type, target, row) : made(scope, lens, type, target))
     if (done) return done

@@ -1,12 +1,12 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import type { TypeLens } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { areWithin, type BoundedType } from '../query/policy-read.ts'
 import { LOCK } from '../record-store/read-statements.ts'
 import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
 import { lensOn } from '../row-policy/apply.ts'
-import { demandShown, keepHidden, showData } from '../row-policy/project-data.ts'
+import { checkVisible, keepHidden, showData } from '../row-policy/project-data.ts'
 import { redacted } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { RecordWrite } from './upsert.ts'
@@ -39,7 +39,7 @@ export function wholeContent(
   maxBytes: number,
 ): Content {
   if (!lens?.shown) return content
-  demandShown(lens, content.data)
+  checkVisible(lens, content.data)
   const data = keepHidden(lens, row.data, content.data)
   return { pair: content.pair, data, text: dataText(data, maxBytes) }
 }
@@ -73,7 +73,7 @@ export async function whereBounded<T>(
 ): Promise<T> {
   const lens = lensOn(scope, baseId, recordType)
   if (!lens) return work(scope)
-  const type = await demandType(scope, baseId, recordType)
+  const type = await requireType(scope, baseId, recordType)
   return scope.db.statements(async (tx) => {
     const within = { ...scope, db: tx }
     const held = await tx.query(LOCK, [baseId, recordType, id])
@@ -96,7 +96,7 @@ export const onBounded = (
     const [baseId, recordType] = key
     const lens = lensOn(within, baseId, recordType)
     if (!lens) return work(within)
-    return boundedWrite(within, lens, await demandType(within, baseId, recordType), () => work(within))
+    return boundedWrite(within, lens, await requireType(within, baseId, recordType), () => work(within))
   })
 
 export const outOfBounds = () =>

@@ -1,16 +1,10 @@
 /** PUT and POST of one record: authorise, read, lock, write, add links, check the claim. */
 import { invalid } from '../../foundation/errors.ts'
 import { keepClaim } from '../claims/claim-guard.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { uuidv7 } from '../core/uuid.ts'
-import {
-  dataText,
-  demandRecordId,
-  type PairInput,
-  type RecordItem,
-  readPair,
-} from '../record-store/record.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { checkRecordId, dataText, type PairInput, type RecordItem, readPair } from '../record-store/record.ts'
+import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
@@ -77,7 +71,7 @@ async function put(
   named: Named,
   input: PutInput,
 ): Promise<RecordItem> {
-  const lens = demandWithin(scope, 'write', baseId, recordType)
+  const lens = authorize(scope, 'write', baseId, recordType)
   const target = readTarget(scope, named, input)
   const links = readOwnLinks(scope, baseId, input.relationships)
   const { claim, stated } = named.expected
@@ -94,7 +88,7 @@ async function put(
 }
 
 function readTarget(scope: WriteScope, { isByPair, ...named }: Named, input: PutInput): RecordWrite {
-  demandRecordId(named.id)
+  checkRecordId(named.id)
   const pair = readPair(input)
   if (isByPair && !pair)
     throw invalid({
@@ -114,7 +108,7 @@ async function lockStated(
 ): Promise<RecordWrite> {
   const { stated, versions } = target.expected
   if (!stated) return target
-  await demandType(scope, baseId, recordType)
+  await requireType(scope, baseId, recordType)
   const [row] = await lockTarget(scope.db, [baseId, recordType], target)
   compareReadOnly(recordType, row, stated)
   const version = row?.version ?? 0

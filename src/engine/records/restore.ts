@@ -1,8 +1,8 @@
 import { underClaim } from '../claims/claim-guard.ts'
-import { demandType, refreshType } from '../configuration/record-types/index.ts'
+import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { type RecordItem, toRecord } from '../record-store/record.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type RecordKey, uncancel } from './cancel.ts'
@@ -21,7 +21,7 @@ export async function restoreRecord(
   expected: Expectation,
 ): Promise<RecordItem> {
   const [baseId, recordType] = target
-  demandWithin(scope, 'write', baseId, recordType)
+  authorize(scope, 'write', baseId, recordType)
   return underClaim(scope, baseId, expected.claim, (within) =>
     // Under a policy the record must exist to be checked, so the trash is not searched.
     onBounded(within, target, (held) => restore(held, target, expected)),
@@ -30,7 +30,7 @@ export async function restoreRecord(
 
 async function restore(scope: WriteScope, target: RecordKey, expected: Expectation): Promise<RecordItem> {
   const [baseId, recordType] = target
-  let type = await demandType(scope, baseId, recordType)
+  let type = await requireType(scope, baseId, recordType)
   return scope.db.retry(async () => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const row = (await uncancel(scope, target, expected)) ?? (await undelete(scope, type, target, expected))

@@ -1,6 +1,6 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import { demandType, refreshType } from '../configuration/record-types/index.ts'
+import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { guardUnique, variantFor } from '../indexes/index.ts'
@@ -39,7 +39,7 @@ export async function upsert(
   recordType: string,
   target: RecordWrite,
 ): Promise<RecordItem> {
-  let type = await demandType(scope, baseId, recordType)
+  let type = await requireType(scope, baseId, recordType)
   return scope.db.retry(async () => {
     for (let tries = 0; tries < 50; tries++) {
       validate(scope, type, target.data)

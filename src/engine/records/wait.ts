@@ -3,7 +3,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { holderOf } from '../change-log/streams.ts'
 import type { Scope } from '../core/scope.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
 
 /** Arguments of a long poll for a non-empty page. `timeout` is in seconds. */
@@ -24,7 +24,7 @@ export async function waitForRecords(
   { timeout, ...args }: WaitArgs,
 ): Promise<RecordPage> {
   const { grants } = scope.access
-  demandWithin(scope, 'read', baseId, recordType)
+  authorize(scope, 'read', baseId, recordType)
   const seconds = readTimeout(timeout)
   const slot = scope.feed.openStream(holderOf(scope), baseId, scope.closed?.())
   const late = setTimeout(slot.end, seconds * 1000)

@@ -15,7 +15,7 @@ import { rightsOf } from '../row-policy/apply.ts'
  * readable name is an error. Errors thus do not reveal whether a hidden type exists.
  * @throws VALIDATION_ERROR
  */
-export async function demandRelationshipTypes(
+export async function requireRelationshipTypes(
   scope: Scope,
   baseId: string,
   names: readonly string[],

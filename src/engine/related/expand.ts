@@ -9,7 +9,7 @@ import type { ExpandStep, Expansion } from '../record-store/expansion.ts'
 import { type RecordRow, type RecordRowView, toView } from '../record-store/record.ts'
 import { toRelationshipView } from '../relationships/index.ts'
 import { rightsOf } from '../row-policy/apply.ts'
-import { demandRelationshipTypes } from './check-types.ts'
+import { requireRelationshipTypes } from './check-types.ts'
 import { linkOf } from './columns.ts'
 import { EXPAND, expandWithin } from './expand-statement.ts'
 import { type Reach, reachOf } from './policy-sql.ts'
@@ -42,7 +42,7 @@ export async function expandRecords(
   records: readonly Key[],
 ): Promise<Expansion[]> {
   const names = [...new Set(paths.flat().map(({ relType }) => relType))]
-  await demandRelationshipTypes(scope, baseId, names, '/expand')
+  await requireRelationshipTypes(scope, baseId, names, '/expand')
   const reach = await reachOf(scope, baseId)
   const tree = treeOf(paths)
   const roots = records.map((key) => openLists(key, tree, 1))

@@ -2,7 +2,7 @@ import { unknownName } from '../../contract/suggest.ts'
 import { type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { namedTypes } from '../access/access.ts'
-import { demandType } from '../configuration/record-types/index.ts'
+import { requireType } from '../configuration/record-types/index.ts'
 import { findType } from '../core/load-type.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { readPageRows, type Scope } from '../core/scope.ts'
@@ -12,8 +12,8 @@ import { readQuestion } from '../query/parse-query.ts'
 import { type Projection, parseFields, project } from '../query/projection.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord, toView } from '../record-store/record.ts'
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
-import { demandWithin, lensOn, rightsOf, typeThrough } from '../row-policy/apply.ts'
-import { demandRelationshipTypes } from './check-types.ts'
+import { authorize, lensOn, rightsOf, typeThrough } from '../row-policy/apply.ts'
+import { requireRelationshipTypes } from './check-types.ts'
 import { linkOf } from './columns.ts'
 import { reachOf, shownOfAll } from './policy-sql.ts'
 import { type Direction, type WalkQuery, walkStatement } from './traversal-sql.ts'
@@ -61,19 +61,19 @@ export async function relatedRecords(
   args: RelatedArgs,
 ): Promise<RelatedPage> {
   const { relType = null, direction, relatedType = null, fields } = args
-  demandWithin(scope, 'read', baseId, recordType)
-  if (relatedType !== null) demandWithin(scope, 'read', baseId, relatedType)
+  authorize(scope, 'read', baseId, recordType)
+  if (relatedType !== null) authorize(scope, 'read', baseId, relatedType)
   const page = readPage(args)
   const depth = readDepth(args.depth ?? 1)
   const { filter, sort } = readQuestion(args)
   const isSorted = (args.sort ?? null) !== null || sort.some(({ field }) => field.kind === 'score')
   const projection = fields ? parseFields(fields, '/fields') : null
-  await demandType(scope, baseId, recordType)
-  if (relType !== null) await demandRelationshipTypes(scope, baseId, [relType], '/rel_type')
+  await requireType(scope, baseId, recordType)
+  if (relType !== null) await requireRelationshipTypes(scope, baseId, [relType], '/rel_type')
   const type =
     relatedType === null
       ? { ...ANY_TYPE, shown: shownOfAll(scope) }
-      : await demandRelatedType(scope, baseId, relatedType)
+      : await requireRelatedType(scope, baseId, relatedType)
   const statement = walkStatement({
     ...page,
     ...{ baseId, recordType, id, relType, relatedType, depth, type },
@@ -114,7 +114,7 @@ function readDepth(depth: number): number {
  * Checks the type filter. An absent type is an invalid argument, not NOT_FOUND.
  * @throws VALIDATION_ERROR
  */
-async function demandRelatedType(scope: Scope, baseId: string, id: string): Promise<WalkQuery['type']> {
+async function requireRelatedType(scope: Scope, baseId: string, id: string): Promise<WalkQuery['type']> {
   const type = await findType(scope, baseId, id)
   if (type) return typeThrough(lensOn(scope, baseId, id), type)
   const readable = rightsOf(scope).types('read', baseId)

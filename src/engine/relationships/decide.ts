@@ -36,7 +36,7 @@ export function keysOf(link: LinkWrite, type: CompiledRelationshipType, found: P
  * @throws VALIDATION_ERROR when it would change the ends of a link; NOT_FOUND and CONFLICT by its
  * preconditions; CONFLICT when its id or pair is taken, or its type's cardinality allows no further link
  */
-export function demandRoom(
+export function checkCardinality(
   scope: Scope,
   baseId: string,
   link: LinkWrite,

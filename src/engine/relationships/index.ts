@@ -7,7 +7,7 @@ export {
   toRelationshipView,
 } from '../record-store/relationship.ts'
 export { isLinkWithin } from './ends-within.ts'
-export { demandLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
+export { checkLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
 export { listRelationships } from './list.ts'
 export { createRelationship, putRelationship, readLink } from './put.ts'
 export { getRelationship } from './read.ts'

@@ -3,8 +3,8 @@ import { type Detail, type DomainError, invalid } from '../../foundation/errors.
 import { type CompiledRelationshipType, isAmong } from '../compiled-types/compiled-relationship-type.ts'
 import { mayReadRelationships } from '../configuration/relationship-types/index.ts'
 import type { Scope } from '../core/scope.ts'
-import { dataText, demandRecordId, type Pair } from '../record-store/record.ts'
-import { demandWithin, rightsOf } from '../row-policy/apply.ts'
+import { checkRecordId, dataText, type Pair } from '../record-store/record.ts'
+import { authorize, rightsOf } from '../row-policy/apply.ts'
 import type { Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
@@ -40,14 +40,14 @@ export function linkText(scope: WriteScope, type: CompiledRelationshipType, data
  * Validates a link before any query.
  * @throws FORBIDDEN without `write` on both ends; VALIDATION_ERROR
  */
-export function demandLink(
+export function checkLink(
   scope: Scope,
   baseId: string,
   link: LinkWrite,
   types: ReadonlyMap<string, CompiledRelationshipType>,
 ): CompiledRelationshipType {
-  for (const { recordType } of [link.source, link.target]) demandWithin(scope, 'write', baseId, recordType)
-  if (link.id !== null) demandRecordId(link.id)
+  for (const { recordType } of [link.source, link.target]) authorize(scope, 'write', baseId, recordType)
+  if (link.id !== null) checkRecordId(link.id)
   const type = types.get(link.relType)
   if (!type || !mayReadRelationships(rightsOf(scope), type)) throw unknownType(scope, link.relType, types)
   const faults = [

@@ -1,5 +1,5 @@
-import { demandSight } from '../access/access.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBaseAccess } from '../access/access.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import { readableRelationshipTypes } from '../configuration/relationship-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
@@ -27,7 +27,7 @@ export async function listRelationships(
   baseId: string,
   args: RelationshipListArgs,
 ): Promise<Page<Relationship>> {
-  demandSight(scope.access, baseId)
+  requireBaseAccess(scope.access, baseId)
   const page = readPage(args)
   const filter = args.filter == null ? null : parseFilter(args.filter, '/filter', LINK_FIELDS)
   const sort = readSort(args.sort ?? NEWEST, '/sort', parseLinkField)
@@ -49,7 +49,7 @@ export async function listRelationships(
   }
   const statement = listStatement(query)
   const { rows, isCut } = await readPageRows<Row>(scope, shaped(statement.text), statement.values)
-  if (rows.length === 0) await demandBase(scope, baseId)
+  if (rows.length === 0) await requireBase(scope, baseId)
   const total = page.includeTotal ? await count(scope, query) : null
   const found = toPage(rows, page, total, isCut)
   const positionOf = (row: Row) => ({ id: row.id, values: sort.map((_, n) => row[`s${n}`] ?? null) })

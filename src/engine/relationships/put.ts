@@ -1,10 +1,10 @@
 import { isRecordId, isTypeId } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import { relationshipTypesOf } from '../configuration/relationship-types/index.ts'
 import { type PairInput, readPair } from '../record-store/record.ts'
 import type { Relationship } from '../record-store/relationship.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { invalidId, type LinkWrite } from './link.ts'
@@ -36,8 +36,8 @@ export async function putRelationship(
   expected: Expectation,
 ): Promise<Relationship> {
   const link = readLink(id, input)
-  for (const { recordType } of [link.source, link.target]) demandWithin(scope, 'write', baseId, recordType)
-  if ((await relationshipTypesOf(scope, baseId)).size === 0) await demandBase(scope, baseId)
+  for (const { recordType } of [link.source, link.target]) authorize(scope, 'write', baseId, recordType)
+  if ((await relationshipTypesOf(scope, baseId)).size === 0) await requireBase(scope, baseId)
   return scope.db.retry(async () => {
     const [outcome] = await writeLinks(scope, baseId, [{ ...link, expected }])
     if (outcome === undefined || outcome instanceof DomainError) throw outcome

@@ -1,5 +1,5 @@
-import { demandSight } from '../access/access.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBaseAccess } from '../access/access.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import {
@@ -23,17 +23,17 @@ const GET_LINK = statement(
  * outside the grants
  */
 export async function getRelationship(scope: Scope, baseId: string, id: string): Promise<Relationship> {
-  return toRelationship(await demandLinkRow(scope, baseId, id))
+  return toRelationship(await requireLinkRow(scope, baseId, id))
 }
 
 /**
  * Reads the row of a link that the token may see.
  * @throws as getRelationship
  */
-export async function demandLinkRow(scope: Scope, baseId: string, id: string): Promise<RelationshipRow> {
-  demandSight(rightsOf(scope), baseId)
+export async function requireLinkRow(scope: Scope, baseId: string, id: string): Promise<RelationshipRow> {
+  requireBaseAccess(rightsOf(scope), baseId)
   const [row] = await scope.db.query<RelationshipRow>(GET_LINK, [baseId, id])
   if (row && (await isLinkWithin(scope, baseId, row))) return row
-  await demandBase(scope, baseId)
+  await requireBase(scope, baseId)
   throw relationshipNotFound(id)
 }

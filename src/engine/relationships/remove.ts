@@ -1,15 +1,15 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { demandBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../configuration/bases/index.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { DELETE_LINKS } from '../record-store/relationship-statements.ts'
-import { demandWithin } from '../row-policy/apply.ts'
+import { authorize } from '../row-policy/apply.ts'
 import { checkVersion, type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { isLinkWithin } from './ends-within.ts'
 import type { LinkEnds } from './put.ts'
-import { demandLinkRow } from './read.ts'
+import { requireLinkRow } from './read.ts'
 
 /**
  * Deletes a link.
@@ -22,9 +22,9 @@ export async function deleteRelationship(
   expected: Expectation,
 ): Promise<{ id: string; deleted: boolean }> {
   for (let tries = 0; tries < 50; tries++) {
-    const row = await demandLinkRow(scope, baseId, id)
+    const row = await requireLinkRow(scope, baseId, id)
     for (const recordType of [row.source_record_type, row.target_record_type])
-      demandWithin(scope, 'write', baseId, recordType)
+      authorize(scope, 'write', baseId, recordType)
     checkVersion(expected, row.version, `relationship "${id}"`)
     const [gone] = await remove(scope, baseId, [id], row.version)
     if (gone) return { id, deleted: true }
@@ -50,7 +50,7 @@ export async function deleteLinkBetween(
   baseId: string,
   { relType, sourceRecordType, sourceId, targetRecordType, targetId }: LinkEnds,
 ): Promise<{ id: string; deleted: boolean }> {
-  for (const type of [sourceRecordType, targetRecordType]) demandWithin(scope, 'write', baseId, type)
+  for (const type of [sourceRecordType, targetRecordType]) authorize(scope, 'write', baseId, type)
   const ends = [relType, sourceRecordType, sourceId, targetRecordType, targetId]
   const [link] = await scope.db.query<{ id: string }>(FIND_BETWEEN, [baseId, ...ends])
   const named = {
@@ -61,7 +61,7 @@ export async function deleteLinkBetween(
   }
   if (link && (await isLinkWithin(scope, baseId, named)))
     return deleteRelationship(scope, baseId, link.id, NO_EXPECTATION)
-  await demandBase(scope, baseId)
+  await requireBase(scope, baseId)
   throw notLinked(relType)
 }
 

@@ -8,9 +8,9 @@ import type { Relationship } from '../record-store/relationship.ts'
 import { FIND_LINKS, type FoundLink } from '../record-store/relationship-statements.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { demandRoom, keysOf, type PlacedLink } from './decide.ts'
+import { checkCardinality, keysOf, type PlacedLink } from './decide.ts'
 import { hideEnds } from './ends-within.ts'
-import { demandLink, type LinkWrite, linkText } from './link.ts'
+import { checkLink, type LinkWrite, linkText } from './link.ts'
 import { missingEnds } from './missing-ends.ts'
 import { type DueLink, storeLinks } from './store-links.ts'
 
@@ -62,7 +62,7 @@ async function decideAll(
   for (const index of open) {
     if (turnIsOver()) await nextTurn()
     const link = links[index] as LinkWrite
-    const type = attempt(() => demandLink(scope, baseId, link, types))
+    const type = attempt(() => checkLink(scope, baseId, link, types))
     if (type instanceof DomainError) outcomes.set(index, type)
     else asked.push({ index, link, type })
   }
@@ -99,7 +99,7 @@ function decide(
   const isKept = link.data === undefined && found.held_id !== null
   const data = link.data !== undefined ? link.data : isKept ? found.held_data : {}
   const text = linkText(scope, type, data)
-  demandRoom(scope, baseId, link, type, found)
+  checkCardinality(scope, baseId, link, type, found)
   const { versions } = link.expected ?? NO_EXPECTATION
   const version = isKept || versions ? found.held_version : null
   return { index, link, type, found, data, text, version }

@@ -1,6 +1,6 @@
 /** Row policy: row-level security and field visibility of the types in a narrowed scope. */
 import { DomainError } from '../../foundation/errors.ts'
-import { type Access, demand, type Permission } from '../access/access.ts'
+import { type Access, type Permission, requirePermission } from '../access/access.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import type { TypeLens } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
@@ -19,13 +19,13 @@ export const lensOn = ({ lens }: Scope, baseId: string, recordType: string): Typ
  * Checks a permission on a type and returns its row policy, for code that enforces it.
  * @throws FORBIDDEN
  */
-export function demandWithin(
+export function authorize(
   scope: Scope,
   permission: Permission,
   baseId: string,
   recordType: string,
 ): TypeLens | undefined {
-  demand(rightsOf(scope), permission, baseId, recordType)
+  requirePermission(rightsOf(scope), permission, baseId, recordType)
   return lensOn(scope, baseId, recordType)
 }
 

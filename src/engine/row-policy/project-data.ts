@@ -32,7 +32,7 @@ export const withDefaults = ({ defaults }: TypeLens, written: unknown): Data => 
  * Checks that a write names visible properties only.
  * @throws VALIDATION_ERROR, the same for hidden and unknown properties
  */
-export function demandShown(lens: Shown | undefined, data: unknown): void {
+export function checkVisible(lens: Shown | undefined, data: unknown): void {
   const fault = lens && hiddenNames(lens, data)
   if (fault) throw fault
 }

@@ -1,7 +1,7 @@
 /** SQL endpoint: runs one read-only query of a user. */
 import { digest } from '../../contract/canonical-hash.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
-import { demandSight } from '../access/access.ts'
+import { requireBaseAccess } from '../access/access.ts'
 import { baseNotFound } from '../configuration/bases/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
@@ -23,7 +23,7 @@ export type SqlResult = {
  * VALIDATION_ERROR for anything but a pure read of granted data, RATE_LIMITED above the concurrency limit
  */
 export async function runSql(scope: Scope, baseId: string, input: SqlInput): Promise<SqlResult> {
-  demandSight(scope.access, baseId)
+  requireBaseAccess(scope.access, baseId)
   if (scope.sql.isolation() === 'off') throw switchedOff()
   const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
   const reach = reachOf(scope, baseId)

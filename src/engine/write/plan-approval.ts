@@ -69,11 +69,11 @@ export type Planning = {
    * Rolls back a deletion of several things without approval. Call it before commit.
    * @throws Planned
    */
-  demand(taken: DeletionSummary): void
+  checkApproval(taken: DeletionSummary): void
 }
 
 /** For dry runs, which need no approval. */
-export const UNASKED: Planning = { isApproved: false, demand: () => {} }
+export const UNASKED: Planning = { isApproved: false, checkApproval: () => {} }
 
 type Refusal = 'plan_expired' | 'plan_stale'
 
@@ -96,7 +96,7 @@ export function openPlanning(scope: Scope, request: () => string, token: string 
   const approval = token === null ? undefined : openPlan(scope, request(), token)
   return {
     isApproved: approval !== undefined,
-    demand(taken) {
+    checkApproval(taken) {
       if (!approval && !isMany(taken)) return
       const state = stateOf(taken)
       const refusal = approval && refusalOf(approval, state)

@@ -17,7 +17,7 @@ export function runPlanned<T>(
     if (!planning || ofWhole) return work({ ...scope, db: tx }, () => {})
     // Start with an empty summary on each run of the transaction.
     const taken = openSummary()
-    const told = () => planning.demand(taken)
+    const told = () => planning.checkApproval(taken)
     const done = await work({ ...scope, db: tx, taken }, told)
     told()
     return done

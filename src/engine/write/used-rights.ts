@@ -1,5 +1,5 @@
-import { type Access, demand, type Grant, type Permission } from '../access/access.ts'
-import { demandGrant } from '../authentication/may-manage.ts'
+import { type Access, type Grant, type Permission, requirePermission } from '../access/access.ts'
+import { requireGrant } from '../authentication/may-manage.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 
@@ -41,10 +41,10 @@ export function recordRights(scope: Scope): { scope: Scope; used(): UsedRight[] 
  * Checks each recorded right again.
  * @throws FORBIDDEN for the first that is missing now
  */
-export function demandUsed(scope: Scope, used: readonly UsedRight[]): void {
+export function requireRecordedRights(scope: Scope, used: readonly UsedRight[]): void {
   const access = rightsOf(scope)
   for (const right of used) {
-    if ('grant' in right) demandGrant(access, right.grant)
-    else demand(access, right.permission, right.base, right.recordType)
+    if ('grant' in right) requireGrant(access, right.grant)
+    else requirePermission(access, right.permission, right.base, right.recordType)
   }
 }

@@ -16,7 +16,7 @@ import type { DeletionPlan } from './deletion-plan.ts'
 import type { DeletionSummary } from './deletion-summary.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
 import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
-import { demandUsed, recordRights, type UsedRight } from './used-rights.ts'
+import { recordRights, requireRecordedRights, type UsedRight } from './used-rights.ts'
 
 /** Options common to all writes. */
 export type WriteOptions<T = object> = {
@@ -96,7 +96,7 @@ export async function write<T extends object>(
           run: (db) => work(writing(db)),
           store: (outcome) => keep(outcome, scope.requestId, rights?.used() ?? []),
           replay: (stored) => {
-            demandUsed(scope, stored.used ?? [])
+            requireRecordedRights(scope, stored.used ?? [])
             onReplay?.()
             return restore<T>(stored)
           },

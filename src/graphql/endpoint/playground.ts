@@ -8,7 +8,7 @@ import { PAGE_POLICY } from '../../http/pages.ts'
 import type { Charge } from '../../http/rate-limit.ts'
 import { SharedDocument } from '../../http/shared-document.ts'
 import { openEnded } from '../../http/sse.ts'
-import { demandSmall } from './text-limits.ts'
+import { checkTextSize } from './text-limits.ts'
 import type { openYoga } from './yoga.ts'
 
 type Options = {
@@ -52,7 +52,7 @@ export function playground(caller: CallerHooks, { visit, charge, sizes, graphqlC
           code: 'unknown_key',
           message: 'The URL takes no parameters. Send query, variables and operationName in the body.',
         })
-      demandSmall((request.body as { query?: unknown } | null | undefined)?.query)
+      checkTextSize((request.body as { query?: unknown } | null | undefined)?.query)
       // Restrict content negotiation to JSON and event streams. Subscriptions support only streams.
       const streams = request.headers.accept?.includes(EVENT_STREAM) ?? false
       request.raw.headers.accept = streams ? EVENT_STREAM : 'application/json'

@@ -5,7 +5,7 @@ import { LIMITS } from '../../foundation/limits.ts'
  * Limits the size and nesting of a GraphQL text before parsing, because the parser is recursive.
  * @throws VALIDATION_ERROR
  */
-export function demandSmall(text: unknown): void {
+export function checkTextSize(text: unknown): void {
   // Non-strings are rejected later, by the request parser.
   if (typeof text !== 'string') return
   if (Buffer.byteLength(text) > LIMITS.graphqlTextBytes)

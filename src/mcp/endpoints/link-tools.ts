@@ -76,7 +76,7 @@ export function batchTool(served: unknown): EndpointTool {
     call: (args, place, caller) => {
       const { operations } = args
       if (Array.isArray(operations))
-        for (const [i, each] of operations.entries()) demandOffered(each, i, offered)
+        for (const [i, each] of operations.entries()) checkOffered(each, i, offered)
       return bound.call(args, place, caller)
     },
   }
@@ -86,7 +86,7 @@ export function batchTool(served: unknown): EndpointTool {
  * Checks one batch operation against the offered ones. Malformed operations are left to the batch validation.
  * @throws FORBIDDEN
  */
-function demandOffered(raw: unknown, i: number, { records, relationships }: Batch): void {
+function checkOffered(raw: unknown, i: number, { records, relationships }: Batch): void {
   const { type, record_type, rel_type, relationships: links } = Object(raw) as Record<string, unknown>
   if (typeof type !== 'string') return
   const known = typeof rel_type === 'string' ? relationships : records

@@ -8,7 +8,7 @@ import { valuesOf } from '../../json/rows.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 import { acrossBases, foreignCursor } from '../resources/across-bases.ts'
-import { isOutOfSight } from '../resources/resources.ts'
+import { isNotVisible } from '../resources/resources.ts'
 import { clean, listed } from '../schema-projection/descriptions.ts'
 import { fillTemplate, type Prompt, type PromptArgument, readPrompt } from './prompt-record.ts'
 
@@ -58,7 +58,7 @@ export async function getPrompt(
   name: string,
   args: Readonly<Record<string, string>>,
 ) {
-  const { base, prompt } = await demandPrompt(session, name)
+  const { base, prompt } = await requirePrompt(session, name)
   checkArguments(name, prompt, args)
   const text = fillTemplate(prompt, args)
   if (text === undefined)
@@ -79,7 +79,7 @@ export async function findPrompt(
   return base !== undefined && prompt ? { base, prompt } : undefined
 }
 
-async function demandPrompt(
+async function requirePrompt(
   session: AddressSession,
   name: string,
 ): Promise<{ base: string; prompt: Prompt }> {
@@ -127,7 +127,7 @@ async function rowsOf(base: string, context: Context): Promise<Row[]> {
     const asked = { base, type: PROMPT_TYPE, filter: ACTIVE, limit: LIMITS.promptsOfBase }
     return valuesOf((await listRecords(asked, context)).records.rows) as Row[]
   } catch (thrown) {
-    if (isOutOfSight(thrown)) return []
+    if (isNotVisible(thrown)) return []
     throw thrown
   }
 }

@@ -17,7 +17,7 @@ const CAPABILITY = {
  * Checks that the client declares the capabilities that the questions need.
  * @throws MissingCapability naming all that are missing
  */
-export function demandCapabilities(questions: Questions, declared: Wire): void {
+export function requireCapabilities(questions: Questions, declared: Wire): void {
   const needed = Object.values(questions).map(({ method }) => CAPABILITY[method])
   const missing = needed.filter((name) => !isDeclared(name, declared[name]))
   if (missing.length > 0) throw new MissingCapability(Object.fromEntries(missing.map((name) => [name, {}])))

@@ -140,7 +140,7 @@ export type Provider = {
      * Checks that the session may subscribe, without opening a stream.
      * @throws InvalidParams, DomainError
      */
-    demandFollow(session: AddressSession, uri: string): Promise<void>
+    checkSubscribable(session: AddressSession, uri: string): Promise<void>
   }
   readonly prompts?: {
     list(session: AddressSession, cursor?: string): Promise<Page<'prompts'>>

@@ -109,7 +109,7 @@ export function listTemplates({ base, context }: AddressSession, cursor?: string
  * filter
  */
 export async function readResource(session: AddressSession, uri: string) {
-  const name = demandResource(session, uri)
+  const name = requireResource(session, uri)
   const body = await bodyOf(name, session).catch((thrown: unknown) => {
     throw asFault(thrown, uri)
   })
@@ -142,7 +142,7 @@ async function bodyOf(name: ResourceName, { context }: AddressSession): Promise<
  * Parses a URI and checks that this address serves it.
  * @throws ResourceNotFound
  */
-export function demandResource(session: AddressSession, uri: string): ResourceName {
+export function requireResource(session: AddressSession, uri: string): ResourceName {
   const name = parseResourceUri(uri)
   if (!name || !isServed(session, name.base)) throw new ResourceNotFound(uri)
   return name
@@ -154,10 +154,10 @@ export const isServed = (session: AddressSession, base: string): boolean =>
 
 /** Maps a read failure to a protocol error. Forbidden resources appear as missing. */
 export const asFault = (thrown: unknown, uri: string): unknown =>
-  isOutOfSight(thrown) ? new ResourceNotFound(uri) : asFaultOfParams(thrown)
+  isNotVisible(thrown) ? new ResourceNotFound(uri) : asFaultOfParams(thrown)
 
 /** Whether the error is NOT_FOUND or FORBIDDEN. */
-export const isOutOfSight = (thrown: unknown): boolean =>
+export const isNotVisible = (thrown: unknown): boolean =>
   thrown instanceof DomainError && (thrown.code === 'NOT_FOUND' || thrown.code === 'FORBIDDEN')
 
 /** Maps VALIDATION_ERROR to InvalidParams with the message of its first detail. */

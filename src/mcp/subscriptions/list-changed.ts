@@ -4,7 +4,7 @@ import { isAtEndpoint } from '../endpoints/endpoint.ts'
 import { PROMPT_TYPE } from '../prompts/prompts.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import type { Changed, Watch } from '../protocol/provider.ts'
-import { isOutOfSight } from '../resources/resources.ts'
+import { isNotVisible } from '../resources/resources.ts'
 import { followResource } from './base-changes.ts'
 import { openFollows } from './resource-subscriptions.ts'
 
@@ -63,7 +63,7 @@ function followPrompts({ base, context }: AddressSession, tell: () => void, over
       await findType(asked, context)
       return true
     } catch (thrown) {
-      if (isOutOfSight(thrown)) return false
+      if (isNotVisible(thrown)) return false
       throw thrown
     }
   }

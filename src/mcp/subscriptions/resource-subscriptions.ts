@@ -3,7 +3,7 @@ import { compile } from '../../graphql/execute.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import type { ResourceName } from '../protocol/resource-uri.ts'
 import { filterOf, listQueryOf } from '../resources/record-lists.ts'
-import { asFault, demandResource } from '../resources/resources.ts'
+import { asFault, requireResource } from '../resources/resources.ts'
 import { type Followed, followResource } from './base-changes.ts'
 
 const findType = compile(
@@ -83,13 +83,13 @@ export function openFollows(session: AddressSession, tell: (uri: string) => void
  * Checks that the session may subscribe.
  * @throws ResourceNotFound, InvalidParams like a read
  */
-export async function demandFollow(session: AddressSession, uri: string): Promise<void> {
+export async function checkSubscribable(session: AddressSession, uri: string): Promise<void> {
   await readFollowed(session, uri)
 }
 
 /** Parses the URI and reads the resource to check access. A page of a list subscribes to the whole list. */
 async function readFollowed(session: AddressSession, uri: string): Promise<Followed> {
-  const name = demandResource(session, uri)
+  const name = requireResource(session, uri)
   try {
     return await find(name, session)
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Context, demandNeed, type Permission } from '../../graphql/context.ts'
+import { type Context, type Permission, requireNeed } from '../../graphql/context.ts'
 import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
@@ -44,7 +44,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(args, session, caller) {
       const { base, context } = session
-      demandFirst(args, base, spec.permissionOf?.(args) ?? spec.permission, context)
+      requireAccess(args, base, spec.permissionOf?.(args) ?? spec.permission, context)
       const shape = base === null ? withBaseId : spec.input
       const { args: own, stated } = spec.takesEchoes ? takeEchoes(args) : { args }
       const plain = readArguments(own, shape, base === null ? anywhere : inBase)
@@ -75,7 +75,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
 }
 
 /** Checks permissions before arguments, so that 403 precedes 400. The engine checks again. */
-function demandFirst(
+function requireAccess(
   args: Record<string, unknown>,
   base: string | null,
   permission: Permission,
@@ -85,7 +85,7 @@ function demandFirst(
   const at = base ?? base_id
   if (typeof at !== 'string') return
   const ofType = typeof record_type === 'string'
-  demandNeed(context, ofType ? { permission, base: at, recordType: record_type } : { sight: at })
+  requireNeed(context, ofType ? { permission, base: at, recordType: record_type } : { baseAccess: at })
 }
 
 /** Argument of all read tools: maximum tokens of the result; 4,000 by default. */

@@ -70,10 +70,10 @@ export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
   path: `/:base_id/${string}`,
   spec: Spec<B, Q>,
 ): Route[] {
-  demandVariables(spec.get, ['base', 'id', 'version'])
-  demandVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
-  if (spec.patch) demandVariables(spec.patch, ['base', 'id', 'input', 'expectedVersions', 'mustExist'])
-  demandVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
+  assertVariables(spec.get, ['base', 'id', 'version'])
+  assertVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
+  if (spec.patch) assertVariables(spec.patch, ['base', 'id', 'input', 'expectedVersions', 'mustExist'])
+  assertVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
   return rowsOf(path, spec as unknown as Spec<z.ZodObject, z.ZodObject>)
 }
 
@@ -241,7 +241,7 @@ export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObj
 /**
  * Checks at startup that the document declares all variables, because undeclared ones are silently dropped.
  */
-function demandVariables(document: DocumentNode, names: readonly string[]): void {
+function assertVariables(document: DocumentNode, names: readonly string[]): void {
   const declared = document.definitions.flatMap((part) =>
     part.kind === Kind.OPERATION_DEFINITION
       ? (part.variableDefinitions ?? []).map(({ variable }) => variable.name.value)

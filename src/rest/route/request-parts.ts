@@ -32,7 +32,7 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
   const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE
   const shape = spec.bodyOf?.(mediaType) ?? spec.body
   const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
-  demandSameId(params, body)
+  checkSameId(params, body)
   const conditions = readConditions(request, spec.versioned === true && writes, body)
   return { params, query, body, mediaType, conditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
 }
@@ -51,7 +51,7 @@ function refuseBody(body: unknown): undefined {
 }
 
 /** The body may repeat the id of the path, but not differ from it. */
-function demandSameId(params: unknown, body: unknown): void {
+function checkSameId(params: unknown, body: unknown): void {
   const { id } = params as { id?: unknown }
   const { id: sent = id } = (body ?? {}) as { id?: unknown }
   if (id === undefined || sent === id) return

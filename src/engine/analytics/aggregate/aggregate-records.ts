@@ -1,5 +1,5 @@
 /** Aggregation: GROUP BY, functions and HAVING over the records of a type. */
-import { demandType } from '../../configuration/record-types/index.ts'
+import { requireType } from '../../configuration/record-types/index.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
 import { shaped } from '../../database/client.ts'
@@ -10,7 +10,7 @@ import { compileFor } from '../../query/compile-query.ts'
 import { all } from '../../query/list-statement.ts'
 import { chooseWay, recordSource } from '../../query/record-source.ts'
 import { UNSORTED } from '../../query/sort.ts'
-import { demandWithin, filterThrough, typeThrough } from '../../row-policy/apply.ts'
+import { authorize, filterThrough, typeThrough } from '../../row-policy/apply.ts'
 import { readAggregate } from './input.ts'
 import type { AggregateArgs } from './query.ts'
 import type { Branch } from './source.ts'
@@ -26,10 +26,10 @@ export async function aggregateRecords(
   recordType: string,
   args: AggregateArgs & PageArgs,
 ): Promise<AggregatePage> {
-  const lens = demandWithin(scope, 'read', baseId, recordType)
+  const lens = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const query = readAggregate(args, false)
-  const type = typeThrough(lens, await demandType(scope, baseId, recordType))
+  const type = typeThrough(lens, await requireType(scope, baseId, recordType))
   const parameters = new Parameters()
   const plan = planAggregate(query, [type])
   const branch = branchOf(type, filterThrough(lens, query.filter, type), parameters)

@@ -15,11 +15,11 @@ import type { AggregateArgs, AggregateField, AggregateQuery, Aggregation, GroupK
 export function readAggregate(args: AggregateArgs, acrossBases: boolean): AggregateQuery {
   const read = (name: string, at: string): AggregateField => {
     if (acrossBases && name === 'base_id') return { kind: 'base' }
-    return demandOneValue(parseField(name, at), at)
+    return checkOneValue(parseField(name, at), at)
   }
   const aggregations = readAggregations(args.aggregations, read)
   const groups = readGroups(args.groupBy ?? [], read)
-  const names = demandDistinct([...groups, ...aggregations])
+  const names = checkDistinct([...groups, ...aggregations])
   const readName = nameReader(names)
   const isGiven = (value: unknown) => value !== undefined && value !== null
   return {
@@ -56,12 +56,12 @@ function readGroups(raw: unknown, read: ReadField): GroupKey[] {
       return { field: read(term, at), interval: null, name: term, at, fieldAt: at }
     const { field, interval = null, alias = field } = term
     const of = read(field, `${at}/field`)
-    if (interval !== null) demandTimes(of, `${at}/interval`)
+    if (interval !== null) checkTimes(of, `${at}/interval`)
     return { field: of, interval, name: alias, at, fieldAt: `${at}/field` }
   })
 }
 
-function demandOneValue(field: Field, at: string): Field {
+function checkOneValue(field: Field, at: string): Field {
   if (field.kind === 'column' || !field.path.includes(null)) return field
   throw invalid({
     path: at,
@@ -71,7 +71,7 @@ function demandOneValue(field: Field, at: string): Field {
   })
 }
 
-function demandTimes(field: AggregateField, at: string): void {
+function checkTimes(field: AggregateField, at: string): void {
   if (field.kind === 'data') return
   if (field.kind === 'column' && (field.column === 'created_at' || field.column === 'updated_at')) return
   throw invalid({
@@ -86,7 +86,7 @@ function demandTimes(field: AggregateField, at: string): void {
  * The output column names.
  * @throws VALIDATION_ERROR for a duplicate
  */
-function demandDistinct(columns: readonly { name: string; at: string }[]): string[] {
+function checkDistinct(columns: readonly { name: string; at: string }[]): string[] {
   const names = new Set<string>()
   for (const { name, at } of columns) {
     if (names.has(name))

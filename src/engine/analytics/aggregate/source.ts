@@ -1,4 +1,4 @@
-import { columnOperand, demandField, type FieldContext, valueAt, zoneOf } from '../../filter/operand.ts'
+import { checkField, columnOperand, type FieldContext, valueAt, zoneOf } from '../../filter/operand.ts'
 import type { Parameters } from '../../filter/parameters.ts'
 import type { AggregateField, Interval } from './query.ts'
 
@@ -50,7 +50,7 @@ export class Source {
 function rawValue(field: AggregateField, type: FieldContext, parameters: Parameters, at: string): string {
   if (field.kind === 'base') return 'r.base_id'
   if (field.kind === 'column') return columnOperand(field.column, type).sql
-  demandField(field, type, at)
+  checkField(field, type, at)
   return valueAt(field.path, parameters)
 }
 

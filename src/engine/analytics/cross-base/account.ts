@@ -7,7 +7,7 @@ const ACCOUNT_ID = 'default'
  * Checks the account id.
  * @throws NOT_FOUND for another account
  */
-export function demandAccount(id: string): void {
+export function requireAccount(id: string): void {
   if (id === ACCOUNT_ID) return
   throw new DomainError('NOT_FOUND', `There is no account "${id.slice(0, 64)}".`, {
     details: [

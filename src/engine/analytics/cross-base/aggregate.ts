@@ -6,7 +6,7 @@ import { type AggregatePage, type GroupRow, toGroups } from '../aggregate/aggreg
 import { readAggregate } from '../aggregate/input.ts'
 import type { AggregateArgs } from '../aggregate/query.ts'
 import { aggregateStatement, planAggregate } from '../aggregate/statement.ts'
-import { demandAccount } from './account.ts'
+import { requireAccount } from './account.ts'
 import { findBases, namedBases } from './bases.ts'
 import { conditions } from './list-statement.ts'
 import {
@@ -31,7 +31,7 @@ export type CrossAggregateArgs = AggregateArgs &
 export async function aggregateAcrossBases(scope: Scope, args: CrossAggregateArgs): Promise<AggregatePage> {
   const { account, recordType } = args
   const named = namedBases(scope, args.bases, recordType)
-  demandAccount(account)
+  requireAccount(account)
   const page = readPage(args)
   const query = readAggregate(args, true)
   const { filter, groups, aggregations } = query

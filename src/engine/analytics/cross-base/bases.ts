@@ -1,6 +1,6 @@
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { demand } from '../../access/access.ts'
+import { requirePermission } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 
@@ -30,7 +30,7 @@ export function namedBases(
   recordType: string,
 ): readonly string[] | '*' {
   const names = [...new Set(bases)]
-  for (const name of names) if (name !== ALL) demand(scope.access, 'read', name, recordType)
+  for (const name of names) if (name !== ALL) requirePermission(scope.access, 'read', name, recordType)
   if (names.length === 0)
     throw fault('out_of_range', 'Name at least one base, or all that the token may read: ["*"].')
   if (names.length > LIMITS.queriedBases) throw tooMany()

@@ -5,7 +5,7 @@ import { shaped } from '../../database/client.ts'
 import { readQuestion } from '../../query/parse-query.ts'
 import { type Projection, parseFields, project } from '../../query/projection.ts'
 import { type RecordRow, toView } from '../../record-store/record.ts'
-import { demandAccount } from './account.ts'
+import { requireAccount } from './account.ts'
 import { findBases, namedBases } from './bases.ts'
 import { type CrossQuery, crossCountStatement, crossListStatement, mergeForList } from './list-statement.ts'
 import { type NamedPath, openTypes, pathsOf, sharedTypes } from './types.ts'
@@ -31,7 +31,7 @@ type Row = RecordRow & { base_id: string; score: number | null }
 export async function listAcrossBases(scope: Scope, args: CrossListArgs): Promise<Page<object>> {
   const { account, recordType } = args
   const named = namedBases(scope, args.bases, recordType)
-  demandAccount(account)
+  requireAccount(account)
   const page = readPage(args)
   const { filter, sort, projection } = readArgs(args)
   const types = await sharedTypes(scope, await findBases(scope, named, recordType), recordType)

@@ -2,7 +2,7 @@ import { invalid } from '../../../foundation/errors.ts'
 import type { FieldPath } from '../../compiled-types/field-path.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
-import { demandField, type FieldContext } from '../../filter/operand.ts'
+import { checkField, type FieldContext } from '../../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
 import type { Condition, Filter } from '../../filter/parse.ts'
 import { fieldExists } from '../../json-schema/index.ts'
@@ -67,7 +67,7 @@ export function openTypes(types: SharedTypes, paths: readonly NamedPath[]): Shar
   const [first, ...rest] = types
   for (const named of paths)
     if (!types.some((type) => has(type, named)))
-      demandField({ kind: 'data', path: named.path }, first, named.at)
+      checkField({ kind: 'data', path: named.path }, first, named.at)
   const open = (type: SharedType) => (paths.every((named) => has(type, named)) ? type : opened(type))
   return [open(first), ...rest.map(open)]
 }

@@ -1,9 +1,9 @@
 /** Data profile of a type: sampled values, counts and example queries. */
 import { LRUCache } from 'lru-cache'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
-import { demand } from '../../access/access.ts'
+import { requirePermission } from '../../access/access.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
-import { demandType } from '../../configuration/record-types/index.ts'
+import { requireType } from '../../configuration/record-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Db } from '../../database/client.ts'
 import { zoneOf } from '../../filter/operand.ts'
@@ -49,8 +49,8 @@ const known = new LRUCache<CompiledType, Promise<Kept>>({ max: BOUNDS.cached, tt
  * @throws FORBIDDEN outside the grants; NOT_FOUND without base or type
  */
 export async function profileRecordType(scope: Scope, baseId: string, id: string): Promise<TypeProfile> {
-  demand(scope.access, 'read', baseId, id)
-  const type = await demandType(scope, baseId, id)
+  requirePermission(scope.access, 'read', baseId, id)
+  const type = await requireType(scope, baseId, id)
   const [kept, relationships] = await Promise.all([
     keptProfile(scope.db, type),
     profileRelationships(scope, baseId, id),

@@ -55,7 +55,7 @@ export const LOCK_BASE_ID = statement(
 const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE id = $1')
 
 /** @throws NOT_FOUND when the base is absent */
-export async function demandBase(scope: Scope, id: string): Promise<void> {
+export async function requireBase(scope: Scope, id: string): Promise<void> {
   if ((await scope.db.query(FIND_BASE, [id])).length === 0) throw baseNotFound(id)
 }
 

@@ -3,7 +3,7 @@ import { ID_RULES, isBaseId, isProductionBaseId } from '../../../contract/ids.ts
 import { BaseBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
-import { demand } from '../../access/access.ts'
+import { requirePermission } from '../../access/access.ts'
 import { enqueue } from '../../database/enqueue-job.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
@@ -24,7 +24,7 @@ export async function putBase(
   input: BaseInput,
   expected: Expectation,
 ): Promise<Base> {
-  demand(scope.access, 'manage', id, '*')
+  requirePermission(scope.access, 'manage', id, '*')
   const { name = id, description = null, settings } = check(BaseBody, dropNulls(input), inBody())
   const next = { name, description, settings: { ...DEFAULT_SETTINGS, ...settings } as BaseSettings }
   if (!isBaseId(id))

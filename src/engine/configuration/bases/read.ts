@@ -1,4 +1,4 @@
-import { demandSight } from '../../access/access.ts'
+import { requireBaseAccess } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -41,7 +41,7 @@ function visibleBases(scope: Scope): Prisma.BaseWhereInput {
  * @throws FORBIDDEN without a grant on it; NOT_FOUND
  */
 export async function getBase(scope: Scope, id: string): Promise<Base> {
-  demandSight(scope.access, id)
+  requireBaseAccess(scope.access, id)
   const row = await scope.db.orm.base.findUnique({ where: { id } })
   if (!row) throw baseNotFound(id)
   return toBase(row)

@@ -1,5 +1,5 @@
 import { isProductionBaseId, productionOf } from '../../../contract/ids.ts'
-import { demand } from '../../access/access.ts'
+import { requirePermission } from '../../access/access.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/caches.ts'
 import { statement } from '../../database/client.ts'
@@ -26,8 +26,8 @@ export async function deleteBase(
   confirm: string | null,
   expected: Expectation,
 ) {
-  demand(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
-  demand(scope.access, 'read', productionOf(id), '*')
+  requirePermission(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
+  requirePermission(scope.access, 'read', productionOf(id), '*')
   return runPlanned(scope, async (within, told) => {
     const { db: tx } = within
     await tx.query(LOCK_BASE_ID, [id])

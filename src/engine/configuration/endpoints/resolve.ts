@@ -1,9 +1,9 @@
 import { BATCHED, type LinkOperation, type ToolOperation } from '../../../contract/endpoint-shapes.ts'
-import { demand, demandSight, type Permission } from '../../access/access.ts'
+import { type Permission, requireBaseAccess, requirePermission } from '../../access/access.ts'
 import type { CompiledEndpoint, ServedLink, ServedTool } from '../../compiled-types/compiled-endpoint.ts'
 import type { LensInput } from '../../core/policy.ts'
 import type { Scope } from '../../core/scope.ts'
-import { demandBase } from '../bases/index.ts'
+import { requireBase } from '../bases/index.ts'
 import { notFound } from '../lifecycle/read.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
 import { ENDPOINT } from './endpoint.ts'
@@ -51,9 +51,9 @@ export async function servedEndpoint(
   id: string,
   whole: boolean,
 ): Promise<Served> {
-  if (whole) demand(scope.access, 'read', baseId, '*')
-  else demandSight(scope.access, baseId)
-  const endpoint = await demandEndpoint(scope, baseId, id, whole)
+  if (whole) requirePermission(scope.access, 'read', baseId, '*')
+  else requireBaseAccess(scope.access, baseId)
+  const endpoint = await requireEndpoint(scope, baseId, id, whole)
   const may: May = (operation, type) => whole || scope.access.allows(permissionOf(operation), baseId, type)
   const tools = endpoint.tools.filter(({ operation, recordType }) => may(operation, recordType))
   const links = await offeredLinks(scope, baseId, endpoint, may)
@@ -80,7 +80,7 @@ export async function servedEndpoint(
   }
 }
 
-async function demandEndpoint(
+async function requireEndpoint(
   scope: Scope,
   baseId: string,
   id: string,
@@ -88,7 +88,7 @@ async function demandEndpoint(
 ): Promise<CompiledEndpoint> {
   const endpoint = (await endpointsOf(scope, baseId)).get(id)
   if (endpoint && (endpoint.enabled || evenOff)) return endpoint
-  await demandBase(scope, baseId)
+  await requireBase(scope, baseId)
   throw notFound(ENDPOINT, id)
 }
 
@@ -159,7 +159,7 @@ export async function endpointReach(
   id: string,
   what: { tool: string } | 'resources',
 ): Promise<LensInput[]> {
-  const endpoint = await demandEndpoint(scope, baseId, id)
+  const endpoint = await requireEndpoint(scope, baseId, id)
   if (what === 'resources') {
     const read = endpoint.tools.filter(({ operation }) => permissionOf(operation) === 'read')
     const types = new Set(endpoint.resources ? read.map(({ recordType }) => recordType) : [])

@@ -33,7 +33,7 @@ export const TOOLSET: Kind<Fields, Row> = {
         return { formerNames: formerNames((held?.formerNames ?? []) as FormerName[], before, named) }
       },
       dependents: async (row) => {
-        if (held) await demandUniqueNames(loaded.scope, row)
+        if (held) await checkUniqueNames(loaded.scope, row)
       },
     }
   },
@@ -47,7 +47,7 @@ export const TOOLSET: Kind<Fields, Row> = {
  * Checks that tool names stay unique in each endpoint that uses the toolset.
  * @throws CONFLICT with those endpoints
  */
-async function demandUniqueNames(scope: WriteScope, { baseId, id }: Row): Promise<void> {
+async function checkUniqueNames(scope: WriteScope, { baseId, id }: Row): Promise<void> {
   const portableIds = await portableIdsOf(scope, baseId)
   const details: Detail[] = []
   for (const user of await usersOf(scope, baseId, id)) {

@@ -3,7 +3,7 @@ import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts
 import { parseField } from '../../compiled-types/field-path.ts'
 import { bindFilter } from '../../filter/bind.ts'
 import { holdsSearch } from '../../filter/compile.ts'
-import { demandField, type FieldContext } from '../../filter/operand.ts'
+import { checkField, type FieldContext } from '../../filter/operand.ts'
 import { parseFilter } from '../../filter/parse.ts'
 
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
@@ -43,7 +43,7 @@ function fieldFaults(name: string, type: FieldContext, at: string): readonly Det
   return faultsOf(() => {
     const field = parseField(name, at)
     if (field.kind === 'data' && field.path.length === 1 && typeof field.path[0] === 'string')
-      return demandField(field, type, at)
+      return checkField(field, type, at)
     throw invalid(notProperty(name, at))
   })
 }
@@ -71,7 +71,7 @@ const noSearch = (path: string): Detail => ({
 })
 
 const defaultFaults = (name: string, type: FieldContext, at: string): readonly Detail[] =>
-  faultsOf(() => demandField({ kind: 'data', path: [name] }, type, `${at}/${name}`))
+  faultsOf(() => checkField({ kind: 'data', path: [name] }, type, `${at}/${name}`))
 
 /** Collects the details of an error, to report them together with others. */
 function faultsOf(attempt: () => void): readonly Detail[] {

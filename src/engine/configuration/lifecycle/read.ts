@@ -1,19 +1,19 @@
 import { DomainError } from '../../../foundation/errors.ts'
-import { demand } from '../../access/access.ts'
+import { requirePermission } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
-import { demandBase } from '../bases/base.ts'
+import { requireBase } from '../bases/base.ts'
 import { viewOf } from './fields.ts'
 import { type Kind, type Named, nounOf, type Rights, type Stored, type View } from './kind.ts'
 
 const OF_THE_BASE: Rights<object> = {
   list: (scope, baseId) => {
-    demand(scope.access, 'read', baseId, '*')
+    requirePermission(scope.access, 'read', baseId, '*')
     return {}
   },
-  read: (scope, baseId) => demand(scope.access, 'read', baseId, '*'),
-  manage: (scope, baseId) => demand(scope.access, 'manage', baseId, '*'),
+  read: (scope, baseId) => requirePermission(scope.access, 'read', baseId, '*'),
+  manage: (scope, baseId) => requirePermission(scope.access, 'manage', baseId, '*'),
   shown: (_scope, view) => view,
 }
 
@@ -49,7 +49,7 @@ export async function list<F extends object, R extends Stored>(
     ),
     page.includeTotal ? table.count({ where }) : null,
   ])
-  if (rows.length === 0) await demandBase(scope, baseId)
+  if (rows.length === 0) await requireBase(scope, baseId)
   return page.of(
     rows.flatMap((row) => rights.shown(scope, viewOf(kind, row)) ?? []),
     total,
@@ -82,7 +82,7 @@ export async function missing<F extends object, R extends Stored>(
   id: string,
 ): Promise<Error> {
   if (kind.missing) return kind.missing(scope, baseId, id)
-  await demandBase(scope, baseId)
+  await requireBase(scope, baseId)
   return notFound(kind, id)
 }
 

@@ -1,2 +1,2 @@
-export { demandType, refreshType, typesVersion } from './read.ts'
+export { refreshType, requireType, typesVersion } from './read.ts'
 export { RECORD_TYPE, type RecordType } from './record-type.ts'

@@ -1,6 +1,6 @@
 import type { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { demandSight } from '../../access/access.ts'
+import { requireBaseAccess } from '../../access/access.ts'
 import { findType, reloadType } from '../../core/load-type.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
@@ -11,7 +11,7 @@ const TYPES_VERSION = statement('types_version', 'SELECT types_version FROM plin
 
 /** A version number of all types of the base. It changes with each of them. */
 export async function typesVersion(scope: Scope, baseId: string): Promise<number> {
-  demandSight(scope.access, baseId)
+  requireBaseAccess(scope.access, baseId)
   const [row] = await scope.db.query<{ types_version: number }>(TYPES_VERSION, [baseId])
   if (!row) throw baseNotFound(baseId)
   return row.types_version
@@ -35,7 +35,7 @@ export async function typeOrBaseNotFound(scope: Scope, baseId: string, id: strin
  * Loads a type.
  * @throws NOT_FOUND when the base or the type is absent
  */
-export async function demandType(scope: Scope, baseId: string, id: string) {
+export async function requireType(scope: Scope, baseId: string, id: string) {
   const type = await findType(scope, baseId, id)
   if (!type) throw await typeOrBaseNotFound(scope, baseId, id)
   return type

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { RecordTypeBody } from '../../../contract/shapes.ts'
-import { demand, demandSight } from '../../access/access.ts'
+import { requireBaseAccess, requirePermission } from '../../access/access.ts'
 import { type Db, statement } from '../../database/client.ts'
 import { declaredIndex, shownIndex } from '../../indexes/index.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
@@ -41,12 +41,12 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   rights: {
     list: (scope, baseId) => {
       // Types with a policy make the base visible, but their definitions stay hidden.
-      demandSight(rightsOf(scope), baseId)
+      requireBaseAccess(rightsOf(scope), baseId)
       const types = scope.access.types('read', baseId)
       return types === '*' ? {} : { id: { in: [...types] } }
     },
-    read: (scope, baseId, id) => demand(scope.access, 'read', baseId, id),
-    manage: (scope, baseId, id) => demand(scope.access, 'manage', baseId, id),
+    read: (scope, baseId, id) => requirePermission(scope.access, 'read', baseId, id),
+    manage: (scope, baseId, id) => requirePermission(scope.access, 'manage', baseId, id),
   },
   normalize: normalized,
   fields: (row) => ({

@@ -9,7 +9,7 @@ import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { type CompiledSchema, compileSchema } from '../../json-schema/index.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
-import { demandBase } from '../bases/index.ts'
+import { requireBase } from '../bases/index.ts'
 import { notFound } from '../lifecycle/read.ts'
 import { RELATIONSHIP_TYPE } from './relationship-type.ts'
 
@@ -93,7 +93,7 @@ function readable(scope: Scope, baseId: string, types: Types): Types {
  * Loads a relationship type.
  * @throws NOT_FOUND when the base or the type is absent, or the token may not read it
  */
-export async function demandRelationshipType(
+export async function requireRelationshipType(
   scope: Scope,
   baseId: string,
   id: string,
@@ -102,6 +102,6 @@ export async function demandRelationshipType(
   // A type that another process just created may not be cached yet.
   const type = known ?? readable(scope, baseId, await reloadRelationshipTypes(scope, baseId)).get(id)
   if (type) return type
-  await demandBase(scope, baseId)
+  await requireBase(scope, baseId)
   throw notFound(RELATIONSHIP_TYPE, id)
 }

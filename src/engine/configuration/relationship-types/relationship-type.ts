@@ -1,5 +1,5 @@
 import { RelationshipTypeBody } from '../../../contract/shapes.ts'
-import { type Access, demandSight } from '../../access/access.ts'
+import { type Access, requireBaseAccess } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
@@ -29,10 +29,10 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
   topic: (baseId) => `relationships:${baseId}`,
   rights: {
     list: (scope, baseId) => {
-      demandSight(scope.access, baseId)
+      requireBaseAccess(scope.access, baseId)
       return readable(scope, baseId)
     },
-    read: (scope, baseId) => demandSight(scope.access, baseId),
+    read: (scope, baseId) => requireBaseAccess(scope.access, baseId),
     shown: (scope, view) => shownTo(scope.access, view),
   },
   references: ({ sourceRecordTypes, targetRecordTypes }) => [

@@ -2,7 +2,7 @@ import { TokenBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import type { Grant } from '../../access/access.ts'
-import { basesOf, demandAnyAdmin, mayGrant, outside } from '../../authentication/may-manage.ts'
+import { basesOf, mayGrant, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { holdMaker } from '../../authentication/recheck-rights.ts'
 import { hashOf, newToken, type Token, toToken } from '../../authentication/token.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
@@ -17,7 +17,7 @@ export type TokenInput = { name: string; grants: unknown; expiresAt?: string | n
  * the creator's.
  */
 export async function createToken(scope: WriteScope, input: TokenInput): Promise<Token> {
-  demandAnyAdmin(scope)
+  requireAnyAdmin(scope)
   const { name, grants } = check(TokenBody, { name: input.name, grants: input.grants }, inBody())
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
   for (const [index, grant] of grants.entries()) if (!mayGrant(scope.access, grant)) throw outsideGrant(index)

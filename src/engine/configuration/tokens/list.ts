@@ -1,4 +1,4 @@
-import { administersAll, demandAnyAdmin, manages } from '../../authentication/may-manage.ts'
+import { administersAll, manages, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { type Token, type TokenState, toToken } from '../../authentication/token.ts'
 import { createdBefore, readNewest, type Step } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
@@ -6,7 +6,7 @@ import type { Scope } from '../../core/scope.ts'
 
 /** Lists the tokens that the caller may manage: those whose grants it could all give. */
 export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Token>> {
-  demandAnyAdmin(scope)
+  requireAnyAdmin(scope)
   const page = readNewest(scope, 'tokens', args)
   const rows = await page.rows((step) => manageable(scope, step))
   return page.of(rows.map(toToken), page.includeTotal ? await count(scope) : null)

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../foundation/errors.ts'
-import { administersAll, demandAnyAdmin, manages, outside } from '../../authentication/may-manage.ts'
+import { administersAll, manages, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { toToken } from '../../authentication/token.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/caches.ts'
@@ -7,7 +7,7 @@ import type { WriteScope } from '../../write/write.ts'
 
 /** Revokes a token. All processes reject it within a second. */
 export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: string; deleted: boolean }> {
-  demandAnyAdmin(scope)
+  requireAnyAdmin(scope)
   return scope.db.transaction(async (tx) => {
     const row = await tx.orm.token.findUnique({ where: { id } })
     if (!row || !manages(scope.access, toToken(row)))

@@ -60,7 +60,7 @@ export function methodsOf({ tools, resources, prompts, complete, watch }: Provid
           subscribe(resources, exchange, uri),
         ),
         'resources/unsubscribe': method(UnsubscribeRequestSchema, async ({ uri }, { exchange }) => {
-          const kept = demandSession(exchange)
+          const kept = requireSession(exchange)
           kept.uris.delete(uri)
           kept.stream?.watch?.unfollow(uri)
           return {}
@@ -105,18 +105,18 @@ async function subscribe(
   exchange: LegacyExchange,
   uri: string,
 ): Promise<object> {
-  const kept = demandSession(exchange)
+  const kept = requireSession(exchange)
   if (kept.uris.size >= LIMITS.mcpSubscriptions && !kept.uris.has(uri))
     throw new InvalidParams(
       `A session can subscribe to at most ${LIMITS.mcpSubscriptions} resources. Unsubscribe from one first.`,
     )
   const { watch } = kept.stream ?? {}
-  await (watch ? watch.follow(uri) : resources.demandFollow(exchange.session, uri))
+  await (watch ? watch.follow(uri) : resources.checkSubscribable(exchange.session, uri))
   kept.uris.add(uri)
   return {}
 }
 
-function demandSession({ kept }: LegacyExchange): Kept {
+function requireSession({ kept }: LegacyExchange): Kept {
   if (kept) return kept
   const message = 'This needs a session: send initialize first, and its Mcp-Session-Id with each request.'
   throw new RpcError(ErrorCode.InvalidRequest, message)

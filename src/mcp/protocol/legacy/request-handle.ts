@@ -7,7 +7,7 @@ import {
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { demandCapabilities, eliciting } from '../elicitation.ts'
+import { eliciting, requireCapabilities } from '../elicitation.ts'
 import {
   type Answers,
   type Caller,
@@ -45,7 +45,7 @@ export function callerOf(
   const notify = (method: string, params: Record<string, unknown>) =>
     void mux.send({ jsonrpc: '2.0', method, params }, { relatedRequestId: number })
   const ask = async (questions: Questions): Promise<Answers> => {
-    demandQuestions(questions, exchange)
+    requireInputSupport(questions, exchange)
     const answered = Object.entries(questions).map(async ([name, { method, params }]) => {
       const options = { timeout: LIMITS.mcpAnswerMs, signal, relatedRequestId: number }
       const answer = server.request({ method, params } as ServerRequest, RESULTS[method], options)
@@ -75,9 +75,9 @@ const unanswered = (cause: unknown): never => {
 }
 
 /** @throws MissingCapability if the client cannot answer, or has too many open questions */
-function demandQuestions(questions: Questions, exchange: LegacyExchange): void {
+function requireInputSupport(questions: Questions, exchange: LegacyExchange): void {
   const declared = exchange.canAsk ? (exchange.kept?.capabilities ?? {}) : {}
-  demandCapabilities(questions, declared)
+  requireCapabilities(questions, declared)
   const open = exchange.kept?.questions.size ?? 0
   if (open + Object.keys(questions).length > LIMITS.mcpQuestions)
     throw new MissingCapability({ elicitation: {} })

@@ -126,7 +126,7 @@ async function inRounds(
 }
 
 /** @throws InvalidParams if the request does not match the shape of its method */
-export function demandShape({ shape }: Method, request: { method: string }): void {
+export function checkShape({ shape }: Method, request: { method: string }): void {
   const [issue] = shape['~standard'].validate(request).issues ?? []
   if (!issue) return
   const where = issue.path?.map((key) => String(typeof key === 'object' ? key.key : key)).join('.')

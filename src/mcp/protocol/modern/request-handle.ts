@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from '@modelcontextprotocol/server'
-import { demandCapabilities, eliciting } from '../elicitation.ts'
+import { eliciting, requireCapabilities } from '../elicitation.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Caller, Questions, Wire } from '../provider.ts'
 import type { Rounds } from './input-rounds.ts'
@@ -18,7 +18,7 @@ export function callerOf(
   rounds: Rounds,
 ): Caller {
   const ask = async (questions: Questions) => {
-    demandCapabilities(questions, (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Wire)
+    requireCapabilities(questions, (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Wire)
     return rounds.ask(questions)
   }
   const say = (method: string, params: object) => exchange.say({ jsonrpc: '2.0', method, params })

@@ -2,7 +2,7 @@ import { type JSONRPCRequest, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@m
 import { toProtocolFailure } from '../content.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Provider, Wire } from '../provider.ts'
-import { demandShape, methodsOf } from './methods.ts'
+import { checkShape, methodsOf } from './methods.ts'
 
 /** A JSON-RPC response of the stateless era, from 2026-07-28. */
 export type Answer = { jsonrpc: '2.0'; id: string | number } & (
@@ -24,7 +24,7 @@ export function openModernServer(provider: Provider, onInternal: (cause: unknown
     try {
       const method = methods.get(request.method)
       if (!method) return { jsonrpc: '2.0', id, error: NO_METHOD }
-      demandShape(method, request)
+      checkShape(method, request)
       // Use the original params, not zod's copy: validation must not change them.
       const params = request.params ?? {}
       const envelope = (params['_meta'] ?? {}) as Wire

@@ -2,7 +2,7 @@ import { claimedBody, rowsBody, trim } from '../../../contract/response-bodies.t
 import { withPaths } from '../../../foundation/errors.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { type Body, Reading, type Row, recordUriIn } from '../../budget/read-result.ts'
-import { type Args, demandArguments } from './arguments.ts'
+import { type Args, checkArguments } from './arguments.ts'
 import { claim, complete, heartbeat, release, wait } from './operations.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function act(
   context: Context,
 ): Promise<object> {
   const { action, filter, sort, limit, lease_seconds } = args
-  const id = demandArguments(args)
+  const id = checkArguments(args)
   const lease = lease_seconds === undefined ? {} : { leaseSeconds: lease_seconds }
   const question = {
     base,

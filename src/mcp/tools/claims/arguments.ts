@@ -37,7 +37,7 @@ const TAKES: Record<Action, readonly (keyof Args)[]> = {
  * @returns the claim id, for actions on one claim
  * @throws VALIDATION_ERROR
  */
-export function demandArguments(args: Args): string {
+export function checkArguments(args: Args): string {
   const takes = TAKES[args.action]
   const [needed] = takes
   if (needed !== undefined && args[needed] === undefined)

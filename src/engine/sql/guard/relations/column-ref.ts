@@ -2,7 +2,7 @@ import type { ColumnRef } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { type GuardContext, needEveryColumn, wordsOf } from './context.ts'
 import { spell, suggest } from './find-relation.ts'
-import { aliasesInSight, columnsInSight, findAlias, hasColumn, type NameScope } from './scope.ts'
+import { findAlias, hasColumn, type NameScope, visibleAliases, visibleColumns } from './scope.ts'
 
 const MOST_ALLOWED = 100
 
@@ -33,7 +33,7 @@ function resolveRow(
   location: number | undefined,
 ): void {
   const found = findAlias(scope, name)
-  if (!found) throw unknownColumn(context, name, columnsInSight(scope), location)
+  if (!found) throw unknownColumn(context, name, visibleColumns(scope), location)
   needEveryColumn(context, found.reads)
 }
 
@@ -46,7 +46,7 @@ function resolveQualified(
 ): void {
   const found = findAlias(scope, alias)
   if (!found) {
-    const aliases = aliasesInSight(scope)
+    const aliases = visibleAliases(scope)
     const hint = suggest(alias, aliases) ?? nearest(alias, aliases)
     const isJson = hasColumn(scope, alias)
     const advice = isJson

@@ -3,7 +3,7 @@ import { nearest } from '../../../../contract/suggest.ts'
 import { quoteName } from '../syntax/names.ts'
 import type { GuardContext } from './context.ts'
 import type { Relation } from './relations.ts'
-import { ctesInSight, type NameScope } from './scope.ts'
+import { type NameScope, visibleCtes } from './scope.ts'
 
 const MOST_ALLOWED = 50
 
@@ -21,7 +21,7 @@ export function findRelation(context: GuardContext, range: RangeVar, scope: Name
     throw source.fault('unknown_relation', message, range.location)
   }
   if (found) return found
-  const names = [...relations.names, ...ctesInSight(scope)]
+  const names = [...relations.names, ...visibleCtes(scope)]
   const hint = suggest(written, names) ?? (range.schemaname ? undefined : nearest(name, names))
   const otherwise = range.schemaname
     ? 'Write relations without a schema: records, or the id of a record type.'

@@ -54,7 +54,7 @@ export function findCte(scope: NameScope | undefined, name: string): Cte | undef
 const MOST_HINTED = 5000
 
 /** Visible column names, for a hint. */
-export function columnsInSight(scope: NameScope): string[] {
+export function visibleColumns(scope: NameScope): string[] {
   const names = new Set<string>()
   for (const { items } of levels(scope))
     for (const { columns } of items)
@@ -66,10 +66,10 @@ export function columnsInSight(scope: NameScope): string[] {
 }
 
 /** Visible aliases, for a hint. */
-export const aliasesInSight = (scope: NameScope): string[] =>
+export const visibleAliases = (scope: NameScope): string[] =>
   levels(scope).flatMap(({ items }) => items.flatMap(({ aliases }) => [...aliases.keys()]))
 
-export const ctesInSight = (scope: NameScope): string[] =>
+export const visibleCtes = (scope: NameScope): string[] =>
   levels(scope).flatMap(({ ctes }) => [...(ctes?.keys() ?? [])])
 
 function levels(scope: NameScope | undefined): NameScope[] {

@@ -38,7 +38,7 @@ export function functionColumns(context: GuardContext, range: RangeFunction, sco
   const entries = (range.functions ?? []).map((entry) => ('List' in entry ? (entry.List.items ?? []) : []))
   const single = entries.length === 1
   const names = entries.flatMap(([call, definitions]) => {
-    const name = demandSetFunction(context, call)
+    const name = requireSetFunction(context, call)
     if (call) context.expression(call, scope)
     const own = definedColumns(context, definitions && 'List' in definitions ? definitions.List.items : [])
     const defined = own.length > 0 ? own : definedColumns(context, range.coldeflist)
@@ -52,7 +52,7 @@ export function functionColumns(context: GuardContext, range: RangeFunction, sco
   return { names, functionName: single ? functionName(first) : undefined }
 }
 
-function demandSetFunction(context: GuardContext, call: Node | undefined): string {
+function requireSetFunction(context: GuardContext, call: Node | undefined): string {
   const name = functionName(call)
   if (Object.hasOwn(SET_FUNCTIONS, name)) return name
   const location = call && 'FuncCall' in call ? call.FuncCall.location : undefined

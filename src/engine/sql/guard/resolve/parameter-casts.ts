@@ -26,7 +26,7 @@ export function castParameters(context: GuardContext, statement: SelectStmt): (s
     replaceNode(node, type ? castTo(reference, type) : reference)
   }
   visit(context, { SelectStmt: statement }, place)
-  demandFew([...bound.values()])
+  checkSlots([...bound.values()])
   context.parameters.values.forEach((_, index) => {
     if (!used.has(index + 1)) throw unused(context, index + 1)
   })
@@ -34,7 +34,7 @@ export function castParameters(context: GuardContext, statement: SelectStmt): (s
 }
 
 /** Limits the values, since each is sent once per type. */
-function demandFew(slots: readonly { value: string | null }[]): void {
+function checkSlots(slots: readonly { value: string | null }[]): void {
   const most = 2 * LIMITS.sqlParameterChars
   if (slots.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) <= most) return
   const message = 'Long parameters are used as too many different types. Cast each to one type only.'

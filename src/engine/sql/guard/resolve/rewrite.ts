@@ -74,21 +74,21 @@ const COLUMNS_AT_ONCE = 50
  */
 async function verify(parser: Parser, columns: readonly SqlColumn[], from: string): Promise<void> {
   if (!verifiedSources.has(from)) {
-    demandSelect(parser, [], from)
+    assertSelect(parser, [], from)
     verifiedSources.set(from, true)
   }
   const fresh = columns.filter((column) => !verifiedColumns.has(column))
   for (let at = 0; at < fresh.length; at += COLUMNS_AT_ONCE) {
     const some = fresh.slice(at, at + COLUMNS_AT_ONCE)
     if (turnIsOver()) await nextTurn()
-    demandSelect(parser, some, from)
+    assertSelect(parser, some, from)
     for (const column of some) verifiedColumns.add(column)
   }
 }
 
 const PARTS = new Set(['targetList', 'fromClause', 'whereClause', 'limitOption', 'op'])
 
-function demandSelect(parser: Parser, columns: readonly SqlColumn[], from: string): void {
+function assertSelect(parser: Parser, columns: readonly SqlColumn[], from: string): void {
   const [statement, another] = parser.parse(bodyText(columns, from))
   if (!another && statement && 'SelectStmt' in statement && isBody(statement.SelectStmt, columns)) return
   throw new Error('The text of a relation is not the SELECT that it should be.')

@@ -82,7 +82,7 @@ function resolveTargets(
     if (star) {
       const all = star.length === 1 ? items : [findAlias(scope, star[0] ?? '')]
       for (const each of all) {
-        demandFew(context, names.length + (each?.columns.count ?? 0))
+        checkColumnCount(context, names.length + (each?.columns.count ?? 0))
         names.push(...(each?.columns.list() ?? []))
       }
     } else {
@@ -94,11 +94,11 @@ function resolveTargets(
 }
 
 function bounded(context: GuardContext, names: readonly string[]): Columns {
-  demandFew(context, names.length)
+  checkColumnCount(context, names.length)
   return columnsOfNames(names)
 }
 
-function demandFew({ source }: GuardContext, count: number): void {
+function checkColumnCount({ source }: GuardContext, count: number): void {
   if (count > MOST_COLUMNS)
     throw source.fault('too_many', `A SELECT has at most ${MOST_COLUMNS} columns. Name those you need.`)
 }
