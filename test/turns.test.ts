@@ -47,3 +47,17 @@ test('tasks that wait are resumed first come first served', async () => {
   )
   expect(order).toEqual([1, 2, 3, 1, 2, 3])
 })
+
+test('tasks that wait are all resumed in one pass while the budget lasts', async () => {
+  let passes = 0
+  let isDone = false
+  const count = () => {
+    passes++
+    if (!isDone) setImmediate(count)
+  }
+  await nextTurn()
+  setImmediate(count)
+  await Promise.all(Array.from({ length: 200 }, () => nextTurn()))
+  isDone = true
+  expect(passes).toBeLessThan(20)
+})

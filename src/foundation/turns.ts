@@ -45,10 +45,19 @@ function schedule(): void {
 function resume(): void {
   isScheduled = false
   startedAt = undefined
-  const first = waiting.shift()
-  if (!first) return
+  if (waiting.length === 0) return
   startedAt = performance.now()
-  first()
-  // The work runs as a microtask. Schedule the next waiter for the next pass.
   schedule()
+  serve()
+}
+
+/**
+ * Resumes waiters one after another until the budget of this pass is used. Otherwise requests that arrive in
+ * the meantime would overtake them: they never wait while the budget lasts.
+ */
+function serve(): void {
+  if (turnIsOver()) return
+  waiting.shift()?.()
+  // Ticks run when no microtask is left, so the work of one waiter ends or yields before the next one starts.
+  if (waiting.length > 0) queueMicrotask(() => process.nextTick(serve))
 }
