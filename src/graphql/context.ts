@@ -8,13 +8,13 @@ import {
   requirePermission,
 } from '../engine/access/access.ts'
 import { requireExistingBase } from '../engine/configuration/bases/index.ts'
-import { endpointReach } from '../engine/configuration/endpoints/index.ts'
+import { endpointPolicy } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
-import type { LensInput } from '../engine/core/policy.ts'
+import type { PolicyInput } from '../engine/core/policy.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
 import { AnswerBudget, type Hold } from '../engine/database/answer-budget.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
-import { withLens } from '../engine/row-policy/narrow.ts'
+import { withPolicy } from '../engine/row-policy/narrow.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 export type { Permission } from '../engine/access/access.ts'
@@ -73,9 +73,9 @@ export function narrowed(context: Context, narrowing: Narrowing): Context {
  * tool. Only once per context.
  * @throws VALIDATION_ERROR for a malformed filter or field list
  */
-export const narrowedToBounds = (context: Context, base: string, types: readonly LensInput[]): Context => ({
+export const narrowedToBounds = (context: Context, base: string, types: readonly PolicyInput[]): Context => ({
   ...context,
-  scope: withLens(context.scope, base, types),
+  scope: withPolicy(context.scope, base, types),
 })
 
 /** Narrows a context to a tool of an endpoint, or to its resources. */
@@ -85,7 +85,7 @@ export const throughEndpoint = async (
   endpoint: string,
   what: { tool: string } | 'resources',
 ): Promise<Context> =>
-  narrowedToBounds(context, base, await endpointReach(context.scope, base, endpoint, what))
+  narrowedToBounds(context, base, await endpointPolicy(context.scope, base, endpoint, what))
 
 /**
  * A permission check that precedes validation: a permission on a type or anywhere in a base, visibility of a
@@ -103,12 +103,12 @@ export const requireBase = ({ scope }: Context, base: string): Promise<void> =>
   requireExistingBase(scope, base)
 
 /** The effective access, with and without row policies. */
-const reachOf = ({ scope }: Context): Access => scope.lens?.access ?? scope.access
+const allRights = ({ scope }: Context): Access => scope.policy?.access ?? scope.access
 
 /** Checks a permission early, so that 403 precedes 400. The engine checks again. */
 export function requireNeed(context: Context, need: Need): void {
   if (!need) return
-  const access = reachOf(context)
+  const access = allRights(context)
   if ('baseAccess' in need) requireBaseAccess(access, need.baseAccess)
   else if ('admin' in need) {
     const bases = access.bases('admin')
@@ -121,22 +121,22 @@ export function requireNeed(context: Context, need: Need): void {
 
 /** Whether the token can read records of the type, with or without a row policy. */
 export const mayRead = (context: Context, base: string, recordType: string): boolean =>
-  reachOf(context).allows('read', base, recordType)
+  allRights(context).allows('read', base, recordType)
 
 /** Whether the token can write records of the type. */
 export const mayWrite = (context: Context, base: string, recordType: string): boolean =>
-  reachOf(context).allows('write', base, recordType)
+  allRights(context).allows('write', base, recordType)
 
 /** Whether the token has the permission anywhere in the base, or in any base if `base` is null. */
 export function mayAnywhere(context: Context, permission: Permission, base: string | null): boolean {
-  const access = reachOf(context)
+  const access = allRights(context)
   const found = base === null ? access.bases(permission) : access.types(permission, base)
   return found === '*' || found.size > 0
 }
 
 /** Whether the context can read any record type of the base, with or without a row policy. */
-export const reaches = ({ scope }: Context, base: string): boolean => {
-  const types = (scope.lens?.access ?? scope.access).types('read', base)
+export const seesBase = ({ scope }: Context, base: string): boolean => {
+  const types = (scope.policy?.access ?? scope.access).types('read', base)
   return types === '*' || types.size > 0
 }
 

@@ -1,5 +1,5 @@
 import { parse } from 'graphql'
-import type { LensInput } from '../../src/engine/core/policy.ts'
+import type { PolicyInput } from '../../src/engine/core/policy.ts'
 import { openEngine } from '../../src/engine/engine.ts'
 import { DomainError } from '../../src/foundation/errors.ts'
 import { narrowedToBounds, openContext } from '../../src/graphql/context.ts'
@@ -64,7 +64,7 @@ export type Through = (
  * Opens the engine on the world's database and runs GraphQL in contexts that are narrowed as endpoints do.
  */
 export async function openLensed(world: World): Promise<{
-  through(types: readonly LensInput[], token?: string): Promise<Through>
+  through(types: readonly PolicyInput[], token?: string): Promise<Through>
   close(): Promise<void>
 }> {
   const engine = await openEngine({

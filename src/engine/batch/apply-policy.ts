@@ -1,12 +1,12 @@
 import type { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { idsWithin } from '../query/policy-read.ts'
 import { dataText, type RecordRow } from '../record-store/record.ts'
 import { outOfBounds, wholeContent } from '../records/policy-write.ts'
-import { lensOn } from '../row-policy/apply.ts'
-import { showData, withDefaults } from '../row-policy/project-data.ts'
+import { policyOn } from '../row-policy/apply.ts'
+import { visibleData, withDefaults } from '../row-policy/project-data.ts'
 import { redact } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import { refuse } from './failures.ts'
@@ -22,14 +22,14 @@ export async function markOutside(
   type: CompiledType | undefined,
   held: Held,
 ): Promise<void> {
-  const lens = type && lensOn(scope, baseId, type.id)
-  if (!lens) return
+  const policy = type && policyOn(scope, baseId, type.id)
+  if (!policy) return
   const ids = [...held.all()].flatMap(([recordType, row]) => (recordType === type.id ? [row.id] : []))
-  const within = new Set(await idsWithin(scope, lens.filter, type, ids))
+  const within = new Set(await idsWithin(scope, policy.filter, type, ids))
   for (const id of ids) if (!within.has(id)) held.hide(type.id, id)
 }
 
-type Known = { scope: WriteScope; lens: TypeLens | undefined; type: CompiledType; recordBytes: number }
+type Known = { scope: WriteScope; policy: TypePolicy | undefined; type: CompiledType; recordBytes: number }
 
 /**
  * Applies the row policy to a full write: hidden properties are kept, and omitted ones of a new record get
@@ -37,13 +37,13 @@ type Known = { scope: WriteScope; lens: TypeLens | undefined; type: CompiledType
  * @throws VALIDATION_ERROR
  */
 export function wholeWrite(write: Content, row: RecordRow | undefined, known: Known): Content {
-  const { scope, lens, type, recordBytes } = known
-  if (!lens) return write
-  const data = row ? null : withDefaults(lens, write.data)
+  const { scope, policy, type, recordBytes } = known
+  if (!policy) return write
+  const data = row ? null : withDefaults(policy, write.data)
   const whole = row
-    ? wholeContent(lens, row, write, recordBytes)
+    ? wholeContent(policy, row, write, recordBytes)
     : { pair: write.pair, data, text: dataText(data, recordBytes) }
-  const faults = faultsWithin(scope, lens, type, whole.data)
+  const faults = faultsWithin(scope, policy, type, whole.data)
   if (faults) throw faults
   return whole
 }
@@ -51,12 +51,12 @@ export function wholeWrite(write: Content, row: RecordRow | undefined, known: Kn
 /** Validation errors of the data, redacted by the row policy. */
 export function faultsWithin(
   scope: WriteScope,
-  lens: TypeLens | undefined,
+  policy: TypePolicy | undefined,
   type: CompiledType,
   data: unknown,
 ): DomainError | undefined {
   const faults = faultsOf(scope, type, data)
-  return faults && lens?.shown ? redact(faults, lens.shown) : faults
+  return faults && policy?.visible ? redact(faults, policy.visible) : faults
 }
 
 /**
@@ -68,13 +68,13 @@ export async function boundedOutcomes(
   type: CompiledType,
   outcomes: readonly Outcome[],
 ): Promise<readonly Outcome[]> {
-  const lens = lensOn(scope, type.baseId, type.id)
-  if (!lens) return outcomes
+  const policy = policyOn(scope, type.baseId, type.id)
+  if (!policy) return outcomes
   const ids = [...new Set(outcomes.map(({ id }) => id))]
-  const within = new Set(await idsWithin(scope, lens.filter, type, ids))
+  const within = new Set(await idsWithin(scope, policy.filter, type, ids))
   refuse(outcomes.flatMap(({ index, id }) => (within.has(id) ? [] : [{ index, error: outOfBounds() }])))
   return outcomes.map(({ record, recordText: _, ...outcome }) => ({
     ...outcome,
-    record: record && { ...record, data: showData(lens, record.data) },
+    record: record && { ...record, data: visibleData(policy, record.data) },
   }))
 }

@@ -1,7 +1,7 @@
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { authorship } from '../core/scope.ts'
 import { hasUnique, variantFor } from '../indexes/index.ts'
-import { lensOn } from '../row-policy/apply.ts'
+import { policyOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 import { listText, PART_CHARS } from './columns.ts'
 import { assertDefined } from './lock-all.ts'
@@ -54,7 +54,7 @@ export async function upsertPlain(
  * needs more statements.
  */
 const takesPlain = (scope: WriteScope, type: CompiledType): boolean =>
-  !hasUnique(type) && lensOn(scope, type.baseId, type.id) === undefined
+  !hasUnique(type) && policyOn(scope, type.baseId, type.id) === undefined
 
 function outcomeOf(recordType: string, { index, type, write }: PlainUpsert, row: UpsertedRow): Outcome {
   const { did, id, version } = row

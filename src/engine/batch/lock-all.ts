@@ -1,6 +1,6 @@
 import { refreshType } from '../configuration/record-types/index.ts'
 import type { RecordRow } from '../record-store/record.ts'
-import { lensOn } from '../row-policy/apply.ts'
+import { policyOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 import { markOutside } from './apply-policy.ts'
 import { ofOperation, refuse } from './failures.ts'
@@ -24,7 +24,7 @@ export async function lockAll(
   for (const recordType of [...byType.keys()].sort()) {
     const ofType = assertDefined(byType.get(recordType))
     const target = [baseId, recordType] as const
-    const isBounded = lensOn(scope, baseId, recordType) !== undefined
+    const isBounded = policyOn(scope, baseId, recordType) !== undefined
     const revision = await lockRecords(scope, target, wantedBy(ofType, isBounded), held)
     if (revision !== types.get(recordType)?.revision) {
       const { index } = assertDefined(ofType[0])

@@ -5,7 +5,7 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../configuration/relationship-types/index.ts'
 import { checkLink, linkText } from '../relationships/index.ts'
-import { lensOn } from '../row-policy/apply.ts'
+import { policyOn } from '../row-policy/apply.ts'
 import { hiddenNames } from '../row-policy/project-data.ts'
 import type { WriteScope } from '../write/write.ts'
 import { areEnough, collect, type Failure } from './failures.ts'
@@ -66,11 +66,11 @@ export async function validateRecords(
     const type = types.get(operation.recordType)
     if (!type || !('write' in operation)) continue
     if (turnIsOver()) await nextTurn()
-    const lens = lensOn(scope, type.baseId, type.id)
+    const policy = policyOn(scope, type.baseId, type.id)
     const { data } = operation.write
     // Under a row policy the data is complete only with hidden properties, so only property names are checked
     // here.
-    const error = lens ? hiddenNames(lens, data) : refusalOf(scope, type, data, areEnough(failures))
+    const error = policy ? hiddenNames(policy, data) : refusalOf(scope, type, data, areEnough(failures))
     if (error) failures.push({ index: operation.index, error })
   }
   return failures

@@ -1,10 +1,10 @@
 import type { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import { uuidv7 } from '../core/uuid.ts'
 import { recordNotFound } from '../record-store/record.ts'
 import { mergeInto } from '../records/patch.ts'
-import { notReached } from '../records/policy-put.ts'
+import { outsidePolicy } from '../records/policy-put.ts'
 import { seenRow, wholeContent } from '../records/policy-write.ts'
 import { pairTaken } from '../records/upsert.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../write/preconditions.ts'
@@ -34,7 +34,7 @@ export type Known = {
   readonly scope: WriteScope
   readonly held: Held
   readonly type: CompiledType
-  readonly lens: TypeLens | undefined
+  readonly policy: TypePolicy | undefined
   readonly recordBytes: number
   /** Resolves an id, including references. */
   readonly idOf: (id: Id) => string
@@ -62,10 +62,10 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   const row = requireRow(there, operation.expected, () => recordNotFound(recordType, id))
   if (operation.type === 'delete_record') return { kind: 'delete', row }
   if (operation.type === 'cancel_record') return { kind: row.cancelled_at ? 'keep' : 'cancel', row }
-  const { lens, recordBytes } = known
-  const merged = mergeInto(seenRow(lens, row), operation.merge, recordBytes, lens)
-  const write = wholeContent(lens, row, merged, recordBytes)
-  const faults = faultsWithin(known.scope, lens, known.type, write.data)
+  const { policy, recordBytes } = known
+  const merged = mergeInto(seenRow(policy, row), operation.merge, recordBytes, policy)
+  const write = wholeContent(policy, row, merged, recordBytes)
+  const faults = faultsWithin(known.scope, policy, known.type, write.data)
   if (faults) throw faults
   const owner = write.pair && held.byPair(recordType, write.pair)
   if (owner && owner.id !== id) throw pairTaken(write.pair)
@@ -93,7 +93,7 @@ function put(
       write: wholeWrite(write, undefined, known),
     }
   const isHidden = found !== undefined && held.isHidden(recordType, found.id)
-  if (isHidden && !expected.versions) throw notReached(recordType)
+  if (isHidden && !expected.versions) throw outsidePolicy(recordType)
   const row = requireRow(isHidden ? undefined : found, expected, () => recordNotFound(recordType, id ?? ''))
   return { kind: 'update', row, write: wholeWrite(write, row, known) }
 }

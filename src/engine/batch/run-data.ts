@@ -2,7 +2,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { keepClaim } from '../claims/claim-guard.ts'
 import { relationshipTypesOf } from '../configuration/relationship-types/index.ts'
-import { lensOn } from '../row-policy/apply.ts'
+import { policyOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
 import { boundedOutcomes } from './apply-policy.ts'
 import { type ByteBudget, reserveBytes } from './byte-budget.ts'
@@ -129,7 +129,7 @@ async function decideAll(
     const before = known.get(recordType)
     if (before) return before
     const type = assertDefined(types.get(recordType))
-    const opened = { scope, held, type, lens: lensOn(scope, baseId, recordType), recordBytes, idOf }
+    const opened = { scope, held, type, policy: policyOn(scope, baseId, recordType), recordBytes, idOf }
     known.set(recordType, opened)
     return opened
   }

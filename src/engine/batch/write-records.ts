@@ -3,7 +3,7 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { guardUnique, hasUnique, variantFor, type WriteStatement } from '../indexes/index.ts'
-import { lensOn } from '../row-policy/apply.ts'
+import { policyOn } from '../row-policy/apply.ts'
 import { redacted } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import { columnsOf, inParts } from './columns.ts'
@@ -52,11 +52,11 @@ async function writeKinds(
   const of = <K extends Written>(kind: K) =>
     decided.filter((each): each is Decided<Of<K>> => each.decision.kind === kind)
   const rows = new Map<string, WrittenRow>()
-  const lens = lensOn(scope, type.baseId, type.id)
+  const policy = policyOn(scope, type.baseId, type.id)
   const run = async (how: WriteStatement, values: readonly unknown[]) => {
     const all = [type.baseId, type.id, ...values, ...authorship(scope)]
     const written = await ofOperation(first, () =>
-      redacted(lens, () => guardUnique(type, () => scope.db.query<WrittenRow>(variantFor(how, type), all))),
+      redacted(policy, () => guardUnique(type, () => scope.db.query<WrittenRow>(variantFor(how, type), all))),
     )
     for (const row of written) rows.set(row.id, row)
   }

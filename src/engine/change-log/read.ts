@@ -50,7 +50,7 @@ export async function readFor(
 ): Promise<{ changes: Change[]; next: number; hasMore: boolean }> {
   const changes: Change[] = []
   const { baseId, limit } = stretch
-  const upTo = await reach(db, stretch, reader)
+  const upTo = await lastSeqInReach(db, stretch, reader)
   let end = Math.max(stretch.after, upTo)
   for (let after = stretch.after; changes.length <= limit; ) {
     const wanted = limit + 1
@@ -85,7 +85,11 @@ const FEED_REACH = statement(
 )
 
 /** Limits the range of a selective scan, so that a filter without matches does not scan the whole log. */
-async function reach(db: Db, { baseId, after, upTo }: Stretch, { access, filter }: Reader): Promise<number> {
+async function lastSeqInReach(
+  db: Db,
+  { baseId, after, upTo }: Stretch,
+  { access, filter }: Reader,
+): Promise<number> {
   const ofRecord = filter.recordType !== null && filter.id !== null
   const takesAll =
     access.types('read', baseId) === '*' && Object.values(filter).every((each) => each === null)

@@ -2,7 +2,7 @@ import type { Access } from '../access/access.ts'
 import type { BoundFilter } from '../filter/bind.ts'
 
 /** Row and field policy of a type, as configured. Omitted parts do not restrict. */
-export type LensInput = {
+export type PolicyInput = {
   recordType: string
   /** Row filter, in the filter language. May refer to hidden fields. */
   filter?: unknown
@@ -13,18 +13,18 @@ export type LensInput = {
 }
 
 /** Compiled row and field policy of one record type. */
-export type TypeLens = {
+export type TypePolicy = {
   readonly filter: BoundFilter | null
   /** Visible properties of `data`; null for all. */
-  readonly shown: readonly string[] | null
+  readonly visible: readonly string[] | null
   readonly defaults: Readonly<Record<string, unknown>>
 }
 
 /** The policy that a scope is restricted to, for one base. */
-export type Lens = {
+export type ScopePolicy = {
   readonly baseId: string
   /** Types with a policy. Other types within the grants are unrestricted. */
-  readonly types: ReadonlyMap<string, TypeLens>
+  readonly types: ReadonlyMap<string, TypePolicy>
   /**
    * The token's rights on all types, for code that applies the policies. `scope.access` has only the
    * unrestricted types.

@@ -9,7 +9,7 @@ import type { Together } from '../record-store/request-batching.ts'
 import type { SqlRunner } from '../sql/execution/runner.ts'
 import type { Caches } from './caches.ts'
 import type { Waits } from './long-poll.ts'
-import type { Lens } from './policy.ts'
+import type { ScopePolicy } from './policy.ts'
 import type { SealKey } from './sealed-token.ts'
 
 /** The surface or mechanism that a write came through. */
@@ -33,7 +33,7 @@ export type Scope = {
   readonly waits: Waits
   readonly access: Access
   /** The policy that restricts the scope, if any. */
-  readonly lens?: Lens
+  readonly policy?: ScopePolicy
   readonly actor: Actor
   /** The caller's session; absent when the server itself acts. */
   readonly session?: Session

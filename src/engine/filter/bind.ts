@@ -31,8 +31,8 @@ function checkFields<C extends string>(filter: Filter<C>, type: FieldContext): v
 
 function checkCondition<C extends string>({ field, op, at }: Condition<C>, type: FieldContext): void {
   // With hidden fields, a search of `data` covers the visible properties only.
-  const isShownPart = op === 'search' && field.kind === 'data' && field.path.length === 0 && type.shown
-  if (field.kind === 'data' && !isShownPart) checkField(field, type, `${at}/field`)
+  const isVisiblePart = op === 'search' && field.kind === 'data' && field.path.length === 0 && type.visible
+  if (field.kind === 'data' && !isVisiblePart) checkField(field, type, `${at}/field`)
 }
 
 /**

@@ -12,7 +12,7 @@ type Group<C extends string> = Extract<Filter<C>, { kind: 'and' | 'or' }>
 /** The row source that a filter is compiled for. */
 export type FilterTarget<C extends string = Column> = {
   /** Calls `test` with the operand of the condition: once, or per element for a path with `[]`. */
-  reach(condition: Condition<C>, test: (operand: Operand) => string): string
+  withOperand(condition: Condition<C>, test: (operand: Operand) => string): string
   /** Compiles a search condition. */
   search(condition: Condition<C>): string
   parameters: Parameters
@@ -74,7 +74,7 @@ const keyOf = (path: FieldPath | undefined) => (path === undefined ? undefined :
 function compileCondition<C extends string>(condition: Condition<C>, target: FilterTarget<C>): string {
   const { op, value } = condition
   const test = (how: Test, against: unknown = value) =>
-    target.reach(condition, (operand) => compare(operand, how, against, target.parameters))
+    target.withOperand(condition, (operand) => compare(operand, how, against, target.parameters))
   const isNull = () => negated(test('is_not_null'))
   const equals = () => (value === null ? isNull() : test('eq'))
   const isIn = () => {

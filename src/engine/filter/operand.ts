@@ -18,7 +18,7 @@ export type Operand =
 /** The parts of a record type that filters, sorts and aggregates need. */
 export type FieldContext = Pick<CompiledType, 'jsonSchema' | 'timezone'> & {
   /** The properties of `data` that the caller may name; all without a field policy. */
-  readonly shown?: readonly string[] | null
+  readonly visible?: readonly string[] | null
 }
 
 /** A column of `plinth.record AS r`. */
@@ -95,11 +95,11 @@ export function dataOperand(
  */
 export function checkField(
   field: Extract<Field, { kind: 'data' }>,
-  { jsonSchema, shown }: FieldContext,
+  { jsonSchema, visible }: FieldContext,
   at: string,
 ): void {
-  const { exists, allowed } = shown
-    ? within(shown, jsonSchema, field.path)
+  const { exists, allowed } = visible
+    ? within(visible, jsonSchema, field.path)
     : fieldExists(jsonSchema, field.path)
   if (exists) return
   const names = field.path.filter((segment) => typeof segment === 'string')
@@ -114,8 +114,8 @@ export function checkField(
 }
 
 /** With hidden properties, the visible ones count as a closed schema; `data` as a whole is rejected. */
-function within(shown: readonly string[], jsonSchema: unknown, path: FieldPath) {
+function within(visible: readonly string[], jsonSchema: unknown, path: FieldPath) {
   const [first] = path
-  const isShown = typeof first === 'string' && shown.includes(first)
-  return isShown ? fieldExists(jsonSchema, path) : { exists: false, allowed: [...shown] }
+  const isShown = typeof first === 'string' && visible.includes(first)
+  return isShown ? fieldExists(jsonSchema, path) : { exists: false, allowed: [...visible] }
 }

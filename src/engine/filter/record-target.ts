@@ -22,7 +22,7 @@ export function targetOver<C extends string>(
   return {
     parameters,
     search,
-    reach({ field }, test) {
+    withOperand({ field }, test) {
       if (field.kind === 'column') return test(operandOf(field.column))
       return onElements(field.path, zoneOf(field.path, type), parameters, test)
     },
@@ -32,7 +32,7 @@ export function targetOver<C extends string>(
       const condition = compile({
         parameters,
         search,
-        reach({ field }, test) {
+        withOperand({ field }, test) {
           const whole = field.kind === 'data' ? field.path : []
           const rest = whole.slice(path.length)
           const found = rest.reduce<string>((at, segment) => step(at, segment ?? 0, parameters), value)

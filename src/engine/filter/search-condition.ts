@@ -30,11 +30,12 @@ export function searchOver<C extends string>(
 ): (condition: Condition<C>) => string {
   return (condition) => {
     const { field, trusted } = condition
-    const shown = shownPart(condition, type)
+    const visible = visiblePart(condition, type)
     const index = textIndexOf(condition, type)
     const { matches, score } = compileSearch({
       words: wordsOf(condition),
-      text: () => (shown ? shownValues(shown, parameters) : searchedValue(field, operandOf, parameters)),
+      text: () =>
+        visible ? visibleValues(visible, parameters) : searchedValue(field, operandOf, parameters),
       parameters,
       index: index && { ...index, baseParam: parameters.add(baseId) },
     })
@@ -91,14 +92,14 @@ export const sumOfScores = (scores: readonly string[]): string | null =>
 const isWhole = (field: Field<string>): boolean => field.kind === 'data' && field.path.length === 0
 
 /** The visible properties that a search of `data` covers, if some are hidden. */
-const shownPart = (
+const visiblePart = (
   { field, trusted }: Condition<string>,
-  { shown }: FieldContext,
-): readonly string[] | null => (!trusted && shown && isWhole(field) ? shown : null)
+  { visible }: FieldContext,
+): readonly string[] | null => (!trusted && visible && isWhole(field) ? visible : null)
 
 /** The values of the visible properties of `data`. */
-const shownValues = (shown: readonly string[], parameters: Parameters): string =>
-  `jsonb_build_array(${shown.map((name) => valueAt([name], parameters)).join(', ')})`
+const visibleValues = (visible: readonly string[], parameters: Parameters): string =>
+  `jsonb_build_array(${visible.map((name) => valueAt([name], parameters)).join(', ')})`
 
 /** The jsonb value to search, including all nested strings. */
 function searchedValue<C extends string>(
@@ -125,7 +126,7 @@ export type IndexedField = { id: string; field: number }
 /** The ready text index that serves a search, and its field position; null without one. */
 export function textIndexOf(condition: Condition<string>, type: Searched): IndexedField | null {
   const { field } = condition
-  if (field.kind === 'column' || shownPart(condition, type)) return null
+  if (field.kind === 'column' || visiblePart(condition, type)) return null
   for (const { id, kind, status, fields } of type.indexes) {
     const at = fields.findIndex(({ path }) => path !== null && isDeepStrictEqual(path, field.path))
     if (kind === 'text' && status === 'ready' && at >= 0) return { id, field: at }

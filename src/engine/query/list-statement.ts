@@ -7,7 +7,7 @@ import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import { countFound } from '../filter/search-condition.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { RECORD_COLUMNS } from '../record-store/record.ts'
-import { shownData } from '../row-policy/project-data.ts'
+import { visibleDataSql } from '../row-policy/project-data.ts'
 import type { AccessPath } from './access-path.ts'
 import type { Moment } from './as-of.ts'
 import { type Compiled, compileFor } from './compile-query.ts'
@@ -93,7 +93,7 @@ function columns(
   { parameters, terms, score }: Compiled,
   keyed: (term: number) => string | null = () => null,
 ): string {
-  const data = query.withData ? shownData(query.type.shown, parameters) : 'NULL::jsonb'
+  const data = query.withData ? visibleDataSql(query.type.visible, parameters) : 'NULL::jsonb'
   const own = COLUMNS.map((name) => (name === 'data' ? `${data} AS data` : `r.${name}`))
   const keys = terms().flatMap(({ sql, column }, i) =>
     column === null ? [`${keyed(i) ?? sql} AS s${i}`] : [],

@@ -1,4 +1,4 @@
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
 import type { BoundFilter } from '../filter/bind.ts'
@@ -6,7 +6,7 @@ import { compileFilter } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { RECORD_COLUMNS, type RecordRow } from '../record-store/record.ts'
-import { shownData } from '../row-policy/project-data.ts'
+import { visibleDataSql } from '../row-policy/project-data.ts'
 import { compileFor } from './compile-query.ts'
 import { UNSORTED } from './sort.ts'
 
@@ -23,18 +23,18 @@ export type BoundedType = FieldContext & {
  */
 export async function readBounded(
   scope: Scope,
-  lens: TypeLens,
+  policy: TypePolicy,
   type: BoundedType,
   id: string,
 ): Promise<RecordRow | undefined> {
   const { parameters, target } = compileFor({ baseId: type.baseId, type, sort: UNSORTED })
   const columns = RECORD_COLUMNS.split(', ').map((name) =>
-    name === 'data' ? `${shownData(lens.shown, parameters)} AS data` : `r.${name}`,
+    name === 'data' ? `${visibleDataSql(policy.visible, parameters)} AS data` : `r.${name}`,
   )
   const { text, values } = parameters.bind(
     `SELECT ${columns.join(', ')} FROM plinth.record r
      WHERE r.base_id = ${parameters.add(type.baseId)} AND r.record_type = ${parameters.add(type.id)} AND r.id = ${parameters.add(id)}
-       AND ${lens.filter ? compileFilter(lens.filter, target) : 'true'}`,
+       AND ${policy.filter ? compileFilter(policy.filter, target) : 'true'}`,
   )
   return (await scope.db.query<RecordRow>(shaped(text), values))[0]
 }
@@ -59,7 +59,7 @@ export async function idsWithin(
 /** Whether all records satisfy their row policies. */
 export async function areWithin(
   scope: Scope,
-  { filter }: TypeLens,
+  { filter }: TypePolicy,
   type: BoundedType,
   ids: readonly string[],
 ): Promise<boolean> {

@@ -9,7 +9,7 @@ import { authorship, type Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
 import { areWithin } from '../query/policy-read.ts'
 import { recordNotFound } from '../record-store/record.ts'
-import { authorize, lensOn } from '../row-policy/apply.ts'
+import { authorize, policyOn } from '../row-policy/apply.ts'
 import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
@@ -100,14 +100,14 @@ async function refuseOutsidePolicy(
   baseId: string,
   going: readonly CascadedRecord[],
 ): Promise<void> {
-  if (!scope.lens) return
+  if (!scope.policy) return
   for (const [recordType, records] of Map.groupBy(going, (each) => each.recordType)) {
     if (scope.access.allows('write', baseId, recordType)) continue
-    const lens = lensOn(scope, baseId, recordType)
-    if (!lens || !scope.lens.access.allows('write', baseId, recordType)) throw takesOthers()
+    const policy = policyOn(scope, baseId, recordType)
+    if (!policy || !scope.policy.access.allows('write', baseId, recordType)) throw takesOthers()
     const type = await requireType(scope, baseId, recordType)
     const ids = records.map(({ id }) => id)
-    if (!(await areWithin(scope, lens, type, ids))) throw takesOthers()
+    if (!(await areWithin(scope, policy, type, ids))) throw takesOthers()
   }
 }
 

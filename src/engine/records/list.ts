@@ -16,7 +16,7 @@ import { checkProjectable, parseFields, showsData } from '../query/projection.ts
 import { expandsPast, parseExpand } from '../record-store/expansion.ts'
 import type { RecordItem } from '../record-store/record.ts'
 import { expandRecords } from '../related/index.ts'
-import { authorize, filterThrough, refuseThrough, typeThrough } from '../row-policy/apply.ts'
+import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 import { asItem, asRows, type ListedRow } from './serialize.ts'
 
 /** Arguments of a list of records. `filter` and `sort` are JSON as sent. */
@@ -50,21 +50,21 @@ export async function listRecords(
   recordType: string,
   args: ListArgs,
 ): Promise<RecordPage> {
-  const lens = authorize(scope, 'read', baseId, recordType)
+  const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const { filter: asked, sort: order, projection, expand } = readArgs(args)
-  if (args.asOf != null) refuseThrough(lens, recordType, 'A list as of a moment')
-  const type = typeThrough(lens, await requireType(scope, baseId, recordType))
-  const filter = filterThrough(lens, asked, type)
+  if (args.asOf != null) refuseWithPolicy(policy, recordType, 'A list as of a moment')
+  const type = visibleType(policy, await requireType(scope, baseId, recordType))
+  const filter = filterWithPolicy(policy, asked, type)
   const sort = bindSort(order, type)
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   // Past states may have properties that the current schema lacks. Under a field policy, hidden properties
   // count as missing.
-  if (projection && !moment && !lens) checkProjectable(projection, type, '/fields')
+  if (projection && !moment && !policy) checkProjectable(projection, type, '/fields')
 
   const terms = sort.map(({ name, descending }) => [name, descending])
   const boundTo = [baseId, recordType, args.filter ?? null, terms, moment, scope.access.grants]
-  if (lens) boundTo.push(scope.lens?.name ?? '')
+  if (policy) boundTo.push(scope.policy?.name ?? '')
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
   const withData = projection === null || showsData(projection)
   // Declared indexes cover only current records.
@@ -95,7 +95,7 @@ export async function listRecords(
     rows: () => asRows(recordType, found.data, projection, expansions),
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
     // The hint could reveal hidden fields, so omit it under a policy.
-    hint: took > LIMITS.slowListMs && !moment && !lens ? slowHint(took, query) : null,
+    hint: took > LIMITS.slowListMs && !moment && !policy ? slowHint(took, query) : null,
   }
 }
 

@@ -4,7 +4,7 @@ import { applyOperations, type PatchOperation, readOperations } from '../../json
 import { mergePatch } from '../../json/merge-patch.ts'
 import { keepClaim } from '../claims/claim-guard.ts'
 import { requireType } from '../configuration/record-types/index.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import { LOCK } from '../record-store/read-statements.ts'
 import {
   dataText,
@@ -38,25 +38,25 @@ export async function patchRecord(
   patch: RecordPatch,
   expected: Expectation,
 ): Promise<RecordItem> {
-  const lens = authorize(scope, 'write', baseId, recordType)
+  const policy = authorize(scope, 'write', baseId, recordType)
   const operations = 'operations' in patch ? readOperations(patch.operations, MEMBERS) : null
   const type = await requireType(scope, baseId, recordType)
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
-    if (!row || !(await isWithin(within, lens, type, id))) throw recordNotFound(recordType, id)
+    if (!row || !(await isWithin(within, policy, type, id))) throw recordNotFound(recordType, id)
     if (expected.versions && !expected.versions.includes(row.version))
       throw versionMismatch(row.version, expected.versions)
     if (expected.stated) compareReadOnly(recordType, row, expected.stated)
     const { recordBytes } = scope.limits
-    const seen = seenRow(lens, row)
+    const seen = seenRow(policy, row)
     const content =
       'merge' in patch
-        ? mergeInto(seen, patch.merge, recordBytes, lens)
+        ? mergeInto(seen, patch.merge, recordBytes, policy)
         : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
     const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
-    const target = { id, ...wholeContent(lens, row, content, recordBytes), expected: held }
-    const record = await boundedWrite(within, lens, type, () => upsert(within, baseId, recordType, target))
+    const target = { id, ...wholeContent(policy, row, content, recordBytes), expected: held }
+    const record = await boundedWrite(within, policy, type, () => upsert(within, baseId, recordType, target))
     if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
     return record
   })
@@ -70,9 +70,9 @@ export function mergeInto(
   row: RecordRow,
   merge: { data?: unknown } & PairInput,
   maxBytes: number,
-  lens?: TypeLens,
+  policy?: TypePolicy,
 ) {
-  checkVisible(lens, merge.data)
+  checkVisible(policy, merge.data)
   return contentOf(row, merged(row, merge), maxBytes)
 }
 

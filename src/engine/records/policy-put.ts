@@ -1,7 +1,7 @@
 import { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
 import { checkVisible, withDefaults } from '../row-policy/project-data.ts'
@@ -23,16 +23,16 @@ const MAX_TRIES = 50
  */
 export async function putBounded(
   scope: WriteScope,
-  lens: TypeLens,
+  policy: TypePolicy,
   baseId: string,
   recordType: string,
   target: RecordWrite,
 ): Promise<RecordItem> {
-  checkVisible(lens, target.data)
+  checkVisible(policy, target.data)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const type = await requireType(scope, baseId, recordType)
     const row = await holdTarget(scope, type, target)
-    const done = await (row ? replaced(scope, lens, type, target, row) : made(scope, lens, type, target))
+    const done = await (row ? replaced(scope, policy, type, target, row) : made(scope, policy, type, target))
     if (done) return done
   }
   throw tooManyWriters()
@@ -52,38 +52,38 @@ async function holdTarget(scope: WriteScope, type: CompiledType, target: RecordW
 
 async function replaced(
   scope: WriteScope,
-  lens: TypeLens,
+  policy: TypePolicy,
   type: CompiledType,
   { pair, data, text, expected, id }: RecordWrite,
   row: RecordRow,
 ): Promise<RecordItem> {
   const isConditional = expected.exists || expected.versions !== null
-  if (!(await isWithin(scope, lens, type, row.id)))
-    throw isConditional ? recordNotFound(type.id, id) : notReached(type.id)
+  if (!(await isWithin(scope, policy, type, row.id)))
+    throw isConditional ? recordNotFound(type.id, id) : outsidePolicy(type.id)
   if (expected.versions && !expected.versions.includes(row.version))
     throw versionMismatch(row.version, expected.versions)
   if (expected.stated) compareReadOnly(type.id, row, expected.stated)
-  const content = wholeContent(lens, row, { pair, data, text }, scope.limits.recordBytes)
+  const content = wholeContent(policy, row, { pair, data, text }, scope.limits.recordBytes)
   const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
   const whole = { id: row.id, ...content, expected: held }
-  return boundedWrite(scope, lens, type, () => upsert(scope, type.baseId, type.id, whole))
+  return boundedWrite(scope, policy, type, () => upsert(scope, type.baseId, type.id, whole))
 }
 
 /** Creates the record. Undefined when another writer created it first. */
 async function made(
   scope: WriteScope,
-  lens: TypeLens,
+  policy: TypePolicy,
   type: CompiledType,
   target: RecordWrite,
 ): Promise<RecordItem | undefined> {
   const { expected, id } = target
   if (expected.exists || expected.versions) throw recordNotFound(type.id, id)
   if (expected.stated) compareReadOnly(type.id, undefined, expected.stated)
-  const data = withDefaults(lens, target.data)
+  const data = withDefaults(policy, target.data)
   const text = dataText(data, scope.limits.recordBytes)
   const whole = { ...target, data, text, expected: { ...NO_EXPECTATION, absent: true } }
   try {
-    return await boundedWrite(scope, lens, type, () => upsert(scope, type.baseId, type.id, whole))
+    return await boundedWrite(scope, policy, type, () => upsert(scope, type.baseId, type.id, whole))
   } catch (thrown) {
     if (!expected.absent && isTaken(thrown)) return undefined
     throw thrown
@@ -95,7 +95,7 @@ const isTaken = (thrown: unknown): boolean =>
   thrown instanceof DomainError && TAKEN.includes(thrown.details[0]?.code ?? '')
 
 /** 404 for an id or pair held by a record outside the policy. */
-export const notReached = (recordType: string) =>
+export const outsidePolicy = (recordType: string) =>
   new DomainError(
     'NOT_FOUND',
     `No record of type "${recordType}" with this id is accessible, and none can be created with it.`,

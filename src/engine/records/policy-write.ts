@@ -1,12 +1,12 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { requireType } from '../configuration/record-types/index.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { areWithin, type BoundedType } from '../query/policy-read.ts'
 import { LOCK } from '../record-store/read-statements.ts'
 import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
-import { lensOn } from '../row-policy/apply.ts'
-import { checkVisible, keepHidden, showData } from '../row-policy/project-data.ts'
+import { policyOn } from '../row-policy/apply.ts'
+import { checkVisible, keepHidden, visibleData } from '../row-policy/project-data.ts'
 import { redacted } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { RecordWrite } from './upsert.ts'
@@ -17,14 +17,14 @@ import type { RecordWrite } from './upsert.ts'
  */
 export const isWithin = async (
   scope: Scope,
-  lens: TypeLens | undefined,
+  policy: TypePolicy | undefined,
   type: BoundedType,
   id: string,
-): Promise<boolean> => !lens || areWithin(scope, lens, type, [id])
+): Promise<boolean> => !policy || areWithin(scope, policy, type, [id])
 
 /** The row redacted by the field policy. */
-export const seenRow = (lens: TypeLens | undefined, row: RecordRow): RecordRow =>
-  lens ? { ...row, data: showData(lens, row.data) } : row
+export const seenRow = (policy: TypePolicy | undefined, row: RecordRow): RecordRow =>
+  policy ? { ...row, data: visibleData(policy, row.data) } : row
 
 type Content = Pick<RecordWrite, 'pair' | 'data' | 'text'>
 
@@ -33,14 +33,14 @@ type Content = Pick<RecordWrite, 'pair' | 'data' | 'text'>
  * @throws VALIDATION_ERROR
  */
 export function wholeContent(
-  lens: TypeLens | undefined,
+  policy: TypePolicy | undefined,
   row: RecordRow,
   content: Content,
   maxBytes: number,
 ): Content {
-  if (!lens?.shown) return content
-  checkVisible(lens, content.data)
-  const data = keepHidden(lens, row.data, content.data)
+  if (!policy?.visible) return content
+  checkVisible(policy, content.data)
+  const data = keepHidden(policy, row.data, content.data)
   return { pair: content.pair, data, text: dataText(data, maxBytes) }
 }
 
@@ -50,14 +50,14 @@ export function wholeContent(
  */
 export async function boundedWrite(
   scope: Scope,
-  lens: TypeLens | undefined,
+  policy: TypePolicy | undefined,
   type: BoundedType,
   write: () => Promise<RecordItem>,
 ): Promise<RecordItem> {
-  if (!lens) return write()
-  const record = await redacted(lens, write)
-  if (!(await areWithin(scope, lens, type, [record.id]))) throw outOfBounds()
-  return { ...record, data: showData(lens, record.data) }
+  if (!policy) return write()
+  const record = await redacted(policy, write)
+  if (!(await areWithin(scope, policy, type, [record.id]))) throw outOfBounds()
+  return { ...record, data: visibleData(policy, record.data) }
 }
 
 type Key = readonly [baseId: string, recordType: string, id: string]
@@ -71,13 +71,13 @@ export async function whereBounded<T>(
   [baseId, recordType, id]: Key,
   work: (scope: WriteScope) => Promise<T>,
 ): Promise<T> {
-  const lens = lensOn(scope, baseId, recordType)
-  if (!lens) return work(scope)
+  const policy = policyOn(scope, baseId, recordType)
+  if (!policy) return work(scope)
   const type = await requireType(scope, baseId, recordType)
   return scope.db.statements(async (tx) => {
     const within = { ...scope, db: tx }
     const held = await tx.query(LOCK, [baseId, recordType, id])
-    if (held.length === 0 || !(await areWithin(within, lens, type, [id])))
+    if (held.length === 0 || !(await areWithin(within, policy, type, [id])))
       throw recordNotFound(recordType, id)
     return work(within)
   })
@@ -94,9 +94,9 @@ export const onBounded = (
 ): Promise<RecordItem> =>
   whereBounded(scope, key, async (within) => {
     const [baseId, recordType] = key
-    const lens = lensOn(within, baseId, recordType)
-    if (!lens) return work(within)
-    return boundedWrite(within, lens, await requireType(within, baseId, recordType), () => work(within))
+    const policy = policyOn(within, baseId, recordType)
+    if (!policy) return work(within)
+    return boundedWrite(within, policy, await requireType(within, baseId, recordType), () => work(within))
   })
 
 export const outOfBounds = () =>

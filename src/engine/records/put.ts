@@ -71,15 +71,15 @@ async function put(
   named: Named,
   input: PutInput,
 ): Promise<RecordItem> {
-  const lens = authorize(scope, 'write', baseId, recordType)
+  const policy = authorize(scope, 'write', baseId, recordType)
   const target = readTarget(scope, named, input)
   const links = readOwnLinks(scope, baseId, input.relationships)
   const { claim, stated } = named.expected
-  if (!lens && !links && claim === null && !stated) return upsert(scope, baseId, recordType, target)
+  if (!policy && !links && claim === null && !stated) return upsert(scope, baseId, recordType, target)
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    const record = lens
-      ? await putBounded(within, lens, baseId, recordType, target)
+    const record = policy
+      ? await putBounded(within, policy, baseId, recordType, target)
       : await upsert(within, baseId, recordType, await lockStated(within, baseId, recordType, target))
     if (links) await addLinks(within, baseId, record, links)
     if (claim !== null) await keepClaim(within, baseId, claim, record)

@@ -6,7 +6,7 @@ import { expandsPast, parseExpand } from '../record-store/expansion.ts'
 import { GET } from '../record-store/read-statements.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../record-store/record.ts'
 import { expandRecords } from '../related/index.ts'
-import { authorize, refuseThrough, typeThrough } from '../row-policy/apply.ts'
+import { authorize, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 
 /**
  * Reads the current record, or its state at a point in time.
@@ -20,18 +20,18 @@ export async function getRecord(
   id: string,
   { expand, ...past }: PastArgs & { expand?: readonly string[] | null | undefined } = {},
 ): Promise<RecordItem> {
-  const lens = authorize(scope, 'read', baseId, recordType)
+  const policy = authorize(scope, 'read', baseId, recordType)
   const paths = expand ? parseExpand(expand, '/expand') : null
   if (asksPast(past)) {
     if (paths) throw expandsPast()
     // Validate the arguments before looking for the record.
     readPast(past, 'UTC')
-    refuseThrough(lens, recordType, 'The past of a record')
+    refuseWithPolicy(policy, recordType, 'The past of a record')
     const type = await requireType(scope, baseId, recordType)
     return getPastRecord(scope, [baseId, recordType, id], readPast(past, type.timezone))
   }
-  const row = lens
-    ? await readBounded(scope, lens, typeThrough(lens, await requireType(scope, baseId, recordType)), id)
+  const row = policy
+    ? await readBounded(scope, policy, visibleType(policy, await requireType(scope, baseId, recordType)), id)
     : await readPlain(scope, baseId, recordType, id)
   if (!row) {
     await requireType(scope, baseId, recordType)

@@ -29,7 +29,7 @@ export async function waitForRecords(
   const slot = scope.feed.openStream(holderOf(scope), baseId, scope.closed?.())
   const late = setTimeout(slot.end, seconds * 1000)
   try {
-    const name = digest([baseId, recordType, args, grants, scope.lens?.name ?? null])
+    const name = digest([baseId, recordType, args, grants, scope.policy?.name ?? null])
     // Other waiters may share this query, so it must not be cancelled when this client disconnects.
     const lasting = { ...scope, closed: undefined }
     const ask = () => listRecords(lasting, baseId, recordType, args)

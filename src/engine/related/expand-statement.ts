@@ -3,12 +3,12 @@ import { statement, timed } from '../database/client.ts'
 import { type BoundStatement, Parameters } from '../filter/parameters.ts'
 import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'
 import { LINK_PREFIX, prefixed, recordColumns } from './columns.ts'
-import { type Reach, reached } from './policy-sql.ts'
+import { type PolicySql, withinPolicy } from './policy-sql.ts'
 
 /** Links of many records with the records at the other ends. `n` numbers the input records from 1. */
 const columns = (near: string, far: string, within: string | null): string =>
   `SELECT ${RELATIONSHIP_COLUMNS}, ${far}_row AS far FROM plinth.relationship
-   WHERE ${near}_row = o.row_no AND rel_type = k.rel_type COLLATE "C"${reached(`${far}_row`, within)}`
+   WHERE ${near}_row = o.row_no AND rel_type = k.rel_type COLLATE "C"${withinPolicy(`${far}_row`, within)}`
 
 /**
  * Statement for one level of an expansion: $1 the base; $2 to $5, arrays of equal length: record types, ids,
@@ -32,9 +32,9 @@ const expansion = (within: string | null, data: string): string => `
 export const EXPAND = timed(statement('expand', expansion(null, 'r.data')))
 
 /** Variant under a row policy; `values` are those of `$1` to `$6`. */
-export function expandWithin(reach: Reach, values: readonly unknown[]): BoundStatement {
+export function expandWithin(policySql: PolicySql, values: readonly unknown[]): BoundStatement {
   const parameters = new Parameters()
   for (const value of values) parameters.add(value)
-  const { within, data } = reach(parameters)
+  const { within, data } = policySql(parameters)
   return parameters.bind(expansion(within, data))
 }

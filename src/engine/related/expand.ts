@@ -12,7 +12,7 @@ import { rightsOf } from '../row-policy/apply.ts'
 import { requireRelationshipTypes } from './check-types.ts'
 import { linkOf } from './columns.ts'
 import { EXPAND, expandWithin } from './expand-statement.ts'
-import { type Reach, reachOf } from './policy-sql.ts'
+import { type PolicySql, policySqlOf } from './policy-sql.ts'
 
 /** Prefix tree of expansion steps: paths with a common start share nodes. */
 type Tree = Map<string, { step: ExpandStep; below: Tree }>
@@ -43,14 +43,14 @@ export async function expandRecords(
 ): Promise<Expansion[]> {
   const names = [...new Set(paths.flat().map(({ relType }) => relType))]
   await requireRelationshipTypes(scope, baseId, names, '/expand')
-  const reach = await reachOf(scope, baseId)
+  const policySql = await policySqlOf(scope, baseId)
   const tree = treeOf(paths)
   const roots = records.map((key) => openLists(key, tree, 1))
   let level = roots.flatMap(({ lists }) => lists)
   let total = 0
   const cap = scope.answer.page()
   while (level.length > 0) {
-    const { rows, isCut } = await readLevel(scope, baseId, level, reach, cap)
+    const { rows, isCut } = await readLevel(scope, baseId, level, policySql, cap)
     if (isCut || !(await hasRoomForRepeated(level, rows, cap))) throw tooManyBytes()
     total += rows.reduce((sum, { n }) => sum + (level[n - 1]?.times ?? 0), 0)
     if (total > LIMITS.expandedInAll) throw tooMuch()
@@ -87,7 +87,7 @@ async function readLevel(
   scope: Scope,
   baseId: string,
   lists: readonly List[],
-  reach: Reach | null,
+  policySql: PolicySql | null,
   cap: RowCap,
 ): Promise<CappedRows<Row>> {
   const values = [
@@ -98,8 +98,8 @@ async function readLevel(
     lists.map(({ step }) => step.incoming),
     namedTypes(rightsOf(scope), 'read', baseId),
   ]
-  if (!reach) return scope.db.queryCapped<Row>(EXPAND, values, cap, scope.closed)
-  const within = expandWithin(reach, values)
+  if (!policySql) return scope.db.queryCapped<Row>(EXPAND, values, cap, scope.closed)
+  const within = expandWithin(policySql, values)
   return scope.db.queryCapped<Row>(shaped(within.text), within.values, cap, scope.closed)
 }
 

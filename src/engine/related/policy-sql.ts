@@ -1,16 +1,16 @@
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { findType } from '../core/load-type.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Parameters } from '../filter/parameters.ts'
 import { compileFor } from '../query/compile-query.ts'
 import { UNSORTED } from '../query/sort.ts'
 import { rightsOf } from '../row-policy/apply.ts'
-import { shownData } from '../row-policy/project-data.ts'
+import { visibleDataSql } from '../row-policy/project-data.ts'
 
 /** Row and field policy as SQL over `plinth.record AS r`, for records of any type. */
-export type Reach = (parameters: Parameters) => {
+export type PolicySql = (parameters: Parameters) => {
   /** Condition: the record matches the row policy of its type. */
   within: string
   /** Expression: the visible part of its data. */
@@ -18,32 +18,32 @@ export type Reach = (parameters: Parameters) => {
 }
 
 /** Builds the policy as SQL; null if the scope has none and the grants suffice. */
-export async function reachOf(scope: Scope, baseId: string): Promise<Reach | null> {
-  const { lens } = scope
-  if (!lens) return null
+export async function policySqlOf(scope: Scope, baseId: string): Promise<PolicySql | null> {
+  const { policy } = scope
+  if (!policy) return null
   const readable = rightsOf(scope).types('read', baseId)
-  const bounded: { type: CompiledType; lens: TypeLens }[] = []
-  for (const [id, typeLens] of lens.types) {
+  const bounded: { type: CompiledType; policy: TypePolicy }[] = []
+  for (const [id, typePolicy] of policy.types) {
     const type = await findType(scope, baseId, id)
-    if (type) bounded.push({ type, lens: typeLens })
+    if (type) bounded.push({ type, policy: typePolicy })
   }
-  const whole = [...readable].filter((id) => !lens.types.has(id))
+  const whole = [...readable].filter((id) => !policy.types.has(id))
   return (parameters) => ({
     within: `(${[
       `r.record_type = ANY (${parameters.add(whole)}::text[])`,
-      ...bounded.map((each) => withinType(each.type, each.lens, baseId, parameters)),
+      ...bounded.map((each) => withinType(each.type, each.policy, baseId, parameters)),
     ].join(' OR ')})`,
     data: dataOf(bounded, parameters),
   })
 }
 
 /** Condition: the record with the row number matches the policy. */
-export const reached = (row: string, within: string | null): string =>
+export const withinPolicy = (row: string, within: string | null): string =>
   within === null ? '' : ` AND EXISTS (SELECT FROM plinth.record r WHERE r.row_no = ${row} AND ${within})`
 
 function withinType(
   type: CompiledType,
-  { filter }: TypeLens,
+  { filter }: TypePolicy,
   baseId: string,
   parameters: Parameters,
 ): string {
@@ -52,18 +52,21 @@ function withinType(
   return filter ? `(${ofType} AND ${compileFilter(filter, target)})` : ofType
 }
 
-function dataOf(bounded: readonly { type: CompiledType; lens: TypeLens }[], parameters: Parameters): string {
-  const cases = bounded.flatMap(({ type, lens }) =>
-    lens.shown
-      ? [`WHEN r.record_type = ${parameters.add(type.id)} THEN ${shownData(lens.shown, parameters)}`]
+function dataOf(
+  bounded: readonly { type: CompiledType; policy: TypePolicy }[],
+  parameters: Parameters,
+): string {
+  const cases = bounded.flatMap(({ type, policy }) =>
+    policy.visible
+      ? [`WHEN r.record_type = ${parameters.add(type.id)} THEN ${visibleDataSql(policy.visible, parameters)}`]
       : [],
   )
   return cases.length > 0 ? `CASE ${cases.join(' ')} ELSE r.data END` : 'r.data'
 }
 
 /** Properties visible in all types, so that requests on records of any type may name them. */
-export function shownOfAll({ lens }: Scope): readonly string[] | null {
-  const lists = [...(lens?.types.values() ?? [])].flatMap(({ shown }) => (shown ? [shown] : []))
+export function visibleOfAll({ policy }: Scope): readonly string[] | null {
+  const lists = [...(policy?.types.values() ?? [])].flatMap(({ visible }) => (visible ? [visible] : []))
   const [first, ...others] = lists
   return first ? first.filter((name) => others.every((list) => list.includes(name))) : null
 }

@@ -12,10 +12,10 @@ import { readQuestion } from '../query/parse-query.ts'
 import { type Projection, parseFields, project } from '../query/projection.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord, toView } from '../record-store/record.ts'
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
-import { authorize, lensOn, rightsOf, typeThrough } from '../row-policy/apply.ts'
+import { authorize, policyOn, rightsOf, visibleType } from '../row-policy/apply.ts'
 import { requireRelationshipTypes } from './check-types.ts'
 import { linkOf } from './columns.ts'
-import { reachOf, shownOfAll } from './policy-sql.ts'
+import { policySqlOf, visibleOfAll } from './policy-sql.ts'
 import { type Direction, type WalkQuery, walkStatement } from './traversal-sql.ts'
 
 /** Arguments of a graph traversal. `filter` and `sort` are JSON as sent. */
@@ -72,14 +72,14 @@ export async function relatedRecords(
   if (relType !== null) await requireRelationshipTypes(scope, baseId, [relType], '/rel_type')
   const type =
     relatedType === null
-      ? { ...ANY_TYPE, shown: shownOfAll(scope) }
+      ? { ...ANY_TYPE, visible: visibleOfAll(scope) }
       : await requireRelatedType(scope, baseId, relatedType)
   const statement = walkStatement({
     ...page,
     ...{ baseId, recordType, id, relType, relatedType, depth, type },
     direction: direction ?? 'outgoing',
     readable: namedTypes(rightsOf(scope), 'read', baseId),
-    reach: await reachOf(scope, baseId),
+    policySql: await policySqlOf(scope, baseId),
     filter: filter && bindFilter(filter, type),
     sort: isSorted ? bindSort(sort, type) : null,
   })
@@ -116,7 +116,7 @@ function readDepth(depth: number): number {
  */
 async function requireRelatedType(scope: Scope, baseId: string, id: string): Promise<WalkQuery['type']> {
   const type = await findType(scope, baseId, id)
-  if (type) return typeThrough(lensOn(scope, baseId, id), type)
+  if (type) return visibleType(policyOn(scope, baseId, id), type)
   const readable = rightsOf(scope).types('read', baseId)
   const rows = await scope.db.orm.recordType.findMany({
     where: { baseId, ...(readable !== '*' && { id: { in: [...readable] } }) },

@@ -10,7 +10,7 @@ import { orderBy } from '../query/order.ts'
 import { type SortTerm, UNSORTED } from '../query/sort.ts'
 import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'
 import { LINK_PREFIX, prefixed, recordColumns } from './columns.ts'
-import { type Reach, reached } from './policy-sql.ts'
+import { type PolicySql, withinPolicy } from './policy-sql.ts'
 
 export const DIRECTIONS = ['outgoing', 'incoming', 'both'] as const
 export type Direction = (typeof DIRECTIONS)[number]
@@ -26,7 +26,7 @@ export type WalkQuery = {
   /** Record types that the traversal may pass through; null for all. */
   readable: readonly string[] | null
   /** Row and field policy; null for none. */
-  reach: Reach | null
+  policySql: PolicySql | null
   /** Return only this type; null for any. */
   relatedType: string | null
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
@@ -48,19 +48,19 @@ export type WalkQuery = {
 export function walkStatement(query: WalkQuery): BoundStatement {
   const parameters = new Parameters()
   const base = parameters.add(query.baseId)
-  const reach = query.reach?.(parameters) ?? null
-  const shown = shownOf(query, reach?.data ?? 'r.data', parameters)
+  const policySql = query.policySql?.(parameters) ?? null
+  const shown = visibleOf(query, policySql?.data ?? 'r.data', parameters)
   const text = `WITH RECURSIVE
     walk (depth, rows, parents, seen, met) AS (
       SELECT 0, ARRAY[r.row_no], ARRAY[0::bigint], ARRAY[r.row_no], 0::bigint FROM plinth.record r
-      WHERE r.base_id = ${base} AND r.record_type = ${parameters.add(query.recordType)} AND r.id = ${parameters.add(query.id)}${reach ? ` AND ${reach.within}` : ''}
+      WHERE r.base_id = ${base} AND r.record_type = ${parameters.add(query.recordType)} AND r.id = ${parameters.add(query.id)}${policySql ? ` AND ${policySql.within}` : ''}
       UNION ALL
       SELECT w.depth + 1, n.rows, n.parents, w.seen || n.rows, w.met + n.met
       FROM walk w, LATERAL (
         SELECT array_agg(m.row) FILTER (WHERE m.parent > 0) AS rows,
           array_agg(m.parent) FILTER (WHERE m.parent > 0) AS parents, sum(m.n)::bigint AS met
         FROM (SELECT x.row, min(x.parent) AS parent, sum(x.n) AS n FROM (
-            (SELECT l.row, f.row AS parent, 1 AS n FROM unnest(w.rows) AS f (row), LATERAL (${linksOf(query, reach?.within ?? null, parameters)}) l
+            (SELECT l.row, f.row AS parent, 1 AS n FROM unnest(w.rows) AS f (row), LATERAL (${linksOf(query, policySql?.within ?? null, parameters)}) l
              LIMIT ${LIMITS.walkedLinks + 1})
             UNION ALL SELECT s.row, 0, 0 FROM unnest(w.seen) AS s (row)) x
           GROUP BY x.row) m) n
@@ -97,7 +97,7 @@ function linksOf(
   const ofType = relType === null ? '' : ` AND rel_type = ${parameters.add(relType)}`
   const types = readable && parameters.add(readable)
   const toward = (near: string, far: string) =>
-    `(SELECT ${far}_row AS row FROM plinth.relationship WHERE ${near}_row = f.row${ofType}${types ? ` AND ${far}_record_type = ANY (${types}::text[])` : ''}${reached(`${far}_row`, within)} OFFSET 0)`
+    `(SELECT ${far}_row AS row FROM plinth.relationship WHERE ${near}_row = f.row${ofType}${types ? ` AND ${far}_record_type = ANY (${types}::text[])` : ''}${withinPolicy(`${far}_row`, within)} OFFSET 0)`
   return directed(direction, toward('source', 'target'), toward('target', 'source'))
 }
 
@@ -131,7 +131,7 @@ function goesOn(query: WalkQuery, parameters: Parameters): string {
 }
 
 /** SQL for the records of the page plus one, numbered by `n`, and for the total on request. */
-function shownOf(query: WalkQuery, data: string, parameters: Parameters): { page: string; total: string } {
+function visibleOf(query: WalkQuery, data: string, parameters: Parameters): { page: string; total: string } {
   const { relatedType, filter, sort, limit, offset } = query
   const how = compileFor({ baseId: query.baseId, type: query.type, sort: sort ?? UNSORTED }, parameters)
   const conditions = [

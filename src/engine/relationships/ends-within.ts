@@ -3,7 +3,7 @@ import type { Scope } from '../core/scope.ts'
 import { idsWithin } from '../query/policy-read.ts'
 import { maySeeLink, type RelationshipRow } from '../record-store/relationship.ts'
 import type { FoundLink } from '../record-store/relationship-statements.ts'
-import { lensOn, rightsOf } from '../row-policy/apply.ts'
+import { policyOn, rightsOf } from '../row-policy/apply.ts'
 import type { LinkWrite } from './link.ts'
 
 type Ends = Pick<RelationshipRow, 'source_record_type' | 'source_id' | 'target_record_type' | 'target_id'>
@@ -27,7 +27,7 @@ export async function hideEnds(
   links: readonly LinkWrite[],
   found: FoundLink[],
 ): Promise<FoundLink[]> {
-  if (!scope.lens) return found
+  if (!scope.policy) return found
   for (const side of SIDES) {
     const byType = Map.groupBy(found, (_, n) => links[n]?.[side].recordType ?? '')
     for (const [recordType, rows] of byType) {
@@ -46,7 +46,7 @@ async function within(
   recordType: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const lens = lensOn(scope, baseId, recordType)
-  const type = lens && (await findType(scope, baseId, recordType))
-  return new Set(lens && type ? await idsWithin(scope, lens.filter, type, ids) : ids)
+  const policy = policyOn(scope, baseId, recordType)
+  const type = policy && (await findType(scope, baseId, recordType))
+  return new Set(policy && type ? await idsWithin(scope, policy.filter, type, ids) : ids)
 }

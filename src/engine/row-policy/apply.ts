@@ -2,18 +2,18 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { type Access, type Permission, requirePermission } from '../access/access.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { type BoundFilter, bindFilter, bothFilters } from '../filter/bind.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import type { Filter } from '../filter/parse.ts'
 
 /** The unrestricted grants of a scope, for code that enforces row policies itself. */
-export const rightsOf = ({ lens, access }: Scope): Access => lens?.access ?? access
+export const rightsOf = ({ policy, access }: Scope): Access => policy?.access ?? access
 
 /** The row policy of a type; undefined for an unrestricted caller. */
-export const lensOn = ({ lens }: Scope, baseId: string, recordType: string): TypeLens | undefined =>
-  lens?.baseId === baseId ? lens.types.get(recordType) : undefined
+export const policyOn = ({ policy }: Scope, baseId: string, recordType: string): TypePolicy | undefined =>
+  policy?.baseId === baseId ? policy.types.get(recordType) : undefined
 
 /**
  * Checks a permission on a type and returns its row policy, for code that enforces it.
@@ -24,31 +24,31 @@ export function authorize(
   permission: Permission,
   baseId: string,
   recordType: string,
-): TypeLens | undefined {
+): TypePolicy | undefined {
   requirePermission(rightsOf(scope), permission, baseId, recordType)
-  return lensOn(scope, baseId, recordType)
+  return policyOn(scope, baseId, recordType)
 }
 
 /** The type with only the fields that the row policy shows. */
-export const typeThrough = (lens: TypeLens | undefined, type: CompiledType) =>
-  lens ? { ...type, shown: lens.shown } : type
+export const visibleType = (policy: TypePolicy | undefined, type: CompiledType) =>
+  policy ? { ...type, visible: policy.visible } : type
 
 /**
- * Combines a caller's filter with the row policy. `type` is the result of `typeThrough`.
+ * Combines a caller's filter with the row policy. `type` is the result of `visibleType`.
  * @throws VALIDATION_ERROR for a hidden or unknown field
  */
-export const filterThrough = (
-  lens: TypeLens | undefined,
+export const filterWithPolicy = (
+  policy: TypePolicy | undefined,
   filter: Filter | null,
   type: FieldContext,
-): BoundFilter | null => bothFilters(lens?.filter ?? null, filter && bindFilter(filter, type))
+): BoundFilter | null => bothFilters(policy?.filter ?? null, filter && bindFilter(filter, type))
 
 /**
  * Rejects an operation that does not support row policies.
  * @throws FORBIDDEN
  */
-export function refuseThrough(lens: TypeLens | undefined, recordType: string, what: string): void {
-  if (!lens) return
+export function refuseWithPolicy(policy: TypePolicy | undefined, recordType: string, what: string): void {
+  if (!policy) return
   throw new DomainError(
     'FORBIDDEN',
     `${what} is not available for type "${recordType}" at this endpoint: its row and field policy cannot be applied to it.`,

@@ -2,7 +2,7 @@ import { digest } from '../../contract/canonical-hash.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { accessToTypes } from '../access/access.ts'
 import { parseField } from '../compiled-types/field-path.ts'
-import type { LensInput, TypeLens } from '../core/policy.ts'
+import type { PolicyInput, TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
 import { bothFilters, trustedFilter } from '../filter/bind.ts'
 import { parseFilter } from '../filter/parse.ts'
@@ -13,44 +13,44 @@ import { parseFilter } from '../filter/parse.ts'
  * policies denies access by default.
  * @throws VALIDATION_ERROR for an invalid filter or field list
  */
-export function withLens(scope: Scope, baseId: string, inputs: readonly LensInput[]): Scope {
-  if (scope.lens) throw new Error('A scope is narrowed once')
-  const types = new Map<string, TypeLens>()
+export function withPolicy(scope: Scope, baseId: string, inputs: readonly PolicyInput[]): Scope {
+  if (scope.policy) throw new Error('A scope is narrowed once')
+  const types = new Map<string, TypePolicy>()
   for (const input of inputs) {
-    const lens = readLens(input)
+    const policy = readPolicy(input)
     const known = types.get(input.recordType)
-    types.set(input.recordType, known ? both(known, lens) : lens)
+    types.set(input.recordType, known ? both(known, policy) : policy)
   }
   const named = new Set(types.keys())
-  const bounded = new Map([...types].filter(([, lens]) => bounds(lens)))
+  const bounded = new Map([...types].filter(([, policy]) => bounds(policy)))
   const whole = new Set([...named].filter((id) => !bounded.has(id)))
   return {
     ...scope,
     access: accessToTypes(scope.access, baseId, whole),
-    lens: {
+    policy: {
       baseId,
       types: bounded,
       access: accessToTypes(scope.access, baseId, named),
-      name: digest(['lens', baseId, inputs]),
+      name: digest(['policy', baseId, inputs]),
     },
   }
 }
 
-const readLens = ({ filter, fields, defaults }: LensInput): TypeLens => ({
+const readPolicy = ({ filter, fields, defaults }: PolicyInput): TypePolicy => ({
   filter: filter === undefined || filter === null ? null : trustedFilter(parseFilter(filter, '/filter')),
-  shown: fields ? parseShown(fields, '/fields') : null,
+  visible: fields ? parseVisible(fields, '/fields') : null,
   defaults: defaults ?? {},
 })
 
-const bounds = ({ filter, shown, defaults }: TypeLens): boolean =>
-  filter !== null || shown !== null || Object.keys(defaults).length > 0
+const bounds = ({ filter, visible, defaults }: TypePolicy): boolean =>
+  filter !== null || visible !== null || Object.keys(defaults).length > 0
 
-const both = (one: TypeLens, other: TypeLens): TypeLens => ({
+const both = (one: TypePolicy, other: TypePolicy): TypePolicy => ({
   filter: bothFilters(one.filter, other.filter),
-  shown:
-    one.shown && other.shown
-      ? one.shown.filter((name) => other.shown?.includes(name))
-      : one.shown || other.shown,
+  visible:
+    one.visible && other.visible
+      ? one.visible.filter((name) => other.visible?.includes(name))
+      : one.visible || other.visible,
   defaults: { ...one.defaults, ...other.defaults },
 })
 
@@ -58,7 +58,7 @@ const both = (one: TypeLens, other: TypeLens): TypeLens => ({
  * Parses `["data.name", "data.status"]` into visible properties; null when `data` as a whole is included.
  * @throws VALIDATION_ERROR
  */
-function parseShown(fields: readonly string[], at: string): readonly string[] | null {
+function parseVisible(fields: readonly string[], at: string): readonly string[] | null {
   const names = fields.map((field, n) => readName(field, `${at}/${n}`))
   return names.includes(null) ? null : [...new Set(names as string[])]
 }

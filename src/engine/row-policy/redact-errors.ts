@@ -1,23 +1,23 @@
 import { type Detail, DomainError, withoutCount } from '../../foundation/errors.ts'
 import { pointer } from '../../json/index.ts'
-import type { TypeLens } from '../core/policy.ts'
+import type { TypePolicy } from '../core/policy.ts'
 
 /**
  * Runs a write and redacts its errors: details of hidden properties are reduced to the fact that one failed.
  */
-export async function redacted<T>(lens: TypeLens | undefined, write: () => Promise<T>): Promise<T> {
+export async function redacted<T>(policy: TypePolicy | undefined, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (thrown) {
-    throw lens?.shown && thrown instanceof DomainError ? redact(thrown, lens.shown) : thrown
+    throw policy?.visible && thrown instanceof DomainError ? redact(thrown, policy.visible) : thrown
   }
 }
 
 /** Removes details about hidden properties from an error. */
-export function redact(error: DomainError, shown: readonly string[]): DomainError {
+export function redact(error: DomainError, visible: readonly string[]): DomainError {
   // The total count would include hidden details.
   const listed = withoutCount(error.details)
-  const open = listed.filter((detail) => isOpen(detail, shown))
+  const open = listed.filter((detail) => isOpen(detail, visible))
   if (open.length === error.details.length) return error
   const details = open.length === listed.length ? open : [...open, hidden(error.code)]
   return new DomainError(error.code, details[0]?.message ?? error.message, { details })
@@ -27,10 +27,10 @@ export function redact(error: DomainError, shown: readonly string[]): DomainErro
  * Whether a detail is safe to show. Faults of `data` as a whole and unique violations may depend on hidden
  * properties.
  */
-function isOpen({ path, code }: Detail, shown: readonly string[]): boolean {
+function isOpen({ path, code }: Detail, visible: readonly string[]): boolean {
   if (code === 'duplicate_value') return false
   if (code === 'too_large' || !/^\/data(\/|$)/.test(path)) return true
-  return shown.some((name) => {
+  return visible.some((name) => {
     const at = `/data${pointer(name)}`
     return path === at || path.startsWith(`${at}/`)
   })

@@ -5,7 +5,7 @@ import { requireBaseAccess } from '../access/access.ts'
 import { baseNotFound } from '../configuration/bases/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import type { Reach } from './execution/principal-scope.ts'
+import type { PrincipalScope } from './execution/principal-scope.ts'
 import type { Column } from './execution/read-rows.ts'
 import { type Catalog, prepareSql } from './guard/index.ts'
 
@@ -26,7 +26,7 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
   requireBaseAccess(scope.access, baseId)
   if (scope.sql.isolation() === 'off') throw switchedOff()
   const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
-  const reach = reachOf(scope, baseId)
+  const reach = principalScopeOf(scope, baseId)
   const catalog = await catalogOf(scope, reach)
   const prepare = () => prepareSql(input.query, input.params ?? undefined, catalog)
   const { columns, rows, hasMore } = await scope.sql.run(prepare, {
@@ -74,7 +74,7 @@ const TYPES = statement(
 )
 
 /** The token's read scope of the base. */
-function reachOf({ access }: Scope, baseId: string): Reach {
+function principalScopeOf({ access }: Scope, baseId: string): PrincipalScope {
   const types = access.types('read', baseId)
   return { baseId, recordTypes: types === '*' ? ['*'] : [...types].sort() }
 }
@@ -83,7 +83,7 @@ function reachOf({ access }: Scope, baseId: string): Reach {
  * The catalog of a scope: the same object until the types of the base change.
  * @throws NOT_FOUND
  */
-async function catalogOf(scope: Scope, { baseId, recordTypes }: Reach): Promise<Catalog> {
+async function catalogOf(scope: Scope, { baseId, recordTypes }: PrincipalScope): Promise<Catalog> {
   const [base] = await scope.db.query<{ version: string }>(VERSION, [baseId])
   if (!base) throw baseNotFound(baseId)
   const key = digest([baseId, recordTypes])

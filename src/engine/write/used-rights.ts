@@ -26,12 +26,12 @@ export function recordRights(scope: Scope): { scope: Scope; used(): UsedRight[] 
       return isCovered
     },
   })
-  const { lens } = scope
+  const { policy } = scope
   return {
     scope: {
       ...scope,
       access: recorded(scope.access),
-      ...(lens && { lens: { ...lens, access: recorded(lens.access) } }),
+      ...(policy && { policy: { ...policy, access: recorded(policy.access) } }),
     },
     used: () => [...found.values()],
   }

@@ -114,8 +114,8 @@ export async function write<T extends object>(
 }
 
 /** Adds the policy to the fingerprint, so that a response is not replayed under another policy. */
-const named = ({ lens }: Scope, fingerprint: string): string =>
-  lens ? digest([fingerprint, lens.name]) : fingerprint
+const named = ({ policy }: Scope, fingerprint: string): string =>
+  policy ? digest([fingerprint, policy.name]) : fingerprint
 
 const tooManyChecks = () =>
   invalid({

@@ -107,11 +107,11 @@ const QUERIES: Partial<Record<GenericOperation, string>> = {
 
 async function typeTool(tool: ServedTool, type: RecordType): Promise<EndpointTool> {
   const { name, operation, recordType, defaults } = tool
-  const shown = tool.fields?.map((field) => field.replace(/^data[.]/, '')) ?? null
+  const visible = tool.fields?.map((field) => field.replace(/^data[.]/, '')) ?? null
   if (operation === 'create' || operation === 'update' || operation === 'upsert') {
     const description = describe(tool, type, wordsOf(type, operation), '')
     const preset = operation === 'update' ? [] : defaults
-    const typed = await typedToolOf(type, operation, { name, description, shown, preset })
+    const typed = await typedToolOf(type, operation, { name, description, visible, preset })
     return {
       definition: typed.definition,
       recordType,

@@ -1,7 +1,7 @@
 import { trim } from '../../contract/response-bodies.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { reaches } from '../../graphql/context.ts'
+import { seesBase } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
@@ -39,7 +39,7 @@ const JSON_TYPE = 'application/json'
 
 /** Lists the readable record types, newest first; on `/mcp` base by base. */
 export async function listResources(session: AddressSession, cursor?: string) {
-  if (session.base !== null && !reaches(session.context, session.base)) return { resources: [] }
+  if (session.base !== null && !seesBase(session.context, session.base)) return { resources: [] }
   const { items, nextCursor } = await acrossBases(
     session,
     LIMITS.resourcePage,
@@ -74,7 +74,7 @@ const about = ({ description }: { description: string | null }) =>
  */
 export function listTemplates({ base, context }: AddressSession, cursor?: string) {
   if (cursor !== undefined) throw new InvalidParams('There is one page of templates. Leave cursor out.')
-  if (base !== null && !reaches(context, base)) return { resourceTemplates: [] }
+  if (base !== null && !seesBase(context, base)) return { resourceTemplates: [] }
   const { type, record, records } = templatesOf(base)
   return {
     resourceTemplates: [

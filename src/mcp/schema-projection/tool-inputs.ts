@@ -49,13 +49,13 @@ export function upsertInput(projection: Projection): ToolInput {
 /** Restricts a projection to some properties, by original name. `preset` properties are not required. */
 export function partOf(
   projection: Projection,
-  shown: readonly string[] | null,
+  visible: readonly string[] | null,
   preset: readonly string[],
 ): Projection {
-  if (shown === null && preset.length === 0) return projection
+  if (visible === null && preset.length === 0) return projection
   const { properties = {}, required = [], ...rest } = projection.schema
   const own = (name: string) => projection.properties.get(name) ?? name
-  const isShown = (name: string) => shown === null || shown.includes(own(name))
+  const isShown = (name: string) => visible === null || visible.includes(own(name))
   const needed = required.filter((name) => isShown(name) && !preset.includes(own(name)))
   return {
     ...projection,
@@ -63,7 +63,7 @@ export function partOf(
       ...rest,
       properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),
       ...(needed.length > 0 && { required: needed }),
-      ...(shown !== null && { additionalProperties: false }),
+      ...(visible !== null && { additionalProperties: false }),
     },
     properties: new Map([...projection.properties].filter(([name]) => isShown(name))),
   }

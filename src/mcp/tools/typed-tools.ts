@@ -114,7 +114,7 @@ async function toolsOf(type: RecordType): Promise<TypedTool[]> {
   for (const operation of ['create', 'update'] as const) {
     const name = `${operation}_${type.portableId}`
     const description = `${wordsOf(type, operation)}${aboutType(type)}`
-    tools.push(await typedToolOf(type, operation, { name, description, shown: null, preset: [] }))
+    tools.push(await typedToolOf(type, operation, { name, description, visible: null, preset: [] }))
   }
   return tools
 }
@@ -155,11 +155,11 @@ async function projectionOf(type: RecordType): Promise<Projection> {
 export async function typedToolOf(
   type: RecordType,
   operation: TypedTool['operation'],
-  as: { name: string; description: string; shown: readonly string[] | null; preset: readonly string[] },
+  as: { name: string; description: string; visible: readonly string[] | null; preset: readonly string[] },
 ): Promise<TypedTool> {
   const projection = await projectionOf(type)
   if (turnIsOver()) await nextTurn()
-  const input = INPUTS[operation](partOf(projection, as.shown, as.preset))
+  const input = INPUTS[operation](partOf(projection, as.visible, as.preset))
   return {
     operation,
     recordType: type.id,

@@ -10,7 +10,7 @@ import { compileFor } from '../../query/compile-query.ts'
 import { all } from '../../query/list-statement.ts'
 import { chooseWay, recordSource } from '../../query/record-source.ts'
 import { UNSORTED } from '../../query/sort.ts'
-import { authorize, filterThrough, typeThrough } from '../../row-policy/apply.ts'
+import { authorize, filterWithPolicy, visibleType } from '../../row-policy/apply.ts'
 import { readAggregate } from './input.ts'
 import type { AggregateArgs } from './query.ts'
 import type { Branch } from './source.ts'
@@ -26,19 +26,19 @@ export async function aggregateRecords(
   recordType: string,
   args: AggregateArgs & PageArgs,
 ): Promise<AggregatePage> {
-  const lens = authorize(scope, 'read', baseId, recordType)
+  const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const query = readAggregate(args, false)
-  const type = typeThrough(lens, await requireType(scope, baseId, recordType))
+  const type = visibleType(policy, await requireType(scope, baseId, recordType))
   const parameters = new Parameters()
   const plan = planAggregate(query, [type])
-  const branch = branchOf(type, filterThrough(lens, query.filter, type), parameters)
+  const branch = branchOf(type, filterWithPolicy(policy, query.filter, type), parameters)
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
   const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
   return toGroups(rows, plan, page, isCut)
 }
 
-type Type = ReturnType<typeof typeThrough>
+type Type = ReturnType<typeof visibleType>
 
 /** The row source of the matching records, through a declared index if one helps. */
 function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters): Branch {

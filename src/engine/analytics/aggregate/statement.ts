@@ -57,7 +57,7 @@ function compileHaving(having: Filter, cells: readonly Cell[], parameters: Param
   const named = new Map(cells.map((cell) => [cell.name, cell]))
   return compileFilter(namedFilter(having), {
     parameters,
-    reach: ({ name }, test) => test(operandOf(named.get(name) as Cell)),
+    withOperand: ({ name }, test) => test(operandOf(named.get(name) as Cell)),
     search: ({ at }) => {
       throw invalid({
         path: `${at}/op`,

@@ -1,7 +1,7 @@
 import { BATCHED, type LinkOperation, type ToolOperation } from '../../../contract/endpoint-shapes.ts'
 import { type Permission, requireBaseAccess, requirePermission } from '../../access/access.ts'
 import type { CompiledEndpoint, ServedLink, ServedTool } from '../../compiled-types/compiled-endpoint.ts'
-import type { LensInput } from '../../core/policy.ts'
+import type { PolicyInput } from '../../core/policy.ts'
 import type { Scope } from '../../core/scope.ts'
 import { requireBase } from '../bases/index.ts'
 import { notFound } from '../lifecycle/read.ts'
@@ -153,12 +153,12 @@ function wholeTypes({ tools }: CompiledEndpoint): string[] {
  * the same, limited to types with read tools; nothing if the endpoint has no resources.
  * @throws NOT_FOUND as servedEndpoint
  */
-export async function endpointReach(
+export async function endpointPolicy(
   scope: Scope,
   baseId: string,
   id: string,
   what: { tool: string } | 'resources',
-): Promise<LensInput[]> {
+): Promise<PolicyInput[]> {
   const endpoint = await requireEndpoint(scope, baseId, id)
   if (what === 'resources') {
     const read = endpoint.tools.filter(({ operation }) => permissionOf(operation) === 'read')
@@ -172,7 +172,7 @@ export async function endpointReach(
   return endpoint.tools.map(inputOf)
 }
 
-const inputOf = ({ recordType, bounds }: ServedTool): LensInput => ({
+const inputOf = ({ recordType, bounds }: ServedTool): PolicyInput => ({
   recordType,
   filter: bounds.filter,
   fields: bounds.fields,

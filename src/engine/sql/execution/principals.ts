@@ -3,14 +3,14 @@ import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { Isolation } from './isolation.ts'
-import { EVERYWHERE, type Reach, roleOf } from './principal-scope.ts'
+import { EVERYWHERE, type PrincipalScope, roleOf } from './principal-scope.ts'
 import { dropUnusedRoles, makeRole, type Principal, prepareRoles } from './roles.ts'
 
 export type Principals = {
   /** The role name of a scope, whether or not the role exists. */
-  roleOf(reach: Reach): Promise<string>
+  roleOf(reach: PrincipalScope): Promise<string>
   /** The login role of a scope. `afresh` recreates it after a failed login. */
-  principal(reach: Reach, afresh?: boolean): Promise<Principal>
+  principal(reach: PrincipalScope, afresh?: boolean): Promise<Principal>
   /** Grants the views to the server's own login, used without login roles. */
   openToLogin(): Promise<void>
   /** Drops roles unused for a day, and roles of deleted databases. */

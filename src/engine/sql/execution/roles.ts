@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import type { Isolation } from './isolation.ts'
-import { groupOf, type Reach } from './principal-scope.ts'
+import { groupOf, type PrincipalScope } from './principal-scope.ts'
 import { lockDown } from './revoke-public.ts'
 
 /** Database roles of the SQL endpoint: their group, creation and cleanup. */
@@ -62,7 +62,7 @@ export async function makeRole(
   client: pg.Client,
   database: number,
   role: string,
-  { baseId, recordTypes }: Reach,
+  { baseId, recordTypes }: PrincipalScope,
   { isolation, timeoutMs }: { isolation: Isolation; timeoutMs: number },
 ): Promise<Principal> {
   const fresh = randomBytes(32).toString('base64url')

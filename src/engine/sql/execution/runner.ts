@@ -8,7 +8,7 @@ import type { Catalog, Prepared } from '../guard/index.ts'
 import { openSlots } from './concurrency-limit.ts'
 import { toFailure } from './failures.ts'
 import { findIsolation, type Isolation, warningOf } from './isolation.ts'
-import type { Reach } from './principal-scope.ts'
+import type { PrincipalScope } from './principal-scope.ts'
 import { openPrincipals, type Principals } from './principals.ts'
 import { readOnce, type SqlRows } from './read-rows.ts'
 import { openSessions, type Sessions, type SqlSession } from './sessions.ts'
@@ -18,7 +18,7 @@ import { Stopped, whileWanted } from './timeout.ts'
 export type SqlLimits = { readonly rows: number; readonly timeoutMs: number; readonly bytes: number }
 
 type Asked = {
-  reach: Reach
+  reach: PrincipalScope
   tokenId: string
   requestId: string
   limit: number
@@ -61,7 +61,7 @@ export async function openSqlRunner({
   const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
   const sessions = openSessions(connectionString)
   const takeSlot = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
-  const take = async (reach: Reach): Promise<SqlSession> => {
+  const take = async (reach: PrincipalScope): Promise<SqlSession> => {
     if (isolation === 'parser_only') {
       const waiting = sessions.waiting(null)
       if (waiting) return waiting
@@ -129,7 +129,7 @@ const MOST_CATALOGS = 100
 const GRACE_MS = 1000
 
 /** Logs in to a role; recreates it if it was dropped or its password changed since the look-up. */
-async function logIn(sessions: Sessions, principals: Principals, reach: Reach): Promise<SqlSession> {
+async function logIn(sessions: Sessions, principals: Principals, reach: PrincipalScope): Promise<SqlSession> {
   const waiting = sessions.waiting(await principals.roleOf(reach))
   if (waiting) return waiting
   const login = await principals.principal(reach)
