@@ -11,7 +11,7 @@ import { LIMITS } from './foundation/limits.ts'
 import { openContext } from './graphql/context.ts'
 import { playground } from './graphql/endpoint/playground.ts'
 import { acceptJson, bodySizes } from './http/body.ts'
-import { callerHooks, type Door } from './http/caller.ts'
+import { type Authenticate, callerHooks } from './http/caller.ts'
 import { compressAnswers } from './http/compression.ts'
 import { limitConnections } from './http/connections.ts'
 import { cors } from './http/cors.ts'
@@ -29,7 +29,7 @@ import { mcp } from './mcp/plugin.ts'
 import { previewTools, resolveTools } from './mcp/preview.ts'
 import { addressCheck } from './mcp/protocol/host-check.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
-import { openEntrance } from './oauth/index.ts'
+import { openAuthenticator } from './oauth/index.ts'
 import { docs } from './rest/docs.ts'
 import { rest } from './rest/plugin.ts'
 
@@ -64,12 +64,12 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     frameworkErrors: sendError,
     clientErrorHandler: refuseSocket,
   })
-  const door: Door = async (token, via, requestId, closed, hold) => {
+  const authenticate: Authenticate = async (token, via, requestId, closed, hold) => {
     const session = await engine.authenticate(token)
     return session && openContext(engine, session, via, requestId, closed, hold)
   }
   const sizes = bodySizes(config)
-  const entrance = openEntrance(config, engine, door)
+  const authenticator = openAuthenticator(config, engine, authenticate)
   const limiter = rateLimiter(config.requestsPerMinute)
   const visit = async ({ ip }: FastifyRequest) => limiter.visit(ip)
   const charge = chargeOf(limiter)
@@ -104,14 +104,14 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     load: () => engine.load(),
     sqlIsolation: () => engine.sqlIsolation(),
     draining,
-    door,
+    authenticate,
   })
-  await app.register(rest(callerHooks(door, limiter, unsent, 'rest'), sizes), { prefix: '/v1' })
-  const toGraphql = callerHooks(door, limiter, unsent, 'graphql')
+  await app.register(rest(callerHooks(authenticate, limiter, unsent, 'rest'), sizes), { prefix: '/v1' })
+  const toGraphql = callerHooks(authenticate, limiter, unsent, 'graphql')
   await app.register(playground(toGraphql, { visit, charge, sizes, ...config }))
-  await app.register(entrance.metadata(addressCheck(config)))
-  const toMcp = callerHooks(entrance.door, limiter, unsent, 'mcp', entrance.tokenChars)
-  await app.register(mcp(toMcp, { ...config, challenge: entrance.challenge, charge }, provider))
+  await app.register(authenticator.metadata(addressCheck(config)))
+  const toMcp = callerHooks(authenticator.authenticate, limiter, unsent, 'mcp', authenticator.tokenChars)
+  await app.register(mcp(toMcp, { ...config, challenge: authenticator.challenge, charge }, provider))
   await app.register(docs(visit))
   await app.register(frontPage(visit, addressOf(config)))
   return app

@@ -23,8 +23,8 @@ export async function follow(
     const headers = { ...request.headers, ...(lastId !== undefined && { 'last-event-id': lastId }) }
     const body = await begin(url, token, { ...request, headers }).catch((thrown: unknown) => {
       // Without any response yet, the URL is probably wrong: fail at once.
-      if (thrown instanceof Unreached && lastId !== undefined && ++away < TRIES) return undefined
-      throw thrown instanceof Unreached ? noAnswer(url, thrown.cause) : thrown
+      if (thrown instanceof NoAnswer && lastId !== undefined && ++away < TRIES) return undefined
+      throw thrown instanceof NoAnswer ? noAnswer(url, thrown.cause) : thrown
     })
     if (!body) continue
     away = 0
@@ -40,18 +40,18 @@ export async function follow(
   }
 }
 
-class Unreached extends Error {}
+class NoAnswer extends Error {}
 
 async function begin(url: string, token: string | undefined, request: Call) {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), FIRST_ANSWER_MS)
   const accept = { ...request, headers: { ...request.headers, accept: 'text/event-stream' } }
   const response = await open(url, token, accept, late.signal).catch((cause: unknown) => {
-    throw new Unreached('no answer', { cause })
+    throw new NoAnswer('no answer', { cause })
   })
   clearTimeout(timer)
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
   if (response.ok && isStream && response.body) return response.body
   read(await received(response), url, token)
-  throw new Unreached('no stream')
+  throw new NoAnswer('no stream')
 }

@@ -73,16 +73,16 @@ function build(argv: readonly string[]): Command {
     )
     .addOption(valued('--base <id>', 'base id (or PLINTH_BASE)'))
     .option('--json', 'print the JSON response of the API')
-  settle(program)
+  configure(program)
   // Define --version only without a command, because some commands use it for the version of a record.
   if (argv.every((each) => each.startsWith('-'))) program.version(version(), '--version', 'print the version')
-  settle(program.command('serve').description('Run the server')).action(async () => {
+  configure(program.command('serve').description('Run the server')).action(async () => {
     const { serve } = await import('./serve.ts')
     await serve()
   })
   addMcp(program)
   for (const noun of NOUNS) {
-    const group = settle(program.command(noun.name).description(noun.summary))
+    const group = configure(program.command(noun.name).description(noun.summary))
     for (const row of noun.rows) addRow(group, program, noun.columns, row)
   }
   for (const row of ROWS) addRow(program, program, [], row)
@@ -92,7 +92,7 @@ function build(argv: readonly string[]): Command {
 type McpFlags = { endpoint?: string; readOnly?: true; types?: string; tools?: string }
 
 function addMcp(program: Command): void {
-  const mcp = settle(program.command('mcp').description('Run the MCP relay on standard input and output'))
+  const mcp = configure(program.command('mcp').description('Run the MCP relay on standard input and output'))
     .addOption(valued('--endpoint <id>', 'an endpoint of the base'))
     .option('--read-only', 'offer read-only tools only')
     .addOption(valued('--types <ids>', 'only these record types, comma-separated'))
@@ -107,7 +107,7 @@ function addMcp(program: Command): void {
     const { mcp: run } = await import('./mcp.ts')
     await run(settings, scope)
   })
-  settle(mcp.command('config').description('Print the configuration of an MCP client'))
+  configure(mcp.command('config').description('Print the configuration of an MCP client'))
     .addOption(valued('--client <name>', CLIENT_NAMES.join(', ')).makeOptionMandatory())
     .action(({ client }: { client: string }) => {
       const { settings, scope } = asked()
@@ -116,7 +116,7 @@ function addMcp(program: Command): void {
 }
 
 /** Applies the settings that all commands share. */
-function settle(command: Command): Command {
+function configure(command: Command): Command {
   return command
     .exitOverride()
     .configureOutput({ outputError: () => {} })
@@ -124,7 +124,7 @@ function settle(command: Command): Command {
 }
 
 function addRow(group: Command, program: Command, columns: readonly string[], row: Row): void {
-  const command = settle(group.command(row.name).description(row.summary))
+  const command = configure(group.command(row.name).description(row.summary))
   if (row.alias) command.alias(row.alias)
   const parameters = argumentsOf(row)
   for (const { usage } of parameters) command.argument(usage)

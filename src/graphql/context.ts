@@ -21,7 +21,7 @@ export type { Permission } from '../engine/access/access.ts'
 export type { Hold } from '../engine/database/answer-budget.ts'
 
 /** Whether the caller is known to still have the rights that the context was opened with, without a query. */
-export const stands = ({ scope }: Context): boolean => areRightsCurrent(scope)
+export const isAuthorized = ({ scope }: Context): boolean => areRightsCurrent(scope)
 
 /** The request context that every resolver gets. */
 export type Context = {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { type Context, type Hold, stands } from '../graphql/context.ts'
+import { type Context, type Hold, isAuthorized } from '../graphql/context.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Unsent } from './unsent.ts'
 
@@ -9,7 +9,7 @@ import type { Unsent } from './unsent.ts'
  * Authenticates a raw token and opens its request context; undefined if the token is unknown or expired.
  * @throws UNAUTHORIZED, FORBIDDEN if there is a more specific reason
  */
-export type Door = (
+export type Authenticate = (
   token: string,
   via: 'rest' | 'mcp' | 'graphql',
   requestId: string,
@@ -40,7 +40,7 @@ export type CallerHooks = {
  * @throws UNAUTHORIZED, RATE_LIMITED
  */
 export function callerHooks(
-  door: Door,
+  authenticate: Authenticate,
   limiter: RateLimiter,
   unsent: Unsent,
   via: 'rest' | 'mcp' | 'graphql',
@@ -50,7 +50,9 @@ export function callerHooks(
     const token = bearerOf(request.headers.authorization, longest)
     const hold: Hold = (bytes) => unsent.read(tokenOf(request), reply, bytes)
     const context =
-      token === undefined ? undefined : await door(token, via, request.id, () => closedSignal(reply), hold)
+      token === undefined
+        ? undefined
+        : await authenticate(token, via, request.id, () => closedSignal(reply), hold)
     if (!context) throw unauthorized()
     return context
   }
@@ -69,7 +71,7 @@ export function callerHooks(
       unsent.admit(tokenOf(request))
     },
     preHandler: (request, reply, done) => {
-      if (stands(request.caller)) done()
+      if (isAuthorized(request.caller)) done()
       else identify(request, reply).then(() => done(), done)
     },
   }
@@ -89,11 +91,11 @@ function closedSignal(reply: FastifyReply): AbortSignal {
   const { raw } = reply
   const gone = new AbortController()
   signals.set(reply, gone.signal)
-  const look = () => {
+  const abort = () => {
     if (!raw.writableFinished) gone.abort()
   }
-  if (raw.destroyed) look()
-  else raw.once('close', look)
+  if (raw.destroyed) abort()
+  else raw.once('close', abort)
   return gone.signal
 }
 

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { DomainError } from '../foundation/errors.ts'
-import { bearerOf, type Door } from './caller.ts'
+import { type Authenticate, bearerOf } from './caller.ts'
 
 type Deps = {
   readiness: () => Promise<{ database: string; cause?: unknown }>
   load: () => Load
   sqlIsolation: () => string
   draining: () => boolean
-  door: Door
+  authenticate: Authenticate
 }
 
 type Load = { running: number; waiting: number; refused: number }
@@ -38,7 +38,10 @@ const isLocal = ({ ip, headers }: FastifyRequest): boolean =>
  * `/healthz`: liveness. `/readyz`: database reachable, migrated and writable, and not draining. `/metrics`:
  * Prometheus format.
  */
-export function health(app: FastifyInstance, { readiness, load, sqlIsolation, draining, door }: Deps): void {
+export function health(
+  app: FastifyInstance,
+  { readiness, load, sqlIsolation, draining, authenticate }: Deps,
+): void {
   app.get('/healthz', async () => ({ status: 'ok' }))
 
   app.get('/readyz', async (request, reply) => {
@@ -83,7 +86,7 @@ export function health(app: FastifyInstance, { readiness, load, sqlIsolation, dr
     done()
   })
   app.get('/metrics', async (request, reply) => {
-    if (!isLocal(request)) await requireAdmin(request.headers.authorization, request.id, door)
+    if (!isLocal(request)) await requireAdmin(request.headers.authorization, request.id, authenticate)
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
@@ -114,9 +117,13 @@ function countConnections(registry: Registry, load: () => Load): void {
   })
 }
 
-async function requireAdmin(authorization: string | undefined, requestId: string, door: Door): Promise<void> {
+async function requireAdmin(
+  authorization: string | undefined,
+  requestId: string,
+  authenticate: Authenticate,
+): Promise<void> {
   const token = bearerOf(authorization)
-  const context = token ? await door(token, 'rest', requestId) : undefined
+  const context = token ? await authenticate(token, 'rest', requestId) : undefined
   if (!context)
     throw new DomainError('UNAUTHORIZED', 'Metrics are available from loopback, or with an admin token.')
   if (context.scope.access.bases('admin') !== '*')

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 /** Bytes that the client has taken, and the time of the last change. */
 type Progress = { taken: string; since: number }
 
-const LOOKS = 6
+const CHECKS = 6
 
 /**
  * Disconnects clients that read nothing for `stallMs`, because their responses stay in memory. Slow clients
@@ -17,25 +17,25 @@ export function cutStalledReaders(app: FastifyInstance, stallMs: number): void {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
-  const look = () => {
+  const checkSockets = () => {
     const now = performance.now()
     for (const socket of open) {
       if (socket.writableLength === 0) {
         waiting.delete(socket)
         continue
       }
-      const taken = takenOf(socket)
+      const taken = readOf(socket)
       const last = waiting.get(socket)
       if (last?.taken !== taken) waiting.set(socket, { taken, since: now })
       else if (now - last.since >= stallMs) socket.destroy()
     }
   }
-  const timer = setInterval(look, stallMs / LOOKS).unref()
+  const timer = setInterval(checkSockets, stallMs / CHECKS).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }
 
 /** Progress marker: changes whenever the kernel accepts bytes of a write. */
-function takenOf(socket: Socket): string {
+function readOf(socket: Socket): string {
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   return `${socket.bytesWritten - socket.writableLength} ${_handle?.writeQueueSize ?? 0}`
 }

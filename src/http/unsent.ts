@@ -5,7 +5,7 @@ import { DomainError } from '../foundation/errors.ts'
 /** Smaller responses are not counted. */
 const COUNTED_BYTES = 64 * 1024
 
-type Held = { readonly tokenId: string; bytes: number }
+type UnsentResponse = { readonly tokenId: string; bytes: number }
 
 /**
  * Backpressure for responses: counts the bytes that are read for a response or wait for the client, by token
@@ -13,7 +13,7 @@ type Held = { readonly tokenId: string; bytes: number }
  */
 export class Unsent {
   readonly #ofToken = new Map<string, number>()
-  readonly #held = new WeakMap<ServerResponse, Held>()
+  readonly #unsent = new WeakMap<ServerResponse, UnsentResponse>()
   readonly #most: { readonly ofToken: number; readonly inAll: number }
   #inAll = 0
 
@@ -42,30 +42,30 @@ export class Unsent {
 
   /** Counts the serialized response, replacing the bytes read for it. */
   sends(tokenId: string, { raw }: FastifyReply, bytes: number): void {
-    const known = this.#held.get(raw)
+    const known = this.#unsent.get(raw)
     if (!known && bytes < COUNTED_BYTES) return
-    const held = known ?? this.#open(raw, tokenId)
-    this.#add(held, bytes - held.bytes)
+    const unsent = known ?? this.#open(raw, tokenId)
+    this.#add(unsent, bytes - unsent.bytes)
   }
 
-  #open(raw: ServerResponse, tokenId: string): Held {
-    const known = this.#held.get(raw)
+  #open(raw: ServerResponse, tokenId: string): UnsentResponse {
+    const known = this.#unsent.get(raw)
     if (known) return known
-    const held = { tokenId, bytes: 0 }
-    this.#held.set(raw, held)
+    const unsent = { tokenId, bytes: 0 }
+    this.#unsent.set(raw, unsent)
     raw.once('close', () => {
-      this.#held.delete(raw)
-      this.#add(held, -held.bytes)
+      this.#unsent.delete(raw)
+      this.#add(unsent, -unsent.bytes)
     })
-    return held
+    return unsent
   }
 
-  #add(held: Held, bytes: number): void {
-    held.bytes += bytes
+  #add(unsent: UnsentResponse, bytes: number): void {
+    unsent.bytes += bytes
     this.#inAll += bytes
-    const ofToken = (this.#ofToken.get(held.tokenId) ?? 0) + bytes
-    if (ofToken > 0) this.#ofToken.set(held.tokenId, ofToken)
-    else this.#ofToken.delete(held.tokenId)
+    const ofToken = (this.#ofToken.get(unsent.tokenId) ?? 0) + bytes
+    if (ofToken > 0) this.#ofToken.set(unsent.tokenId, ofToken)
+    else this.#ofToken.delete(unsent.tokenId)
   }
 }
 

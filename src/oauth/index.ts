@@ -5,7 +5,7 @@ import type { Config } from '../config/read-config.ts'
 import type { Engine, Session } from '../engine/engine.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { openContext } from '../graphql/context.ts'
-import type { Door } from '../http/caller.ts'
+import type { Authenticate } from '../http/caller.ts'
 import { type Challenge, issuerChallenge, plainChallenge, protectedResource } from './challenge.ts'
 import { openIssuer } from './issuer.ts'
 
@@ -13,8 +13,8 @@ const MAX_KNOWN = 1000
 
 type Hook = (request: FastifyRequest) => Promise<void>
 /** Authentication of `/mcp`. */
-export type Entrance = {
-  door: Door
+export type Authenticator = {
+  authenticate: Authenticate
   tokenChars: number
   challenge: Challenge
   /** Serves the metadata for issuer discovery. */
@@ -22,10 +22,14 @@ export type Entrance = {
 }
 
 /** Creates the authenticator for Plinth tokens and, if an issuer is configured, for its tokens. */
-export function openEntrance({ oauth, publicUrl }: Config, engine: Engine, door: Door): Entrance {
+export function openAuthenticator(
+  { oauth, publicUrl }: Config,
+  engine: Engine,
+  authenticate: Authenticate,
+): Authenticator {
   if (!oauth)
     return {
-      door,
+      authenticate,
       tokenChars: LIMITS.tokenChars,
       challenge: plainChallenge,
       metadata: () => async () => {},
@@ -43,9 +47,9 @@ export function openEntrance({ oauth, publicUrl }: Config, engine: Engine, door:
     return session
   }
   return {
-    door: async (token, via, requestId, closed, hold) => {
+    authenticate: async (token, via, requestId, closed, hold) => {
       const session = await sessionOf(token)
-      if (!session) return door(token, via, requestId, closed, hold)
+      if (!session) return authenticate(token, via, requestId, closed, hold)
       return openContext(engine, session, via, requestId, closed, hold)
     },
     tokenChars: LIMITS.issuedTokenChars,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readEvents } from '../command/sse.ts'
 import { Http, isEventStream, type Server } from './http.ts'
-import { type Message, ownHeaders, ownVersion, standingWish } from './message.ts'
+import { type Message, ownHeaders, ownVersion, replayedState } from './message.ts'
 
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 30_000
@@ -25,7 +25,7 @@ export class Link {
   #session: string | undefined
   #opening: { initialize?: string; initialized?: string } = {}
   /** Subscriptions and log level of the session, to restore them in a new one. */
-  readonly #wishes = new Map<string, string>()
+  readonly #states = new Map<string, string>()
   #renewal: Promise<void> | undefined
   #listening = new AbortController()
 
@@ -79,14 +79,14 @@ export class Link {
     this.#session = undefined
     this.version = undefined
     this.#opening = { initialize }
-    this.#wishes.clear()
+    this.#states.clear()
   }
 
   #remember(messages: readonly Message[]): void {
     for (const message of messages) {
-      const wish = standingWish(message)
-      if (wish?.stands) this.#wishes.set(wish.about, JSON.stringify(message))
-      else if (wish) this.#wishes.delete(wish.about)
+      const state = replayedState(message)
+      if (state?.isActive) this.#states.set(state.about, JSON.stringify(message))
+      else if (state) this.#states.delete(state.about)
     }
   }
 
@@ -115,7 +115,7 @@ export class Link {
       this.#session = (await ask(initialize)).headers.get('mcp-session-id') ?? undefined
       if (initialized === undefined) return
       await ask(initialized)
-      for (const wish of this.#wishes.values()) await ask(wish)
+      for (const state of this.#states.values()) await ask(state)
     } catch (error) {
       // Keep the lost session id, so that the next message retries.
       this.#session = lost

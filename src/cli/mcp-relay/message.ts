@@ -37,10 +37,10 @@ export function ownVersion({ params }: Message): string | undefined {
  * Session state that a message sets or clears: a subscription or the log level. A replacement session needs
  * it again.
  */
-export function standingWish({ method, params }: Message): { about: string; stands: boolean } | undefined {
-  if (method === 'logging/setLevel') return { about: 'level', stands: true }
+export function replayedState({ method, params }: Message): { about: string; isActive: boolean } | undefined {
+  if (method === 'logging/setLevel') return { about: 'level', isActive: true }
   if (method !== 'resources/subscribe' && method !== 'resources/unsubscribe') return undefined
-  return { about: `uri ${String(params?.['uri'])}`, stands: method === 'resources/subscribe' }
+  return { about: `uri ${String(params?.['uri'])}`, isActive: method === 'resources/subscribe' }
 }
 
 const NAMED_BY: Readonly<Record<string, string>> = {

@@ -107,13 +107,13 @@ export class Relay {
    */
   #pass(json: string, waiting: Waiting): void {
     const messages = readMessages(json)
-    const passed = messages.filter((message) => !isResponse(message) || this.#settle(message, waiting))
+    const passed = messages.filter((message) => !isResponse(message) || this.#matchResponse(message, waiting))
     if (passed.length === messages.length) this.#output.write(asLine(json))
     else if (passed.length > 0) this.#output.write(asLine(JSON.stringify(passed)))
   }
 
   /** Whether the response is still awaited. */
-  #settle({ id, result }: Message, waiting: Waiting): boolean {
+  #matchResponse({ id, result }: Message, waiting: Waiting): boolean {
     const open = waiting.get(keyOf(id))
     waiting.delete(keyOf(id))
     const version = result?.protocolVersion

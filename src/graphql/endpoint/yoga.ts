@@ -46,7 +46,7 @@ export const openYoga = (maxCost: number) =>
 /** Yoga plugin with the limits on tokens, depth, aliases and cost. */
 function limits(maxCost: number): Plugin {
   // Not a validation rule: yoga caches those by document, and the cost depends on variables.
-  const faultsOf = ({ schema, document, variableValues }: Asked) =>
+  const faultsOf = ({ schema, document, variableValues }: Operation) =>
     overLimits(schema, document, variableValues ?? {}, maxCost)
   return {
     onParse: ({ setParseFn }) => {
@@ -71,7 +71,7 @@ function limits(maxCost: number): Plugin {
   }
 }
 /** Rate limit: each root field counts as one request. */
-function refusedCharge({ document, operationName }: Asked, { charge }: Served): GraphQLError[] {
+function refusedCharge({ document, operationName }: Operation, { charge }: Served): GraphQLError[] {
   try {
     charge(rootFields(document, operationName))
     return []
@@ -80,7 +80,7 @@ function refusedCharge({ document, operationName }: Asked, { charge }: Served): 
     return [new GraphQLError(thrown.message, { originalError: thrown })]
   }
 }
-type Asked = {
+type Operation = {
   schema: GraphQLSchema
   document: DocumentNode
   operationName?: string | null | undefined

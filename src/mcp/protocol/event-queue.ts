@@ -5,7 +5,7 @@ import { type ServerEvent, serverMessage } from '../../http/sse.ts'
  * Bounded queue of messages for an event stream, in order. A reader that exceeds the backlog limit is
  * disconnected.
  */
-export class Outbox implements AsyncIterator<ServerEvent> {
+export class EventQueue implements AsyncIterator<ServerEvent> {
   /** Called once, when the reader disconnects or the queue is closed. */
   onEnd: () => void = () => {}
   #waiting: ServerEvent[] = []

@@ -2,7 +2,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { AddressSession } from './address-session.ts'
 import type { Calls } from './call-log.ts'
-import { Outbox } from './event-queue.ts'
+import { EventQueue } from './event-queue.ts'
 
 /**
  * One HTTP POST: its JSON-RPC requests and its response. The response is a single JSON body, unless the
@@ -13,8 +13,8 @@ export class Exchange<Message extends object> {
   readonly session: AddressSession
   readonly answers: Message[] = []
   /** Set once the response is a stream. */
-  outbox: Outbox | undefined
-  protected readonly takesStream: boolean
+  queue: EventQueue | undefined
+  protected readonly acceptsStream: boolean
   readonly #open: Set<string | number>
   /** Running requests, and batch members that wait for a free slot. */
   readonly #begun = new Set<string | number>()
@@ -25,12 +25,12 @@ export class Exchange<Message extends object> {
   constructor(
     session: AddressSession,
     calls: Calls,
-    takesStream: boolean,
+    acceptsStream: boolean,
     requests: readonly (string | number)[],
   ) {
     this.session = session
     this.#calls = calls
-    this.takesStream = takesStream
+    this.acceptsStream = acceptsStream
     this.#open = new Set(requests)
   }
   /** Resolves when the response can start: with all results, or as a stream. */
@@ -52,27 +52,27 @@ export class Exchange<Message extends object> {
   }
   /** Sends a notification or a server request. Drops it if the client accepts no stream. */
   say(message: Message): void {
-    if (!this.takesStream || this.#open.size === 0) return
-    if (!this.outbox) {
-      this.outbox = new Outbox()
-      for (const answer of this.answers) this.outbox.send(answer)
+    if (!this.acceptsStream || this.#open.size === 0) return
+    if (!this.queue) {
+      this.queue = new EventQueue()
+      for (const answer of this.answers) this.queue.send(answer)
       this.#ready()
     }
-    this.outbox.send(message)
+    this.queue.send(message)
   }
   answer(id: string | number, message: Message): void {
     this.#calls.answered(id, message)
-    if (this.outbox) this.outbox.send(message)
+    if (this.queue) this.queue.send(message)
     else this.answers.push(message)
-    this.settle(id)
+    this.finish(id)
   }
   /** Marks a request as finished. A cancelled request has no response. */
-  settle(id: string | number): void {
+  finish(id: string | number): void {
     this.#open.delete(id)
     this.#waiting.delete(id)
     if (this.#begun.delete(id)) this.#beginNext()
     if (this.#open.size > 0) return
-    this.outbox?.end()
+    this.queue?.end()
     this.#ready()
   }
   #beginNext(): void {

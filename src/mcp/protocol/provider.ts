@@ -160,5 +160,5 @@ export type Provider = {
    * Starts change notifications.
    * @throws RATE_LIMITED if the token has too many streams
    */
-  watch?(session: AddressSession, tell: (changed: Changed) => void): Promise<Watch>
+  watch?(session: AddressSession, notify: (changed: Changed) => void): Promise<Watch>
 }

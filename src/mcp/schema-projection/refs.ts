@@ -23,7 +23,7 @@ export class References {
     const fragment = decoded(reference.slice(1))
     if (fragment === undefined) return undefined
     if (fragment === '' || fragment.startsWith('/')) return byPointer(fragment, resource)
-    return this.#look(resource).anchors.get(fragment)
+    return this.#resourceOf(resource).anchors.get(fragment)
   }
 
   /**
@@ -31,10 +31,10 @@ export class References {
    * not resolve.
    */
   followDynamic(reference: string, resource: unknown): Place | undefined {
-    return this.#look(this.#root).embeds ? undefined : this.follow(reference, resource)
+    return this.#resourceOf(this.#root).embeds ? undefined : this.follow(reference, resource)
   }
 
-  #look(resource: unknown): Resource {
+  #resourceOf(resource: unknown): Resource {
     const known = this.#resources.get(resource)
     if (known) return known
     const anchors = new Map<string, Place>()

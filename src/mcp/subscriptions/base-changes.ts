@@ -4,7 +4,7 @@ import { type Context, grantsName, outliving } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile, compileSubscription } from '../../graphql/execute.ts'
 import type { ResourceName } from '../protocol/resource-uri.ts'
-import { inOneGo, openListeners } from './emitter.ts'
+import { coalesced, openListeners } from './emitter.ts'
 import { type WatchedList, watchedList } from './list-changes.ts'
 
 const Entries = graphql(
@@ -27,7 +27,7 @@ type FollowedList = { kind: 'records'; base: string; type: string; filter: unkno
  * A subscriber. `over` is called if the subscription ends by itself: the token, the base or the server is
  * gone.
  */
-type Follower = { tell: () => void; over: () => void }
+type Follower = { notify: () => void; over: () => void }
 /** Adds a subscriber and returns its unsubscribe function; undefined if the log is not read any more. */
 type Watched = { add(what: Followed, follower: Follower): (() => void) | undefined }
 
@@ -71,7 +71,7 @@ function watchedBase(context: Context, base: string): Promise<Watched> {
 
 async function openWatched(context: Context, base: string, onEnd: () => void): Promise<Watched> {
   const log = await readLog({ base }, context)
-  const { on, tell } = openListeners<Entry>()
+  const { on, notify } = openListeners<Entry>()
   const lists = new Map<string, WatchedList>()
   const followers = new Set<Follower>()
   let isOver = false
@@ -83,7 +83,7 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
     followers.clear()
   }
   const read = async (): Promise<void> => {
-    for await (const { changes: entry } of log) for (const topic of topicsOf(entry)) tell(topic, entry)
+    for await (const { changes: entry } of log) for (const topic of topicsOf(entry)) notify(topic, entry)
   }
   const listOf = ({ type, filter }: FollowedList): WatchedList => {
     const key = `${type}\n${JSON.stringify(filter)}`
@@ -107,7 +107,7 @@ async function openWatched(context: Context, base: string, onEnd: () => void): P
       if (isOver) return undefined
       if (followers.size >= LIMITS.followedOfToken)
         throw tooMany(LIMITS.followedOfToken, 'resources of a base')
-      const { say, end } = inOneGo(follower.tell)
+      const { say, end } = coalesced(follower.notify)
       const isFiltered = what.kind === 'records' && what.filter !== null
       const off = isFiltered ? listOf(what).add(say) : on(topicOf(what), say)
       followers.add(follower)

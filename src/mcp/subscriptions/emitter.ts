@@ -2,7 +2,7 @@
 export type Listeners<T> = {
   /** Adds a listener and returns its unsubscribe function. */
   on(topic: string, listener: (told: T) => void): () => void
-  tell(topic: string, what: T): void
+  notify(topic: string, what: T): void
 }
 
 export function openListeners<T>(): Listeners<T> {
@@ -16,14 +16,14 @@ export function openListeners<T>(): Listeners<T> {
         if (listeners.size === 0 && byTopic.get(topic) === listeners) byTopic.delete(topic)
       }
     },
-    tell(topic, what) {
+    notify(topic, what) {
       for (const listener of [...(byTopic.get(topic) ?? [])]) listener(what)
     },
   }
 }
 
 /** Coalesces calls in one event loop turn into one notification. Nothing is sent after `end`. */
-export function inOneGo(tell: () => void): { say(): void; end(): void } {
+export function coalesced(notify: () => void): { say(): void; end(): void } {
   let isDue = false
   let isOver = false
   return {
@@ -32,7 +32,7 @@ export function inOneGo(tell: () => void): { say(): void; end(): void } {
       isDue = true
       setImmediate(() => {
         isDue = false
-        if (!isOver) tell()
+        if (!isOver) notify()
       })
     },
     end() {

@@ -22,21 +22,21 @@ const findType = compile(
  * resources. On `/mcp` the lists do not depend on types, so only resources are reported.
  * @throws RATE_LIMITED
  */
-export async function watch(session: AddressSession, tell: (changed: Changed) => void): Promise<Watch> {
+export async function watch(session: AddressSession, notify: (changed: Changed) => void): Promise<Watch> {
   const over = new AbortController()
   const end = () => over.abort()
   // An endpoint can have tools of types that its resources do not show.
   const asking = isAtEndpoint(session) ? session.asking : session.context
   const types = await followTypes({ base: session.base, endpoint: session.endpoint }, asking)
-  const resources = openFollows(session, (uri) => tell({ uri }), end)
-  const prompts = followPrompts(session, () => tell({ list: 'prompts' }), end)
+  const resources = openFollows(session, (uri) => notify({ uri }), end)
+  const prompts = followPrompts(session, () => notify({ list: 'prompts' }), end)
   const pass = async () => {
     await prompts.begin()
     for await (const { recordTypeChanges } of types) {
-      tell({ list: 'tools' })
-      tell({ list: 'resources' })
+      notify({ list: 'tools' })
+      notify({ list: 'resources' })
       if (recordTypeChanges.recordType !== null && recordTypeChanges.recordType !== PROMPT_TYPE) continue
-      tell({ list: 'prompts' })
+      notify({ list: 'prompts' })
       await prompts.begin()
     }
   }
@@ -55,7 +55,7 @@ export async function watch(session: AddressSession, tell: (changed: Changed) =>
  * Watches the prompts of a base once the `prompt` type exists. Until then the change log is not read for
  * them.
  */
-function followPrompts({ base, context }: AddressSession, tell: () => void, over: () => void) {
+function followPrompts({ base, context }: AddressSession, notify: () => void, over: () => void) {
   let leave: (() => void) | undefined
   let isClosed = false
   const exists = async (asked: { base: string; type: string }): Promise<boolean> => {
@@ -71,7 +71,7 @@ function followPrompts({ base, context }: AddressSession, tell: () => void, over
     async begin(): Promise<void> {
       if (base === null || leave || !(await exists({ base, type: PROMPT_TYPE }))) return
       const what = { kind: 'records', base, type: PROMPT_TYPE, filter: null } as const
-      leave = await followResource(context, what, { tell, over })
+      leave = await followResource(context, what, { notify, over })
       if (isClosed) leave()
     },
     close() {

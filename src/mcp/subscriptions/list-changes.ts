@@ -3,7 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 /** Subscribers of one filtered list. Log entries about its type are matched against the filter. */
 export type WatchedList = {
   /** Adds a subscriber and returns its unsubscribe function. */
-  add(tell: () => void): () => void
+  add(notify: () => void): () => void
   /** Queues a log entry about a record of the list's type. */
   note(seq: number): void
 }
@@ -21,12 +21,12 @@ export function watchedList(
   let noted: number[] = []
   let isLooking = false
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const seqs = noted
     noted = []
     const isFlood = seqs.length > LIMITS.matchedEntries
     const changed = isFlood || (await matches(seqs).catch(() => true))
-    if (changed) for (const tell of [...followers]) tell()
+    if (changed) for (const notify of [...followers]) notify()
     setTimeout(() => {
       isLooking = false
       if (noted.length > 0) begin()
@@ -36,13 +36,13 @@ export function watchedList(
     if (isLooking || followers.size === 0) return
     isLooking = true
     // Entries of the same read are noted in the same turn, so they are matched together.
-    setImmediate(() => void look())
+    setImmediate(() => void check())
   }
   return {
-    add(tell) {
-      followers.add(tell)
+    add(notify) {
+      followers.add(notify)
       return () => {
-        if (followers.delete(tell) && followers.size === 0) onEmpty()
+        if (followers.delete(notify) && followers.size === 0) onEmpty()
       }
     },
     note(seq) {

@@ -51,14 +51,18 @@ export type Follows = {
  * filtered list is affected if a changed record matched before or matches after the change. Calls `over` when
  * the token, its grants, a base or the server is gone and notifications end.
  */
-export function openFollows(session: AddressSession, tell: (uri: string) => void, over: () => void): Follows {
+export function openFollows(
+  session: AddressSession,
+  notify: (uri: string) => void,
+  over: () => void,
+): Follows {
   /** Unsubscribe functions by URI; undefined while a subscription starts. */
   const followed = new Map<string, (() => void) | undefined>()
   return {
     async follow(uri) {
       if (followed.has(uri)) return
       followed.set(uri, undefined)
-      const follower = { tell: () => tell(uri), over }
+      const follower = { notify: () => notify(uri), over }
       try {
         const leave = await followResource(session.context, await readFollowed(session, uri), follower)
         if (followed.has(uri)) followed.set(uri, leave)

@@ -7,23 +7,23 @@ type Args = Record<string, unknown>
 type Parted = { args: Args; stated?: Args }
 
 /** Splits read-only fields off the arguments of a write. The engine compares them with the stored record. */
-export function takeEchoes(args: Args): Parted {
+export function splitReadOnlyFields(args: Args): Parted {
   return part(args, (name) => isOneOf(READ_ONLY, name) || (isOneOf(PAIR, name) && args[name] === null))
 }
 
 /** Splits read-only fields off flat arguments, except those that the type has as properties. */
-export function takeEchoesOfType(data: Args, has: (property: string) => boolean): Parted {
+export function splitReadOnlyFieldsOfType(data: Args, has: (property: string) => boolean): Parted {
   const echoed = (name: string) => isOneOf(READ_ONLY, name) || isOneOf(PAIR, name) || name === 'record_type'
   return part(data, (name) => echoed(name) && !has(name))
 }
 
 const isOneOf = (names: readonly string[], name: string) => names.includes(name)
 
-function part(args: Args, isEcho: (name: string) => boolean): Parted {
-  const echoes = Object.entries(args).filter(([name]) => isEcho(name))
-  if (echoes.length === 0) return { args }
+function part(args: Args, isReadOnly: (name: string) => boolean): Parted {
+  const readOnly = Object.entries(args).filter(([name]) => isReadOnly(name))
+  if (readOnly.length === 0) return { args }
   return {
-    args: Object.fromEntries(Object.entries(args).filter(([name]) => !isEcho(name))),
-    stated: Object.fromEntries(echoes),
+    args: Object.fromEntries(Object.entries(args).filter(([name]) => !isReadOnly(name))),
+    stated: Object.fromEntries(readOnly),
   }
 }

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Context } from '../../graphql/context.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
-import { takeEchoes } from './read-only-fields.ts'
+import { splitReadOnlyFields } from './read-only-fields.ts'
 import { readArguments } from './tool-arguments.ts'
-import { type Asked, type Given, runTool, type Spec } from './tool-call.ts'
+import { type CallOptions, type Given, runTool, type Spec } from './tool-call.ts'
 import { definition, publish, type ToolDefinition } from './tool-definition.ts'
 
 /** A binding: a tool of a base with preset, removed and restricted arguments. */
@@ -51,10 +51,10 @@ export function bound<In extends z.ZodObject>(spec: Spec<In>, as: Binding): Boun
   return {
     definition: definition(name, { ...spec, title, description }, published),
     async call(args, { base, at, context, hasResources }, caller) {
-      const { args: own, stated } = spec.takesEchoes ? takeEchoes(args) : { args }
+      const { args: own, stated } = spec.acceptsReadOnlyFields ? splitReadOnlyFields(args) : { args }
       const plain = readArguments(own, shape, published)
       const whole = { base_id: base, ...plain, ...given, ...(stated && { stated }) } as unknown as Given<In>
-      return runTool(spec, whole, [at, name, args], plain as Asked, context, caller, { hasResources })
+      return runTool(spec, whole, [at, name, args], plain as CallOptions, context, caller, { hasResources })
     },
   }
 }

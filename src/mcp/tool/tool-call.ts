@@ -20,7 +20,7 @@ export type Spec<In extends z.ZodObject> = Described & {
   /** Whether the server has the feature that the tool needs; always, by default. */
   available?: (context: Context) => boolean
   /** Whether the tool accepts read-only record fields sent back with a write. `run` gets them as `stated`. */
-  takesEchoes?: boolean
+  acceptsReadOnlyFields?: boolean
   /** Runs the tool. Returns a body, or a `Reading` if the tool takes `max_tokens`. */
   run: (args: Given<In>, context: Context, caller: Caller, where: CalledAt) => Promise<object>
 }
@@ -41,7 +41,7 @@ type CalledAt = Where & { at: string }
 export type Given<In extends z.ZodObject> = z.output<In> & { base_id: string; stated?: object }
 
 /** Write options among the arguments. */
-export type Asked = {
+export type CallOptions = {
   idempotency_key?: string | undefined
   dry_run?: boolean | undefined
   plan_token?: string | undefined
@@ -56,7 +56,7 @@ export async function runTool<In extends z.ZodObject>(
   { showsRecords = false, run }: Spec<In>,
   given: Given<In>,
   request: Request,
-  how: Asked,
+  how: CallOptions,
   context: Context,
   caller: Caller,
   where: Where = {},
@@ -84,7 +84,7 @@ const withoutPlan = ({ plan_token: _, ...args }: Request[2]): object => args
 export function asked(
   context: Context,
   [at, name, args]: Request,
-  { idempotency_key, dry_run, plan_token }: Asked,
+  { idempotency_key, dry_run, plan_token }: CallOptions,
 ): Context {
   return {
     ...context,

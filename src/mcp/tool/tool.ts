@@ -4,10 +4,10 @@ import { type Context, type Permission, requireNeed } from '../../graphql/contex
 import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
-import { takeEchoes } from './read-only-fields.ts'
+import { splitReadOnlyFields } from './read-only-fields.ts'
 import { readArguments } from './tool-arguments.ts'
 import { type Binding, type BoundTool, bound } from './tool-binding.ts'
-import { type Asked, type Given, runTool, type Spec } from './tool-call.ts'
+import { type CallOptions, type Given, runTool, type Spec } from './tool-call.ts'
 import { definition, publish, type ToolDefinition } from './tool-definition.ts'
 
 /** A generic tool: an MCP tool that is not specific to one record type. */
@@ -46,10 +46,18 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
       const { base, context } = session
       requireAccess(args, base, spec.permissionOf?.(args) ?? spec.permission, context)
       const shape = base === null ? withBaseId : spec.input
-      const { args: own, stated } = spec.takesEchoes ? takeEchoes(args) : { args }
+      const { args: own, stated } = spec.acceptsReadOnlyFields ? splitReadOnlyFields(args) : { args }
       const plain = readArguments(own, shape, base === null ? anywhere : inBase)
       const given = { base_id: base ?? '', ...plain, ...(stated && { stated }) } as Given<In>
-      return runTool(spec, given, [addressOf(session), name, args], plain as Asked, context, caller, session)
+      return runTool(
+        spec,
+        given,
+        [addressOf(session), name, args],
+        plain as CallOptions,
+        context,
+        caller,
+        session,
+      )
     },
     bind: (as) => bound(spec, as),
   }
@@ -68,7 +76,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
       const plain = readArguments(args, spec.input, input)
       const given = plain as Given<In>
       const request = [addressOf(session), name, args] as const
-      return runTool(spec, given, request, plain as Asked, session.context, caller, session)
+      return runTool(spec, given, request, plain as CallOptions, session.context, caller, session)
     },
     bind: (as) => bound(spec, as),
   }

@@ -22,7 +22,7 @@ import {
 } from '../schema-projection/tool-inputs.ts'
 import { decodeStringified } from '../tool/decode-arguments.ts'
 import { recordOutput } from '../tool/page-arguments.ts'
-import { takeEchoesOfType } from '../tool/read-only-fields.ts'
+import { splitReadOnlyFieldsOfType } from '../tool/read-only-fields.ts'
 import type { Place } from '../tool/tool-binding.ts'
 import { asked } from '../tool/tool-call.ts'
 import type { ToolDefinition } from '../tool/tool-definition.ts'
@@ -204,7 +204,7 @@ export async function callTyped(
   const { reserved, data: sent } = splitArguments(input, decodeStringified(args, input.schema))
   const { args: data, stated } =
     operation === 'update' && isClosed(input)
-      ? takeEchoesOfType(sent, (name) => isProperty(input, name))
+      ? splitReadOnlyFieldsOfType(sent, (name) => isProperty(input, name))
       : { args: sent }
   const place = (path: string) => relative(path, input)
   try {

@@ -31,7 +31,7 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
     Writing<B> & { mustBeAbsent?: boolean | null }
   >
   patch?: TadaDocumentNode<{ written: Written<B> }, Writing<B>>
-  remove: TadaDocumentNode<{ gone: Gone }, ResourceKey & { expectedVersions?: number[] | null }>
+  remove: TadaDocumentNode<{ gone: DeletedView }, ResourceKey & { expectedVersions?: number[] | null }>
   /** What DELETE removes, if it is more than the label says. */
   removes?: string
   /** Additional query parameters of writes, and their GraphQL variables. */
@@ -49,7 +49,7 @@ type Found<B extends z.ZodObject> = Record<
 >
 type Page<T extends object> = Parameters<typeof pageBody<T>>[0]
 type Written<B extends z.ZodObject> = Found<B> & { dry_run: boolean | null; warnings?: string[] | null }
-type Gone = { id: string; deleted: boolean; dry_run: boolean | null }
+type DeletedView = { id: string; deleted: boolean; dry_run: boolean | null }
 type ResourceKey = { base: string; id: string }
 type Listing = {
   base: string

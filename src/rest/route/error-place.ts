@@ -7,7 +7,12 @@ import { DomainError, withPaths } from '../../foundation/errors.ts'
  * Rewrites the path of each detail to its place in the request: `/field`, `query/name`, `path/name`,
  * `header/Name`.
  */
-export function placed(thrown: unknown, request: FastifyRequest, spec: Placing, replayed: boolean): unknown {
+export function atRequest(
+  thrown: unknown,
+  request: FastifyRequest,
+  spec: Placing,
+  replayed: boolean,
+): unknown {
   const moved = withPaths(thrown, (path) => placeOf(path, request, spec))
   return moved instanceof DomainError ? Object.assign(moved, { replayed }) : moved
 }

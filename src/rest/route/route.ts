@@ -5,7 +5,7 @@ import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
 import { spellings } from './aliases.ts'
-import { placed } from './error-place.ts'
+import { atRequest } from './error-place.ts'
 import { partsNamed } from './fingerprint.ts'
 import { queryShape } from './query.ts'
 import { type Reply, send } from './reply.ts'
@@ -92,7 +92,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
       })
     }
     const data = await run(spec.variables(parts) as Variables, context).catch((thrown: unknown) => {
-      throw placed(thrown, request, spec, context.write.replayed)
+      throw atRequest(thrown, request, spec, context.write.replayed)
     })
     return send(request, reply, spec.reply(data, parts), context.write.replayed)
   }

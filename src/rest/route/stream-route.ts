@@ -7,7 +7,7 @@ import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile, compileSubscription } from '../../graphql/execute.ts'
 import { eventStream, openEnded, type ServerEvent, serverEvent } from '../../http/sse.ts'
 import { spellings } from './aliases.ts'
-import { placed } from './error-place.ts'
+import { atRequest } from './error-place.ts'
 import { queryShape } from './query.ts'
 import { type Parts, readParts } from './request-parts.ts'
 import type { Loose, Route } from './route.ts'
@@ -61,7 +61,7 @@ export function streamRoute<P extends z.ZodType, Q extends Filters, Result, Vari
       return { after, results: await subscribe(variables, request.caller) }
     }
     const { after, results } = await open().catch((thrown: unknown) => {
-      throw placed(thrown, request, spec, false)
+      throw atRequest(thrown, request, spec, false)
     })
     reply.type('text/event-stream; charset=utf-8')
     if (request.method === 'HEAD') return reply.send(void (await results.return?.()))

@@ -2,25 +2,25 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
 import { Exchange } from '../exchange.ts'
-import type { Kept } from './sessions.ts'
+import type { ClientSession } from './sessions.ts'
 
 /** A POST of the legacy era, with a session or stateless. */
 export class LegacyExchange extends Exchange<JSONRPCMessage> {
   /** The session; null for a stateless POST. */
-  readonly kept: Kept | null
+  readonly client: ClientSession | null
 
   constructor(
     session: AddressSession,
     calls: Calls,
-    kept: Kept | null,
-    takesStream: boolean,
+    client: ClientSession | null,
+    acceptsStream: boolean,
     requests: readonly RequestId[],
   ) {
-    super(session, calls, takesStream, requests)
-    this.kept = kept
+    super(session, calls, acceptsStream, requests)
+    this.client = client
   }
   /** Whether the server can send requests (elicitation) during this POST. Needs a session and a stream. */
   get canAsk(): boolean {
-    return this.kept !== null && this.takesStream
+    return this.client !== null && this.acceptsStream
   }
 }

@@ -3,14 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
-import type { Outbox } from '../event-queue.ts'
+import type { EventQueue } from '../event-queue.ts'
 import type { Provider, Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
 import { LegacyExchange } from './exchange.ts'
 import { listen } from './listen.ts'
 import { isOpening, isRequest, readMessages } from './messages.ts'
 import { openLegacyServer } from './server.ts'
-import { type Kept, Sessions } from './sessions.ts'
+import { type ClientSession, SessionStore } from './sessions.ts'
 
 /** Protocol versions of the `initialize` era. A header that names any other is rejected. */
 export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
@@ -30,12 +30,12 @@ export type Legacy = { post: Post; get: Serve; delete: Serve; close(): Promise<v
 
 export async function openLegacy(provider: Provider, onInternal: (cause: unknown) => void): Promise<Legacy> {
   const server = await openLegacyServer(provider, onInternal)
-  const sessions = new Sessions()
+  const sessions = new SessionStore()
 
-  const stream = (reply: FastifyReply, outbox: Outbox) => {
+  const stream = (reply: FastifyReply, queue: EventQueue) => {
     openEnded(reply)
     reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache, no-transform')
-    return reply.send(eventStream(null, outbox, onInternal))
+    return reply.send(eventStream(null, queue, onInternal))
   }
 
   const post: Post = async (request, reply, session, calls) => {
@@ -49,19 +49,19 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     if (typeof read === 'string') return refuse(reply, 400, -32600, read)
     const { messages, isBatch } = read
     const opens = !isBatch && isOpening(messages[0])
-    const kept = opens ? null : keptOf(request, session, sessions)
-    if (kept === undefined) return refuse(reply, 404, -32001, GONE)
+    const client = opens ? null : clientOf(request, session, sessions)
+    if (client === undefined) return refuse(reply, 404, -32001, GONE)
 
     const requests = messages.filter(isRequest).map(({ id }) => id)
-    const takesStream = accept.includes('text/event-stream')
-    const exchange = new LegacyExchange(session, calls, kept, takesStream, requests)
+    const acceptsStream = accept.includes('text/event-stream')
+    const exchange = new LegacyExchange(session, calls, client, acceptsStream, requests)
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) server.abandon(exchange)
     })
     const ready = exchange.ready()
     for (const message of messages) server.take(message, exchange)
     await ready
-    if (exchange.outbox) return stream(reply, exchange.outbox)
+    if (exchange.queue) return stream(reply, exchange.queue)
     const [first] = exchange.answers
     if (!first) return reply.code(202).send()
     // One SDK server serves all addresses, so replace the instructions with those of this address.
@@ -78,18 +78,18 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
   return {
     post,
     get: async (request, reply, session) => {
-      const kept = keptOf(request, session, sessions)
-      if (kept === null) return refuse(reply.header('allow', 'POST'), 405, -32000, NO_SESSION)
-      if (kept === undefined) return refuse(reply, 404, -32001, GONE)
+      const client = clientOf(request, session, sessions)
+      if (client === null) return refuse(reply.header('allow', 'POST'), 405, -32000, NO_SESSION)
+      if (client === undefined) return refuse(reply, 404, -32001, GONE)
       if (!/text\/(event-stream|\*)|\*\/\*/.test(request.headers.accept ?? '*/*'))
         return refuse(reply, 406, -32000, 'The Accept header must allow text/event-stream.')
-      return stream(reply, await listen(provider, session, kept, onInternal))
+      return stream(reply, await listen(provider, session, client, onInternal))
     },
     delete: async (request, reply, session) => {
-      const kept = keptOf(request, session, sessions)
-      if (kept === null) return refuse(reply.header('allow', 'POST'), 405, -32000, NO_SESSION)
-      if (kept === undefined) return refuse(reply, 404, -32001, GONE)
-      sessions.end(kept)
+      const client = clientOf(request, session, sessions)
+      if (client === null) return refuse(reply.header('allow', 'POST'), 405, -32000, NO_SESSION)
+      if (client === undefined) return refuse(reply, 404, -32001, GONE)
+      sessions.end(client)
       return reply.code(204).send()
     },
     endStreams: () => {
@@ -105,11 +105,11 @@ const NO_SESSION = 'This request needs a session. POST initialize to open one.'
 const GONE = 'Unknown session. Send initialize again, without Mcp-Session-Id.'
 
 /** Looks up the session of the `Mcp-Session-Id` header: null without the header, undefined if unknown. */
-function keptOf(
+function clientOf(
   request: FastifyRequest,
   session: AddressSession,
-  sessions: Sessions,
-): Kept | null | undefined {
+  sessions: SessionStore,
+): ClientSession | null | undefined {
   const id = request.headers['mcp-session-id']
   if (id === undefined) return null
   return sessions.find(String(id), ownerOf(session), request.url)

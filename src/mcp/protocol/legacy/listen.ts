@@ -1,9 +1,9 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { DomainError } from '../../../foundation/errors.ts'
 import type { AddressSession } from '../address-session.ts'
-import { Outbox } from '../event-queue.ts'
+import { EventQueue } from '../event-queue.ts'
 import { type Changed, InvalidParams, type Provider } from '../provider.ts'
-import type { Kept } from './sessions.ts'
+import type { ClientSession } from './sessions.ts'
 
 /**
  * Opens the GET stream of a session for server-initiated messages. A session has one stream; a new one
@@ -13,39 +13,39 @@ import type { Kept } from './sessions.ts'
 export async function listen(
   provider: Provider,
   session: AddressSession,
-  kept: Kept,
+  client: ClientSession,
   onInternal: (cause: unknown) => void,
-): Promise<Outbox> {
-  const outbox = new Outbox()
-  const watch = await provider.watch?.(session, (changed) => outbox.send(notificationOf(changed)))
-  for (const uri of kept.uris)
+): Promise<EventQueue> {
+  const queue = new EventQueue()
+  const watch = await provider.watch?.(session, (changed) => queue.send(notificationOf(changed)))
+  for (const uri of client.uris)
     try {
       await watch?.follow(uri)
       // Notify about changes that may have been missed while no stream was open.
-      outbox.send(notificationOf({ uri }))
+      queue.send(notificationOf({ uri }))
     } catch (thrown) {
       // Drop subscriptions that the token may no longer read.
       if (!(thrown instanceof InvalidParams || thrown instanceof DomainError)) onInternal(thrown)
-      kept.uris.delete(uri)
+      client.uris.delete(uri)
     }
-  kept.stream?.outbox.end()
-  const stream = { outbox, watch }
-  kept.stream = stream
-  outbox.onEnd = () => {
+  client.stream?.queue.end()
+  const stream = { queue, watch }
+  client.stream = stream
+  queue.onEnd = () => {
     watch?.close()
-    kept.usedAt = Date.now()
-    if (kept.stream === stream) kept.stream = undefined
+    client.usedAt = Date.now()
+    if (client.stream === stream) client.stream = undefined
   }
   const over = () => {
     if (watch?.over.reason instanceof Error && watch.over.reason.name !== 'AbortError')
       onInternal(watch.over.reason)
     // The grants may have changed, so the client must list the tools again after it reconnects.
-    outbox.send(notificationOf({ list: 'tools' }))
-    outbox.end()
+    queue.send(notificationOf({ list: 'tools' }))
+    queue.end()
   }
   if (watch?.over.aborted) over()
   else watch?.over.addEventListener('abort', over, { once: true })
-  return outbox
+  return queue
 }
 
 const notificationOf = (changed: Changed): JSONRPCMessage =>

@@ -17,7 +17,7 @@ import { toContent } from '../content.ts'
 import { type Caller, InvalidParams, type Provider } from '../provider.ts'
 import type { LegacyExchange } from './exchange.ts'
 import { RpcError } from './rpc-error.ts'
-import type { Kept } from './sessions.ts'
+import type { ClientSession } from './sessions.ts'
 
 /** Everything that a request handler gets. */
 type Serving = {
@@ -60,9 +60,9 @@ export function methodsOf({ tools, resources, prompts, complete, watch }: Provid
           subscribe(resources, exchange, uri),
         ),
         'resources/unsubscribe': method(UnsubscribeRequestSchema, async ({ uri }, { exchange }) => {
-          const kept = requireSession(exchange)
-          kept.uris.delete(uri)
-          kept.stream?.watch?.unfollow(uri)
+          const client = requireSession(exchange)
+          client.uris.delete(uri)
+          client.stream?.watch?.unfollow(uri)
           return {}
         }),
       }),
@@ -105,19 +105,19 @@ async function subscribe(
   exchange: LegacyExchange,
   uri: string,
 ): Promise<object> {
-  const kept = requireSession(exchange)
-  if (kept.uris.size >= LIMITS.mcpSubscriptions && !kept.uris.has(uri))
+  const client = requireSession(exchange)
+  if (client.uris.size >= LIMITS.mcpSubscriptions && !client.uris.has(uri))
     throw new InvalidParams(
       `A session can subscribe to at most ${LIMITS.mcpSubscriptions} resources. Unsubscribe from one first.`,
     )
-  const { watch } = kept.stream ?? {}
+  const { watch } = client.stream ?? {}
   await (watch ? watch.follow(uri) : resources.checkSubscribable(exchange.session, uri))
-  kept.uris.add(uri)
+  client.uris.add(uri)
   return {}
 }
 
-function requireSession({ kept }: LegacyExchange): Kept {
-  if (kept) return kept
+function requireSession({ client }: LegacyExchange): ClientSession {
+  if (client) return client
   const message = 'This needs a session: send initialize first, and its Mcp-Session-Id with each request.'
   throw new RpcError(ErrorCode.InvalidRequest, message)
 }

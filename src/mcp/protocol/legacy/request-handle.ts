@@ -17,13 +17,13 @@ import {
   type Wire,
 } from '../provider.ts'
 import type { LegacyExchange } from './exchange.ts'
-import type { Mux, Run } from './shared-transport.ts'
+import type { Run, SharedTransport } from './shared-transport.ts'
 
 /**
  * Outgoing channels: the shared transport sends notifications, the SDK server sends requests and awaits
  * responses.
  */
-type Ways = { mux: Mux; server: Server }
+type Ways = { transport: SharedTransport; server: Server }
 
 const RESULTS = {
   'elicitation/create': ElicitResultSchema,
@@ -39,11 +39,11 @@ export function callerOf(
   { params }: JSONRPCRequest,
   exchange: LegacyExchange,
   { number, signal }: Run,
-  { mux, server }: Ways,
+  { transport, server }: Ways,
 ): Caller {
   const token = params?._meta?.progressToken
   const notify = (method: string, params: Record<string, unknown>) =>
-    void mux.send({ jsonrpc: '2.0', method, params }, { relatedRequestId: number })
+    void transport.send({ jsonrpc: '2.0', method, params }, { relatedRequestId: number })
   const ask = async (questions: Questions): Promise<Answers> => {
     requireInputSupport(questions, exchange)
     const answered = Object.entries(questions).map(async ([name, { method, params }]) => {
@@ -76,9 +76,9 @@ const unanswered = (cause: unknown): never => {
 
 /** @throws MissingCapability if the client cannot answer, or has too many open questions */
 function requireInputSupport(questions: Questions, exchange: LegacyExchange): void {
-  const declared = exchange.canAsk ? (exchange.kept?.capabilities ?? {}) : {}
+  const declared = exchange.canAsk ? (exchange.client?.capabilities ?? {}) : {}
   requireCapabilities(questions, declared)
-  const open = exchange.kept?.questions.size ?? 0
+  const open = exchange.client?.questions.size ?? 0
   if (open + Object.keys(questions).length > LIMITS.mcpQuestions)
     throw new MissingCapability({ elicitation: {} })
 }

@@ -13,7 +13,7 @@ import type { LegacyExchange } from './exchange.ts'
 import { type Method, methodsOf, readParams } from './methods.ts'
 import { callerOf } from './request-handle.ts'
 import { RpcError } from './rpc-error.ts'
-import { Mux, type Outcome, type Run } from './shared-transport.ts'
+import { type Outcome, type Run, SharedTransport } from './shared-transport.ts'
 
 /** MCP server of the `initialize` era, 2024-11-05 to 2025-11-25: one SDK server shared by all clients. */
 export type LegacyServer = {
@@ -41,7 +41,7 @@ export async function openLegacyServer(
   const run = async (method: Method, ...[request, exchange, running]: Request): Promise<Outcome> => {
     try {
       const { params } = readParams(method.shape, request)
-      const caller = callerOf(request, exchange, running, { mux, server })
+      const caller = callerOf(request, exchange, running, { transport, server })
       return {
         result: (await method.run(params as never, { provider, exchange, caller, onInternal })) as Result,
       }
@@ -51,20 +51,20 @@ export async function openLegacyServer(
   }
   // The SDK handles `initialize`, `ping` and requests to clients. All other requests bypass it, because it
   // would parse each request and each result two more times.
-  const mux: Mux = new Mux((...request) => {
+  const transport: SharedTransport = new SharedTransport((...request) => {
     const method = methods.get(request[0].method)
     return method && run(method, ...request)
   })
   server.onerror = onInternal
-  await server.connect(mux)
+  await server.connect(transport)
   return {
     take: (message, exchange) => {
       const fault = faultOfInitialize(message)
       if (fault) exchange.answer(fault.id, fault)
-      else mux.take(message, exchange)
+      else transport.take(message, exchange)
     },
-    abandon: (exchange) => mux.abandon(exchange),
-    endQuestions: () => mux.endQuestions(),
+    abandon: (exchange) => transport.abandon(exchange),
+    endQuestions: () => transport.endQuestions(),
     close: () => server.close(),
   }
 }

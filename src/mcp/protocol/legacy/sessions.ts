@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
-import type { Outbox } from '../event-queue.ts'
+import type { EventQueue } from '../event-queue.ts'
 import type { Watch, Wire } from '../provider.ts'
 
 /** State that the server keeps for a client between requests. */
-export type Kept = {
+export type ClientSession = {
   readonly id: string
   /** Owner and address. The session is found only by requests of the same owner at the same address. */
   readonly owner: string
@@ -19,18 +19,18 @@ export type Kept = {
   asked: number
   /** Subscribed resource URIs. */
   readonly uris: Set<string>
-  stream: { outbox: Outbox; watch: Watch | undefined } | undefined
+  stream: { queue: EventQueue; watch: Watch | undefined } | undefined
   usedAt: number
 }
 
 /** Session store of the process: an LRU with a maximum size and an idle timeout. */
-export class Sessions {
+export class SessionStore {
   /** In order of last use. */
-  readonly #all = new Map<string, Kept>()
+  readonly #all = new Map<string, ClientSession>()
 
-  open(owner: string, address: string, capabilities: Wire): Kept {
+  open(owner: string, address: string, capabilities: Wire): ClientSession {
     this.#sweep(owner)
-    const kept: Kept = {
+    const client: ClientSession = {
       id: randomUUID(),
       owner,
       address,
@@ -42,38 +42,38 @@ export class Sessions {
       stream: undefined,
       usedAt: Date.now(),
     }
-    this.#all.set(kept.id, kept)
-    return kept
+    this.#all.set(client.id, client)
+    return client
   }
   /** Finds a session by id, if it belongs to this owner at this address and has not expired. */
-  find(id: string, owner: string, address: string): Kept | undefined {
-    const kept = this.#all.get(id)
-    if (!kept || kept.owner !== owner || kept.address !== address) return undefined
-    if (isIdle(kept)) return void this.end(kept)
-    kept.usedAt = Date.now()
+  find(id: string, owner: string, address: string): ClientSession | undefined {
+    const client = this.#all.get(id)
+    if (!client || client.owner !== owner || client.address !== address) return undefined
+    if (isIdle(client)) return void this.end(client)
+    client.usedAt = Date.now()
     this.#all.delete(id)
-    this.#all.set(id, kept)
-    return kept
+    this.#all.set(id, client)
+    return client
   }
-  end(kept: Kept): void {
-    this.#all.delete(kept.id)
-    kept.stream?.outbox.end()
+  end(client: ClientSession): void {
+    this.#all.delete(client.id)
+    client.stream?.queue.end()
   }
   /** Ends the streams of all sessions. The sessions themselves are in memory only. */
   close(): void {
-    for (const { stream } of this.#all.values()) stream?.outbox.end()
+    for (const { stream } of this.#all.values()) stream?.queue.end()
   }
 
   #sweep(owner: string): void {
-    const own: Kept[] = []
-    for (const kept of this.#all.values())
-      if (isIdle(kept)) this.end(kept)
-      else if (kept.owner === owner) own.push(kept)
+    const own: ClientSession[] = []
+    for (const client of this.#all.values())
+      if (isIdle(client)) this.end(client)
+      else if (client.owner === owner) own.push(client)
     const [oldest] = this.#all.values()
     if (own[0] && own.length >= LIMITS.mcpSessionsOfToken) this.end(own[0])
     else if (oldest && this.#all.size >= LIMITS.mcpSessions) this.end(oldest)
   }
 }
 
-const isIdle = ({ usedAt, stream, running }: Kept): boolean =>
+const isIdle = ({ usedAt, stream, running }: ClientSession): boolean =>
   !stream && running.size === 0 && Date.now() - usedAt > LIMITS.mcpSessionIdleMs

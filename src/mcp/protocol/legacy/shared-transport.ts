@@ -22,7 +22,7 @@ type Serve = (request: JSONRPCRequest, exchange: LegacyExchange, run: Run) => Pr
  * client's id in the response. A client response is accepted only for a question that its own session was
  * asked.
  */
-export class Mux implements Transport {
+export class SharedTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   onclose?: () => void
   onerror?: (error: Error) => void
@@ -49,10 +49,10 @@ export class Mux implements Transport {
   }
 
   #answer(message: JSONRPCResponse, exchange: LegacyExchange): void {
-    const { kept } = exchange
-    const asked = message.id === undefined ? undefined : kept?.questions.get(message.id)
-    if (!kept || !asked || message.id === undefined) return
-    kept.questions.delete(message.id)
+    const { client } = exchange
+    const asked = message.id === undefined ? undefined : client?.questions.get(message.id)
+    if (!client || !asked || message.id === undefined) return
+    client.questions.delete(message.id)
     this.onmessage?.({ ...message, id: asked.number })
   }
 
@@ -65,8 +65,8 @@ export class Mux implements Transport {
   endQuestions(): void {
     this.#asksNoMore = true
     for (const { exchange } of [...this.#running.values()])
-      for (const [id, { number }] of exchange.kept?.questions ?? []) {
-        exchange.kept?.questions.delete(id)
+      for (const [id, { number }] of exchange.client?.questions ?? []) {
+        exchange.client?.questions.delete(id)
         this.#fail(number)
       }
   }
@@ -83,7 +83,7 @@ export class Mux implements Transport {
     const number = ++this.#last
     const ended = new AbortController()
     this.#running.set(number, { exchange, id: message.id, ended })
-    exchange.kept?.running.set(message.id, number)
+    exchange.client?.running.set(message.id, number)
     exchange.begin(message.id, () => {
       const outcome = this.#serve(message, exchange, { number, signal: ended.signal })
       if (outcome !== undefined)
@@ -97,9 +97,9 @@ export class Mux implements Transport {
     this.onmessage?.({ jsonrpc: '2.0', id, error })
   }
 
-  #cancelOf(params: unknown, { kept }: LegacyExchange): void {
+  #cancelOf(params: unknown, { client }: LegacyExchange): void {
     const { requestId } = (params ?? {}) as { requestId?: RequestId }
-    const number = requestId === undefined ? undefined : kept?.running.get(requestId)
+    const number = requestId === undefined ? undefined : client?.running.get(requestId)
     if (number !== undefined) this.#cancel(number)
   }
 
@@ -107,17 +107,17 @@ export class Mux implements Transport {
     const running = this.#running.get(number)
     if (!running) return
     this.#forget(number)
-    running.exchange.settle(running.id)
+    running.exchange.finish(running.id)
     running.ended.abort()
   }
 
   #forget(number: RequestId): void {
     const running = this.#running.get(number)
     this.#running.delete(number)
-    const { kept } = running?.exchange ?? {}
-    if (!running || !kept) return
-    if (kept.running.get(running.id) === number) kept.running.delete(running.id)
-    for (const [id, question] of kept.questions) if (question.of === number) kept.questions.delete(id)
+    const { client } = running?.exchange ?? {}
+    if (!running || !client) return
+    if (client.running.get(running.id) === number) client.running.delete(running.id)
+    for (const [id, question] of client.questions) if (question.of === number) client.questions.delete(id)
   }
 
   #say(message: JSONRPCMessage & { method: string }, related: RequestId | undefined): void {
@@ -130,22 +130,22 @@ export class Mux implements Transport {
   }
 
   #ask(message: JSONRPCRequest, exchange: LegacyExchange, of: RequestId): void {
-    const { kept } = exchange
-    if (!kept || this.#asksNoMore) {
+    const { client } = exchange
+    if (!client || this.#asksNoMore) {
       queueMicrotask(() => this.#fail(message.id))
       return
     }
-    const id = ++kept.asked
-    kept.questions.set(id, { number: message.id as number, of })
+    const id = ++client.asked
+    client.questions.set(id, { number: message.id as number, of })
     exchange.say({ ...message, id })
   }
 
   /** Cancels a question that is no longer awaited. */
   #withdraw(message: JSONRPCMessage & { method: string }, exchange: LegacyExchange): void {
     const { params } = message as { params?: { requestId?: RequestId } }
-    for (const [id, question] of exchange.kept?.questions ?? [])
+    for (const [id, question] of exchange.client?.questions ?? [])
       if (question.number === params?.requestId) {
-        exchange.kept?.questions.delete(id)
+        exchange.client?.questions.delete(id)
         exchange.say({ jsonrpc: '2.0', method: message.method, params: { ...params, requestId: id } })
       }
   }

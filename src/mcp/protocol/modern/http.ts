@@ -4,7 +4,7 @@ import { CLIENT_GONE } from '../../../http/request-log.ts'
 import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
-import { Outbox } from '../event-queue.ts'
+import { EventQueue } from '../event-queue.ts'
 import { Exchange } from '../exchange.ts'
 import type { Provider } from '../provider.ts'
 import { type Fault, faultOf, statusOf } from './inbound.ts'
@@ -27,19 +27,19 @@ export type Modern = {
 
 export function openModern(provider: Provider, onInternal: (cause: unknown) => void): Modern {
   const serve = openModernServer(provider, onInternal)
-  const listening = new Set<Outbox>()
+  const listening = new Set<EventQueue>()
 
-  const stream = (reply: FastifyReply, outbox: Outbox, gone: AbortController) => {
-    listening.add(outbox)
-    outbox.onEnd = () => {
-      listening.delete(outbox)
+  const stream = (reply: FastifyReply, queue: EventQueue, gone: AbortController) => {
+    listening.add(queue)
+    queue.onEnd = () => {
+      listening.delete(queue)
       gone.abort()
     }
     // The stream may have ended already.
-    if (outbox.isOver) outbox.onEnd()
+    if (queue.isOver) queue.onEnd()
     openEnded(reply)
     reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache, no-transform')
-    return reply.send(eventStream(null, outbox, onInternal))
+    return reply.send(eventStream(null, queue, onInternal))
   }
 
   return {
@@ -54,11 +54,11 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       reply.raw.once('close', () => {
         if (reply.raw.writableFinished) return
         gone.abort()
-        exchange.settle(message.id)
+        exchange.finish(message.id)
       })
       if (message.method === 'subscriptions/listen') {
         const heard = await listen(request, session, gone.signal, { provider, onInternal })
-        if (heard instanceof Outbox) {
+        if (heard instanceof EventQueue) {
           calls.answered(message.id, {})
           return stream(reply, heard, gone)
         }
@@ -70,7 +70,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       const ready = exchange.ready()
       void serve(message, exchange, gone.signal).then((answer) => exchange.answer(message.id, answer))
       await ready
-      if (exchange.outbox) return stream(reply, exchange.outbox, gone)
+      if (exchange.queue) return stream(reply, exchange.queue, gone)
       const [answer] = exchange.answers as Answer[]
       // The client has disconnected.
       if (!answer) return reply.code(CLIENT_GONE).send()
@@ -78,7 +78,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       return reply.type('application/json').send(JSON.stringify(answer))
     },
     endStreams: () => {
-      for (const outbox of listening) outbox.end()
+      for (const queue of listening) queue.end()
     },
   }
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { AddressSession } from '../address-session.ts'
 import { capabilitiesOf } from '../capabilities.ts'
-import { Outbox } from '../event-queue.ts'
+import { EventQueue } from '../event-queue.ts'
 import { InvalidParams, type Provider, type Watch } from '../provider.ts'
 
 type Listen = { params?: { notifications?: { resourceSubscriptions?: unknown } } }
@@ -21,7 +21,7 @@ export async function listen(
   session: AddressSession,
   signal: AbortSignal,
   { provider, onInternal }: Served,
-): Promise<Outbox | Response> {
+): Promise<EventQueue | Response> {
   const handler = createMcpHandler(
     () => new Server(provider.about, { capabilities: capabilitiesOf(provider) }),
     { legacy: 'reject', keepAliveMs: 0 },
@@ -52,9 +52,9 @@ export async function listen(
     watch?.close()
     return answer
   }
-  const outbox = new Outbox()
-  void outbox.drain(answer.body).catch(onInternal)
-  return outbox
+  const queue = new EventQueue()
+  void queue.drain(answer.body).catch(onInternal)
+  return queue
 }
 
 /** A web Request without a body: the body is parsed already, and the SDK gets it separately. */

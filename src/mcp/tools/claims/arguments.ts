@@ -24,7 +24,7 @@ export type Args = z.output<typeof input>
 const ASKS = ['record_type', 'filter', 'sort', 'limit'] as const
 const WRITES = ['idempotency_key', 'dry_run'] as const
 /** Arguments of each action, the required one first. */
-const TAKES: Record<Action, readonly (keyof Args)[]> = {
+const ARGUMENTS: Record<Action, readonly (keyof Args)[]> = {
   claim: [...ASKS, 'lease_seconds', 'max_attempts', 'max_tokens', ...WRITES],
   wait: [...ASKS, 'timeout', 'max_tokens'],
   heartbeat: ['claim_id', 'lease_seconds', ...WRITES],
@@ -38,16 +38,16 @@ const TAKES: Record<Action, readonly (keyof Args)[]> = {
  * @throws VALIDATION_ERROR
  */
 export function checkArguments(args: Args): string {
-  const takes = TAKES[args.action]
-  const [needed] = takes
+  const accepted = ARGUMENTS[args.action]
+  const [needed] = accepted
   if (needed !== undefined && args[needed] === undefined)
     throw invalid({ path: `/${needed}`, code: 'required', message: `${args.action} needs ${needed}.` })
-  const extra = Object.keys(args).find((name) => name !== 'action' && !takes.includes(name as keyof Args))
+  const extra = Object.keys(args).find((name) => name !== 'action' && !accepted.includes(name as keyof Args))
   if (extra === undefined) return args.claim_id ?? ''
   throw invalid({
     path: `/${extra}`,
     code: 'unknown_key',
     message: `${args.action} takes no ${extra}.`,
-    allowed: takes,
+    allowed: accepted,
   })
 }

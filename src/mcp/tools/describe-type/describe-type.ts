@@ -44,7 +44,7 @@ const DescribeFully = graphql(
 )
 const describeFully = compile(DescribeFully)
 
-type Asked = { base: string; recordType: string }
+type CallOptions = { base: string; recordType: string }
 /** The called address and its tool restriction. */
 type Place = { at: string; tools: readonly string[] | null }
 
@@ -71,7 +71,7 @@ export const profileTools = [
 
 const BODIES: Record<
   (typeof DETAILS)[number],
-  (asked: Asked, context: Context, place: Place) => Promise<object>
+  (asked: CallOptions, context: Context, place: Place) => Promise<object>
 > = {
   async brief(asked, context) {
     const { type } = await describeBriefly(asked, context)

@@ -23,7 +23,7 @@ import { upsertRecord } from './upsert.ts'
 export const writingTools = [
   tool('upsert_record', {
     title: 'Upsert record',
-    takesEchoes: true,
+    acceptsReadOnlyFields: true,
     description:
       'Replace or create a record, by id or external_id (its id elsewhere); without either, create. relationships adds links: [{rel_type, record_type, id}].',
     permission: 'write',
@@ -46,7 +46,7 @@ export const writingTools = [
   }),
   tool('update_record', {
     title: 'Update record',
-    takesEchoes: true,
+    acceptsReadOnlyFields: true,
     description: 'Merge data into a record: null clears a property, the rest stays.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },

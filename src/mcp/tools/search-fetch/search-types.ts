@@ -54,8 +54,8 @@ const search = (value: string) => ({ field: 'data', op: 'search', value })
 function wordsOf(query: string): { all: object; any: object | null } {
   const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]+/gu))]
   const long = words.filter((word) => word.length > 3)
-  const telling = long.length > 0 ? long : words
-  const longest = telling.sort((a, b) => b.length - a.length).slice(0, LIMITS.searchedWords)
+  const candidates = long.length > 0 ? long : words
+  const longest = candidates.sort((a, b) => b.length - a.length).slice(0, LIMITS.searchedWords)
   return { all: search(query), any: words.length > 1 ? { or: longest.map(search) } : null }
 }
 
