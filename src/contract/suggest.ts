@@ -19,3 +19,15 @@ export function unknownName(name: string, known: readonly string[]) {
   const hint = nearest(name, known)
   return { received: name.slice(0, 64), allowed: known.slice(0, 50), ...(hint && { hint }) }
 }
+
+/**
+ * Whether two words differ by one edit: a deletion, insertion, substitution or transposition
+ * (Damerau-Levenshtein distance 1).
+ */
+export function isClose(one: string, other: string): boolean {
+  if (Math.abs(one.length - other.length) > 1) return false
+  const away = distance(one, other)
+  return away <= 1 || (away === 2 && letters(one) === letters(other))
+}
+
+const letters = (word: string): string => [...word].sort().join('')

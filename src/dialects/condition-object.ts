@@ -1,4 +1,4 @@
-import { isClose } from './close.ts'
+import { isClose } from '../contract/suggest.ts'
 import { condition, Doubt, type Draft } from './draft.ts'
 import { isOperatorWord } from './operators.ts'
 

@@ -1,7 +1,7 @@
 import { condition, Doubt, type Draft, not, together } from './draft.ts'
 import { isObject } from './literal.ts'
+import { escaped } from './operands.ts'
 import { isOperatorWord } from './operators.ts'
-import { regexTest } from './regex.ts'
 
 /** Maximum depth of nested properties above a test. */
 const MAX_NESTING = 10
@@ -93,3 +93,26 @@ const POSITIVE = new Set(['eq', 'equals', 'gt', 'gte', 'lt', 'lte', 'in', 'like'
 /** Converts MongoDB's array index notation: `items.0.sku`. */
 const dotted = (name: string): string =>
   name.includes('"') ? name : name.replace(/\.(\d{1,9})(?=\.|\[|$)/g, '[$1]')
+
+// Literal text of a regular expression: no metacharacters except escaped ones.
+const LITERAL = /^(?:[^\\^$.*+?()[\]{}|/]|\\[-\\^$.*+?()[\]{}|/])+$/u
+
+/**
+ * Translates a simple regular expression to a text test by its anchors.
+ * @throws Doubt for any other
+ */
+export function regexTest(field: string, source: unknown, options: unknown): Draft {
+  if (typeof source !== 'string' || (options !== undefined && options !== '' && options !== 'i'))
+    throw new Doubt()
+  const insensitive = options === 'i'
+  // `.*` at an end removes the effect of the anchor.
+  const [, start = '', body = '', end = ''] = /^(\^?(?:\.\*)?)(.*?)((?:\.\*)?\$?)$/s.exec(source) ?? []
+  const atStart = start === '^'
+  const atEnd = end === '$'
+  if (!LITERAL.test(body)) throw new Doubt()
+  const text = body.replace(/\\(.)/gu, '$1')
+  if (atStart && atEnd && !insensitive) return condition(field, '$eq', text)
+  if (atStart && !insensitive) return condition(field, '$startswith', text)
+  const pattern = `${atStart ? '' : '%'}${escaped(text)}${atEnd ? '' : '%'}`
+  return condition(field, insensitive ? '$ilike' : '$like', pattern)
+}

@@ -1,6 +1,6 @@
 import { COLUMNS } from '../contract/record-columns.ts'
+import { isClose } from '../contract/suggest.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { isClose } from './close.ts'
 import { Doubt } from './draft.ts'
 import { jsonIn } from './literal.ts'
 

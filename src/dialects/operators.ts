@@ -1,4 +1,4 @@
-import { isClose } from './close.ts'
+import { isClose } from '../contract/suggest.ts'
 import { Doubt } from './draft.ts'
 import {
   among,

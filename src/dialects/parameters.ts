@@ -1,18 +1,17 @@
-import { isClose } from './close.ts'
+import { isClose } from '../contract/suggest.ts'
 import { readFilter } from './correct.ts'
 import { attempt, condition, Doubt, type Draft } from './draft.ts'
-import { isField } from './fields.ts'
+import { fieldOf, isField } from './fields.ts'
 import { jsonIn } from './literal.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
-import { fieldsIn, sortIn } from './orders.ts'
 import { readBracketed, readDjango, readSigned } from './parameter-names.ts'
 import { valueAt } from './pieces.ts'
 import { isPostgrestTest, readGroup, readTest } from './postgrest.ts'
 import { settle } from './settle.ts'
 
 /** Corrected query parameters. */
-export type Correction = { filter?: FilterJson; sort?: string; fields?: string }
+type Correction = { filter?: FilterJson; sort?: string; fields?: string }
 
 const MAX_NAME = 1024
 const MAX_VALUE = 10 * 1024
@@ -70,4 +69,97 @@ function plain(name: string, value: string): Draft {
   const [, word, operand] = /^(eq|neq|ne|gt|gte|lt|lte):(.+)$/s.exec(value) ?? []
   if (word !== undefined && operand !== undefined) return condition(name, `$${word}`, valueAt(name, operand))
   return condition(name, '$eq', valueAt(name, value))
+}
+
+const MAX_TERMS = 32
+const MAX_CHARS = 256
+/** Sort terms of other languages: `area.desc.nullslast`, `area:desc`, `area DESC`, `-area`. */
+const TERM =
+  /^(?<minus>[-+]?)(?<name>[\p{L}_].*?)(?:(?:[.:]|\s+)(?<direction>asc|desc))?(?:(?:\.|\s+)nulls\s?last)?$/isu
+
+/**
+ * Converts a foreign sort to Plinth's `sort` shorthand.
+ * @throws Doubt
+ */
+function sortIn(text: string): string {
+  const json = /^[[{]/.test(text) ? jsonIn(text) : undefined
+  if (json !== undefined) return terms(termsOf(json))
+  return terms(
+    text.split(',').map((each) => {
+      if (each.length > MAX_CHARS) throw new Doubt()
+      const { minus, name, direction } = TERM.exec(each.trim())?.groups ?? {}
+      if (name === undefined || (minus !== '' && direction !== undefined)) throw new Doubt()
+      return [name, minus === '-' || direction?.toLowerCase() === 'desc']
+    }),
+  )
+}
+
+/** Parses MongoDB's `{"area": -1}`, Prisma's `{"area": "desc"}` and lists of them. */
+function termsOf(json: unknown): [string, boolean][] {
+  if (Array.isArray(json)) return json.flatMap(termsOf)
+  if (typeof json !== 'object' || json === null) throw new Doubt()
+  return Object.entries(json).map(([name, direction]) => [name, isDown(direction)])
+}
+
+function isDown(direction: unknown): boolean {
+  if ([-1, 'desc', 'DESC', 'descending'].includes(direction as string)) return true
+  if ([1, 'asc', 'ASC', 'ascending'].includes(direction as string)) return false
+  throw new Doubt()
+}
+
+function terms(list: readonly [string, boolean][]): string {
+  if (list.length === 0 || list.length > MAX_TERMS) throw new Doubt()
+  return list.map(([name, down]) => `${down ? '-' : ''}${orderable(name)}`).join(',')
+}
+
+function orderable(name: string): string {
+  // In `order=desc`, another parameter names the field. Nulls always sort last.
+  if (/(?:^|\.)(?:asc|desc|nulls\w*)(?:\.|$)/i.test(name) || !/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name))
+    throw new Doubt()
+  return fieldOf(name)
+}
+
+/**
+ * Converts a projection to Plinth's `fields`.
+ * @throws Doubt for anything but plain names
+ */
+function fieldsIn(text: string): string {
+  const names = text.split(',').map((each) => each.trim())
+  if (names.length > MAX_TERMS) throw new Doubt()
+  return names.map(orderable).join(',')
+}
+
+/** Returns the hint for an unknown parameter: a supported one with its value, as `filter={"field":…}`. */
+type Advice = (name: string) => string | undefined
+
+/**
+ * Hints for the query parameters that are not in `known`. Conditions in several parameters are combined with
+ * AND and with the existing filter: each hint contains the whole filter.
+ */
+export function adviseQuery(query: Readonly<Record<string, unknown>>, known: readonly string[]): Advice {
+  const corrections = new Map<string, Correction>()
+  for (const [name, value] of Object.entries(query)) {
+    const correction =
+      known.includes(name) || typeof value !== 'string' ? undefined : correctParameter(name, value)
+    if (correction) corrections.set(name, correction)
+  }
+  const filter = wholeFilter(query['filter'], [...corrections.values()])
+  return (name) => {
+    const { sort, fields, ...rest } = corrections.get(name) ?? {}
+    if (sort !== undefined && known.includes('sort')) return `sort=${sort}`
+    if (fields !== undefined && known.includes('fields')) return `fields=${fields}`
+    return rest.filter && filter !== undefined && known.includes('filter') ? `filter=${filter}` : undefined
+  }
+}
+
+/**
+ * The combined filter as JSON; undefined when the existing filter is invalid, since a part of it would be
+ * misleading.
+ */
+function wholeFilter(given: unknown, corrections: readonly Correction[]): string | undefined {
+  const stated = typeof given === 'string' ? readFilter(given) : undefined
+  if (given !== undefined && stated === undefined) return undefined
+  const filters = [stated, ...corrections.map(({ filter }) => filter)].filter((each) => each !== undefined)
+  // The combined filter may exceed the limits of a filter.
+  return filters.length > 1 ? JSON.stringify(readFilter({ and: filters })) : JSON.stringify(filters[0])
 }

@@ -1,9 +1,9 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { condition, Doubt, type Draft, not } from './draft.ts'
+import { regexTest } from './field-tests.ts'
 import { isField } from './fields.ts'
 import { jsonIn } from './literal.ts'
 import { closing, pieces, valueAt } from './pieces.ts'
-import { regexTest } from './regex.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 const OPS = 'eq|neq|gt|gte|lt|lte|like|ilike|in|is|isdistinct|match|imatch|cs|ov'

@@ -5,7 +5,6 @@ import { jsonIn } from './literal.ts'
 import { readNocodb } from './nocodb.ts'
 import { readObject } from './objects.ts'
 import { readPostgrest } from './postgrest.ts'
-import { readRelaxedJson } from './relaxed-json.ts'
 
 /**
  * Parses JSON text, or JSON encoded twice.
@@ -35,3 +34,45 @@ export const TEXT_READERS: readonly ((text: string) => Draft)[] = [
   readInfix,
   readPostgrest,
 ]
+
+const STEP =
+  /(?<space>\s+)|(?<double>"(?:[^"\\]|\\.)*")|'(?<single>(?:[^'\\]|\\.)*)'|(?<number>-?\d[\d.eE+-]*)|(?<word>[\p{L}_$][\p{L}\p{N}_$]*)|(?<sign>[{}[\]:,])/suy
+/** Python literals and their JSON equivalents. */
+const WORDS = new Map([
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+  ['undefined', 'null'],
+  ['true', 'true'],
+  ['false', 'false'],
+  ['null', 'null'],
+])
+
+/**
+ * Parses Python or JavaScript object literals: single quotes, bare keys, `True`, trailing comma.
+ * @throws Doubt
+ */
+function readRelaxedJson(text: string): unknown {
+  if (!/^[{[]/.test(text)) throw new Doubt()
+  const parts: string[] = []
+  for (let from = 0; from < text.length; from = STEP.lastIndex) {
+    STEP.lastIndex = from
+    const groups = STEP.exec(text)?.groups
+    if (!groups) throw new Doubt()
+    if (groups['space'] !== undefined) continue
+    const sign = groups['sign']
+    if ((sign === '}' || sign === ']') && parts.at(-1) === ',') parts.pop()
+    parts.push(strict(groups, /^\s*:/.test(text.slice(STEP.lastIndex, STEP.lastIndex + 20))))
+  }
+  return sure(jsonIn(parts.join('')))
+}
+
+function strict(groups: Readonly<Record<string, string | undefined>>, isKey: boolean): string {
+  const { single, word } = groups
+  if (single !== undefined) return requoted(single)
+  if (word !== undefined) return isKey ? JSON.stringify(word) : sure(WORDS.get(word))
+  return sure(groups['double'] ?? groups['number'] ?? groups['sign'])
+}
+
+const requoted = (inner: string): string =>
+  `"${inner.replace(/\\.|"/gs, (found) => (found === '"' ? '\\"' : found === "\\'" ? "'" : found))}"`

@@ -12,13 +12,13 @@ import { endpointPolicy } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import type { PolicyInput } from '../engine/core/policy.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
-import { AnswerBudget, type Hold } from '../engine/database/answer-budget.ts'
+import { AnswerBudget, type Hold } from '../engine/database/capped-query.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
 import { withPolicy } from '../engine/row-policy/narrow.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 export type { Permission } from '../engine/access/access.ts'
-export type { Hold } from '../engine/database/answer-budget.ts'
+export type { Hold } from '../engine/database/capped-query.ts'
 
 /** Whether the caller is known to still have the rights that the context was opened with, without a query. */
 export const isAuthorized = ({ scope }: Context): boolean => areRightsCurrent(scope)

@@ -1,5 +1,6 @@
 /** GraphQL query over records of several bases. */
-import { aggregateAcrossBases, listAcrossBases } from '../engine/analytics/cross-base/index.ts'
+import { aggregateAcrossBases } from '../engine/analytics/cross-base/aggregate.ts'
+import { listAcrossBases } from '../engine/analytics/cross-base/list.ts'
 import { AggregatePageRef, aggregateArgs } from './aggregates.ts'
 import { builder } from './builder.ts'
 import { pageArgs, pageFields } from './page.ts'

@@ -1,5 +1,5 @@
 /** GraphQL query that lists deleted records. */
-import { listTrash, type TrashedRecord } from '../engine/history/index.ts'
+import { listTrash, type TrashedRecord } from '../engine/history/trash.ts'
 import { builder } from './builder.ts'
 import { Actor } from './changes.ts'
 import { pageArgs, pageType } from './page.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { adviseQuery, correctParameter } from '../../src/dialects/index.ts'
+import { adviseQuery, correctParameter } from '../../src/dialects/parameters.ts'
 
 const c = (field: string, op: string, value?: unknown) =>
   value === undefined ? { field, op } : { field, op, value }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { correctFilter, correctParameter } from '../../src/dialects/index.ts'
+import { correctFilter } from '../../src/dialects/correct.ts'
+import { correctParameter } from '../../src/dialects/parameters.ts'
 import { parseFilter } from '../../src/engine/filter/parse.ts'
 import type { Filter } from '../support/reference.ts'
 import { chosen, FIELDS, filters } from './language.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { correctFilter } from '../../src/dialects/index.ts'
+import { correctFilter } from '../../src/dialects/correct.ts'
 import { parseFilter } from '../../src/engine/filter/parse.ts'
 
 const c = (field: string, op: string, value?: unknown) =>

@@ -2,14 +2,10 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  Allowance,
-  canRunPattern,
-  compileSchema,
-  fieldExists,
-  isKnownFormat,
-  KNOWN_FORMATS,
-} from '../../src/engine/json-schema/index.ts'
+import { Allowance, compileSchema } from '../../src/engine/json-schema/compile.ts'
+import { fieldExists } from '../../src/engine/json-schema/fields.ts'
+import { isKnownFormat, KNOWN_FORMATS } from '../../src/engine/json-schema/formats.ts'
+import { canRunPattern } from '../../src/engine/json-schema/pattern.ts'
 import { type Detail, DomainError, invalid } from '../../src/foundation/errors.ts'
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#'

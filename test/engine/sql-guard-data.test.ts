@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Catalog, prepareSql } from '../../src/engine/sql/guard/index.ts'
+import { prepareSql } from '../../src/engine/sql/guard/prepare.ts'
+import type { Catalog } from '../../src/engine/sql/guard/relations/catalog.ts'
 import { DomainError } from '../../src/foundation/errors.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { ATTACKS, CANARY, CANARY_PLACES, ORACLE } from '../support/sql-corpus/attacks.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Catalog, prepareSql } from '../../src/engine/sql/guard/index.ts'
+import { prepareSql } from '../../src/engine/sql/guard/prepare.ts'
+import type { Catalog } from '../../src/engine/sql/guard/relations/catalog.ts'
 import { DomainError } from '../../src/foundation/errors.ts'
 
 const typeOf = (id: string, count: number) => ({

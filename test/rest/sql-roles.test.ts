@@ -3,11 +3,10 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { openDatabase } from '../../src/engine/database/pool.ts'
 import { openPrincipals } from '../../src/engine/sql/execution/principals.ts'
-import { FUNCTIONS } from '../../src/engine/sql/guard/allow/functions.ts'
+import { FUNCTIONS } from '../../src/engine/sql/guard/allow/calls.ts'
 import { succeed } from '../support/answers.ts'
 import { databaseUrl } from '../support/global-setup.ts'
-import type { Call } from '../support/server.ts'
-import { openServer } from '../support/server.ts'
+import { type Call, openServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World

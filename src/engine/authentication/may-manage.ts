@@ -1,7 +1,7 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { type Access, type Grant, PERMISSIONS } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
-import type { Token } from './token.ts'
+import type { Token } from './authenticate.ts'
 
 export const ADMIN_OF_ALL: Grant = { base: '*', record_type: '*', environment: '*', permission: 'admin' }
 export const administersAll = (access: Access) => access.covers(ADMIN_OF_ALL)

@@ -3,12 +3,11 @@ import { authorship } from '../core/scope.ts'
 import { hasUnique, variantFor } from '../indexes/index.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import type { WriteScope } from '../write/write.ts'
-import { listText, PART_CHARS } from './columns.ts'
 import { assertDefined } from './lock-all.ts'
 import type { DataOperation, RecordOperation } from './operation.ts'
 import { type Outcome, outcomeWith } from './outcome.ts'
 import type { Types } from './prepare.ts'
-import { UPSERT_RECORDS, type UpsertedRow } from './statements.ts'
+import { listText, PART_CHARS, UPSERT_RECORDS, type UpsertedRow } from './statements.ts'
 
 /** An upsert by id that needs no prior read of the record. */
 type PlainUpsert = Extract<RecordOperation, { type: 'upsert_record' }> & { readonly id: string }

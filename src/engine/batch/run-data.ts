@@ -7,7 +7,6 @@ import type { WriteScope } from '../write/write.ts'
 import { boundedOutcomes } from './apply-policy.ts'
 import { type ByteBudget, reserveBytes } from './byte-budget.ts'
 import { samesOf, touchesOf } from './conflict-keys.ts'
-import { removeRecords } from './delete-records.ts'
 import { collect, type Failure, firstOf, refuse } from './failures.ts'
 import { assertDefined, lockAll } from './lock-all.ts'
 import type { Held } from './locked-records.ts'
@@ -18,7 +17,7 @@ import type { Types } from './prepare.ts'
 import { type Decided, decide, type Known, type Of } from './resolve-operation.ts'
 import { planWaves } from './schedule.ts'
 import { removeLinks, upsertLinks } from './write-links.ts'
-import { writeRecords } from './write-records.ts'
+import { removeRecords, writeRecords } from './write-records.ts'
 
 type Run = {
   scope: WriteScope

@@ -3,17 +3,25 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { guardUnique, hasUnique, variantFor, type WriteStatement } from '../indexes/index.ts'
+import { deleteRecords } from '../records/cascade-delete.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import { redacted } from '../row-policy/redact-errors.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { columnsOf, inParts } from './columns.ts'
-import { ofOperation } from './failures.ts'
+import { ofOperation, placeOf } from './failures.ts'
 import { assertDefined } from './lock-all.ts'
 import type { Held, HeldRow } from './locked-records.ts'
 import type { Content } from './operation.ts'
 import { type Outcome, outcomeWith } from './outcome.ts'
 import type { Decided, Decision, Of } from './resolve-operation.ts'
-import { CANCEL_RECORDS, CREATE_RECORDS, UPDATE_RECORDS, type WrittenRow } from './statements.ts'
+import {
+  CANCEL_RECORDS,
+  CREATE_RECORDS,
+  columnsOf,
+  inParts,
+  UPDATE_RECORDS,
+  type WrittenRow,
+} from './statements.ts'
 
 const SAVEPOINT = statement('batch_savepoint', 'SAVEPOINT batch')
 const UNDO = statement('batch_undo', 'ROLLBACK TO SAVEPOINT batch')
@@ -78,7 +86,7 @@ const inOrder = (creates: readonly Decided<Of<'create'>>[]) =>
   [...creates].sort((a, b) => (a.decision.id < b.decision.id ? -1 : 1))
 
 /** Kinds that run per type; deletions do not, since they cascade to records of any type. */
-export type Written = Exclude<Decision['kind'], 'delete'>
+type Written = Exclude<Decision['kind'], 'delete'>
 
 const DONE = { create: 'created', update: 'updated', cancel: 'updated' } as const
 
@@ -121,3 +129,35 @@ const contentOf = ({ data, text, pair }: Content) => ({
   bytes: Buffer.byteLength(text),
   ...(pair && { external_source: pair.externalSource, external_id: pair.externalId }),
 })
+
+/** Deletes records of any types together, with cascades over their links. */
+export async function removeRecords(
+  scope: WriteScope,
+  baseId: string,
+  all: readonly Decided<Of<'delete'>>[],
+  held: Held,
+): Promise<Outcome[]> {
+  const targets = all.map(({ operation, decision }) => ({
+    recordType: operation.recordType,
+    id: decision.row.id,
+    expected: NO_EXPECTATION,
+  }))
+  const indexes = all.map(({ operation }) => operation.index)
+  const gone = await deleteRecords(scope, baseId, targets).catch((thrown: unknown) => {
+    throw thrown instanceof DomainError ? placed(thrown, indexes) : thrown
+  })
+  for (const { recordType, id } of gone) held.remove(recordType, id)
+  return all.map(({ operation: { index, type } }, n) => {
+    const { id = '', version = 0 } = gone[n] ?? {}
+    return { index, type, operation: 'deleted', id, version, record: null }
+  })
+}
+
+/** Moves error details from the index of a target to the index of its operation. */
+function placed(thrown: DomainError, indexes: readonly number[]): DomainError {
+  const details = thrown.details.map((detail) => {
+    const [, target = '', below = ''] = /^\/(\d+)(.*)$/s.exec(detail.path) ?? []
+    return { ...detail, path: placeOf(indexes[Number(target)] ?? 0) + below }
+  })
+  return new DomainError(thrown.code, thrown.message, { details, cause: thrown })
+}

@@ -3,8 +3,7 @@ import { statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { deleteRows, unlinkType } from './delete-rows.ts'
 import { lockCascadeOfType } from './find-cascade.ts'
-import { limitLinks } from './limit-links.ts'
-import { checkNoRestrict } from './restrict.ts'
+import { checkNoRestrict, limitLinks } from './restrict.ts'
 import { summarizeType } from './summarize.ts'
 
 // Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.

@@ -1,7 +1,6 @@
 import { snakeFields } from '../../contract/field-names.ts'
 import type { Access } from '../access/access.ts'
-import { type DiffStep, diffOf } from './diff.ts'
-import { type LoggedState, recordDocument } from './record-document.ts'
+import { type DiffStep, diffOf, type LoggedState, recordDocument } from './diff.ts'
 
 /** Kinds of resources in the log of a base. Tokens and secrets are in the account's log. */
 export const KINDS = [

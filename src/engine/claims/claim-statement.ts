@@ -7,7 +7,7 @@ import { all, type ListQuery } from '../query/list-statement.ts'
 import { numbersInOrder } from '../query/ordered-rows.ts'
 import { scope } from '../query/record-source.ts'
 import { RECORD_COLUMNS, type RecordRow } from '../record-store/record.ts'
-import { attemptsBefore, keepsOut } from './status-sql.ts'
+import { attemptsBefore, keepsOut } from './claim-guard.ts'
 
 /** The records to claim: filter, order and lease. */
 export type ClaimQuery = Pick<ListQuery, 'baseId' | 'recordType' | 'type' | 'sort'> & {

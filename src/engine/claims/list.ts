@@ -14,9 +14,9 @@ import {
   findClaim,
   ITS_RECORD,
   refuseClaim,
+  STATUS,
   toClaim,
 } from './claim-guard.ts'
-import { STATUS } from './status-sql.ts'
 
 type Row = ClaimRow & { shown: ClaimStatus; created_at: Date | string }
 

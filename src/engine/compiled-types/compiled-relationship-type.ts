@@ -1,6 +1,6 @@
 import type { CARDINALITIES, ON_DELETE } from '../../contract/shapes.ts'
 import type { Detail } from '../../foundation/errors.ts'
-import type { Allowance } from '../json-schema/index.ts'
+import type { Allowance } from '../json-schema/compile.ts'
 
 export type Cardinality = (typeof CARDINALITIES)[number]
 export type OnDelete = (typeof ON_DELETE)[number]

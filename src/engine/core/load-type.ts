@@ -1,7 +1,7 @@
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { statement } from '../database/client.ts'
 import { COMPILED_INDEXES, type CompiledIndex } from '../indexes/index.ts'
-import { compileSchema } from '../json-schema/index.ts'
+import { compileSchema } from '../json-schema/compile.ts'
 import type { Scope } from './scope.ts'
 
 type Row = {

@@ -1,5 +1,13 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import { digest } from '../../contract/canonical-hash.ts'
+import { type Db, statement } from '../database/client.ts'
 
 /**
  * Key for sealing cursors and approval tokens. A KeyObject, because converting bytes on each use costs more
@@ -43,5 +51,27 @@ export function unseal(key: SealKey, boundTo: unknown, sealed: string): string |
     return Buffer.concat(text).toString()
   } catch {
     return undefined
+  }
+}
+
+/**
+ * Purposes of the server's keys. The same table stores `admin-token`, the hash of the token last configured
+ * in the settings.
+ */
+type Purpose = 'cursor' | 'plan'
+
+const KEY_BYTES = 32
+const KEEP = statement(
+  'keep_secret',
+  `WITH made AS (INSERT INTO plinth.server_secret (purpose, value) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING value)
+   SELECT value FROM made UNION ALL SELECT value FROM plinth.server_secret WHERE purpose = $1 LIMIT 1`,
+)
+
+/** Returns the key for a purpose. Creates it on first use; all processes on one database share it. */
+export async function serverSecret(db: Db, purpose: Purpose): Promise<Buffer> {
+  for (;;) {
+    const [row] = await db.query<{ value: Buffer }>(KEEP, [purpose, randomBytes(KEY_BYTES)])
+    // After a race, the loser reads the winner's key with its next statement.
+    if (row) return row.value
   }
 }

@@ -4,7 +4,6 @@ import type { Statement } from './client.ts'
 import { type Part, WEIGHTS } from './connection-shares.ts'
 import { abandoned, askedTooMuch } from './errors.ts'
 import type { DisconnectWatch, QueryCanceller } from './query-cancellation.ts'
-import { TIMES_AND_JSON_AS_TEXT, TIMES_AS_TEXT } from './type-parsers.ts'
 
 /** Runs a statement on a pool client without the ORM, at a third of its cost. */
 export async function runStatement<Row>(
@@ -106,4 +105,40 @@ async function onAny<T>(
 function isOfStatement(thrown: unknown): boolean {
   const error = thrown instanceof pg.DatabaseError ? thrown : (thrown as { cause?: unknown } | null)?.cause
   return error instanceof pg.DatabaseError && error.severity === 'ERROR'
+}
+
+/** Type parsers that return timestamps in API format. */
+const TIMES_AS_TEXT = parsing({ [pg.types.builtins.TIMESTAMPTZ]: utc })
+/** Type parsers that also return JSON as text. */
+const TIMES_AND_JSON_AS_TEXT = parsing({
+  [pg.types.builtins.TIMESTAMPTZ]: utc,
+  [pg.types.builtins.JSONB]: (text) => text,
+})
+
+function parsing(own: Record<number, (text: string) => string>): pg.CustomTypesConfig {
+  return {
+    getTypeParser: (type: number, format?: 'text' | 'binary') =>
+      own[type] ?? (pg.types.getTypeParser(type, format as 'text') as never),
+  }
+}
+
+type Time = { readonly text: string; readonly shown: string }
+/** Cache of the last two parsed timestamps: rows of one write share them. */
+let last: Time = { text: '', shown: '' }
+let before = last
+
+/** Formats `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. */
+function utc(text: string): string {
+  if (text === last.text) return last.shown
+  const found = text === before.text ? before : { text, shown: shownTime(text) }
+  before = last
+  last = found
+  return found.shown
+}
+
+function shownTime(text: string): string {
+  if (text.length === 26 && text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+  if (!text.endsWith('+00') || text.length > 26) return new Date(text).toISOString()
+  const fraction = text.slice(20, -3).padEnd(3, '0')
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`
 }

@@ -3,7 +3,7 @@ import { nearest } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import type { Field, FieldPath } from '../compiled-types/field-path.ts'
-import { fieldExists, formatAt } from '../json-schema/index.ts'
+import { fieldExists, formatAt } from '../json-schema/fields.ts'
 import type { Parameters } from './parameters.ts'
 
 /**

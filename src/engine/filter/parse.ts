@@ -7,7 +7,7 @@ import {
 } from '../../contract/operators.ts'
 import { COLUMN_TYPES, type Column } from '../../contract/record-columns.ts'
 import { nearest } from '../../contract/suggest.ts'
-import { correctFilter } from '../../dialects/index.ts'
+import { correctFilter } from '../../dialects/correct.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'

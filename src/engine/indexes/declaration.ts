@@ -4,14 +4,15 @@ import { nearest } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { IndexField, IndexKind } from '../compiled-types/compiled-index.ts'
+import type { IndexField, IndexKind, IndexStatus } from '../compiled-types/compiled-type.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
-import { fieldExists, formatAt } from '../json-schema/index.ts'
+import { fieldExists, formatAt } from '../json-schema/fields.ts'
+import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
 
 /** A declared index whose fields are resolved against the record type. */
 export type ResolvedIndex = { kind: IndexKind; fields: IndexField[] }
 /** The parts of a record type that determine its indexes. */
-export type IndexedType = { jsonSchema: unknown; timezone: string }
+type IndexedType = { jsonSchema: unknown; timezone: string }
 
 const AT = '/indexes'
 
@@ -119,3 +120,35 @@ function unknownProperty(
 }
 
 const fault = (path: string, code: string, message: string): Detail => ({ path, code, message })
+
+/** Records that violate a unique index: they share the same values. */
+export type Duplicate = { values: unknown[]; ids: string[] }
+
+/** An index declaration in canonical form. */
+type DeclaredIndex = Required<IndexDeclaration>
+/** An index in the API representation of a type. */
+type ShownIndex = DeclaredIndex & { status: IndexStatus; duplicates?: Duplicate[] }
+
+type StoredIndex = Pick<IndexRow, 'kind' | 'fields' | 'status' | 'duplicates'>
+
+/** The resolved form of a stored index. */
+export const resolvedIndex = ({ kind, fields }: Pick<IndexRow, 'kind' | 'fields'>): ResolvedIndex => ({
+  kind: kind as IndexKind,
+  fields: fields as IndexField[],
+})
+
+/** The canonical declaration of a stored index. */
+export const declaredIndex = ({ kind, fields }: Pick<IndexRow, 'kind' | 'fields'>): DeclaredIndex => ({
+  fields: (fields as IndexField[]).map(({ field, direction }) =>
+    direction === 'asc' ? field : { field, direction },
+  ),
+  unique: kind === 'unique',
+  type: kind === 'text' ? 'text' : 'btree',
+})
+
+/** The API representation: declaration, build status and, after a failure, the duplicates. */
+export const shownIndex = (row: StoredIndex): ShownIndex => ({
+  ...declaredIndex(row),
+  status: row.status as IndexStatus,
+  ...(row.status === 'failed' && { duplicates: (row.duplicates ?? []) as Duplicate[] }),
+})

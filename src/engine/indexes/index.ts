@@ -2,9 +2,8 @@ export {
   COMPILED_INDEXES,
   type CompiledIndex,
   type IndexField,
-} from '../compiled-types/compiled-index.ts'
-export { type ResolvedIndex, readIndexes } from './declaration.ts'
-export { declaredIndex, resolvedIndex, shownIndex } from './declared.ts'
+} from '../compiled-types/compiled-type.ts'
+export { declaredIndex, type ResolvedIndex, readIndexes, resolvedIndex, shownIndex } from './declaration.ts'
 export {
   entriesGone,
   entriesOf,

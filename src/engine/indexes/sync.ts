@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Db, statement } from '../database/client.ts'
 import { enqueue } from '../database/enqueue-job.ts'
 import type { RecordTypeIndex as IndexRow } from '../prisma/client.ts'
-import type { ResolvedIndex } from './declaration.ts'
-import { resolvedIndex } from './declared.ts'
+import { type ResolvedIndex, resolvedIndex } from './declaration.ts'
 
 // A type without records needs no index build.
 const ADD = statement(

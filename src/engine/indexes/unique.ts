@@ -1,7 +1,6 @@
 import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { pointer } from '../../json/index.ts'
-import type { CompiledIndex } from '../compiled-types/compiled-index.ts'
-import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import type { CompiledIndex, CompiledType } from '../compiled-types/compiled-type.ts'
 import { violatedConstraint } from '../database/errors.ts'
 
 const isEnforced = ({ kind, status }: CompiledIndex) => kind === 'unique' && status !== 'failed'

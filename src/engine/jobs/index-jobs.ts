@@ -2,7 +2,7 @@ import { lockType } from '../configuration/record-types/lock.ts'
 import { announce } from '../core/caches.ts'
 import type { Db } from '../database/client.ts'
 import { enqueue, type IndexKey, type Jobs } from '../database/enqueue-job.ts'
-import type { Duplicate } from '../indexes/declared.ts'
+import type { Duplicate } from '../indexes/declaration.ts'
 import { dropEntries } from '../indexes/sync.ts'
 import {
   BATCH,

@@ -1,6 +1,5 @@
 import { isMultipleOf } from '../../json/decimal.ts'
 import { pointer } from '../../json/index.ts'
-import { canonical, repeatedItem } from './canonical.ts'
 import { type Evaluate, isPlainObject, type Keyword } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import { FORMATS } from './formats.ts'
@@ -166,4 +165,31 @@ export function dependent(rules: readonly (readonly [name: string, rule: Evaluat
     }
     return valid
   }
+}
+
+/** Canonical JSON: equal values have equal text, with sorted keys. */
+function canonical(value: unknown): string {
+  spend(15)
+  if (typeof value !== 'object' || value === null) {
+    const text = JSON.stringify(value)
+    spend(text.length / 8)
+    return text
+  }
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  spend(members.length * 35)
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(',')}}`
+}
+
+/** The indexes of the first item that equals an earlier one (`uniqueItems`). */
+function repeatedItem(items: readonly unknown[]): [first: number, second: number] | undefined {
+  const places = new Map<string, number>()
+  for (const [i, item] of items.entries()) {
+    const text = canonical(item)
+    spend(20 + text.length / 4)
+    const first = places.get(text)
+    if (first !== undefined) return [first, i]
+    places.set(text, i)
+  }
+  return undefined
 }

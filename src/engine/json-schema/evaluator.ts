@@ -1,12 +1,11 @@
 import { ALTERNATIVES } from './alternatives.ts'
-import { APPLICATORS } from './applicators.ts'
+import { APPLICATORS, remaining } from './applicators.ts'
 import { ASSERTED } from './assertions.ts'
-import { type Compiler, type Evaluate, type Keyword, Seen } from './evaluation.ts'
+import { type Compiler, type Evaluate, isPlainObject, type Keyword, Seen } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import type { Clean } from './normalize.ts'
 import type { Pattern } from './pattern.ts'
 import type { Definitions } from './references.ts'
-import { unevaluatedItems, unevaluatedProperties } from './unevaluated.ts'
 
 /** Keywords in evaluation order, which is also the order of faults. */
 const KEYWORDS: Readonly<Record<string, Keyword>> = { ...ASSERTED, ...ALTERNATIVES, ...APPLICATORS }
@@ -91,5 +90,40 @@ function withUnevaluated(others: Evaluate, schema: Clean, compiler: Compiler): E
     for (const part of parts) if (!part(data, own, out, path)) return false
     seen?.merge(own)
     return true
+  }
+}
+
+/** `unevaluatedItems`: applies to items that no other keyword evaluated. */
+const unevaluatedItems: Keyword = (value, parent, compiler) => {
+  if (value === undefined) return undefined
+  const evaluate = compiler.schema(value)
+  return (data, seen, out, path) => {
+    if (!Array.isArray(data) || !seen) return true
+    spend(data.length)
+    let valid = true
+    for (const [i, item] of data.entries()) {
+      if (seen.hasItem(i)) continue
+      if (value === false) {
+        out?.add({ keyword: 'unevaluatedItems', path, schema: false, parent, data, params: { limit: i } })
+        return false
+      }
+      if (evaluate(item, null, out, out ? `${path}/${i}` : '')) continue
+      if (!out) return false
+      valid = false
+    }
+    seen.items = Number.POSITIVE_INFINITY
+    return valid
+  }
+}
+
+/** `unevaluatedProperties`: applies to properties that no other keyword evaluated. */
+const unevaluatedProperties: Keyword = (value, parent, compiler) => {
+  if (value === undefined) return undefined
+  const rest = remaining('unevaluatedProperties', value, parent, compiler.schema(value))
+  return (data, seen, out, path) => {
+    if (!isPlainObject(data) || !seen) return true
+    const valid = rest(data, (name) => seen.hasProperty(name), out, path)
+    if (valid || out) seen.allProperties = true
+    return valid
   }
 }

@@ -1,8 +1,15 @@
-import { readArguments, readCallId, readType } from './call.ts'
-import type { ProviderCodec } from './codec.ts'
+import { type ProviderCodec, rewrite } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool, serverTool } from './detect.ts'
-import { onlyKeys, pointer, readObject, readString, wrongType } from './input.ts'
-import { rewrite } from './rewrite.ts'
+import {
+  onlyKeys,
+  pointer,
+  readArguments,
+  readCallId,
+  readObject,
+  readString,
+  readType,
+  wrongType,
+} from './input.ts'
 import { fitsStrict, flattenRoot, notePropertyNames } from './schema-out.ts'
 
 const TOOL_KEYS = [

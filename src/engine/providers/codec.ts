@@ -100,3 +100,34 @@ export type ProviderCodec = {
 
 /** Reports a loss and, if known, its place in the schema. */
 export type Note = (message: string, place?: string) => void
+
+const PLACES_SHOWN = 5
+
+/** Collects warnings and merges equal messages across places. */
+export function notebook(): { note: Note; lines(): string[] } {
+  const places = new Map<string, string[]>()
+  return {
+    note(message, place) {
+      const known = places.get(message) ?? []
+      if (place !== undefined) known.push(place || 'the root')
+      places.set(message, known)
+    },
+    lines: () =>
+      [...places].map(([message, where]) => `${message}${where.length > 0 ? ` (at ${list(where)})` : ''}.`),
+  }
+}
+
+function list(where: readonly string[]): string {
+  const more = where.length - PLACES_SHOWN
+  return where.slice(0, PLACES_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+/** Writes a flat native definition: updates the imported one, or creates one. */
+export function rewrite(draft: ToolDraft, schemaKey: string): Json {
+  const tool: Json = { ...draft.native?.definition, name: draft.alias }
+  if (draft.description !== null) tool['description'] = draft.description
+  // An explicit null is equivalent to an absent key; a description removed from the type is removed here.
+  else if (typeof tool['description'] === 'string') delete tool['description']
+  if (draft.schema !== undefined) tool[schemaKey] = draft.schema
+  return tool
+}

@@ -2,9 +2,17 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
-import type { Checks, ExportedType, Note, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
+import {
+  type Checks,
+  type ExportedType,
+  type Note,
+  notebook,
+  type OpenedTool,
+  type ProviderCodec,
+  type Shape,
+  type ToolCall,
+} from './codec.ts'
 import { isObject, type Json } from './input.ts'
-import { notebook } from './notes.ts'
 import { PROVIDERS } from './registry.ts'
 import { recheck } from './schema-checks.ts'
 import { readSchema } from './schema-in.ts'

@@ -1,9 +1,16 @@
 import { invalid } from '../../foundation/errors.ts'
-import { readArguments, readCallId } from './call.ts'
-import type { OpenedTool, ProviderCodec } from './codec.ts'
+import { type OpenedTool, type ProviderCodec, rewrite } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool, serverTool, spelling } from './detect.ts'
-import { type Json, onlyKeys, pointer, readObject, readString, wrongType } from './input.ts'
-import { rewrite } from './rewrite.ts'
+import {
+  type Json,
+  onlyKeys,
+  pointer,
+  readArguments,
+  readCallId,
+  readObject,
+  readString,
+  wrongType,
+} from './input.ts'
 import { followRef } from './schema-out.ts'
 import { toGoogle } from './schema-to-google.ts'
 

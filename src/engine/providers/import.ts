@@ -1,9 +1,8 @@
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Checks, OpenedTool, ProviderCodec, ToolDefinition } from './codec.ts'
+import { type Checks, notebook, type OpenedTool, type ProviderCodec, type ToolDefinition } from './codec.ts'
 import { readString, wrongType } from './input.ts'
-import { notebook } from './notes.ts'
 import { readSchema } from './schema-in.ts'
 
 /**

@@ -1,9 +1,7 @@
 import { invalid } from '../../foundation/errors.ts'
-import { readArguments } from './call.ts'
-import type { ProviderCodec } from './codec.ts'
+import { type ProviderCodec, rewrite } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool } from './detect.ts'
-import { onlyKeys, pointer, readObject, readString } from './input.ts'
-import { rewrite } from './rewrite.ts'
+import { onlyKeys, pointer, readArguments, readObject, readString } from './input.ts'
 import { followRef } from './schema-out.ts'
 
 const TOOL_KEYS = [

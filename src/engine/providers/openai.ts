@@ -1,8 +1,17 @@
 import { parseJson } from '../../json/index.ts'
-import { readCallId, readType } from './call.ts'
 import type { OpenedTool, ProviderCodec, ToolDraft } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool, serverTool } from './detect.ts'
-import { isObject, type Json, onlyKeys, pointer, readObject, readString, wrongType } from './input.ts'
+import {
+  isObject,
+  type Json,
+  onlyKeys,
+  pointer,
+  readCallId,
+  readObject,
+  readString,
+  readType,
+  wrongType,
+} from './input.ts'
 import { fitsStrict, flattenRoot, itemsEverywhere } from './schema-out.ts'
 
 const FUNCTION_KEYS = ['name', 'description', 'parameters', 'strict']

@@ -2,7 +2,7 @@
 import type { Column } from '../../contract/record-columns.ts'
 import { type BoundFilter, type BoundSort, restOf } from '../filter/bind.ts'
 import type { Condition, Filter } from '../filter/parse.ts'
-import { isTime } from '../filter/time.ts'
+import { isTime } from '../filter/value.ts'
 import type { CompiledIndex, IndexField } from '../indexes/index.ts'
 import type { SortTerm } from './sort.ts'
 

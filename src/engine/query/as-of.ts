@@ -1,5 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
-import { isTime } from '../filter/time.ts'
+import { isTime } from '../filter/value.ts'
 
 /** A point in time as the caller wrote it; without an offset it is read in the type's timezone. */
 export type Moment = { text: string; zone: string }

@@ -1,14 +1,26 @@
 import type { Position } from '../core/cursor.ts'
 import type { BoundSort } from '../filter/bind.ts'
-import type { FilterTarget } from '../filter/compile.ts'
+import { type FilterTarget, holdsSearch } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { Parameters } from '../filter/parameters.ts'
+import { type Filter, parseFilter } from '../filter/parse.ts'
 import { recordTarget } from '../filter/record-target.ts'
 import { searchIn, sumOfScores } from '../filter/search-condition.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
 import { type RecordRow, written } from '../record-store/record.ts'
 import { type OrderTerm, orderTerms } from './order.ts'
-import type { SortTerm } from './sort.ts'
+import { BEST_FIRST, parseSort, type SortTerm } from './sort.ts'
+
+/** Parses the filter and sort of a request. A search without a sort is sorted by score. */
+export function readQuestion({ filter: raw, sort }: { filter?: unknown; sort?: unknown }): {
+  filter: Filter | null
+  sort: readonly SortTerm[]
+} {
+  const filter = raw === undefined || raw === null ? null : parseFilter(raw, '/filter')
+  const isUnsorted = sort === undefined || sort === null
+  const isSearch = filter !== null && holdsSearch(filter)
+  return { filter, sort: isUnsorted && isSearch ? BEST_FIRST : parseSort(sort, '/sort', filter) }
+}
 
 /** Compilation state of a statement: its parameters, sort terms and search score. */
 export type Compiled = {

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import type { JsonRows } from '../../json/rows.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { JsonRows } from '../../json/rows.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
@@ -7,17 +8,22 @@ import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
 import { bindSort } from '../filter/bind.ts'
 import { readMoment } from '../query/as-of.ts'
-import { compileFor } from '../query/compile-query.ts'
+import { compileFor, readQuestion } from '../query/compile-query.ts'
 import { adviseIndex } from '../query/index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from '../query/list-statement.ts'
-import { readQuestion } from '../query/parse-query.ts'
 import { requireCompleteHistory } from '../query/point-in-time.ts'
-import { checkProjectable, parseFields, showsData } from '../query/projection.ts'
-import { expandsPast, parseExpand } from '../record-store/expansion.ts'
-import type { RecordItem } from '../record-store/record.ts'
-import { expandRecords } from '../related/index.ts'
+import {
+  checkProjectable,
+  type Projection,
+  parseFields,
+  project,
+  projectData,
+  showsData,
+} from '../query/projection.ts'
+import { type Expansion, expandsPast, parseExpand } from '../record-store/expansion.ts'
+import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../record-store/record.ts'
+import { expandRecords } from '../related/expand.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
-import { asItem, asRows, type ListedRow } from './serialize.ts'
 
 /** Arguments of a list of records. `filter` and `sort` are JSON as sent. */
 export type ListArgs = PageArgs & {
@@ -132,3 +138,52 @@ function slowHint(took: number, query: ListQuery): string | null {
       return `${slow} The declared index ${index} would serve it, but its build failed: the record type lists the "duplicates".`
   }
 }
+
+/** A row of a list, with its search score. Outside a transaction, its data is JSON text. */
+type ListedRow = RecordRow & { score?: number }
+
+/**
+ * Serializes rows for REST and MCP. Unprojected rows stay JSON text: parsing them would be half of the work
+ * of a list.
+ */
+function asRows(
+  recordType: string,
+  rows: readonly ListedRow[],
+  projection: Projection | null,
+  expansions: readonly Expansion[],
+): JsonRows | Promise<object[]> {
+  const areText = rows.every(({ data }) => typeof data === 'string')
+  if (areText && projection === null && expansions.length === 0)
+    return new JsonRows(rows.map((row) => toViewText(recordType, row)))
+  return asObjects(recordType, rows, projection, expansions)
+}
+
+async function asObjects(
+  recordType: string,
+  rows: readonly ListedRow[],
+  projection: Projection | null,
+  expansions: readonly Expansion[],
+): Promise<object[]> {
+  const objects: object[] = []
+  for (const [i, row] of rows.entries()) {
+    if (turnIsOver()) await nextTurn()
+    const view = toView(recordType, parsed(row))
+    objects.push(Object.assign(projection ? project(view, projection) : view, expansions[i]))
+  }
+  return objects
+}
+
+/** Converts a row to the GraphQL format. */
+function asItem(
+  recordType: string,
+  row: ListedRow,
+  projection: Projection | null,
+  expansion?: Expansion,
+): RecordItem {
+  const record = { ...toRecord(recordType, parsed(row)), searchScore: row.score ?? null, expansion }
+  if (!projection || projection.names.has('data')) return record
+  return { ...record, data: projectData(record.data, projection.paths) ?? {} }
+}
+
+const parsed = (row: ListedRow): ListedRow =>
+  typeof row.data === 'string' ? { ...row, data: JSON.parse(row.data) } : row

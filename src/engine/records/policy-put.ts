@@ -7,9 +7,8 @@ import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../re
 import { checkVisible, withDefaults } from '../row-policy/project-data.ts'
 import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { lockTarget } from './lock-target.ts'
 import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
-import { compareReadOnly } from './read-only-fields.ts'
+import { compareReadOnly, lockTarget } from './read-only-fields.ts'
 import { pairTaken, type RecordWrite, upsert } from './upsert.ts'
 
 /** Maximum number of retries after another writer created the record. */

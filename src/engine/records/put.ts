@@ -8,9 +8,8 @@ import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
-import { lockTarget } from './lock-target.ts'
 import { putBounded } from './policy-put.ts'
-import { compareReadOnly } from './read-only-fields.ts'
+import { compareReadOnly, lockTarget } from './read-only-fields.ts'
 import { type RecordWrite, upsert } from './upsert.ts'
 
 export type PutInput = PairInput & {

@@ -5,7 +5,7 @@ import { readBounded } from '../query/policy-read.ts'
 import { expandsPast, parseExpand } from '../record-store/expansion.ts'
 import { GET } from '../record-store/read-statements.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../record-store/record.ts'
-import { expandRecords } from '../related/index.ts'
+import { expandRecords } from '../related/expand.ts'
 import { authorize, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 
 /**

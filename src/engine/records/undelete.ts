@@ -1,15 +1,57 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { underClaim } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
+import { tooManyWriters } from '../database/errors.ts'
 import { guardUnique, variantFor, writeStatement } from '../indexes/index.ts'
-import { RECORD_COLUMNS, type RecordRow, recordNotFound } from '../record-store/record.ts'
+import {
+  RECORD_COLUMNS,
+  type RecordItem,
+  type RecordRow,
+  recordNotFound,
+  toRecord,
+} from '../record-store/record.ts'
+import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
+import { type RecordKey, uncancel } from './cancel.ts'
+import { onBounded } from './policy-write.ts'
 import { pairTaken } from './upsert.ts'
 
-type RecordKey = readonly [baseId: string, recordType: string, id: string]
+const MAX_TRIES = 50
+
+/**
+ * Reverts a cancel, or undeletes a deleted record. If the id is in use, applies to the record that uses it;
+ * no effect on an active one.
+ */
+export async function restoreRecord(
+  scope: WriteScope,
+  target: RecordKey,
+  expected: Expectation,
+): Promise<RecordItem> {
+  const [baseId, recordType] = target
+  authorize(scope, 'write', baseId, recordType)
+  return underClaim(scope, baseId, expected.claim, (within) =>
+    // Under a policy the record must exist to be checked, so the trash is not searched.
+    onBounded(within, target, (held) => restore(held, target, expected)),
+  )
+}
+
+async function restore(scope: WriteScope, target: RecordKey, expected: Expectation): Promise<RecordItem> {
+  const [baseId, recordType] = target
+  let type = await requireType(scope, baseId, recordType)
+  return scope.db.retry(async () => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const row = (await uncancel(scope, target, expected)) ?? (await undelete(scope, type, target, expected))
+      if (row) return toRecord(recordType, row)
+      type = await refreshType(scope, baseId, recordType)
+    }
+    throw tooManyWriters()
+  })
+}
 
 /** The last log entry of a record. For a deletion, includes whether it is still in the trash. */
 const LAST_ENTRY = statement(

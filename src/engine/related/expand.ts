@@ -10,8 +10,7 @@ import { type RecordRow, type RecordRowView, toView } from '../record-store/reco
 import { toRelationshipView } from '../relationships/index.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { requireRelationshipTypes } from './check-types.ts'
-import { linkOf } from './columns.ts'
-import { EXPAND, expandWithin } from './expand-statement.ts'
+import { EXPAND, expandWithin, linkOf } from './expand-statement.ts'
 import { type PolicySql, policySqlOf } from './policy-sql.ts'
 
 /** Prefix tree of expansion steps: paths with a common start share nodes. */

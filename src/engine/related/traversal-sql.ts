@@ -9,7 +9,7 @@ import { compileFor } from '../query/compile-query.ts'
 import { orderBy } from '../query/order.ts'
 import { type SortTerm, UNSORTED } from '../query/sort.ts'
 import { RELATIONSHIP_COLUMNS } from '../relationships/index.ts'
-import { LINK_PREFIX, prefixed, recordColumns } from './columns.ts'
+import { LINK_PREFIX, prefixed, recordColumns } from './expand-statement.ts'
 import { type PolicySql, withinPolicy } from './policy-sql.ts'
 
 export const DIRECTIONS = ['outgoing', 'incoming', 'both'] as const

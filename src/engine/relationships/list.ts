@@ -4,16 +4,56 @@ import { readableRelationshipTypes } from '../configuration/relationship-types/i
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
-import { shaped } from '../database/client.ts'
+import { shaped, statement } from '../database/client.ts'
 import { bindFilter, bindSort } from '../filter/bind.ts'
 import { parseFilter } from '../filter/parse.ts'
 import { readSort } from '../query/sort.ts'
-import { type Relationship, type RelationshipRow, toRelationship } from '../record-store/relationship.ts'
-import { LINK_FIELDS, parseLinkField } from './columns.ts'
-import { countStatement, fixedText, type LinkQuery, listStatement } from './list-statement.ts'
+import {
+  RELATIONSHIP_COLUMNS,
+  type Relationship,
+  type RelationshipRow,
+  relationshipNotFound,
+  toRelationship,
+} from '../record-store/relationship.ts'
+import { rightsOf } from '../row-policy/apply.ts'
+import { isLinkWithin } from './ends-within.ts'
+import {
+  countStatement,
+  fixedText,
+  LINK_FIELDS,
+  type LinkQuery,
+  listStatement,
+  parseLinkField,
+} from './list-statement.ts'
+
+const GET_LINK = statement(
+  'get_relationship',
+  `SELECT ${RELATIONSHIP_COLUMNS} FROM plinth.relationship WHERE base_id = $1 AND id = $2`,
+)
+
+/**
+ * Reads a link.
+ * @throws FORBIDDEN without a grant on the base; NOT_FOUND when the base or the link is absent, or an end is
+ * outside the grants
+ */
+export async function getRelationship(scope: Scope, baseId: string, id: string): Promise<Relationship> {
+  return toRelationship(await requireLinkRow(scope, baseId, id))
+}
+
+/**
+ * Reads the row of a link that the token may see.
+ * @throws as getRelationship
+ */
+export async function requireLinkRow(scope: Scope, baseId: string, id: string): Promise<RelationshipRow> {
+  requireBaseAccess(rightsOf(scope), baseId)
+  const [row] = await scope.db.query<RelationshipRow>(GET_LINK, [baseId, id])
+  if (row && (await isLinkWithin(scope, baseId, row))) return row
+  await requireBase(scope, baseId)
+  throw relationshipNotFound(id)
+}
 
 /** Arguments of a list of links. `filter` and `sort` are JSON as sent. */
-export type RelationshipListArgs = PageArgs & { filter?: unknown; sort?: unknown }
+type RelationshipListArgs = PageArgs & { filter?: unknown; sort?: unknown }
 
 const NEWEST = '-created_at'
 

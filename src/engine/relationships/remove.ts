@@ -8,8 +8,8 @@ import { authorize } from '../row-policy/apply.ts'
 import { checkVersion, type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { isLinkWithin } from './ends-within.ts'
+import { requireLinkRow } from './list.ts'
 import type { LinkEnds } from './put.ts'
-import { requireLinkRow } from './read.ts'
 
 /**
  * Deletes a link.

@@ -5,9 +5,10 @@ import { requireBaseAccess } from '../access/access.ts'
 import { baseNotFound } from '../configuration/bases/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import type { PrincipalScope } from './execution/principal-scope.ts'
+import type { PrincipalScope } from './execution/isolation.ts'
 import type { Column } from './execution/read-rows.ts'
-import { type Catalog, prepareSql } from './guard/index.ts'
+import { prepareSql } from './guard/prepare.ts'
+import type { Catalog } from './guard/relations/catalog.ts'
 
 export type { Isolation } from './execution/isolation.ts'
 

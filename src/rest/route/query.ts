@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { check, inPart } from '../../contract/validate.ts'
-import { adviseQuery, correctFilter } from '../../dialects/index.ts'
+import { correctFilter } from '../../dialects/correct.ts'
+import { adviseQuery } from '../../dialects/parameters.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson, type Use } from '../../json/index.ts'

@@ -1,7 +1,7 @@
 import { survivesDouble } from '../../../json/decimal.ts'
 import { type FieldContext, type Operand, zoneOf } from '../../filter/operand.ts'
 import { written } from '../../record-store/record.ts'
-import type { AggregateField, Aggregation, GroupKey } from './query.ts'
+import type { AggregateField, Aggregation, GroupKey } from './input.ts'
 import type { Facet, Source } from './source.ts'
 
 /** An output column: `sql` computes it from the source `s`; in the grouped rows it is `g.<column>`. */

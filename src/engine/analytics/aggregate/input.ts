@@ -1,12 +1,47 @@
-import { Aggregations, GroupBy } from '../../../contract/aggregate-shapes.ts'
+import { Aggregations, type FUNCTIONS, GroupBy, type INTERVALS } from '../../../contract/aggregate-shapes.ts'
 import { COLUMN_TYPES } from '../../../contract/record-columns.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { type Field, parseField } from '../../compiled-types/field-path.ts'
-import { parseFilter } from '../../filter/parse.ts'
-import { readSort } from '../../query/sort.ts'
-import type { AggregateArgs, AggregateField, AggregateQuery, Aggregation, GroupKey } from './query.ts'
+import { type Filter, parseFilter } from '../../filter/parse.ts'
+import { readSort, type SortTerm } from '../../query/sort.ts'
+
+/** A field of a record, or the id of its base. */
+export type AggregateField = Field | { kind: 'base' }
+export type Aggregation = {
+  fn: (typeof FUNCTIONS)[number]
+  field: AggregateField | null
+  name: string
+  /** JSON Pointers of the item and of its field in the request. */
+  at: string
+  fieldAt: string
+}
+export type Interval = (typeof INTERVALS)[number]
+export type GroupKey = {
+  field: AggregateField
+  interval: Interval | null
+  name: string
+  at: string
+  fieldAt: string
+}
+
+/** Arguments of an aggregate, as unvalidated JSON. */
+export type AggregateArgs = {
+  filter?: unknown
+  aggregations?: unknown
+  groupBy?: unknown
+  having?: unknown
+  sort?: unknown
+}
+export type AggregateQuery = {
+  filter: Filter | null
+  aggregations: readonly Aggregation[]
+  groups: readonly GroupKey[]
+  having: Filter | null
+  /** Empty for the order of the group keys. */
+  sort: readonly SortTerm[]
+}
 
 /**
  * Parses an aggregate request; `base_id` is a field in a cross-base request.

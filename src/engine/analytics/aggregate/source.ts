@@ -1,6 +1,6 @@
 import { checkField, columnOperand, type FieldContext, valueAt, zoneOf } from '../../filter/operand.ts'
 import type { Parameters } from '../../filter/parameters.ts'
-import type { AggregateField, Interval } from './query.ts'
+import type { AggregateField, Interval } from './input.ts'
 
 /**
  * A column that aggregates read from a field. `value`: jsonb of `data`, null when missing. `type`: its JSON

@@ -6,7 +6,7 @@ import type { Parameters } from '../../filter/parameters.ts'
 import type { Filter } from '../../filter/parse.ts'
 import { keyOf } from '../../filter/sort-key.ts'
 import { aggregationCell, type Cell, groupCell, operandOf } from './column.ts'
-import type { AggregateQuery } from './query.ts'
+import type { AggregateQuery } from './input.ts'
 import { type Branch, Source } from './source.ts'
 
 /** The output columns and their source. */

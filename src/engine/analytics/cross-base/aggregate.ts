@@ -3,11 +3,9 @@ import { readPageRows, type Scope } from '../../core/scope.ts'
 import { shaped } from '../../database/client.ts'
 import { Parameters } from '../../filter/parameters.ts'
 import { type AggregatePage, type GroupRow, toGroups } from '../aggregate/aggregate-records.ts'
-import { readAggregate } from '../aggregate/input.ts'
-import type { AggregateArgs } from '../aggregate/query.ts'
+import { type AggregateArgs, readAggregate } from '../aggregate/input.ts'
 import { aggregateStatement, planAggregate } from '../aggregate/statement.ts'
-import { requireAccount } from './account.ts'
-import { findBases, namedBases } from './bases.ts'
+import { findBases, namedBases, requireAccount } from './bases.ts'
 import { conditions } from './list-statement.ts'
 import {
   bindWithin,

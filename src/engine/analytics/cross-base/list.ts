@@ -2,11 +2,10 @@
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, type Scope } from '../../core/scope.ts'
 import { shaped } from '../../database/client.ts'
-import { readQuestion } from '../../query/parse-query.ts'
+import { readQuestion } from '../../query/compile-query.ts'
 import { type Projection, parseFields, project } from '../../query/projection.ts'
 import { type RecordRow, toView } from '../../record-store/record.ts'
-import { requireAccount } from './account.ts'
-import { findBases, namedBases } from './bases.ts'
+import { findBases, namedBases, requireAccount } from './bases.ts'
 import { type CrossQuery, crossCountStatement, crossListStatement, mergeForList } from './list-statement.ts'
 import { type NamedPath, openTypes, pathsOf, sharedTypes } from './types.ts'
 

@@ -5,7 +5,7 @@ import { statement } from '../../database/client.ts'
 import { checkField, type FieldContext } from '../../filter/operand.ts'
 import { type BoundStatement, Parameters } from '../../filter/parameters.ts'
 import type { Condition, Filter } from '../../filter/parse.ts'
-import { fieldExists } from '../../json-schema/index.ts'
+import { fieldExists } from '../../json-schema/fields.ts'
 
 /** A record type definition that some of the bases share. */
 export type SharedType = FieldContext & { bases: readonly string[]; indexes: readonly [] }

@@ -3,7 +3,6 @@ import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import type { FieldPath } from '../../compiled-types/field-path.ts'
 import { isObject } from '../../json-schema/checks.ts'
 import { BOUNDS } from './bounds.ts'
-import { sampleOf } from './sample-value.ts'
 import { fieldName, resolve } from './schema-fields.ts'
 import type { Summary } from './summary.ts'
 import type { Scalar } from './value-stats.ts'
@@ -156,3 +155,40 @@ function joined(a: Schema, b: Schema, room: Room): Schema {
 /** Size of a schema, without its subschemas, in budget units. */
 const sizeOf = ({ properties, required }: Schema): number =>
   1 + Object.keys(Object(properties)).length + (Array.isArray(required) ? required.length : 0)
+
+/** Generates a value for a schema of one type from its simple keywords; undefined without a type. */
+function sampleOf(schema: Readonly<Schema>, type: unknown): unknown {
+  if (type === 'string') return textOf(schema)
+  if (type === 'integer' || type === 'number') return numberOf(schema)
+  return type === 'boolean' ? true : undefined
+}
+
+/** Names and addresses reserved for documentation. */
+const OF_FORMAT: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-31T09:30:00Z',
+  date: '2026-01-31',
+  time: '09:30:00Z',
+  duration: 'P1D',
+  email: 'name@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  'uri-reference': '/example',
+  uuid: '0197f0c0-0000-7000-8000-000000000000',
+}
+
+function textOf({ format, minLength, maxLength }: Readonly<Schema>): string {
+  const known = typeof format === 'string' ? OF_FORMAT[format] : undefined
+  if (known !== undefined) return known
+  const least = typeof minLength === 'number' ? Math.min(minLength, 100) : 0
+  return 'text'.padEnd(least, '.').slice(0, typeof maxLength === 'number' ? maxLength : undefined)
+}
+
+function numberOf({ minimum, exclusiveMinimum, maximum, multipleOf }: Readonly<Schema>): number {
+  const step = typeof multipleOf === 'number' ? multipleOf : 1
+  const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + step : step
+  const least = Math.max(above, typeof minimum === 'number' ? minimum : above)
+  const value = Math.ceil(least / step) * step
+  return typeof maximum === 'number' ? Math.min(value, maximum) : value
+}

@@ -1,8 +1,7 @@
 import { type FieldContext, zoneOf } from '../../filter/operand.ts'
-import { fieldExists } from '../../json-schema/index.ts'
+import { fieldExists } from '../../json-schema/fields.ts'
 import type { Candidate } from './examples.ts'
-import type { Declared } from './schema-fields.ts'
-import { fieldName } from './schema-fields.ts'
+import { type Declared, fieldName } from './schema-fields.ts'
 import { isShort, type Summary, type Value } from './summary.ts'
 import type { Scalar } from './value-stats.ts'
 

@@ -2,7 +2,7 @@ import type { RecordTypeBody } from '../../../contract/shapes.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { declaredIndex, type ResolvedIndex, readIndexes } from '../../indexes/index.ts'
-import { compileSchema } from '../../json-schema/index.ts'
+import { compileSchema } from '../../json-schema/compile.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
 
 type Body = FieldsOf<typeof RecordTypeBody>

@@ -7,7 +7,7 @@ import {
 } from '../../compiled-types/compiled-relationship-type.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
-import { type CompiledSchema, compileSchema } from '../../json-schema/index.ts'
+import { type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
 import { requireBase } from '../bases/index.ts'
 import { notFound } from '../lifecycle/read.ts'

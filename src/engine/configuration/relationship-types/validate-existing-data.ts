@@ -1,9 +1,9 @@
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
-import { pageWithin } from '../../core/page-by-bytes.ts'
+import { pageWithin } from '../../core/page.ts'
 import { statement } from '../../database/client.ts'
-import { Allowance, compileSchema } from '../../json-schema/index.ts'
+import { Allowance, compileSchema } from '../../json-schema/compile.ts'
 import type { WriteScope } from '../../write/write.ts'
 
 const PAGE = 1000

@@ -1,5 +1,5 @@
+import { hashOf, toToken } from '../../authentication/authenticate.ts'
 import { ADMIN_OF_ALL } from '../../authentication/may-manage.ts'
-import { hashOf, toToken } from '../../authentication/token.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/caches.ts'
 import type { Scope } from '../../core/scope.ts'

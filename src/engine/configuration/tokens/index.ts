@@ -1,6 +1,5 @@
-export { authenticate } from '../../authentication/authenticate.ts'
+export { authenticate, newToken, type Token } from '../../authentication/authenticate.ts'
 export { areRightsCurrent } from '../../authentication/recheck-rights.ts'
-export { newToken, type Token } from '../../authentication/token.ts'
 export { type AdminToken, ensureAdminToken } from './admin.ts'
 export { createToken } from './create.ts'
 export { listTokens } from './list.ts'

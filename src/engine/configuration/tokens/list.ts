@@ -1,5 +1,5 @@
+import { type Token, type TokenState, toToken } from '../../authentication/authenticate.ts'
 import { administersAll, manages, requireAnyAdmin } from '../../authentication/may-manage.ts'
-import { type Token, type TokenState, toToken } from '../../authentication/token.ts'
 import { createdBefore, readNewest, type Step } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../foundation/errors.ts'
+import { toToken } from '../../authentication/authenticate.ts'
 import { administersAll, manages, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
-import { toToken } from '../../authentication/token.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/caches.ts'
 import type { WriteScope } from '../../write/write.ts'

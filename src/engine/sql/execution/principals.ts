@@ -2,8 +2,7 @@
 import pg from 'pg'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../database/client.ts'
-import type { Isolation } from './isolation.ts'
-import { EVERYWHERE, type PrincipalScope, roleOf } from './principal-scope.ts'
+import { EVERYWHERE, type Isolation, type PrincipalScope, roleOf } from './isolation.ts'
 import { dropUnusedRoles, makeRole, type Principal, prepareRoles } from './roles.ts'
 
 export type Principals = {

@@ -11,8 +11,7 @@ import { collateRecursion } from './resolve/recursion.ts'
 import { nameRelations } from './resolve/rewrite.ts'
 import { resolveSelect } from './resolve/select.ts'
 import { checkStructure } from './syntax/node-allowlist.ts'
-import { parseOne, readText } from './syntax/parse-statement.ts'
-import { loadParser } from './syntax/parser.ts'
+import { loadParser, parseOne, readText } from './syntax/parse-statement.ts'
 import { print } from './syntax/print.ts'
 
 /** A checked and rewritten statement. */

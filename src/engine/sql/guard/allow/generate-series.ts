@@ -1,6 +1,6 @@
 import type { Node } from '@pgsql/types'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
-import { constantNumber, constantText } from './constants.ts'
+import { constantNumber, constantText } from './patterns.ts'
 import { typeNameOf } from './types.ts'
 
 /** Maximum number of rows. */

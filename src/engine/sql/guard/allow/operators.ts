@@ -1,7 +1,6 @@
 import type { A_Expr } from '@pgsql/types'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
-import { constantText } from './constants.ts'
-import { checkJsonPath, checkPattern } from './patterns.ts'
+import { checkJsonPath, checkPattern, constantText } from './patterns.ts'
 
 const OPERATORS = new Set(
   '+ - * / % ^ = <> < > <= >= || -> ->> #> #>> @> <@ ? ?| ?& #- && @ & | # << >> |/ ||/ ^@'.split(' '),

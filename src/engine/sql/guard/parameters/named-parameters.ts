@@ -1,5 +1,5 @@
 import type { ScanToken } from 'libpg-query'
-import type { Parser } from '../syntax/parser.ts'
+import type { Parser } from '../syntax/parse-statement.ts'
 import { type Edit, Source } from '../syntax/source-map.ts'
 
 /** Inside brackets, a colon after one of these tokens separates the bounds of a slice. */

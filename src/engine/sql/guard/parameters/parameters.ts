@@ -1,7 +1,7 @@
 import { type Detail, invalid } from '../../../../foundation/errors.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { pointer } from '../../../../json/index.ts'
-import type { Parser } from '../syntax/parser.ts'
+import type { Parser } from '../syntax/parse-statement.ts'
 import { Source } from '../syntax/source-map.ts'
 import { namedParameters } from './named-parameters.ts'
 

@@ -12,7 +12,7 @@ import type { SqlColumn } from '../relations/columns.ts'
 import { type GuardContext, replaceNode, tooManyColumns } from '../relations/context.ts'
 import type { Read } from '../relations/relations.ts'
 import { quoteName } from '../syntax/names.ts'
-import type { Parser } from '../syntax/parser.ts'
+import type { Parser } from '../syntax/parse-statement.ts'
 
 /** Inserts placeholders into the tree; the returned function replaces them in the printed text. */
 export function nameRelations(context: GuardContext, parser: Parser): (text: string) => Promise<string> {

@@ -1,6 +1,6 @@
 import type { SelectStmt } from '@pgsql/types'
 import { nextTurn, turnIsOver } from '../../../../foundation/turns.ts'
-import type { Parser } from './parser.ts'
+import type { Parser } from './parse-statement.ts'
 import type { Source } from './source-map.ts'
 
 /**

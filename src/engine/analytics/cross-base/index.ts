@@ -1,2 +1,0 @@
-export { aggregateAcrossBases } from './aggregate.ts'
-export { listAcrossBases } from './list.ts'

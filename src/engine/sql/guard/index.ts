@@ -1,2 +1,0 @@
-export { type Prepared, prepareSql } from './prepare.ts'
-export type { Catalog } from './relations/catalog.ts'
