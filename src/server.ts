@@ -64,9 +64,9 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     frameworkErrors: sendError,
     clientErrorHandler: refuseSocket,
   })
-  const authenticate: Authenticate = async (token, via, requestId, closed, hold) => {
+  const authenticate: Authenticate = async (token, via, requestId, closed, reserveBytes) => {
     const session = await engine.authenticate(token)
-    return session && openContext(engine, session, via, requestId, closed, hold)
+    return session && openContext(engine, session, via, requestId, closed, reserveBytes)
   }
   const sizes = bodySizes(config)
   const authenticator = openAuthenticator(config, engine, authenticate)

@@ -1,7 +1,7 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
 import { LIMITS } from '../foundation/limits.ts'
 import { compileAccess } from './access/access.ts'
-import { actorOf, type Principal, type Session, vouchedSession } from './access/session.ts'
+import { actorOf, issuedSession, type Principal, type Session } from './access/session.ts'
 import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './configuration/tokens/index.ts'
@@ -9,7 +9,7 @@ import { type Caches, openCaches } from './core/caches.ts'
 import { openWaits } from './core/long-poll.ts'
 import type { Scope, Via } from './core/scope.ts'
 import { sealKey, serverSecret } from './core/sealed-token.ts'
-import { AnswerBudget, type Hold } from './database/capped-query.ts'
+import { AnswerBudget, type ReserveBytes } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/pool.ts'
 import type { Found } from './database/readiness.ts'
@@ -44,8 +44,14 @@ export type Engine = {
   /** Authenticates a raw token. Returns undefined when it is unknown or expired. */
   authenticate(token: string): Promise<Session | undefined>
   /** Session of an identity verified by an OAuth issuer. */
-  vouched(principal: Principal): Session
-  scope(session: Session, via: Via, requestId: string, closed?: () => AbortSignal, hold?: Hold): Scope
+  issuedSession(principal: Principal): Session
+  scope(
+    session: Session,
+    via: Via,
+    requestId: string,
+    closed?: () => AbortSignal,
+    reserveBytes?: ReserveBytes,
+  ): Scope
   /** Isolation level of the SQL endpoint. */
   sqlIsolation(): Isolation | 'off'
   /** Ends all open change streams. */
@@ -104,8 +110,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }, SWEEP_MS).unref()
   return {
     authenticate: (token) => authenticate({ db: database, caches }, token),
-    vouched: vouchedSession,
-    scope: (session, via, requestId, closed, hold) => ({
+    issuedSession: issuedSession,
+    scope: (session, via, requestId, closed, reserveBytes) => ({
       db: database.of(session.tokenId),
       caches,
       together,
@@ -118,7 +124,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       requestId,
       keys,
       limits,
-      answer: budgetOf(via, pageBytes, hold),
+      answer: budgetOf(via, pageBytes, reserveBytes),
       sql,
       ...(closed && { closed }),
     }),
@@ -139,12 +145,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Response budget. Surfaces that buffer or further truncate a response get a smaller one. */
-function budgetOf(via: Via, pageBytes: number, hold: Hold | undefined): AnswerBudget {
+function budgetOf(via: Via, pageBytes: number, reserveBytes: ReserveBytes | undefined): AnswerBudget {
   if (via === 'mcp')
-    return new AnswerBudget(Math.min(pageBytes, LIMITS.mcpPageBytes), LIMITS.mcpAnswerBytes, hold)
-  if (via !== 'graphql') return new AnswerBudget(pageBytes, Number.POSITIVE_INFINITY, hold)
+    return new AnswerBudget(Math.min(pageBytes, LIMITS.mcpPageBytes), LIMITS.mcpAnswerBytes, reserveBytes)
+  if (via !== 'graphql') return new AnswerBudget(pageBytes, Number.POSITIVE_INFINITY, reserveBytes)
   const inAll = Math.min(pageBytes, LIMITS.graphqlPageBytes)
-  return new AnswerBudget(inAll, inAll, hold)
+  return new AnswerBudget(inAll, inAll, reserveBytes)
 }
 
 const SQL_LIMITS: SqlLimits = {

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import v8 from 'node:v8'
 import vm from 'node:vm'
 
-const LOOK_MS = 5000
+const CHECK_MS = 5000
 /** Event loop utilization below which the server counts as idle. */
 const IDLE_UTILIZATION = 0.05
 /** Minimum heap growth before a collection: a collection stops the process while it marks live objects. */
@@ -16,12 +16,12 @@ const WORTH_BYTES = 32 * 1024 * 1024
  * Starts a timer that collects garbage when the process is idle and its heap has grown since the last
  * collection. The first collection follows the start. The returned function stops the timer.
  */
-export function collectWhenIdle(lookMs = LOOK_MS): () => void {
+export function collectWhenIdle(checkMs = CHECK_MS): () => void {
   const collect = collector()
   let loop = performance.eventLoopUtilization()
   let floor = 0
   let isCollecting = false
-  const look = async () => {
+  const check = async () => {
     const before = loop
     loop = performance.eventLoopUtilization()
     if (isCollecting || performance.eventLoopUtilization(loop, before).utilization > IDLE_UTILIZATION) return
@@ -35,7 +35,7 @@ export function collectWhenIdle(lookMs = LOOK_MS): () => void {
     floor = process.memoryUsage().heapUsed
     isCollecting = false
   }
-  const timer = setInterval(() => void look(), lookMs)
+  const timer = setInterval(() => void check(), checkMs)
   timer.unref()
   return () => clearInterval(timer)
 }

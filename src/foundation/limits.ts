@@ -139,12 +139,12 @@ export const LIMITS = {
   connectionWaitMs: 8000,
   queuedOfToken: 250,
   /** Concurrent polling queries of long polls and list subscriptions: of one token, and in total. */
-  looksOfToken: 1,
-  looksInAll: 3,
+  pollsOfToken: 1,
+  pollsInAll: 3,
   /**
    * How far a polling query may run past the deadline of its long poll before the last result is returned.
    */
-  lookGraceMs: 2000,
+  pollGraceMs: 2000,
   /** Grace period for the database to report a statement timeout after the deadline of the statement. */
   silenceMs: 1000,
   /** Heartbeat of LISTEN connections: interval, and timeout. */
@@ -187,8 +187,8 @@ export const LIMITS = {
    * Shared buffer of a base's change feed, in entries and bytes. A stream that lags further reads the log
    * itself.
    */
-  feedKept: 1000,
-  feedKeptBytes: 4 * 1024 * 1024,
+  feedTailEntries: 1000,
+  feedTailBytes: 4 * 1024 * 1024,
   /** Entries per read: for all streams of a base, and for one stream that catches up. */
   feedStretch: 100,
   feedCatchUp: 20,

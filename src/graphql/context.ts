@@ -12,13 +12,13 @@ import { endpointPolicy } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import type { PolicyInput } from '../engine/core/policy.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
-import { AnswerBudget, type Hold } from '../engine/database/capped-query.ts'
+import { AnswerBudget, type ReserveBytes } from '../engine/database/capped-query.ts'
 import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
 import { withPolicy } from '../engine/row-policy/narrow.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 export type { Permission } from '../engine/access/access.ts'
-export type { Hold } from '../engine/database/capped-query.ts'
+export type { ReserveBytes } from '../engine/database/capped-query.ts'
 
 /** Whether the caller is known to still have the rights that the context was opened with, without a query. */
 export const isAuthorized = ({ scope }: Context): boolean => areRightsCurrent(scope)
@@ -52,9 +52,9 @@ export const openContext = (
   via: Via,
   requestId: string,
   closed?: () => AbortSignal,
-  hold?: Hold,
+  reserveBytes?: ReserveBytes,
 ): Context => ({
-  scope: engine.scope(session, via, requestId, closed, hold),
+  scope: engine.scope(session, via, requestId, closed, reserveBytes),
   write: { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false },
 })
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { type Context, type Hold, isAuthorized } from '../graphql/context.ts'
+import { type Context, isAuthorized, type ReserveBytes } from '../graphql/context.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Unsent } from './unsent.ts'
 
@@ -14,7 +14,7 @@ export type Authenticate = (
   via: 'rest' | 'mcp' | 'graphql',
   requestId: string,
   closed?: () => AbortSignal,
-  hold?: Hold,
+  reserveBytes?: ReserveBytes,
 ) => Promise<Context | undefined>
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i
@@ -48,11 +48,11 @@ export function callerHooks(
 ): CallerHooks {
   const contextOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Context> => {
     const token = bearerOf(request.headers.authorization, longest)
-    const hold: Hold = (bytes) => unsent.read(tokenOf(request), reply, bytes)
+    const reserveBytes: ReserveBytes = (bytes) => unsent.read(tokenOf(request), reply, bytes)
     const context =
       token === undefined
         ? undefined
-        : await authenticate(token, via, request.id, () => closedSignal(reply), hold)
+        : await authenticate(token, via, request.id, () => closedSignal(reply), reserveBytes)
     if (!context) throw unauthorized()
     return context
   }

@@ -45,7 +45,7 @@ function faultOf({ headers, caller }: FastifyRequest, { code, message, details }
     return headers.authorization === undefined
       ? []
       : ['error="invalid_token"', `error_description="${quotable(message)}"`]
-  if (code === 'FORBIDDEN' && (caller ? caller.scope.actor.vouchedUntil !== undefined : isAboutToken))
+  if (code === 'FORBIDDEN' && (caller ? caller.scope.actor.issuedUntil !== undefined : isAboutToken))
     return ['error="insufficient_scope"', `error_description="${quotable(message)}"`]
   return undefined
 }

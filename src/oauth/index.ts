@@ -42,15 +42,15 @@ export function openAuthenticator(
     const found = known.get(name)
     if (found?.expiresAt && found.expiresAt > new Date()) return found
     if (!issuer.isNamedBy(token)) return undefined
-    const session = engine.vouched(await issuer.principal(token))
+    const session = engine.issuedSession(await issuer.principal(token))
     known.set(name, session)
     return session
   }
   return {
-    authenticate: async (token, via, requestId, closed, hold) => {
+    authenticate: async (token, via, requestId, closed, reserveBytes) => {
       const session = await sessionOf(token)
-      if (!session) return authenticate(token, via, requestId, closed, hold)
-      return openContext(engine, session, via, requestId, closed, hold)
+      if (!session) return authenticate(token, via, requestId, closed, reserveBytes)
+      return openContext(engine, session, via, requestId, closed, reserveBytes)
     },
     tokenChars: LIMITS.issuedTokenChars,
     challenge: issuerChallenge(oauth, publicUrl),

@@ -180,7 +180,7 @@ test('a data directory too long for a socket gets a private one elsewhere', asyn
   await cluster.stop()
 
   chmodSync(socket, 0o777)
-  await expect(open(), 'others may have put theirs there').rejects.toThrow('others may write it')
+  await expect(open(), 'others may have put theirs there').rejects.toThrow('other users can write to it')
   rmSync(socket, { recursive: true })
 })
 

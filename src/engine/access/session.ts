@@ -16,7 +16,7 @@ export type Actor = {
   readonly tokenId: string | null
   readonly name: string
   /** Expiry of an issuer's token; absent for a Plinth token, whose row is checked instead. */
-  readonly vouchedUntil?: Date
+  readonly issuedUntil?: Date
 }
 
 /** An identity verified by an OAuth issuer: its subject, its rights, and its expiry. */
@@ -32,7 +32,7 @@ export type Principal = {
  * Creates the session of a principal. The token id derives from issuer and subject, so that all tokens of a
  * principal share idempotency keys, claims, limits and changes.
  */
-export function vouchedSession({ issuer, subject, name, grants, expiresAt }: Principal): Session {
+export function issuedSession({ issuer, subject, name, grants, expiresAt }: Principal): Session {
   const digest = createHash('sha256')
     .update(JSON.stringify([issuer, subject]))
     .digest('base64url')
@@ -43,5 +43,5 @@ export function vouchedSession({ issuer, subject, name, grants, expiresAt }: Pri
 export const actorOf = ({ tokenId, name, key, expiresAt }: Session): Actor => ({
   tokenId,
   name,
-  ...(key === null && expiresAt && { vouchedUntil: expiresAt }),
+  ...(key === null && expiresAt && { issuedUntil: expiresAt }),
 })

@@ -29,7 +29,7 @@ export async function recheckRights(scope: Asking): Promise<void> {
 }
 
 // FOR KEY SHARE blocks deletion but allows the update of last_used_at.
-const HOLD_MAKER = statement(
+const LOCK_CREATOR = statement(
   'hold_maker',
   'SELECT grants, expires_at FROM plinth.token WHERE id = $1 AND (expires_at IS NULL OR expires_at > now()) FOR KEY SHARE',
 )
@@ -40,7 +40,7 @@ const HOLD_MAKER = statement(
  * @throws UNAUTHORIZED when the token is gone; FORBIDDEN when its grants changed since the start of the
  * request
  */
-export async function holdMaker(
+export async function lockCreator(
   tx: Db,
   { actor, session }: Pick<Scope, 'actor' | 'session'>,
 ): Promise<Date | null> {
@@ -49,7 +49,7 @@ export async function holdMaker(
     if (isOver(session)) throw ended()
     return session.expiresAt
   }
-  const [row] = await tx.query<{ grants: Grant[]; expires_at: Date | null }>(HOLD_MAKER, [actor.tokenId])
+  const [row] = await tx.query<{ grants: Grant[]; expires_at: Date | null }>(LOCK_CREATOR, [actor.tokenId])
   if (!row) throw ended()
   if (!isDeepStrictEqual(row.grants, session.access.grants)) throw changed()
   return row.expires_at

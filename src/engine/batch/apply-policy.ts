@@ -10,7 +10,7 @@ import { visibleData, withDefaults } from '../row-policy/project-data.ts'
 import { redact } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import { refuse } from './failures.ts'
-import type { Held } from './locked-records.ts'
+import type { LockedRecords } from './locked-records.ts'
 import type { Content } from './operation.ts'
 import type { Outcome } from './outcome.ts'
 import { faultsOf } from './prepare.ts'
@@ -20,13 +20,13 @@ export async function markOutside(
   scope: Scope,
   baseId: string,
   type: CompiledType | undefined,
-  held: Held,
+  locked: LockedRecords,
 ): Promise<void> {
   const policy = type && policyOn(scope, baseId, type.id)
   if (!policy) return
-  const ids = [...held.all()].flatMap(([recordType, row]) => (recordType === type.id ? [row.id] : []))
+  const ids = [...locked.all()].flatMap(([recordType, row]) => (recordType === type.id ? [row.id] : []))
   const within = new Set(await idsWithin(scope, policy.filter, type, ids))
-  for (const id of ids) if (!within.has(id)) held.hide(type.id, id)
+  for (const id of ids) if (!within.has(id)) locked.hide(type.id, id)
 }
 
 type Known = { scope: WriteScope; policy: TypePolicy | undefined; type: CompiledType; recordBytes: number }

@@ -1,4 +1,4 @@
-import type { Held } from './locked-records.ts'
+import type { LockedRecords } from './locked-records.ts'
 import { recordKey } from './locked-records.ts'
 import { hasOwnLinks } from './nested-links.ts'
 import {
@@ -59,8 +59,8 @@ function touchesOfLink(operation: LinkOperation): Touch[] {
 }
 
 /** Aliases between ids and external id pairs, before the first write. */
-export const samesOf = (held: Held): Same =>
-  [...held.all()].flatMap(([recordType, { id, external_id }]) =>
+export const samesOf = (locked: LockedRecords): Same =>
+  [...locked.all()].flatMap(([recordType, { id, external_id }]) =>
     external_id === null ? [] : [[recordKey(recordType, id), externalKey(recordType, external_id)] as const],
   )
 

@@ -35,7 +35,7 @@ export async function upsertPlain(
 ): Promise<Outcome[] | null> {
   if (!operations.every(isPlain)) return null
   const [only, ...others] = types.values()
-  if (!only || others.length > 0 || !takesPlain(scope, only)) return null
+  if (!only || others.length > 0 || !isPlainType(scope, only)) return null
   const ids = operations.map(({ id }) => id)
   const data = listText(operations.map(({ write }) => write))
   if (new Set(ids).size < ids.length || data.length > PART_CHARS) return null
@@ -52,7 +52,7 @@ export async function upsertPlain(
  * Whether the type has neither unique indexes nor a row policy: attributing their errors to an operation
  * needs more statements.
  */
-const takesPlain = (scope: WriteScope, type: CompiledType): boolean =>
+const isPlainType = (scope: WriteScope, type: CompiledType): boolean =>
   !hasUnique(type) && policyOn(scope, type.baseId, type.id) === undefined
 
 function outcomeOf(recordType: string, { index, type, write }: PlainUpsert, row: UpsertedRow): Outcome {

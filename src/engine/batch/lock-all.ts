@@ -5,7 +5,7 @@ import type { WriteScope } from '../write/write.ts'
 import { markOutside } from './apply-policy.ts'
 import { ofOperation, refuse } from './failures.ts'
 import { lockRecords, type Wanted } from './lock-statement.ts'
-import { type Held, openHeld, pairKey } from './locked-records.ts'
+import { type LockedRecords, openLockedRecords, pairKey } from './locked-records.ts'
 import type { RecordOperation } from './operation.ts'
 import { type Types, validateRecords } from './prepare.ts'
 
@@ -18,24 +18,24 @@ export async function lockAll(
   baseId: string,
   operations: readonly RecordOperation[],
   types: Types,
-): Promise<Held> {
-  const held = openHeld()
+): Promise<LockedRecords> {
+  const locked = openLockedRecords()
   const byType = Map.groupBy(operations, ({ recordType }) => recordType)
   for (const recordType of [...byType.keys()].sort()) {
     const ofType = assertDefined(byType.get(recordType))
     const target = [baseId, recordType] as const
     const isBounded = policyOn(scope, baseId, recordType) !== undefined
-    const revision = await lockRecords(scope, target, wantedBy(ofType, isBounded), held)
+    const revision = await lockRecords(scope, target, wantedBy(ofType, isBounded), locked)
     if (revision !== types.get(recordType)?.revision) {
       const { index } = assertDefined(ofType[0])
       types.set(recordType, await ofOperation(index, () => refreshType(scope, baseId, recordType)))
       refuse(await validateRecords(scope, ofType, types))
     }
-    const more = wantedByPatches(ofType, held)
-    if (more.pairs.size > 0) await lockRecords(scope, target, more, held)
-    await markOutside(scope, baseId, types.get(recordType), held)
+    const more = wantedByPatches(ofType, locked)
+    if (more.pairs.size > 0) await lockRecords(scope, target, more, locked)
+    await markOutside(scope, baseId, types.get(recordType), locked)
   }
-  return held
+  return locked
 }
 
 const nothing = (): Wanted => ({ ids: new Set(), pairs: new Map(), withData: true, isDeleting: false })
@@ -54,14 +54,14 @@ function wantedBy(operations: readonly RecordOperation[], withData: boolean): Wa
 }
 
 /** The pairs that patches may set: a patch can name part of a pair, and the record has the rest. */
-function wantedByPatches(operations: readonly RecordOperation[], held: Held): Wanted {
+function wantedByPatches(operations: readonly RecordOperation[], locked: LockedRecords): Wanted {
   const wanted = nothing()
   for (const operation of operations) {
     if (operation.type !== 'patch_record') continue
     const { recordType, id, merge } = operation
-    const row = typeof id === 'string' ? held.get(recordType, id) : undefined
+    const row = typeof id === 'string' ? locked.get(recordType, id) : undefined
     const pair = pairAfter(merge, row)
-    if (pair && !held.byPair(recordType, pair)) wanted.pairs.set(pairKey(pair), pair)
+    if (pair && !locked.byPair(recordType, pair)) wanted.pairs.set(pairKey(pair), pair)
   }
   return wanted
 }

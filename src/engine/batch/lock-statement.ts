@@ -2,7 +2,7 @@ import { type Statement, statement, timed } from '../database/client.ts'
 import { COLUMNS_BUT_DATA, type Pair, RECORD_COLUMNS } from '../record-store/record.ts'
 import type { WriteScope } from '../write/write.ts'
 import { tooLarge } from './byte-budget.ts'
-import type { Held, HeldRow } from './locked-records.ts'
+import type { LockedRecords, LockedRow } from './locked-records.ts'
 
 const PLACE = 'ctid::text AS place'
 const NO_DATA = `${COLUMNS_BUT_DATA}, NULL::jsonb AS data, ${PLACE}`
@@ -60,20 +60,20 @@ export async function lockRecords(
   scope: WriteScope,
   [baseId, recordType]: readonly [string, string],
   { ids, pairs, withData, isDeleting }: Wanted,
-  held: Held,
+  locked: LockedRecords,
 ): Promise<number | null> {
   const sources = [...pairs.values()].map((pair) => pair.externalSource)
   const externalIds = [...pairs.values()].map((pair) => pair.externalId)
   const { batchBytes } = scope.limits
   const values: unknown[] = [baseId, recordType, [...ids], sources, externalIds]
-  if (withData) values.push(batchBytes - held.bytes)
+  if (withData) values.push(batchBytes - locked.bytes)
   const how = withData ? (isDeleting ? READ_TO_DELETE : LOCK_AND_READ) : isDeleting ? LOCK_TO_DELETE : LOCK
-  const rows = await scope.db.query<HeldRow & { id: string | null; revision: number | null }>(how, values)
+  const rows = await scope.db.query<LockedRow & { id: string | null; revision: number | null }>(how, values)
   for (const row of rows) {
     if (row.id === null) continue
     if (withData && row.data === null) throw tooLarge(batchBytes)
-    held.bytes += row.bytes ?? 0
-    held.set(recordType, row)
+    locked.bytes += row.bytes ?? 0
+    locked.set(recordType, row)
   }
   return rows[0]?.revision ?? null
 }

@@ -1,7 +1,7 @@
 import type { Pair, RecordRow } from '../record-store/record.ts'
 
 /** A locked record; `data` only if requested. */
-export type HeldRow = RecordRow & {
+export type LockedRow = RecordRow & {
   /** Physical row location (`ctid`); while the row is locked, only this transaction changes it. */
   readonly place: string
   /** Bytes of its data as text, if read. */
@@ -9,18 +9,18 @@ export type HeldRow = RecordRow & {
 }
 
 /** The locked records of a batch. */
-export type Held = {
+export type LockedRecords = {
   /** Total bytes of data read. */
   bytes: number
-  get(recordType: string, id: string): HeldRow | undefined
-  byPair(recordType: string, pair: Pair): HeldRow | undefined
-  set(recordType: string, row: HeldRow): void
+  get(recordType: string, id: string): LockedRow | undefined
+  byPair(recordType: string, pair: Pair): LockedRow | undefined
+  set(recordType: string, row: LockedRow): void
   remove(recordType: string, id: string): void
   /** Marks a record as outside the caller's row policy. */
   hide(recordType: string, id: string): void
   isHidden(recordType: string, id: string): boolean
   /** Iterates over every record with its type. */
-  all(): Iterable<readonly [recordType: string, row: HeldRow]>
+  all(): Iterable<readonly [recordType: string, row: LockedRow]>
 }
 
 export const recordKey = (recordType: string, id: string): string => `${recordType}\n${id}`
@@ -33,9 +33,9 @@ const pairOf = ({ external_source, external_id }: RecordRow): Pair | null =>
     : { externalSource: external_source, externalId: external_id }
 
 /** Locked rows of one type, by id and by external id pair. */
-type OfType = { rows: Map<string, HeldRow>; pairs: Map<string, string>; hidden: Set<string> }
+type OfType = { rows: Map<string, LockedRow>; pairs: Map<string, string>; hidden: Set<string> }
 
-export function openHeld(): Held {
+export function openLockedRecords(): LockedRecords {
   const types = new Map<string, OfType>()
   const of = (recordType: string): OfType => {
     const known = types.get(recordType)

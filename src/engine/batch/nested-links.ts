@@ -3,7 +3,7 @@ import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
-import { linkOf, placed, readEnds } from '../records/links.ts'
+import { atLink, linkOf, readEnds } from '../records/links.ts'
 import { checkLink, type LinkWrite, linkText, writeLinks } from '../relationships/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Failure } from './failures.ts'
@@ -57,7 +57,7 @@ export async function validateOwnLinks(
         const type = checkLink(scope, baseId, write, types)
         if (write.data !== undefined) linkText(scope, type, write.data)
       })
-      if (fault) failures.push({ index, error: placed(fault, n, link) as DomainError })
+      if (fault) failures.push({ index, error: atLink(fault, n, link) as DomainError })
     }
   return failures
 }
@@ -88,7 +88,7 @@ export async function writeOwnLinks(
   const written = await writeLinks(scope, baseId, writes)
   failures.push(
     ...all.flatMap(({ operation, own, n }, at) => {
-      const outcome = placed(written[at], n, own.link)
+      const outcome = atLink(written[at], n, own.link)
       return outcome instanceof DomainError ? [{ index: operation.index, error: outcome }] : []
     }),
   )

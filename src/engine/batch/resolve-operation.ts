@@ -10,16 +10,16 @@ import { pairTaken } from '../records/upsert.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { faultsWithin, wholeWrite } from './apply-policy.ts'
-import type { Held, HeldRow } from './locked-records.ts'
+import type { LockedRecords, LockedRow } from './locked-records.ts'
 import type { Content, Id, RecordOperation } from './operation.ts'
 
 /** The planned effect of an operation on the locked records. */
 export type Decision =
   | { readonly kind: 'create'; readonly id: string; readonly isNewId: boolean; readonly write: Content }
-  | { readonly kind: 'update'; readonly row: HeldRow; readonly write: Content }
-  | { readonly kind: 'cancel'; readonly row: HeldRow }
-  | { readonly kind: 'delete'; readonly row: HeldRow }
-  | { readonly kind: 'keep'; readonly row: HeldRow }
+  | { readonly kind: 'update'; readonly row: LockedRow; readonly write: Content }
+  | { readonly kind: 'cancel'; readonly row: LockedRow }
+  | { readonly kind: 'delete'; readonly row: LockedRow }
+  | { readonly kind: 'keep'; readonly row: LockedRow }
 
 export type Of<K extends Decision['kind']> = Extract<Decision, { kind: K }>
 
@@ -32,7 +32,7 @@ export type Decided<D extends Decision = Decision> = {
 /** Inputs of planning, for the operations on one type. */
 export type Known = {
   readonly scope: WriteScope
-  readonly held: Held
+  readonly locked: LockedRecords
   readonly type: CompiledType
   readonly policy: TypePolicy | undefined
   readonly recordBytes: number
@@ -45,12 +45,12 @@ export type Known = {
  * @throws NOT_FOUND, CONFLICT, or VALIDATION_ERROR for the result of a patch
  */
 export function decide(operation: RecordOperation, known: Known): Decision {
-  const { held, idOf } = known
+  const { locked, idOf } = known
   const { recordType } = operation
   if (operation.type === 'create_record') {
     const { id, isNewId, write } = operation
-    if (write.pair && held.byPair(recordType, write.pair)) throw pairTaken(write.pair)
-    if (held.get(recordType, id)) throw alreadyExists(`record "${id}"`)
+    if (write.pair && locked.byPair(recordType, write.pair)) throw pairTaken(write.pair)
+    if (locked.get(recordType, id)) throw alreadyExists(`record "${id}"`)
     return { kind: 'create', id, isNewId, write: wholeWrite(write, undefined, known) }
   }
   if (operation.type === 'upsert_record') {
@@ -58,7 +58,7 @@ export function decide(operation: RecordOperation, known: Known): Decision {
     return put(recordType, id, operation.write, operation.expected, known)
   }
   const id = idOf(operation.id)
-  const there = held.isHidden(recordType, id) ? undefined : held.get(recordType, id)
+  const there = locked.isHidden(recordType, id) ? undefined : locked.get(recordType, id)
   const row = requireRow(there, operation.expected, () => recordNotFound(recordType, id))
   if (operation.type === 'delete_record') return { kind: 'delete', row }
   if (operation.type === 'cancel_record') return { kind: row.cancelled_at ? 'keep' : 'cancel', row }
@@ -67,7 +67,7 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   const write = wholeContent(policy, row, merged, recordBytes)
   const faults = faultsWithin(known.scope, policy, known.type, write.data)
   if (faults) throw faults
-  const owner = write.pair && held.byPair(recordType, write.pair)
+  const owner = write.pair && locked.byPair(recordType, write.pair)
   if (owner && owner.id !== id) throw pairTaken(write.pair)
   return { kind: 'update', row, write }
 }
@@ -80,9 +80,9 @@ function put(
   expected: Expectation,
   known: Known,
 ): Decision {
-  const { held } = known
-  const named = id === null ? undefined : held.get(recordType, id)
-  const owner = write.pair ? held.byPair(recordType, write.pair) : undefined
+  const { locked } = known
+  const named = id === null ? undefined : locked.get(recordType, id)
+  const owner = write.pair ? locked.byPair(recordType, write.pair) : undefined
   if (owner && named && owner.id !== named.id) throw pairTaken(write.pair)
   const found = owner ?? named
   if (!found && !expected.versions)
@@ -92,13 +92,17 @@ function put(
       isNewId: id === null,
       write: wholeWrite(write, undefined, known),
     }
-  const isHidden = found !== undefined && held.isHidden(recordType, found.id)
+  const isHidden = found !== undefined && locked.isHidden(recordType, found.id)
   if (isHidden && !expected.versions) throw outsidePolicy(recordType)
   const row = requireRow(isHidden ? undefined : found, expected, () => recordNotFound(recordType, id ?? ''))
   return { kind: 'update', row, write: wholeWrite(write, row, known) }
 }
 
-function requireRow(row: HeldRow | undefined, { versions }: Expectation, absent: () => DomainError): HeldRow {
+function requireRow(
+  row: LockedRow | undefined,
+  { versions }: Expectation,
+  absent: () => DomainError,
+): LockedRow {
   if (!row) throw absent()
   if (versions && !versions.includes(row.version)) throw versionMismatch(row.version, versions)
   return row

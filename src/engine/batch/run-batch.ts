@@ -43,7 +43,7 @@ export async function runBatch(
   if (list.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
   checkByteBudget(scope.limits.batchBytes, data.filter(isOfRecord))
-  const { types } = settle(await prepare(scope, baseId, data), failures)
+  const { types } = refuseFaults(await prepare(scope, baseId, data), failures)
   const done = await upsertPlain(scope, data, types)
   if (done) return { data: done }
   const run = async (within: WriteScope) => {
@@ -58,7 +58,7 @@ export async function runBatch(
  * Throws errors by priority: malformed operations with known validation errors, then missing types, then
  * validation errors.
  */
-function settle(prepared: Prepared, failures: readonly Failure[] = []): Prepared {
+function refuseFaults(prepared: Prepared, failures: readonly Failure[] = []): Prepared {
   if (failures.length > 0) refuse([...failures, ...prepared.faults])
   refuse(prepared.missing)
   refuse(prepared.faults)
@@ -81,13 +81,13 @@ function runMixed(
     const caches = { ...scope.caches, live: () => false }
     const within: WriteScope = { ...whole, caches }
     await lockConfiguration(within, baseId)
-    settle(await prepare(within, baseId, settledBefore(operations)), failures)
+    refuseFaults(await prepare(within, baseId, unaffectedOperations(operations)), failures)
     const outcomes = new Map<number, Outcome>()
     const room = openByteBudget(scope.limits.batchBytes)
     for (const part of partsOf(operations)) {
       if (!Array.isArray(part)) outcomes.set(part.index, await runConfiguration(within, baseId, part))
       else {
-        const { types } = settle(await prepare(within, baseId, part))
+        const { types } = refuseFaults(await prepare(within, baseId, part))
         await runData(within, baseId, part, types, outcomes, room)
       }
     }
@@ -96,9 +96,9 @@ function runMixed(
 }
 
 /** Data operations that no configuration change affects: those before all of them, or on other types. */
-function settledBefore(operations: readonly Operation[]): DataOperation[] {
+function unaffectedOperations(operations: readonly Operation[]): DataOperation[] {
   const configured = new Set<string>()
-  const settled: DataOperation[] = []
+  const unaffected: DataOperation[] = []
   for (const operation of operations) {
     if (isConfiguration(operation)) configured.add(operation.id)
     else if (
@@ -106,9 +106,9 @@ function settledBefore(operations: readonly Operation[]): DataOperation[] {
         ? !configured.has(operation.recordType)
         : configured.size === 0
     )
-      settled.push(operation)
+      unaffected.push(operation)
   }
-  return settled
+  return unaffected
 }
 
 /** Groups consecutive data operations; configuration operations are separate. */

@@ -9,7 +9,7 @@ import { type ByteBudget, reserveBytes } from './byte-budget.ts'
 import { samesOf, touchesOf } from './conflict-keys.ts'
 import { collect, type Failure, firstOf, refuse } from './failures.ts'
 import { assertDefined, lockAll } from './lock-all.ts'
-import type { Held } from './locked-records.ts'
+import type { LockedRecords } from './locked-records.ts'
 import { hasOwnLinks, writeOwnLinks } from './nested-links.ts'
 import { type DataOperation, type Id, isOfRecord, type RecordOperation } from './operation.ts'
 import type { Outcome } from './outcome.ts'
@@ -23,7 +23,7 @@ type Run = {
   scope: WriteScope
   baseId: string
   types: Types
-  held: Held
+  locked: LockedRecords
   /** Resolves an id, including references. */
   idOf: (id: Id) => string
   /** Errors of all levels. */
@@ -42,18 +42,18 @@ export async function runData(
   outcomes: Map<number, Outcome>,
   room: ByteBudget,
 ): Promise<void> {
-  const held = await lockAll(scope, baseId, operations.filter(isOfRecord), types)
+  const locked = await lockAll(scope, baseId, operations.filter(isOfRecord), types)
   const idOf = (id: Id) => (typeof id === 'string' ? id : assertDefined(outcomes.get(id.ref)).id)
   const hasLinks = (await relationshipTypesOf(scope, baseId)).size > 0
   const failures: Failure[] = []
   const touches = operations.map((operation) => touchesOf(operation, hasLinks))
-  for (const wave of planWaves(touches, samesOf(held))) {
+  for (const wave of planWaves(touches, samesOf(locked))) {
     // After a failure, only earlier operations continue, so that the reported error is the first in batch
     // order.
     const due = wave
       .map((position) => assertDefined(operations[position]))
       .filter(({ index }) => index < firstOf(failures))
-    for (const outcome of await runWave({ scope, baseId, types, held, idOf, failures, room }, due))
+    for (const outcome of await runWave({ scope, baseId, types, locked, idOf, failures, room }, due))
       outcomes.set(outcome.index, outcome)
   }
   refuse(failures)
@@ -61,21 +61,21 @@ export async function runData(
 
 /** Runs one dependency level: one statement per operation kind and type. */
 async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcome[]> {
-  const { scope, baseId, types, held, idOf, failures } = run
+  const { scope, baseId, types, locked, idOf, failures } = run
   const before = await decideAll(run, wave.filter(isOfRecord))
   reserveBytes(run.room, before)
   const decided = before.filter(({ operation }) => operation.index < firstOf(failures))
   const operations = wave.filter(({ index }) => index < firstOf(failures))
   const outcomes: Outcome[] = []
-  const going = decided.filter((each): each is Decided<Of<'delete'>> => each.decision.kind === 'delete')
+  const deletions = decided.filter((each): each is Decided<Of<'delete'>> => each.decision.kind === 'delete')
   // A delete releases the record's claim, so claims are checked before it, under the batch locks.
-  await keepClaims(run, going, ({ decision }) => decision.row)
-  const ending = going.filter(({ operation }) => operation.index < firstOf(failures))
-  if (ending.length > 0) outcomes.push(...(await removeRecords(scope, baseId, ending, held)))
+  await keepClaims(run, deletions, ({ decision }) => decision.row)
+  const ending = deletions.filter(({ operation }) => operation.index < firstOf(failures))
+  if (ending.length > 0) outcomes.push(...(await removeRecords(scope, baseId, ending, locked)))
   const staying = decided.filter((each): each is Staying => each.decision.kind !== 'delete')
   for (const [recordType, ofType] of byType(staying)) {
     const type = assertDefined(types.get(recordType))
-    const written = await writeRecords(scope, type, ofType, held)
+    const written = await writeRecords(scope, type, ofType, locked)
     outcomes.push(...(await boundedOutcomes(scope, type, written)))
   }
   const written = new Map(outcomes.map((outcome) => [outcome.index, outcome]))
@@ -119,7 +119,7 @@ async function keepClaims<D extends Decided>(
 
 /** Plans the operations of a level; collects errors in `failures`. */
 async function decideAll(
-  { scope, baseId, types, held, idOf, failures }: Run,
+  { scope, baseId, types, locked, idOf, failures }: Run,
   operations: readonly RecordOperation[],
 ): Promise<readonly Decided[]> {
   const { recordBytes } = scope.limits
@@ -128,7 +128,7 @@ async function decideAll(
     const before = known.get(recordType)
     if (before) return before
     const type = assertDefined(types.get(recordType))
-    const opened = { scope, held, type, policy: policyOn(scope, baseId, recordType), recordBytes, idOf }
+    const opened = { scope, locked, type, policy: policyOn(scope, baseId, recordType), recordBytes, idOf }
     known.set(recordType, opened)
     return opened
   }

@@ -1,11 +1,11 @@
 import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
 import { writeStatement } from '../indexes/index.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from '../record-store/record.ts'
-import type { HeldRow } from './locked-records.ts'
+import type { LockedRow } from './locked-records.ts'
 import type { Content } from './operation.ts'
 
 /** The columns that a write returns. */
-export type WrittenRow = Pick<HeldRow, 'id' | 'version' | 'place' | 'updated_at'>
+export type WrittenRow = Pick<LockedRow, 'id' | 'version' | 'place' | 'updated_at'>
 const WRITTEN = 'id, version, place::text AS place, updated_at'
 
 /** A record without its data, and the effect of the upsert. */

@@ -68,11 +68,11 @@ export async function removeLinks(
   const due = operations.flatMap(({ index, type, expected }, n) => {
     const id = ids[n] ?? ''
     const row = byId.get(id)
-    const held = collect(failures, index, () => checkRemovable(scope, baseId, id, row, expected))
-    return held ? [{ index, type, id, held }] : []
+    const locked = collect(failures, index, () => checkRemovable(scope, baseId, id, row, expected))
+    return locked ? [{ index, type, id, locked }] : []
   })
-  const { taken } = scope
-  if (taken) for (const { held } of due) addLink(taken, held)
+  const { summary } = scope
+  if (summary) for (const { locked } of due) addLink(summary, locked)
   const gone = await deleteLinks(
     scope,
     baseId,

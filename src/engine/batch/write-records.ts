@@ -10,7 +10,7 @@ import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ofOperation, placeOf } from './failures.ts'
 import { assertDefined } from './lock-all.ts'
-import type { Held, HeldRow } from './locked-records.ts'
+import type { LockedRecords, LockedRow } from './locked-records.ts'
 import type { Content } from './operation.ts'
 import { type Outcome, outcomeWith } from './outcome.ts'
 import type { Decided, Decision, Of } from './resolve-operation.ts'
@@ -35,18 +35,18 @@ export async function writeRecords(
   scope: WriteScope,
   type: CompiledType,
   decided: readonly Decided<Of<Written>>[],
-  held: Held,
+  locked: LockedRecords,
 ): Promise<Outcome[]> {
-  if (!hasUnique(type) || decided.length === 1) return writeKinds(scope, type, decided, held)
+  if (!hasUnique(type) || decided.length === 1) return writeKinds(scope, type, decided, locked)
   await scope.db.query(SAVEPOINT, [])
   try {
-    return await writeKinds(scope, type, decided, held)
+    return await writeKinds(scope, type, decided, locked)
   } catch (thrown) {
     if (!(thrown instanceof DomainError)) throw thrown
     await scope.db.query(UNDO, [])
   }
   const outcomes: Outcome[] = []
-  for (const each of decided) outcomes.push(...(await writeKinds(scope, type, [each], held)))
+  for (const each of decided) outcomes.push(...(await writeKinds(scope, type, [each], locked)))
   return outcomes
 }
 
@@ -54,7 +54,7 @@ async function writeKinds(
   scope: WriteScope,
   type: CompiledType,
   decided: readonly Decided<Of<Written>>[],
-  held: Held,
+  locked: LockedRecords,
 ): Promise<Outcome[]> {
   const first = decided[0]?.operation.index ?? 0
   const of = <K extends Written>(kind: K) =>
@@ -78,7 +78,7 @@ async function writeKinds(
     const ids = part.map(({ decision }) => decision.id)
     await run(CREATE_RECORDS, [ids, ...columnsOf(part), part.map(({ decision }) => decision.isNewId)])
   }
-  return decided.map((each) => outcomeOf(type.id, each, rows, held))
+  return decided.map((each) => outcomeOf(type.id, each, rows, locked))
 }
 
 /** Sorts by id, so that two batches that create the same records do not deadlock. */
@@ -95,14 +95,14 @@ function outcomeOf(
   recordType: string,
   { operation, decision }: Decided<Of<Written>>,
   rows: Map<string, WrittenRow>,
-  held: Held,
+  locked: LockedRecords,
 ): Outcome {
   const { index, type } = operation
   const { kind } = decision
   const id = kind === 'create' ? decision.id : decision.row.id
   const written = rows.get(id)
   const row = rowAfter(decision, written)
-  held.set(recordType, row)
+  locked.set(recordType, row)
   const done = kind === 'keep' || !written ? 'unchanged' : DONE[kind]
   const { version } = row
   // Reuses the JSON that was serialized for the database.
@@ -111,7 +111,7 @@ function outcomeOf(
 }
 
 /** The current record: the locked row, merged with the write and the returned columns. */
-function rowAfter(decision: Of<Written>, written: WrittenRow | undefined): HeldRow {
+function rowAfter(decision: Of<Written>, written: WrittenRow | undefined): LockedRow {
   if (decision.kind === 'create') {
     const now = assertDefined(written)
     const made = { external_source: null, external_id: null, cancelled_at: null, valid: true }
@@ -135,7 +135,7 @@ export async function removeRecords(
   scope: WriteScope,
   baseId: string,
   all: readonly Decided<Of<'delete'>>[],
-  held: Held,
+  locked: LockedRecords,
 ): Promise<Outcome[]> {
   const targets = all.map(({ operation, decision }) => ({
     recordType: operation.recordType,
@@ -146,7 +146,7 @@ export async function removeRecords(
   const gone = await deleteRecords(scope, baseId, targets).catch((thrown: unknown) => {
     throw thrown instanceof DomainError ? placed(thrown, indexes) : thrown
   })
-  for (const { recordType, id } of gone) held.remove(recordType, id)
+  for (const { recordType, id } of gone) locked.remove(recordType, id)
   return all.map(({ operation: { index, type } }, n) => {
     const { id = '', version = 0 } = gone[n] ?? {}
     return { index, type, operation: 'deleted', id, version, record: null }

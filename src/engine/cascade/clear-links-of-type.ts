@@ -7,7 +7,7 @@ import { checkNoRestrict, limitLinks } from './restrict.ts'
 import { summarizeType } from './summarize.ts'
 
 // Creating a link locks its type, so this lock blocks new links in the base until the transaction ends.
-const HOLD_LINKS = statement(
+const LOCK_LINKS = statement(
   'hold_relationship_types',
   'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = $1 ORDER BY id FOR UPDATE',
 )
@@ -21,19 +21,19 @@ export async function clearLinksOfType(
   scope: WriteScope,
   baseId: string,
   recordType: string,
-  told: () => void,
+  checkPlan: () => void,
 ): Promise<void> {
   const { db: tx, access } = scope
-  const hasLinks = (await tx.query(HOLD_LINKS, [baseId])).length > 0
+  const hasLinks = (await tx.query(LOCK_LINKS, [baseId])).length > 0
   if (!hasLinks) {
     await summarizeType(scope, baseId, recordType, [])
-    return told()
+    return checkPlan()
   }
   const along = await lockCascadeOfType(tx, baseId, recordType)
   await limitLinks(tx, along)
   await checkNoRestrict(tx, { access, baseId }, recordType, along)
   await summarizeType(scope, baseId, recordType, along)
-  told()
+  checkPlan()
   const each = new Map(along.map(({ rowNo }) => [rowNo, rowNo]))
   if (along.length > 0) await deleteRows(tx, baseId, along, each, authorship(scope))
   await unlinkType(tx, baseId, recordType, authorship(scope))

@@ -59,17 +59,17 @@ const TAKE_OUT = statement(
 export async function deleteRows(
   tx: Db,
   baseId: string,
-  going: readonly CascadedRecord[],
+  cascaded: readonly CascadedRecord[],
   rootOf: ReadonlyMap<string, string>,
   author: Author,
 ): Promise<void> {
-  const roots = going.filter(({ rowNo }) => rootOf.get(rowNo) === rowNo)
-  const along = going.filter(({ rowNo }) => rootOf.get(rowNo) !== rowNo)
+  const roots = cascaded.filter(({ rowNo }) => rootOf.get(rowNo) === rowNo)
+  const along = cascaded.filter(({ rowNo }) => rootOf.get(rowNo) !== rowNo)
   const seqs = await logGone(tx, roots, () => null, author)
   const causes: Causes = new Map([...rootOf].map(([row, root]) => [row, seqs.get(root) ?? '']))
   await logGone(tx, along, ({ rowNo }) => causes.get(rowNo) ?? null, author)
   await tx.query(UNLINK, [baseId, [...causes.keys()], [...causes.values()], ...author])
-  for (const [type, records] of Map.groupBy(going, ({ recordType }) => recordType))
+  for (const [type, records] of Map.groupBy(cascaded, ({ recordType }) => recordType))
     await tx.query(TAKE_OUT, [baseId, type, records.map(({ rowNo }) => rowNo)])
 }
 

@@ -9,28 +9,31 @@ export type CascadedRecord = { rowNo: string; recordType: string; id: string; ve
 const CASCADING = `ARRAY(SELECT t.id FROM plinth.relationship_type t WHERE t.base_id = $1 AND t.on_delete = 'cascade')`
 
 /** Sources that are deleted with the record of `target`. */
-const takenAlong = (target: string, which = '') => `SELECT l.source_row FROM plinth.relationship l
+const cascadingLinks = (target: string, which = '') => `SELECT l.source_row FROM plinth.relationship l
      WHERE l.target_row = ${target} AND l.rel_type = ANY (${CASCADING})${which} OFFSET 0`
 
 // UNION removes duplicates, so that a cycle ends. Reads up to `$3` rows, which exceeds the limit.
-const goingAlong = (name: string, which = '') =>
+const cascadeStatement = (name: string, which = '') =>
   statement(
     name,
     `WITH RECURSIVE going (row_no) AS (
      SELECT unnest((SELECT $2::bigint[]))
      UNION
-     SELECT l.source_row FROM going g CROSS JOIN LATERAL (${takenAlong('g.row_no', which)}) l)
+     SELECT l.source_row FROM going g CROSS JOIN LATERAL (${cascadingLinks('g.row_no', which)}) l)
    SELECT g.row_no::text, r.record_type FROM (SELECT row_no FROM going LIMIT $3) g
    CROSS JOIN LATERAL (SELECT record_type FROM plinth.record r WHERE r.row_no = g.row_no LIMIT 1) r`,
   )
 
-const GOING = goingAlong('records_going')
-const GOING_OF_OTHER_TYPES = goingAlong('records_going_of_other_types', ' AND l.source_record_type <> $4')
+const CASCADE = cascadeStatement('records_going')
+const CASCADE_OF_OTHER_TYPES = cascadeStatement(
+  'records_going_of_other_types',
+  ' AND l.source_record_type <> $4',
+)
 
 const PULLS = statement(
   'cascade_pulls',
   `SELECT g.row_no::text AS target, l.source_row::text AS source
-   FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (${takenAlong('g.row_no')}) l`,
+   FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (${cascadingLinks('g.row_no')}) l`,
 )
 
 // Cascade from all records of type `$2`, without reading them.
@@ -43,14 +46,14 @@ const ALONG_WITH_TYPE = statement(
 
 // Lock types before records, in the lock order of all writers. The lock also keeps their set of indexes
 // unchanged.
-const HOLD_TYPES = statement(
+const LOCK_TYPES = statement(
   'hold_types',
   `SELECT 1 AS one FROM plinth.record_type
    WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR KEY SHARE`,
 )
 
 // Blocks new links to the records. The fixed order prevents deadlocks between deletions.
-const HOLD_RECORDS = statement(
+const LOCK_RECORDS = statement(
   'hold_records',
   `SELECT row_no::text AS "rowNo", record_type AS "recordType", id, version FROM plinth.record
    WHERE row_no = ANY ((SELECT $1::bigint[])::bigint[]) ORDER BY row_no FOR UPDATE`,
@@ -62,7 +65,7 @@ const HOLD_RECORDS = statement(
  */
 export const lockCascade = (tx: Db, baseId: string, roots: readonly string[]): Promise<CascadedRecord[]> => {
   const most = roots.length + LIMITS.cascadeRecords
-  return hold(tx, baseId, most, () => tx.query<Seen>(GOING, [baseId, roots, most + 1]))
+  return lockAll(tx, baseId, most, () => tx.query<Seen>(CASCADE, [baseId, roots, most + 1]))
 }
 
 /**
@@ -78,27 +81,27 @@ export async function lockCascadeOfType(
   const most = LIMITS.cascadeRecords
   const next = await tx.query<Pick<Seen, 'row_no'>>(ALONG_WITH_TYPE, [baseId, recordType, most + 1])
   const values = [baseId, next.map((row) => row.row_no), most + 1, recordType]
-  return hold(tx, baseId, most, () => tx.query<Seen>(GOING_OF_OTHER_TYPES, values))
+  return lockAll(tx, baseId, most, () => tx.query<Seen>(CASCADE_OF_OTHER_TYPES, values))
 }
 
 type Seen = { row_no: string; record_type: string }
 
-async function hold(
+async function lockAll(
   tx: Db,
   baseId: string,
   most: number,
-  look: () => Promise<Seen[]>,
+  find: () => Promise<Seen[]>,
 ): Promise<CascadedRecord[]> {
-  const held = new Map<string, CascadedRecord>()
+  const locked = new Map<string, CascadedRecord>()
   // Links may appear until their ends are locked. Repeat until a pass finds only locked records.
   for (;;) {
-    const seen = await look()
+    const seen = await find()
     if (seen.length > most) throw tooMany()
-    const loose = seen.filter((row) => !held.has(row.row_no))
-    if (loose.length === 0) return seen.flatMap((row) => held.get(row.row_no) ?? [])
-    await tx.query(HOLD_TYPES, [baseId, [...new Set(loose.map((row) => row.record_type))]])
-    for (const row of await tx.query<CascadedRecord>(HOLD_RECORDS, [loose.map((row) => row.row_no)]))
-      held.set(row.rowNo, row)
+    const loose = seen.filter((row) => !locked.has(row.row_no))
+    if (loose.length === 0) return seen.flatMap((row) => locked.get(row.row_no) ?? [])
+    await tx.query(LOCK_TYPES, [baseId, [...new Set(loose.map((row) => row.record_type))]])
+    for (const row of await tx.query<CascadedRecord>(LOCK_RECORDS, [loose.map((row) => row.row_no)]))
+      locked.set(row.rowNo, row)
   }
 }
 
@@ -107,15 +110,15 @@ export async function rootsOf(
   tx: Db,
   baseId: string,
   roots: readonly string[],
-  going: readonly CascadedRecord[],
+  cascaded: readonly CascadedRecord[],
 ): Promise<ReadonlyMap<string, string>> {
   const [only] = roots
-  if (only !== undefined && roots.length === 1) return new Map(going.map(({ rowNo }) => [rowNo, only]))
+  if (only !== undefined && roots.length === 1) return new Map(cascaded.map(({ rowNo }) => [rowNo, only]))
   const found = new Map(roots.map((root) => [root, root]))
-  if (going.length === roots.length) return found
+  if (cascaded.length === roots.length) return found
   const pulls = await tx.query<{ target: string; source: string }>(PULLS, [
     baseId,
-    going.map(({ rowNo }) => rowNo),
+    cascaded.map(({ rowNo }) => rowNo),
   ])
   const byTarget = Map.groupBy(pulls, ({ target }) => target)
   // Breadth-first search: a Map iterates in insertion order, including entries added meanwhile.

@@ -121,8 +121,8 @@ const COUNT = statement(
  * Limits the number of links that one transaction deletes. The records are locked.
  * @throws CONFLICT
  */
-export async function limitLinks(tx: Db, going: readonly CascadedRecord[]): Promise<void> {
-  const [counted] = await tx.query<{ links: number }>(COUNT, [going.map(({ rowNo }) => rowNo)])
+export async function limitLinks(tx: Db, cascaded: readonly CascadedRecord[]): Promise<void> {
+  const [counted] = await tx.query<{ links: number }>(COUNT, [cascaded.map(({ rowNo }) => rowNo)])
   if ((counted?.links ?? 0) <= LIMITS.deletedLinks) return
   throw new DomainError('CONFLICT', `The deletion would delete more than ${LIMITS.deletedLinks} links.`, {
     details: [

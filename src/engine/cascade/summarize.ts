@@ -31,13 +31,13 @@ const COUNT_RECORDS = statement(
 export async function summarizeRecords(
   scope: WriteScope,
   baseId: string,
-  going: readonly CascadedRecord[],
+  cascaded: readonly CascadedRecord[],
 ): Promise<void> {
-  const { taken, access, db } = scope
-  if (!taken) return
-  addRecords(taken, seenOf(scope, baseId, going))
-  const values = [baseId, going.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId)]
-  addCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, values))
+  const { summary, access, db } = scope
+  if (!summary) return
+  addRecords(summary, seenOf(scope, baseId, cascaded))
+  const values = [baseId, cascaded.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId)]
+  addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS, values))
 }
 
 /** Variant for all records of a type, and those of other types in `along`. */
@@ -47,13 +47,13 @@ export async function summarizeType(
   recordType: string,
   along: readonly CascadedRecord[],
 ): Promise<void> {
-  const { taken, access, db } = scope
-  if (!taken) return
-  addCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
-  addRecords(taken, seenOf(scope, baseId, along))
+  const { summary, access, db } = scope
+  if (!summary) return
+  addCounts(summary, 'records', await db.query<Counted>(COUNT_RECORDS, [baseId, recordType]))
+  addRecords(summary, seenOf(scope, baseId, along))
   const values = [baseId, along.map(({ rowNo }) => rowNo), namedTypes(access, 'read', baseId), recordType]
-  addCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))
+  addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS_OF_TYPE, values))
 }
 
-const seenOf = ({ access }: WriteScope, baseId: string, going: readonly CascadedRecord[]) =>
-  going.filter(({ recordType }) => access.allows('read', baseId, recordType))
+const seenOf = ({ access }: WriteScope, baseId: string, cascaded: readonly CascadedRecord[]) =>
+  cascaded.filter(({ recordType }) => access.allows('read', baseId, recordType))

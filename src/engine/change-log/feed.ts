@@ -12,7 +12,7 @@ export type Feed = {
   /**
    * Returns the current low watermark. Returns the previous one if an open transaction delays it too long.
    */
-  settled(): Promise<number>
+  settledSeq(): Promise<number>
   /** Returns the last known watermark without a query. */
   known(): number
   close(): void
@@ -32,21 +32,21 @@ export function openFeed(db: Db, log: Log): Feed {
   const watermark = openWatermark(db)
   const watched = new Map<string, Set<() => void>>()
   /** Sequence number up to which listeners were notified. */
-  let told = 0
+  let notified = 0
   let closed = false
   let ticking = false
   let failing = false
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const mark = await watermark.next()
-    if (mark === told) return
-    const grown = await db.query<{ id: string }>(GROWN, [[...watched.keys()], told, mark])
-    told = mark
+    if (mark === notified) return
+    const grown = await db.query<{ id: string }>(GROWN, [[...watched.keys()], notified, mark])
+    notified = mark
     for (const { id } of grown) for (const listener of [...(watched.get(id) ?? [])]) listener()
   }
   const tick = async (): Promise<void> => {
     try {
-      await look()
+      await poll()
       failing = false
     } catch (err) {
       if (!failing && !closed) log.warn({ err }, 'the change feed could not be read; it is tried again')
@@ -69,7 +69,7 @@ export function openFeed(db: Db, log: Log): Feed {
       }
     },
     known: () => watermark.current(),
-    settled: () => within(watermark.next(), LIMITS.feedWaitMs, () => watermark.current()),
+    settledSeq: () => within(watermark.next(), LIMITS.feedWaitMs, () => watermark.current()),
     close: () => {
       closed = true
       watermark.close()

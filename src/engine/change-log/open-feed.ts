@@ -20,7 +20,7 @@ export function openChangeFeed(db: Db, log: Log): ChangeFeed {
   const streams = openStreams(db, log)
   return {
     watch: feed.watch,
-    settled: feed.settled,
+    settledSeq: feed.settledSeq,
     known: feed.known,
     tailOf: openTails(db, feed, log),
     openStream: streams.open,

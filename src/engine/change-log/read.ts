@@ -75,7 +75,7 @@ export async function readEntry(db: Db, baseId: string, seq: number): Promise<Ch
 }
 
 /** Byte limit of one read for a stream. */
-export const feedCap = (): RowCap => new AnswerBudget(LIMITS.feedKeptBytes, Number.POSITIVE_INFINITY).page()
+export const feedCap = (): RowCap => new AnswerBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
 
 const FEED_REACH = statement(
   'feed_reach',
@@ -90,9 +90,9 @@ async function lastSeqInReach(
   { access, filter }: Reader,
 ): Promise<number> {
   const ofRecord = filter.recordType !== null && filter.id !== null
-  const takesAll =
+  const readsAll =
     access.types('read', baseId) === '*' && Object.values(filter).every((each) => each === null)
-  if (ofRecord || takesAll) return upTo
+  if (ofRecord || readsAll) return upTo
   const [last] = await db.query<{ seq: number }>(FEED_REACH, [baseId, after, upTo, LIMITS.feedReach - 1])
   return last?.seq ?? upTo
 }

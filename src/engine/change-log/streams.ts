@@ -17,28 +17,28 @@ export type Streams = {
    * stream belongs to the account.
    * @throws RATE_LIMITED when the token has too many streams
    */
-  open(holder: Holder, baseId: string | null, closed: AbortSignal | undefined): Slot
+  open(subscriber: Subscriber, baseId: string | null, closed: AbortSignal | undefined): Slot
   /** Ends all streams and rejects new ones. */
   close(): void
 }
 
 /** The owner of a stream, and its rights at the start. */
-export const holderOf = ({ actor, access }: { actor: Actor; access: Access }): Holder => ({
+export const subscriberOf = ({ actor, access }: { actor: Actor; access: Access }): Subscriber => ({
   tokenId: actor.tokenId ?? '',
   grants: wholeGrants(access),
-  vouchedUntil: actor.vouchedUntil ?? null,
+  issuedUntil: actor.issuedUntil ?? null,
 })
 
 type Log = { warn(fields: object, message: string): void }
-type Holder = {
+type Subscriber = {
   tokenId: string
   grants: readonly Grant[]
   /** Expiry of an issuer's token; null for a Plinth token. */
-  vouchedUntil: Date | null
+  issuedUntil: Date | null
 }
-type Open = Holder & { baseId: string | null; end: () => void }
+type Open = Subscriber & { baseId: string | null; end: () => void }
 
-const STANDING = statement(
+const STILL_VALID = statement(
   'streams_standing',
   `SELECT ARRAY(SELECT b.id FROM plinth.base b WHERE b.id = ANY ($2::text[])) AS bases,
      coalesce((SELECT jsonb_object_agg(t.id, t.grants) FROM plinth.token t
@@ -54,19 +54,17 @@ export function openStreams(db: Db, log: Log): Streams {
   const check = async (): Promise<void> => {
     const all = [...open]
     const names = (of: (stream: Open) => string | null) => [...new Set(all.map(of))]
-    const [row] = await db.query<{ bases: string[]; tokens: Record<string, Grant[]> }>(STANDING, [
+    const [row] = await db.query<{ bases: string[]; tokens: Record<string, Grant[]> }>(STILL_VALID, [
       names((stream) => stream.tokenId),
       names((stream) => stream.baseId),
     ])
-    for (const { tokenId, grants, vouchedUntil, baseId, end } of all) {
-      const baseStands = baseId === null || row?.bases.includes(baseId)
-      const stands = vouchedUntil
-        ? vouchedUntil > new Date()
-        : isDeepStrictEqual(row?.tokens[tokenId], grants)
-      if (!baseStands || !stands) end()
+    for (const { tokenId, grants, issuedUntil, baseId, end } of all) {
+      const baseExists = baseId === null || row?.bases.includes(baseId)
+      const isValid = issuedUntil ? issuedUntil > new Date() : isDeepStrictEqual(row?.tokens[tokenId], grants)
+      if (!baseExists || !isValid) end()
     }
   }
-  const look = async (): Promise<void> => {
+  const checkOpen = async (): Promise<void> => {
     if (open.size > 0)
       await check().catch((err) => log.warn({ err }, 'the rights of open streams could not be looked at'))
     isScheduled = false
@@ -75,18 +73,18 @@ export function openStreams(db: Db, log: Log): Streams {
   const schedule = () => {
     if (isScheduled) return
     isScheduled = true
-    setTimeout(() => void look(), LIMITS.streamCheckMs).unref()
+    setTimeout(() => void checkOpen(), LIMITS.streamCheckMs).unref()
   }
   return {
-    open(holder, baseId, left) {
-      const own = [...open].filter((stream) => stream.tokenId === holder.tokenId).length
+    open(subscriber, baseId, left) {
+      const own = [...open].filter((stream) => stream.tokenId === subscriber.tokenId).length
       if (own >= LIMITS.streamsOfToken) throw tooManyStreams()
       const over = new AbortController()
       const end = () => {
         open.delete(stream)
         over.abort()
       }
-      const stream: Open = { ...holder, baseId, end }
+      const stream: Open = { ...subscriber, baseId, end }
       if (closed) over.abort()
       else open.add(stream)
       if (left?.aborted) end()

@@ -19,11 +19,11 @@ export type Tail = {
 }
 
 type Log = { warn(fields: object, message: string): void }
-type Kept = Tail & { streams: number }
+type SharedTail = Tail & { streams: number }
 
 /** Opens tails by reference count: a tail exists while it has subscribers. */
 export function openTails(db: Db, feed: Feed, log: Log): (baseId: string) => Tail {
-  const tails = new Map<string, Kept>()
+  const tails = new Map<string, SharedTail>()
   return (baseId) => {
     const tail = tails.get(baseId) ?? openTail(db, feed, log, baseId, () => tails.delete(baseId))
     tails.set(baseId, tail)
@@ -32,7 +32,7 @@ export function openTails(db: Db, feed: Feed, log: Log): (baseId: string) => Tai
   }
 }
 
-function openTail(db: Db, feed: Feed, log: Log, baseId: string, onEmpty: () => void): Kept {
+function openTail(db: Db, feed: Feed, log: Log, baseId: string, onEmpty: () => void): SharedTail {
   const waiting = new Set<() => void>()
   let kept: { change: Change; bytes: number }[] = []
   let bytes = 0
@@ -47,7 +47,10 @@ function openTail(db: Db, feed: Feed, log: Log, baseId: string, onEmpty: () => v
       bytes += size
     }
     let gone = 0
-    while (gone < kept.length && (kept.length - gone > LIMITS.feedKept || bytes > LIMITS.feedKeptBytes)) {
+    while (
+      gone < kept.length &&
+      (kept.length - gone > LIMITS.feedTailEntries || bytes > LIMITS.feedTailBytes)
+    ) {
       bytes -= kept[gone]?.bytes ?? 0
       start = kept[gone]?.change.seq ?? start
       gone++
@@ -83,7 +86,7 @@ function openTail(db: Db, feed: Feed, log: Log, baseId: string, onEmpty: () => v
     }
   }
   const unwatch = feed.watch(baseId, () => void advance())
-  const tail: Kept = {
+  const tail: SharedTail = {
     streams: 0,
     after: (seq) => (seq < start ? undefined : (kept[firstAfter(kept, seq)]?.change ?? null)),
     end: () => end,

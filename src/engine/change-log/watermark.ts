@@ -47,7 +47,7 @@ const OPEN_WRITERS = statement(
 /** Delays between checks for open transactions, in milliseconds; the last one repeats. */
 const PAUSES = [0, 1, 2, 4, 8, 16, 32, 50]
 /** Number of checks that read only the snapshot, which is cheaper than pg_locks and usually sufficient. */
-const SNAPSHOT_LOOKS = 3
+const SNAPSHOT_ATTEMPTS = 3
 
 export function openWatermark(db: Db): Watermark {
   let mark = 0
@@ -66,10 +66,10 @@ export function openWatermark(db: Db): Watermark {
   const passed = async (drawn: number): Promise<void> => {
     const [line] = await db.query<{ xid: string }>(DRAW_LINE, [])
     let writers: readonly string[] | undefined
-    for (let look = 0; !closed; look++) {
+    for (let attempt = 0; !closed; attempt++) {
       const [seen] = await db.query<{ passed: boolean }>(IS_PASSED, [line?.xid])
       let isPassed = seen?.passed === true
-      if (!isPassed && look >= SNAPSHOT_LOOKS) {
+      if (!isPassed && attempt >= SNAPSHOT_ATTEMPTS) {
         const open = await openWriters()
         // Only writers of the first check can hold a number up to here. Later ones draw higher numbers.
         writers = writers ? writers.filter((writer) => open.has(writer)) : [...open]
@@ -79,7 +79,7 @@ export function openWatermark(db: Db): Watermark {
         mark = drawn
         return
       }
-      await sleep(PAUSES[Math.min(look, PAUSES.length - 1)], undefined, { ref: false })
+      await sleep(PAUSES[Math.min(attempt, PAUSES.length - 1)], undefined, { ref: false })
     }
   }
   const openWriters = async (): Promise<Set<string>> => {
@@ -87,11 +87,11 @@ export function openWatermark(db: Db): Watermark {
     return new Set(found?.writers)
   }
   const start = (): Promise<number> => {
-    const taken = take().finally(() => {
-      if (running === taken) running = undefined
+    const fresh = take().finally(() => {
+      if (running === fresh) running = undefined
     })
-    running = taken
-    return taken
+    running = fresh
+    return fresh
   }
   return {
     current: () => mark,

@@ -1,5 +1,5 @@
 import { requireBaseAccess } from '../access/access.ts'
-import { holderOf, type Slot } from '../change-log/streams.ts'
+import { type Slot, subscriberOf } from '../change-log/streams.ts'
 import { requireBase } from '../configuration/bases/index.ts'
 import { endpointsOf } from '../configuration/endpoints/load-endpoints.ts'
 import type { Scope } from '../core/scope.ts'
@@ -29,7 +29,7 @@ export async function followTypes(
     scope,
     baseId,
     noteEndpoints,
-    scope.feed.openStream(holderOf(scope), baseId, scope.closed?.()),
+    scope.feed.openStream(subscriberOf(scope), baseId, scope.closed?.()),
   )
 }
 

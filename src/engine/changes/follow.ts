@@ -2,7 +2,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Change } from '../change-log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../change-log/read.ts'
-import { holderOf, type Slot } from '../change-log/streams.ts'
+import { type Slot, subscriberOf } from '../change-log/streams.ts'
 import { requireBase } from '../configuration/bases/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
@@ -20,9 +20,9 @@ export async function followChanges(
   const reader = openReader(scope, baseId, args)
   const given = readAfter(args.after)
   await requireBase(scope, baseId)
-  const slot = scope.feed.openStream(holderOf(scope), baseId, scope.closed?.())
+  const slot = scope.feed.openStream(subscriberOf(scope), baseId, scope.closed?.())
   try {
-    const from = given ?? (await scope.feed.settled())
+    const from = given ?? (await scope.feed.settledSeq())
     return ending(follow(scope, baseId, reader, from, slot.signal), slot)
   } catch (thrown) {
     slot.end()

@@ -27,7 +27,7 @@ export async function listChanges(
   const reader = openReader(scope, baseId, args)
   const { limit } = readPage({ limit: args.limit })
   const after = readAfter(args.after) ?? 0
-  const upTo = await scope.feed.settled()
+  const upTo = await scope.feed.settledSeq()
   const { changes, next, hasMore } = await readFor(
     scope.db,
     { baseId, after, upTo, limit },
@@ -45,7 +45,7 @@ export async function listChanges(
 export async function endOfChanges(scope: Scope, baseId: string): Promise<number> {
   requireBaseAccess(scope.access, baseId)
   await requireBase(scope, baseId)
-  return scope.feed.settled()
+  return scope.feed.settledSeq()
 }
 
 /**

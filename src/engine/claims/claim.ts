@@ -77,30 +77,30 @@ type Picked = { data: Claimed[]; bytes: number; isFull: boolean }
 
 /** Claims records until there are enough, none is free, or the byte limit is reached. */
 async function pick(scope: WriteScope, query: ClaimQuery, limit: number, room: number): Promise<Picked> {
-  const taken: Claimed[] = []
+  const claimed: Claimed[] = []
   let bytes = 0
   let reach = 0
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const most = REACHES[reach] ?? null
-    const ids = Array.from({ length: limit - taken.length }, uuidv7)
-    const left = { ids, bytes: room - bytes, atLeast: taken.length === 0 ? 1 : 0 }
+    const ids = Array.from({ length: limit - claimed.length }, uuidv7)
+    const left = { ids, bytes: room - bytes, atLeast: claimed.length === 0 ? 1 : 0 }
     const { text, values } = claimStatement(query, left, most)
     const rows = await scope.db.query<PickedRow>(shaped(text), values)
     for (const row of rows) {
       if (row.id === null || row.claim_id === null) continue
-      taken.push(toClaimed(query.recordType, row))
+      claimed.push(toClaimed(query.recordType, row))
       bytes += row.bytes
     }
-    if (taken.length === limit) break
-    if (rows[0]?.is_full && taken.length > 0) return { data: taken, bytes, isFull: true }
+    if (claimed.length === limit) break
+    if (rows[0]?.is_full && claimed.length > 0) return { data: claimed, bytes, isFull: true }
     const othersCameFirst = rows.some((row) => row.id !== null && row.claim_id === null)
     if (othersCameFirst) continue
     if (rows[0]?.is_cut) reach++
     // A locked record may become free soon. Retry only if the result would be empty.
-    else if (taken.length > 0 || !(await isAnyFree(scope, query, most))) break
+    else if (claimed.length > 0 || !(await isAnyFree(scope, query, most))) break
     else await pause(Math.random() * PAUSE_MS * (tries + 1))
   }
-  return { data: taken, bytes, isFull: false }
+  return { data: claimed, bytes, isFull: false }
 }
 
 async function isAnyFree(scope: WriteScope, query: ClaimQuery, most: number | null): Promise<boolean> {

@@ -74,7 +74,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       for (const known of types.keys()) if (known.startsWith(`${key}/`)) types.delete(known)
     if (kind === 'base') sessions.clear()
   }
-  const tell = (topic: string | null) => {
+  const invalidate = (topic: string | null) => {
     for (const listener of [...listeners]) listener(topic)
   }
   const listen = async (): Promise<void> => {
@@ -109,7 +109,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     next.on('notification', ({ payload }) => {
       if (!payload) return
       forget(payload)
-      tell(payload)
+      invalidate(payload)
     })
     try {
       await next.connect()
@@ -121,7 +121,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     client = next
     beating = setInterval(() => beat(next, LIMITS.heartbeatMs - 1), LIMITS.heartbeatMs).unref()
     live = true
-    tell(null)
+    invalidate(null)
   }
   await listen()
   return {

@@ -49,7 +49,7 @@ export async function reloadType(
     indexes: row.indexes,
   }
   // State read in a transaction may be uncommitted, so it is not cached.
-  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
-  if (isSettled) scope.caches.types.set(key, type)
+  const isCacheable = !scope.db.isTransaction && scope.caches.forgotten() === before
+  if (isCacheable) scope.caches.types.set(key, type)
   return type
 }

@@ -29,7 +29,7 @@ type Waiter = {
   /** The empty result that the waiter has seen last. */
   seen?: Answer
 }
-type Asked = { waiters: Set<Waiter>; look: () => void }
+type SharedQuery = { waiters: Set<Waiter>; poll: () => void }
 
 /**
  * Opens long polling. Waiters with equal queries share one execution. The query runs when a waiter joins and
@@ -37,44 +37,45 @@ type Asked = { waiters: Set<Waiter>; look: () => void }
  * the next one, which is at least as recent.
  */
 export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
-  const asked = new Map<string, Asked>()
+  const queries = new Map<string, SharedQuery>()
   const inTurn = openTurns()
 
-  const begin = ({ baseId, name, owner, ask }: Question<Answer>): Asked => {
-    let isLooking = false
+  const begin = ({ baseId, name, owner, ask }: Question<Answer>): SharedQuery => {
+    let isPolling = false
     let isDue = false
-    const question: Asked = { waiters: new Set(), look: () => void look() }
-    const look = async (): Promise<void> => {
+    const question: SharedQuery = { waiters: new Set(), poll: () => void poll() }
+    const poll = async (): Promise<void> => {
       isDue = true
-      if (isLooking) return
-      isLooking = true
+      if (isPolling) return
+      isPolling = true
       while (isDue && question.waiters.size > 0) {
         isDue = false
         const waiting = question.waiters
         question.waiters = new Set()
-        for (const waiter of await settle(waiting, () => inTurn(owner, ask))) question.waiters.add(waiter)
+        for (const waiter of await answerWaiters(waiting, () => inTurn(owner, ask)))
+          question.waiters.add(waiter)
       }
-      isLooking = false
+      isPolling = false
       if (question.waiters.size > 0) return
       unwatch()
-      if (asked.get(name) === question) asked.delete(name)
+      if (queries.get(name) === question) queries.delete(name)
     }
-    const unwatch = feed.watch(baseId, question.look)
-    asked.set(name, question)
+    const unwatch = feed.watch(baseId, question.poll)
+    queries.set(name, question)
     return question
   }
   return {
     inTurn,
     first: (question, over) =>
       new Promise((answer, fail) => {
-        const joined = asked.get(question.name) ?? begin(question)
+        const joined = queries.get(question.name) ?? begin(question)
         // Run the query once more at the end, and return its result in any case.
         const end = () => {
-          joined.look()
+          joined.poll()
           late = setTimeout(() => {
             if (waiter.seen) waiter.answer(waiter.seen)
             else waiter.fail(tooMuchAtOnce())
-          }, LIMITS.lookGraceMs)
+          }, LIMITS.pollGraceMs)
         }
         let late: NodeJS.Timeout | undefined
         const leave = () => {
@@ -96,14 +97,14 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
         }
         joined.waiters.add(waiter)
         if (over.aborted) end()
-        else joined.look()
+        else joined.poll()
       }),
   }
 }
 
 /** Limits concurrent queries per owner and in total. */
 function openTurns(): Waits['inTurn'] {
-  const caps = [{ inAll: LIMITS.looksInAll, ofShare: LIMITS.looksOfToken }]
+  const caps = [{ inAll: LIMITS.pollsInAll, ofShare: LIMITS.pollsOfToken }]
   const gate = new FairGate({ caps, full: tooMuchAtOnce, late: tooMuchAtOnce })
   const owners = new Map<string, { share: Share; count: number }>()
   return async (owner, ask) => {
@@ -121,7 +122,7 @@ function openTurns(): Waits['inTurn'] {
 }
 
 /** Runs the query once and resolves the waiters whose wait is over. Returns the others. */
-async function settle(waiting: ReadonlySet<Waiter>, ask: () => Promise<Answer>): Promise<Waiter[]> {
+async function answerWaiters(waiting: ReadonlySet<Waiter>, ask: () => Promise<Answer>): Promise<Waiter[]> {
   try {
     const page = await ask()
     const stay = (waiter: Waiter) => page.isEmpty && !waiter.over.aborted

@@ -90,18 +90,18 @@ export async function runCapped<Row>(
  * Accounts for bytes held in memory for a response.
  * @throws RATE_LIMITED when the token or the process exceeds its memory quota
  */
-export type Hold = (bytes: number) => void
+export type ReserveBytes = (bytes: number) => void
 
-const HOLD_STEP = 1024 * 1024
+const RESERVE_STEP = 1024 * 1024
 
 /** Response size limit: the bytes of rows that one request may read, per page and in total. */
 export class AnswerBudget {
   #left: number
   readonly #page: number
-  readonly #hold: Hold | undefined
+  readonly #hold: ReserveBytes | undefined
   #unheld = 0
 
-  constructor(page: number, inAll: number, hold?: Hold) {
+  constructor(page: number, inAll: number, hold?: ReserveBytes) {
     this.#page = page
     this.#left = inAll
     this.#hold = hold
@@ -134,10 +134,10 @@ export class AnswerBudget {
     this.#left -= bytes
   }
 
-  /** Reports bytes in steps of HOLD_STEP, so that small responses skip the accounting. */
+  /** Reports bytes in steps of RESERVE_STEP, so that small responses skip the accounting. */
   #count(row: number): void {
     this.#unheld += row
-    if (!this.#hold || this.#unheld < HOLD_STEP) return
+    if (!this.#hold || this.#unheld < RESERVE_STEP) return
     this.#hold(this.#unheld)
     this.#unheld = 0
   }

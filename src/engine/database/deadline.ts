@@ -11,10 +11,10 @@ export const SILENT = 'Connection terminated: the database did not answer in tim
  * One timer serves all: connections are kept in checkout order.
  * With `listen`, an idle connection gets a heartbeat query instead.
  */
-export function boundHolding(pool: pg.Pool, ms: number, { listen = false } = {}): void {
+export function limitResponseTime(pool: pg.Pool, ms: number, { listen = false } = {}): void {
   const takenAt = new Map<pg.PoolClient, number>()
   let timer: NodeJS.Timeout | undefined
-  const look = () => {
+  const checkClients = () => {
     const over = performance.now() - ms
     for (const [client, since] of takenAt) {
       if (since > over) break
@@ -30,7 +30,7 @@ export function boundHolding(pool: pg.Pool, ms: number, { listen = false } = {})
   }
   pool.on('acquire', (client) => {
     takenAt.set(client, performance.now())
-    timer ??= setInterval(look, Math.min(500, ms)).unref()
+    timer ??= setInterval(checkClients, Math.min(500, ms)).unref()
   })
   pool.on('release', (_error, client) => void takenAt.delete(client))
 }

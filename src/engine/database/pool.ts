@@ -6,7 +6,7 @@ import { PrismaClient } from '../prisma/client.ts'
 import type { CappedRows, RowCap } from './capped-query.ts'
 import type { Closed, Db, Statement } from './client.ts'
 import { openShares, tooMuchAtOnce, WEIGHTS, type Weight } from './connection-shares.ts'
-import { boundHolding } from './deadline.ts'
+import { limitResponseTime } from './deadline.ts'
 import { retryRaces, translated, unreachable } from './errors.ts'
 import { runCappedOnPool, runOnPool, type StatementPlace } from './query.ts'
 import { DisconnectWatch, openQueryCanceller, type QueryCanceller } from './query-cancellation.ts'
@@ -60,7 +60,7 @@ export function openDatabase(
   // A lost connection reports its error to the pending query. Without a listener, its error event would end
   // the process.
   pool.on('connect', (client) => void client.on('error', () => {}))
-  boundHolding(pool, timeoutMs + LIMITS.silenceMs)
+  limitResponseTime(pool, timeoutMs + LIMITS.silenceMs)
   const plain = new PrismaClient({
     adapter: new PrismaPg(pool, { schema: 'plinth', statementNameGenerator: statementNames() }),
   })
@@ -152,17 +152,17 @@ class View implements Db {
 
 /** Determines whether the database is busy or unreachable. Concurrent timeouts share one probe. */
 function whyLate(stops: QueryCanceller): () => Promise<Error> {
-  let looking: Promise<Error | undefined> | undefined
-  const look = () =>
+  let pending: Promise<Error | undefined> | undefined
+  const checkDatabase = () =>
     stops.ping().then(
       () => undefined,
       (thrown) => unreachable(thrown) ?? (thrown as Error),
     )
   return async () => {
-    looking ??= look().finally(() => {
-      looking = undefined
+    pending ??= checkDatabase().finally(() => {
+      pending = undefined
     })
-    return (await looking) ?? tooMuchAtOnce()
+    return (await pending) ?? tooMuchAtOnce()
   }
 }
 

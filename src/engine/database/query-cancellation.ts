@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
-import { boundHolding, SILENT } from './deadline.ts'
+import { limitResponseTime, SILENT } from './deadline.ts'
 import { abandoned } from './errors.ts'
 
 /** Cancels statements of other connections over a dedicated connection, so that it never waits for them. */
@@ -49,18 +49,18 @@ export function openQueryCanceller(connectionString: string): QueryCanceller {
     // Use the disk of the tables, and only a little of it.
     options: '-c work_mem=64kB -c temp_tablespaces=',
   })
-  boundHolding(pool, PATIENCE_MS)
+  limitResponseTime(pool, PATIENCE_MS)
   const lost = () => {}
   pool.on('error', lost)
   pool.on('connect', (client) => void client.on('error', lost))
   // A failed or late cancel is harmless: the statement timeout still applies.
-  const tell = async (how: string, client: pg.ClientBase) => {
+  const send = async (how: string, client: pg.ClientBase) => {
     const { processID, connectionParameters } = client as Known
     await pool.query(how, [processID, connectionParameters.application_name]).catch(() => {})
   }
   return {
-    cancel: (client) => tell(CANCEL, client),
-    terminate: (client) => tell(TERMINATE, client),
+    cancel: (client) => send(CANCEL, client),
+    terminate: (client) => send(TERMINATE, client),
     ping: async () => void (await inTime(pool.query('SELECT 1'))),
     probe: async () => {
       const { rows } = await inTime(pool.query<{ written: string | null }>(PROBE))
@@ -71,11 +71,11 @@ export function openQueryCanceller(connectionString: string): QueryCanceller {
 }
 
 /** @throws the error for an unresponsive database after the timeout */
-async function inTime<T>(asking: Promise<T>): Promise<T> {
+async function inTime<T>(request: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = setTimeout(() => reject(new Error(SILENT)), PING_MS)
   try {
-    return await Promise.race([asking, promise])
+    return await Promise.race([request, promise])
   } finally {
     clearTimeout(late)
   }
@@ -96,7 +96,7 @@ export class DisconnectWatch {
   readonly #timer: NodeJS.Timeout
   #closed: AbortSignal | undefined
   #client: pg.PoolClient | undefined
-  #told: Promise<void> | undefined
+  #sent: Promise<void> | undefined
 
   constructor(closed: () => AbortSignal, stops: QueryCanceller) {
     this.#stops = stops
@@ -116,7 +116,7 @@ export class DisconnectWatch {
   async end(): Promise<void> {
     clearTimeout(this.#timer)
     this.#closed?.removeEventListener('abort', this.#stop)
-    await this.#told
+    await this.#sent
   }
   #listen(closed: AbortSignal): void {
     this.#closed = closed
@@ -126,6 +126,6 @@ export class DisconnectWatch {
     if (closed.aborted) this.#stop()
   }
   readonly #stop = (): void => {
-    if (this.#client) this.#told ??= this.#stops.cancel(this.#client)
+    if (this.#client) this.#sent ??= this.#stops.cancel(this.#client)
   }
 }

@@ -7,7 +7,7 @@ export type Found = { readonly database: Readiness; readonly cause?: unknown }
 
 /** Readiness probe. Concurrent callers share one probe. The write probe runs at most once per interval. */
 export function openReadiness({ ping, probe }: Pick<QueryCanceller, 'ping' | 'probe'>): () => Promise<Found> {
-  let looking: Promise<Found> | undefined
+  let pending: Promise<Found> | undefined
   let written: Found | undefined
   let writtenAt = Number.NEGATIVE_INFINITY
   const write = async (): Promise<Found> => {
@@ -18,7 +18,7 @@ export function openReadiness({ ping, probe }: Pick<QueryCanceller, 'ping' | 'pr
     )
     return written
   }
-  const look = async (): Promise<Found> => {
+  const runProbe = async (): Promise<Found> => {
     if (
       !written ||
       written.database === 'unreachable' ||
@@ -33,9 +33,9 @@ export function openReadiness({ ping, probe }: Pick<QueryCanceller, 'ping' | 'pr
     }
   }
   return () => {
-    looking ??= look().finally(() => {
-      looking = undefined
+    pending ??= runProbe().finally(() => {
+      pending = undefined
     })
-    return looking
+    return pending
   }
 }

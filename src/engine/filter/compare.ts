@@ -30,7 +30,7 @@ export function compare(operand: Operand, op: Test, value: unknown, parameters: 
 }
 
 function equals(operand: Operand, value: unknown, parameters: Parameters): string {
-  if (holdsHalf(value)) return 'false'
+  if (hasLoneSurrogate(value)) return 'false'
   if (operand.kind !== 'json') return order(operand, '=', value, parameters)
   if (operand.zone !== null && typeof value === 'string')
     return `${instantOf(operand, operand.zone, parameters)} = ${time(value, operand.zone, parameters)}`
@@ -63,7 +63,7 @@ function anyOf(operand: Operand, values: unknown[], parameters: Parameters): str
     const texts = values.filter((each) => typeof each === 'string' && each.isWellFormed())
     if (texts.length > 0) tests.push(`${operand.sql} = ANY (${parameters.add(texts)}::text[])`)
   } else if (operand.kind === 'json' && operand.zone === null) {
-    const texts = values.filter((each) => !holdsHalf(each)).map((each) => JSON.stringify(each))
+    const texts = values.filter((each) => !hasLoneSurrogate(each)).map((each) => JSON.stringify(each))
     if (texts.length > 0) tests.push(`${operand.sql} = ANY (${parameters.add(texts)}::jsonb[])`)
   } else for (const each of values) tests.push(equals(operand, each, parameters))
   return tests.length === 0 ? 'false' : `(${tests.join(' OR ')})`
@@ -85,7 +85,7 @@ const folded = (text: string): string => `lower(upper(${text} COLLATE "default")
 
 /** Tests for an equal array element. jsonb containment would also match an object with more properties. */
 function has(operand: Operand, value: unknown, parameters: Parameters): string {
-  if (operand.kind !== 'json' || holdsHalf(value)) return 'false'
+  if (operand.kind !== 'json' || hasLoneSurrogate(value)) return 'false'
   const { sql } = operand
   if (typeof value === 'object' && value !== null)
     return `EXISTS (SELECT FROM jsonb_array_elements(CASE WHEN ${isArray(operand)} THEN ${sql} END) AS m WHERE m = ${parameters.add(JSON.stringify(value))}::jsonb)`
@@ -111,10 +111,10 @@ const time = (value: string, zone: string, parameters: Parameters): string =>
   `plinth.instant(${parameters.add(value)}, ${parameters.add(zone)})`
 
 /** Whether the value has a lone surrogate. No stored value has one, so none is equal. */
-function holdsHalf(value: unknown): boolean {
+function hasLoneSurrogate(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed()
   if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).some(holdsHalf)
+  return Object.values(value).some(hasLoneSurrogate)
 }
 
 const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/

@@ -105,7 +105,7 @@ function compileCondition<C extends string>(condition: Condition<C>, target: Fil
 const negated = (condition: string): string => `NOT coalesce(${condition}, false)`
 
 /** Whether the filter has a search condition. */
-export function holdsSearch(filter: Filter<string>): boolean {
+export function usesSearch(filter: Filter<string>): boolean {
   if (filter.kind === 'condition') return filter.op === 'search'
-  return filter.kind === 'not' ? holdsSearch(filter.of) : filter.of.some(holdsSearch)
+  return filter.kind === 'not' ? usesSearch(filter.of) : filter.of.some(usesSearch)
 }

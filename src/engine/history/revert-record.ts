@@ -78,7 +78,7 @@ export async function revertRecord(
   // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
   const [before] = operation === 'create' ? [] : await scope.db.query<Before>(BEFORE, [...target, upTo])
-  if (operation !== 'create' && !before) throw nothingKept(version)
+  if (operation !== 'create' && !before) throw versionPurged(version)
   const isAway = !before || (before.is_gone && operation !== 'delete')
   if (isAway) return held && void (await deleteRecord(scope, target, NO_EXPECTATION))
   if (held) return setBack(scope, type, target, before, held.data)
@@ -92,7 +92,7 @@ async function setBack(
   before: Before,
   data: unknown,
 ): Promise<void> {
-  if (before.data === null) throw nothingKept(before.version)
+  if (before.data === null) throw versionPurged(before.version)
   const [fault, ...more] = type.schema.validate(before.data, '/data', scope.checks)
   // A change of status keeps the data, so existing violations of the schema are acceptable.
   if (fault && JSON.stringify(data) !== JSON.stringify(before.data)) throw invalid(fault, ...more)
@@ -108,7 +108,7 @@ async function setBack(
   }
 }
 
-export const nothingKept = (version: number) =>
+export const versionPurged = (version: number) =>
   new DomainError('NOT_FOUND', 'The state before that change has been purged.', {
     details: [
       {

@@ -34,7 +34,7 @@ export async function revertRelationship(
   // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
   const [before] = await scope.db.query<{ data: State | null }>(BEFORE, [baseId, id, upTo])
-  if (!before?.data) throw nothingKept()
+  if (!before?.data) throw versionPurged()
   const state = before.data
   if (held && held.external_id !== null && state.external_id === null) throw keepsPair()
   await putRelationship(
@@ -55,7 +55,7 @@ export async function revertRelationship(
   )
 }
 
-const nothingKept = () =>
+const versionPurged = () =>
   new DomainError('NOT_FOUND', 'The state of the relationship before that change has been purged.', {
     details: [
       {

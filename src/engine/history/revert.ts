@@ -13,7 +13,7 @@ import { rightsTo } from '../configuration/lifecycle/read.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { nothingKept, revertRecord } from './revert-record.ts'
+import { revertRecord, versionPurged } from './revert-record.ts'
 import { revertRelationship } from './revert-relationship.ts'
 
 /** The last entry of a resource. */
@@ -155,6 +155,6 @@ async function revertConfiguration(
   const expected = NO_EXPECTATION
   if (operation === 'create') return void (await remove(kind, scope, baseId, id, { confirm, expected }))
   const [before] = await scope.db.query<{ data: object | null }>(STATE_BEFORE, [baseId, kind.name, id, seq])
-  if (!before?.data) throw nothingKept(version)
+  if (!before?.data) throw versionPurged(version)
   await put(kind, scope, baseId, id, before.data, { expected, onInvalid })
 }

@@ -28,7 +28,7 @@ type Row = RecordRow & {
   via: string
 }
 
-const KEPT = `make_interval(days => ((SELECT settings ->> 'trash_days' FROM plinth.base WHERE id = $1))::int)`
+const TRASH_TIME = `make_interval(days => ((SELECT settings ->> 'trash_days' FROM plinth.base WHERE id = $1))::int)`
 
 /**
  * Deletions `c` in the trash of base `$1`, of the types `$2` or all: within retention, the last entry of
@@ -36,7 +36,7 @@ const KEPT = `make_interval(days => ((SELECT settings ->> 'trash_days' FROM plin
  * log.
  */
 const IN_TRASH = `FROM plinth.change c
-   WHERE c.kind = 'record' AND c.operation = 'delete' AND c.data IS NOT NULL AND c.base_id = $1 AND c.at > now() - ${KEPT}
+   WHERE c.kind = 'record' AND c.operation = 'delete' AND c.data IS NOT NULL AND c.base_id = $1 AND c.at > now() - ${TRASH_TIME}
      AND ($2::text[] IS NULL OR c.record_type = ANY ($2::text[]))
      AND (SELECT n.version FROM plinth.change n
           WHERE n.kind = 'record' AND n.base_id = $1 AND n.record_type = c.record_type AND n.id = c.id
@@ -51,7 +51,7 @@ const LIST_TRASH = timed(
          SELECT p.at FROM plinth.change p
          WHERE p.kind = 'record' AND p.base_id = $1 AND p.record_type = c.record_type AND p.id = c.id
            AND p.version = c.version - 1), c.at) AS updated_at,
-       c.at AS deleted_at, c.at + ${KEPT} AS expires_at, c.token_id, c.actor_name, c.via
+       c.at AS deleted_at, c.at + ${TRASH_TIME} AS expires_at, c.token_id, c.actor_name, c.via
      ${IN_TRASH} AND ($3::timestamptz IS NULL OR (c.at, c.seq) < ($3, $4::bigint))
      ORDER BY c.at DESC, c.seq DESC LIMIT $5 OFFSET $6`,
   ),

@@ -124,7 +124,7 @@ export const LIST_BUILDING = statement(
   `SELECT base_id AS base, record_type AS type, id::text AS index FROM plinth.record_type_index WHERE status = 'building' FOR UPDATE SKIP LOCKED`,
 )
 
-const takeOut = (name: string, table: string, most: number) =>
+const deleteEntries = (name: string, table: string, most: number) =>
   statement(
     name,
     `WITH gone AS (
@@ -138,7 +138,7 @@ const takeOut = (name: string, table: string, most: number) =>
  * collected words.
  */
 export const TAKE_OUT = [
-  takeOut('drop_index_entries', 'record_index', 5000),
-  takeOut('drop_text_entries', 'record_text', 1000),
-  takeOut('drop_words', 'record_word', 5000),
+  deleteEntries('drop_index_entries', 'record_index', 5000),
+  deleteEntries('drop_text_entries', 'record_text', 1000),
+  deleteEntries('drop_words', 'record_word', 5000),
 ]

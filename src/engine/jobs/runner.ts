@@ -4,7 +4,7 @@ import type { Runner, TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Db } from '../database/client.ts'
-import { boundHolding } from '../database/deadline.ts'
+import { limitResponseTime } from '../database/deadline.ts'
 import type { JobName, Jobs } from '../database/enqueue-job.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
 import { buildIndex, dropIndexEntries, resumeBuilds } from './index-jobs.ts'
@@ -63,7 +63,7 @@ function openPool(connectionString: string, log: Log): pg.Pool {
     connectionTimeoutMillis: LIMITS.connectionWaitMs,
     keepAlive: true,
   })
-  boundHolding(pool, LIMITS.heartbeatMs, { listen: true })
+  limitResponseTime(pool, LIMITS.heartbeatMs, { listen: true })
   const lost = (err: Error) => log.warn({ err }, 'a connection of the job runner was lost')
   pool.on('error', lost)
   pool.on('connect', (client) => void client.on('error', lost))

@@ -42,7 +42,7 @@ export async function renewStatistics(db: Db, _: object, signal: AbortSignal): P
   }
 }
 
-const LOOK_MS = 2000
+const POLL_MS = 2000
 const FIRST_PAUSE_MS = 4000
 const LONGEST_PAUSE_MS = 10 * 60_000
 
@@ -53,7 +53,7 @@ const LONGEST_PAUSE_MS = 10 * 60_000
 export function watchStatistics(db: Db): () => void {
   let pause = FIRST_PAUSE_MS
   let next = 0
-  const look = async () => {
+  const poll = async () => {
     if (performance.now() < next) return
     const tables = await outgrown(db)
     if (tables.length > 0) {
@@ -63,6 +63,6 @@ export function watchStatistics(db: Db): () => void {
     } else pause = FIRST_PAUSE_MS
   }
   // Ignore failures: statistics are optional, and the next check tries again.
-  const timer = setInterval(() => void look().catch(() => {}), LOOK_MS).unref()
+  const timer = setInterval(() => void poll().catch(() => {}), POLL_MS).unref()
   return () => clearInterval(timer)
 }

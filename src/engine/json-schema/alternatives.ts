@@ -54,7 +54,7 @@ function anyOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): 
     const failed: Faults[] = []
     let valid = false
     for (const branch of branches) {
-      if (!branchHolds(branch, data, seen, out, path, failed)) continue
+      if (!branchMatches(branch, data, seen, out, path, failed)) continue
       valid = true
       // With annotations collected, another branch may have evaluated more.
       if (!seen) break
@@ -73,7 +73,7 @@ function oneOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): 
     let first = -1
     for (let i = 0; i < branches.length; i++) {
       const branch = branches[i] as Evaluate
-      if (!branchHolds(branch, data, seen, out, path, failed)) continue
+      if (!branchMatches(branch, data, seen, out, path, failed)) continue
       if (first >= 0) {
         const params = { passing: [first, i] }
         out?.add({ keyword: 'oneOf', path, schema: schemas, parent, data, params })
@@ -89,7 +89,7 @@ function oneOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): 
 }
 
 /** Evaluates a branch. Annotations count only if it is valid; its faults are collected separately. */
-function branchHolds(
+function branchMatches(
   branch: Evaluate,
   data: unknown,
   seen: Seen | null,

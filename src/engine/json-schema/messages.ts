@@ -6,11 +6,11 @@ import type { Fault } from './evaluation.ts'
 const MOST_ALLOWED = 50
 const LONGEST_SHOWN = 50
 
-type Told = { message: string } & Partial<Omit<Detail, 'path' | 'code' | 'message'>>
+type Message = { message: string } & Partial<Omit<Detail, 'path' | 'code' | 'message'>>
 
 /** Formats a fault as an error detail. */
 export function detail(fault: Fault, at: string): Detail {
-  const { message, ...rest } = (TELL[fault.keyword] ?? unforeseen)(fault)
+  const { message, ...rest } = (MESSAGES[fault.keyword] ?? unforeseen)(fault)
   return {
     path: at + fault.path,
     code: fault.keyword.replace(/[A-Z ]/g, (c) => `_${c.trim().toLowerCase()}`),
@@ -19,9 +19,9 @@ export function detail(fault: Fault, at: string): Detail {
   }
 }
 
-type Tell = (fault: Fault) => Told
+type Describe = (fault: Fault) => Message
 
-const TELL: Readonly<Record<string, Tell>> = {
+const MESSAGES: Readonly<Record<string, Describe>> = {
   type: ({ schema, data }) => {
     const types = [schema].flat().map(String)
     const expected = types.length === 1 ? types[0] : types
@@ -86,18 +86,18 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   hostname: 'example.com',
 }
 
-const unforeseen: Tell = () => ({ message: 'This does not match the schema.' })
+const unforeseen: Describe = () => ({ message: 'This does not match the schema.' })
 
-function tooMany({ params }: Fault): Told {
+function tooMany({ params }: Fault): Message {
   const limit = params?.['limit']
   return { message: `The schema allows ${limit} items here.`, expected: limit }
 }
 
-function bound(text: string): Tell {
+function bound(text: string): Describe {
   return ({ schema }) => ({ message: `${text} ${schema}.`.replace(/: (\d+)\.$/, ' $1.'), expected: schema })
 }
 
-function missing({ params, parent }: Fault): Told {
+function missing({ params, parent }: Fault): Message {
   const key = String(params?.['missingProperty'])
   const { properties } = parent
   const schema = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined
@@ -105,7 +105,7 @@ function missing({ params, parent }: Fault): Told {
   return { message: `${shown(key)} is required.`, ...(expected !== undefined && { expected }) }
 }
 
-function unknownKey({ params, parent }: Fault): Told {
+function unknownKey({ params, parent }: Fault): Message {
   const key = String(params?.['name'])
   const names = Object.keys(parent['properties'] ?? {})
   const hint = nearest(key, names)
@@ -114,7 +114,7 @@ function unknownKey({ params, parent }: Fault): Told {
   return { message, allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint }) }
 }
 
-function oneOfValues(values: unknown[], data: unknown): Told {
+function oneOfValues(values: unknown[], data: unknown): Message {
   const allowed = values.slice(0, MOST_ALLOWED)
   const isShort = typeof data === 'string' && data.length <= LONGEST_SHOWN
   const hint = isShort

@@ -57,8 +57,8 @@ export const google: ProviderCodec = {
 
   project(schema, note, native) {
     // Google accepts JSON Schema under a newer key; a tool imported with it keeps that key.
-    const takesJson = native !== null && native.dialect === 'json'
-    return takesJson ? { ...followRef(schema, schema), type: 'object' } : toGoogle(schema, note)
+    const acceptsJsonSchema = native !== null && native.dialect === 'json'
+    return acceptsJsonSchema ? { ...followRef(schema, schema), type: 'object' } : toGoogle(schema, note)
   },
 
   write(draft) {

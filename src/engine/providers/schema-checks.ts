@@ -21,7 +21,7 @@ export function uncheck(schema: Json, at: string, checks: Checks, note: Note): J
   const entries = Object.entries(split(schema, at, checks, note)).map(([key, value]): [string, unknown] => {
     if (!cannotCheck(key, value, checks)) return [key, value]
     // Google adds this format to every enum. `enum` itself is still validated, so there is no warning.
-    if (value !== 'enum' || !schema['enum']) note(told(key, value), pointer(at, key))
+    if (value !== 'enum' || !schema['enum']) note(noteOf(key, value), pointer(at, key))
     return [`x-${key}`, value]
   })
   return mapChildren(Object.fromEntries(entries), at, (child, place) => uncheck(child, place, checks, note))
@@ -69,7 +69,7 @@ function split(schema: Json, at: string, checks: Checks, note: Note): Json {
   const dead = deadProperties(schema, checks)
   if (!isObject(schema['patternProperties']) || Object.keys(dead).length === 0) return schema
   const place = pointer(at, 'patternProperties')
-  for (const pattern of Object.keys(dead)) note(told('patternProperties', pattern), pointer(place, pattern))
+  for (const pattern of Object.keys(dead)) note(noteOf('patternProperties', pattern), pointer(place, pattern))
   const result: Json = {
     ...schema,
     patternProperties: pickMissing(schema['patternProperties'], dead),
@@ -84,7 +84,7 @@ function split(schema: Json, at: string, checks: Checks, note: Note): Json {
   return result
 }
 
-function told(key: string, value: unknown): string {
+function noteOf(key: string, value: unknown): string {
   const kept = `is kept as "x-${key}" and not checked`
   if (key === 'format') return `The format ${JSON.stringify(value)} is not known: it ${kept}`
   if (typeof value !== 'string') return `"${key}" holds a pattern that cannot run in linear time: it ${kept}`

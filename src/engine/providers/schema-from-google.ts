@@ -65,11 +65,11 @@ function readNullable(schema: Json, at: string): Json {
   if (typeof type === 'string' && type !== 'null') result['type'] = [type, 'null']
   if (Array.isArray(result['enum']) && !result['enum'].includes(null))
     result['enum'] = [...result['enum'], null]
-  if (Array.isArray(anyOf) && !anyOf.some(takesNull)) result['anyOf'] = [...anyOf, { type: 'null' }]
+  if (Array.isArray(anyOf) && !anyOf.some(allowsNull)) result['anyOf'] = [...anyOf, { type: 'null' }]
   return result
 }
 
-function takesNull(branch: unknown): boolean {
+function allowsNull(branch: unknown): boolean {
   return isObject(branch) && (branch['nullable'] === true || String(branch['type']).toLowerCase() === 'null')
 }
 

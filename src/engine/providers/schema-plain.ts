@@ -15,14 +15,20 @@ const OWN: Record<string, readonly string[]> = {
 }
 
 /** A simplified schema node: at most one type, or branches of one type each. */
-export type Told = { schema: Json; type?: string; nullable: boolean; branches?: Json[]; refs: string[] }
+export type PlainSchema = {
+  schema: Json
+  type?: string
+  nullable: boolean
+  branches?: Json[]
+  refs: string[]
+}
 
 type Say = (message: string) => void
 
 /** Resolves references, `allOf`, `const`, null and type lists; reports losses to `say`. */
-export function plainSchema(value: unknown, root: Json, say: Say, hops = 0): Told {
+export function plainSchema(value: unknown, root: Json, say: Say, hops = 0): PlainSchema {
   if (value === false) say('Google has no schema that refuses every value')
-  const { schema, refs } = settle(isObject(value) && hops < HOPS ? value : {}, root, say)
+  const { schema, refs } = unwrap(isObject(value) && hops < HOPS ? value : {}, root, say)
   const types = [schema['type']].flat().filter((type) => typeof type === 'string')
   const branched = [schema['anyOf'], schema['oneOf']].filter((each) => Array.isArray(each))
   const [given, another] = branched
@@ -38,15 +44,15 @@ export function plainSchema(value: unknown, root: Json, say: Say, hops = 0): Tol
   const solid = given.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
   const nullable = solid.length < given.length && (types.length === 0 || types.includes('null'))
   if (solid.length === 1) {
-    const told = plainSchema(mergeSchemas(base, asSchema(solid[0])), root, say, hops + 1)
-    return { ...told, nullable: nullable || told.nullable, refs: [...refs, ...told.refs] }
+    const inner = plainSchema(mergeSchemas(base, asSchema(solid[0])), root, say, hops + 1)
+    return { ...inner, nullable: nullable || inner.nullable, refs: [...refs, ...inner.refs] }
   }
   const shared = omit(base, 'title', 'description')
   return { schema: base, nullable, branches: solid.map((each) => mergeSchemas(asSchema(each), shared)), refs }
 }
 
 /** Resolves `$ref` and merges `allOf` until neither remains, then normalizes the result. */
-function settle(from: Json, root: Json, say: Say): { schema: Json; refs: string[] } {
+function unwrap(from: Json, root: Json, say: Say): { schema: Json; refs: string[] } {
   const refs: string[] = []
   const { const: only, examples, ...rest } = unfold(from, root, say, refs)
   if (only !== undefined) rest['enum'] = [only]
@@ -80,7 +86,7 @@ function unfold(from: Json, root: Json, say: Say, refs: string[]): Json {
 /** Keywords that can be merged across `allOf` branches. */
 const JOINED = new Set(['properties', 'required', 'type', 'title', 'description'])
 
-function oneType(schema: Json, types: readonly string[]): Omit<Told, 'refs'> {
+function oneType(schema: Json, types: readonly string[]): Omit<PlainSchema, 'refs'> {
   const values = Array.isArray(schema['enum']) ? schema['enum'] : undefined
   const solid = types.filter((type) => type !== 'null')
   const nullable = solid.length < types.length || (types.length === 0 && values?.includes(null) === true)

@@ -1,20 +1,20 @@
 import type { Note } from './codec.ts'
 import { isObject, type Json, pointer } from './input.ts'
 import { flattenRoot } from './schema-out.ts'
-import { plainSchema, type Told } from './schema-plain.ts'
+import { type PlainSchema, plainSchema } from './schema-plain.ts'
 
 /** Node limit of inlining: a few nested references can expand into millions. */
 const NODES = 5000
 /** Recursion limit per reference. */
 const SAME_REF = 2
 
-const KEPT =
+const SUPPORTED =
   'title description default example propertyOrdering minItems maxItems minLength maxLength pattern minProperties maxProperties minimum maximum'.split(
     ' ',
   )
 /** Keywords without effect on validation, or converted separately. */
 const SILENT = '$schema $id $anchor $comment $defs definitions type enum format x-format'.split(' ')
-const HEARD = new Set([...KEPT, ...SILENT])
+const KNOWN_KEYS = new Set([...SUPPORTED, ...SILENT])
 const FORMATS: Record<string, readonly string[]> = {
   string: ['date-time'],
   number: ['float', 'double'],
@@ -30,20 +30,20 @@ export function toGoogle(schema: Json, note: Note): Json {
 
 function write(schema: unknown, at: string, trip: Trip, refs: readonly string[]): Json {
   if (++trip.nodes > NODES) return cutOff(isObject(schema) ? schema['type'] : undefined, at, trip.note)
-  const told = plainSchema(schema, trip.root, (message) => trip.note(message, at))
-  const path = [...refs, ...told.refs]
-  if (told.refs.some((ref) => path.filter((each) => each === ref).length > SAME_REF)) {
-    return cutOff(told.type, at, trip.note)
+  const plain = plainSchema(schema, trip.root, (message) => trip.note(message, at))
+  const path = [...refs, ...plain.refs]
+  if (plain.refs.some((ref) => path.filter((each) => each === ref).length > SAME_REF)) {
+    return cutOff(plain.type, at, trip.note)
   }
-  if (told.branches) return writeBranches(told, told.branches, at, trip, path)
-  if (told.type === undefined) trip.note('Google has no schema for any value: it is shown as a string', at)
-  const type = told.type ?? 'string'
-  const out: Json = { type: type.toUpperCase(), ...(told.nullable ? { nullable: true } : {}) }
-  for (const key of KEPT) if (told.schema[key] !== undefined) out[key] = told.schema[key]
-  Object.assign(out, writeFormat(told.schema, type), writeEnum(told.schema, type, at, trip.note))
-  if (type === 'object') Object.assign(out, writeObject(told.schema, at, trip, path))
-  if (type === 'array') out['items'] = write(told.schema['items'] ?? {}, pointer(at, 'items'), trip, path)
-  noteLost(told.schema, type, at, trip.note)
+  if (plain.branches) return writeBranches(plain, plain.branches, at, trip, path)
+  if (plain.type === undefined) trip.note('Google has no schema for any value: it is shown as a string', at)
+  const type = plain.type ?? 'string'
+  const out: Json = { type: type.toUpperCase(), ...(plain.nullable ? { nullable: true } : {}) }
+  for (const key of SUPPORTED) if (plain.schema[key] !== undefined) out[key] = plain.schema[key]
+  Object.assign(out, writeFormat(plain.schema, type), writeEnum(plain.schema, type, at, trip.note))
+  if (type === 'object') Object.assign(out, writeObject(plain.schema, at, trip, path))
+  if (type === 'array') out['items'] = write(plain.schema['items'] ?? {}, pointer(at, 'items'), trip, path)
+  noteLost(plain.schema, type, at, trip.note)
   return out
 }
 
@@ -56,17 +56,17 @@ function cutOff(type: unknown, at: string, note: Note): Json {
 
 /** Copies sibling keywords into each `anyOf` branch, since Google rejects most keywords beside `anyOf`. */
 function writeBranches(
-  told: Told,
+  plain: PlainSchema,
   branches: readonly Json[],
   at: string,
   trip: Trip,
   refs: readonly string[],
 ): Json {
-  const { title, description } = told.schema
+  const { title, description } = plain.schema
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    ...(told.nullable ? { nullable: true } : {}),
+    ...(plain.nullable ? { nullable: true } : {}),
     anyOf: branches.map((branch, i) => write(branch, pointer(at, 'anyOf', i), trip, refs)),
   }
 }
@@ -109,5 +109,5 @@ function writeFormat(schema: Json, type: string): Json {
 function noteLost(schema: Json, type: string, at: string, note: Note): void {
   const own = type === 'object' ? ['properties', 'required'] : type === 'array' ? ['items'] : []
   for (const key of Object.keys(schema))
-    if (!HEARD.has(key) && !own.includes(key)) note(`Google has no "${key}"`, at)
+    if (!KNOWN_KEYS.has(key) && !own.includes(key)) note(`Google has no "${key}"`, at)
 }

@@ -1,6 +1,6 @@
 import type { Position } from '../core/cursor.ts'
 import type { BoundSort } from '../filter/bind.ts'
-import { type FilterTarget, holdsSearch } from '../filter/compile.ts'
+import { type FilterTarget, usesSearch } from '../filter/compile.ts'
 import type { FieldContext } from '../filter/operand.ts'
 import { Parameters } from '../filter/parameters.ts'
 import { type Filter, parseFilter } from '../filter/parse.ts'
@@ -18,7 +18,7 @@ export function readQuestion({ filter: raw, sort }: { filter?: unknown; sort?: u
 } {
   const filter = raw === undefined || raw === null ? null : parseFilter(raw, '/filter')
   const isUnsorted = sort === undefined || sort === null
-  const isSearch = filter !== null && holdsSearch(filter)
+  const isSearch = filter !== null && usesSearch(filter)
   return { filter, sort: isUnsorted && isSearch ? BEST_FIRST : parseSort(sort, '/sort', filter) }
 }
 

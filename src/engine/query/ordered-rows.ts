@@ -4,13 +4,13 @@ import type { Compiled } from './compile-query.ts'
 import { entryConditions, entryOrder, entryRuns } from './index-scan.ts'
 import { all } from './list-statement.ts'
 import { orderBy } from './order.ts'
-import { type Asked, chooseWay, recordSource } from './record-source.ts'
+import { chooseWay, type OrderedQuery, recordSource } from './record-source.ts'
 
 /**
  * A query of the row numbers (`row_no`) of the first candidate records, in order, through the same access
  * path as a list; the consumer tests the filter on each. LIMIT is a literal so that the plan can use it.
  */
-export function numbersInOrder(query: Asked, how: Compiled, most: number | null): string {
+export function numbersInOrder(query: OrderedQuery, how: Compiled, most: number | null): string {
   const way = chooseWay(query)
   const limit = most === null ? '' : `LIMIT ${most}`
   if (way.path && way.path.order !== null) return ofEntries(query, how, way.path, limit)
@@ -20,7 +20,12 @@ export function numbersInOrder(query: Asked, how: Compiled, most: number | null)
 }
 
 /** Reads the entries alone: the consumer reads each record and tests the residual filter on it. */
-function ofEntries({ baseId }: Asked, { parameters }: Compiled, path: AccessPath, limit: string): string {
+function ofEntries(
+  { baseId }: OrderedQuery,
+  { parameters }: Compiled,
+  path: AccessPath,
+  limit: string,
+): string {
   const found = entryConditions(path, baseId, parameters)
   const order = entryOrder(path)
   const runs = entryRuns(path)

@@ -11,7 +11,7 @@ import { entryConditions } from './index-scan.ts'
 import type { SortTerm } from './sort.ts'
 
 /** The records of a query and their order. */
-export type Asked = {
+export type OrderedQuery = {
   baseId: string
   recordType: string
   type: FieldContext & { readonly indexes: readonly CompiledIndex[] }
@@ -25,7 +25,7 @@ export type Way = { path: AccessPath | null; text: TextPath | null }
 type TextPath = { search: Condition; index: IndexedField; residual: BoundFilter | null }
 
 /** Chooses an index path, a text index or neither. Without one, records are read in key order. */
-export function chooseWay({ type, filter, sort }: Pick<Asked, 'type' | 'filter' | 'sort'>): Way {
+export function chooseWay({ type, filter, sort }: Pick<OrderedQuery, 'type' | 'filter' | 'sort'>): Way {
   const path = chooseAccessPath(type.indexes, filter, sort)
   if (path && path.fixed.length + path.range.length > 0) return { path, text: null }
   // A path that only provides order would scan all records for the few that a search matches.
@@ -33,7 +33,7 @@ export function chooseWay({ type, filter, sort }: Pick<Asked, 'type' | 'filter' 
   return text ? { path: null, text } : { path, text: null }
 }
 
-function chooseTextPath(type: Asked['type'], filter: BoundFilter | null): TextPath | null {
+function chooseTextPath(type: OrderedQuery['type'], filter: BoundFilter | null): TextPath | null {
   const conjuncts = filter ? conjunctsOf(filter) : []
   for (const each of conjuncts) {
     if (each.kind !== 'condition' || each.op !== 'search') continue
@@ -52,7 +52,7 @@ export type RecordSource = { from: string; where: string; filter: BoundFilter | 
  * not depend on row estimates, which are wrong for a new type until ANALYZE runs.
  */
 export function recordSource(
-  query: Asked,
+  query: OrderedQuery,
   { path, text }: Way,
   { parameters, addScore }: Pick<Compiled, 'parameters' | 'addScore'>,
 ): RecordSource {
@@ -75,6 +75,6 @@ export const RECORD_OF_ENTRY = 'LATERAL (SELECT * FROM plinth.record r WHERE r.r
 
 /** Restricts rows to one base and record type. */
 export const scope = (
-  { baseId, recordType }: Pick<Asked, 'baseId' | 'recordType'>,
+  { baseId, recordType }: Pick<OrderedQuery, 'baseId' | 'recordType'>,
   parameters: Parameters,
 ): string => `r.base_id = ${parameters.add(baseId)} AND r.record_type = ${parameters.add(recordType)}`

@@ -4,7 +4,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
 import type { BoundSort } from '../filter/bind.ts'
-import { holdsSearch } from '../filter/compile.ts'
+import { usesSearch } from '../filter/compile.ts'
 import type { Filter } from '../filter/parse.ts'
 
 /** A field of the record, or its search score. */
@@ -44,7 +44,7 @@ export const BEST_FIRST: readonly SortTerm[] = [
  */
 export function parseSort(raw: unknown, at: string, filter: Filter | null): readonly SortTerm[] {
   if (raw === undefined || raw === null) return DEFAULT
-  const searches = filter !== null && holdsSearch(filter)
+  const searches = filter !== null && usesSearch(filter)
   return readSort<SortField>(raw, at, (name, here) =>
     name === SCORE && searches ? { kind: 'score' } : parseField(name, here),
   )

@@ -29,7 +29,8 @@ export async function writeAll(db: Db, how: WriteStatement, all: readonly PlainW
     seen.add(record)
   }
   await Promise.all([...groups.values()].map((group) => writeGroup(db, how, all, group, results)))
-  for (const index of later) results[index] = await settle(() => writeOne(db, how, all[index] as PlainWrite))
+  for (const index of later)
+    results[index] = await outcomeOf(() => writeOne(db, how, all[index] as PlainWrite))
   return results
 }
 
@@ -55,7 +56,7 @@ async function writeGroup(
     for (const index of group)
       results[index] = isFinal
         ? (failure as Error)
-        : await settle(() => writeOne(db, how, all[index] as PlainWrite))
+        : await outcomeOf(() => writeOne(db, how, all[index] as PlainWrite))
   }
 }
 
@@ -81,7 +82,7 @@ function writeMany(db: Db, how: WriteStatement, writes: readonly PlainWrite[]): 
   ])
 }
 
-async function settle<T>(work: () => Promise<T>): Promise<T | Error> {
+async function outcomeOf<T>(work: () => Promise<T>): Promise<T | Error> {
   try {
     return await work()
   } catch (failure) {

@@ -42,15 +42,15 @@ export async function deleteRecords(
   return scope.db.transaction(async (tx) => {
     const rows = await findRows(tx, baseId, targets)
     const roots = rows.filter((row) => row !== undefined)
-    const going = new Map((await lockCascade(tx, baseId, roots)).map((each) => [each.rowNo, each]))
-    const found = rows.map((row) => (row === undefined ? undefined : going.get(row)))
+    const cascaded = new Map((await lockCascade(tx, baseId, roots)).map((each) => [each.rowNo, each]))
+    const found = rows.map((row) => (row === undefined ? undefined : cascaded.get(row)))
     refuse(targets.map((target, index) => faultOf(target, found[index])))
-    await limitLinks(tx, [...going.values()])
-    await refuseOutsidePolicy({ ...scope, db: tx }, baseId, [...going.values()])
-    const rootOf = await rootsOf(tx, baseId, roots, [...going.values()])
+    await limitLinks(tx, [...cascaded.values()])
+    await refuseOutsidePolicy({ ...scope, db: tx }, baseId, [...cascaded.values()])
+    const rootOf = await rootsOf(tx, baseId, roots, [...cascaded.values()])
     const standing = await findRestricting(tx, { access: scope.access, baseId }, rootOf)
     refuse(roots.map((root) => standing.get(root)))
-    const ordered = [...new Set([...roots.flatMap((root) => going.get(root) ?? []), ...going.values()])]
+    const ordered = [...new Set([...roots.flatMap((root) => cascaded.get(root) ?? []), ...cascaded.values()])]
     await summarizeRecords({ ...scope, db: tx }, baseId, ordered)
     await deleteRows(tx, baseId, ordered, rootOf, authorship(scope))
     return ordered.map(({ recordType, id, version }) => ({ recordType, id, version: version + 1 }))
@@ -73,21 +73,23 @@ async function findRows(
   return rows
 }
 
-function faultOf({ recordType, id, expected }: DeleteTarget, held: CascadedRecord | undefined) {
-  if (!held) return recordNotFound(recordType, id)
+function faultOf({ recordType, id, expected }: DeleteTarget, locked: CascadedRecord | undefined) {
+  if (!locked) return recordNotFound(recordType, id)
   const { versions } = expected
-  return versions && !versions.includes(held.version) ? versionMismatch(held.version, versions) : undefined
+  return versions && !versions.includes(locked.version)
+    ? versionMismatch(locked.version, versions)
+    : undefined
 }
 
 /** Throws the first error, with the details of all errors under the index of their target. */
 function refuse(faults: readonly (DomainError | undefined)[]): void {
-  const placed = faults.flatMap((fault, index) => {
+  const located = faults.flatMap((fault, index) => {
     const moved = fault && withPaths(fault, (path) => `/${index}${path}`)
     return moved instanceof DomainError ? [moved] : []
   })
-  const [first] = placed
+  const [first] = located
   if (first)
-    throw new DomainError(first.code, first.message, { details: placed.flatMap(({ details }) => details) })
+    throw new DomainError(first.code, first.message, { details: located.flatMap(({ details }) => details) })
 }
 
 /**
@@ -97,20 +99,20 @@ function refuse(faults: readonly (DomainError | undefined)[]): void {
 async function refuseOutsidePolicy(
   scope: Scope,
   baseId: string,
-  going: readonly CascadedRecord[],
+  cascaded: readonly CascadedRecord[],
 ): Promise<void> {
   if (!scope.policy) return
-  for (const [recordType, records] of Map.groupBy(going, (each) => each.recordType)) {
+  for (const [recordType, records] of Map.groupBy(cascaded, (each) => each.recordType)) {
     if (scope.access.allows('write', baseId, recordType)) continue
     const policy = policyOn(scope, baseId, recordType)
-    if (!policy || !scope.policy.access.allows('write', baseId, recordType)) throw takesOthers()
+    if (!policy || !scope.policy.access.allows('write', baseId, recordType)) throw cascadesOutsidePolicy()
     const type = await requireType(scope, baseId, recordType)
     const ids = records.map(({ id }) => id)
-    if (!(await areWithin(scope, policy, type, ids))) throw takesOthers()
+    if (!(await areWithin(scope, policy, type, ids))) throw cascadesOutsidePolicy()
   }
 }
 
-const takesOthers = () =>
+const cascadesOutsidePolicy = () =>
   new DomainError(
     'FORBIDDEN',
     'The deletion would cascade to records that this endpoint has no access to. Nothing was deleted.',

@@ -48,7 +48,7 @@ export async function addLinks(
   const own = { recordType, id }
   const writes = links.map(({ link, end }) => linkOf(link, own, end))
   const outcomes = await writeLinks(scope, baseId, writes)
-  refuse(links.map(({ link }, index) => placed(outcomes[index], index, link)))
+  refuse(links.map(({ link }, index) => atLink(outcomes[index], index, link)))
 }
 
 /** Converts to a link write. */
@@ -105,7 +105,7 @@ function attempt<T>(work: () => T, index: number): T | DomainError {
 }
 
 /** Maps the error paths of a link to the body of the record. */
-export function placed<T>(outcome: T, index: number, link: RecordLink): T | DomainError {
+export function atLink<T>(outcome: T, index: number, link: RecordLink): T | DomainError {
   if (!(outcome instanceof DomainError)) return outcome
   const other = link.direction === 'incoming' ? 'source' : 'target'
   const names: Record<string, string> = {

@@ -98,7 +98,7 @@ const BRING_BACK = writeStatement(
      s.id, s.external_source, s.external_id, NULL, 0, NULL, true, now(), now() FROM s WHERE NOT EXISTS (SELECT FROM w)`,
 )
 
-type Kept = Pick<RecordRow, 'data' | 'external_id' | 'external_source'>
+type DeletedContent = Pick<RecordRow, 'data' | 'external_id' | 'external_source'>
 type Entry = { version: number; is_deletion: boolean; is_kept: boolean }
 type Row = RecordRow & { kind: 'restored' | 'pair_taken' | 'retry' }
 
@@ -119,23 +119,23 @@ export async function undelete(
   const [deletion] = await scope.db.query<Entry>(LAST_ENTRY, [...target])
   if (!deletion) throw recordNotFound(recordType, id)
   if (!deletion.is_deletion) return undefined
-  if (!deletion.is_kept) throw notKept(recordType, id)
+  if (!deletion.is_kept) throw trashExpired(recordType, id)
   // The client knows the version before the deletion, so the precondition applies to that one.
   const deleted = deletion.version - 1
   if (expected.versions && !expected.versions.includes(deleted))
     throw versionMismatch(deleted, expected.versions)
   const from = version ?? deletion.version
-  const [kept] = await scope.db.query<Kept>(DATA_OF, [...target, from])
-  if (!kept) return undefined
-  const isValid = type.schema.isValid(kept.data)
+  const [content] = await scope.db.query<DeletedContent>(DATA_OF, [...target, from])
+  if (!content) return undefined
+  const isValid = type.schema.isValid(content.data)
   const values = [...target, deletion.version, type.revision, from, isValid, ...authorship(scope)]
   const [row] = await guardUnique(type, () => scope.db.query<Row>(variantFor(BRING_BACK, type), values))
-  if (row?.kind === 'pair_taken' && kept.external_id !== null)
-    throw pairTaken({ externalId: kept.external_id, externalSource: kept.external_source ?? 'default' })
+  if (row?.kind === 'pair_taken' && content.external_id !== null)
+    throw pairTaken({ externalId: content.external_id, externalSource: content.external_source ?? 'default' })
   return row?.kind === 'restored' ? row : undefined
 }
 
-const notKept = (recordType: string, id: string) =>
+const trashExpired = (recordType: string, id: string) =>
   new DomainError('NOT_FOUND', `Record "${id}" of type "${recordType}" is no longer in the trash.`, {
     details: [
       {

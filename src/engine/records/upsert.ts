@@ -45,7 +45,7 @@ export async function upsert(
       validate(scope, type, target.data)
       const row = await guardUnique(type, () => attempt(scope, type, target))
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
-      else if (row.kind !== 'retry') return settle(row, recordType, target)
+      else if (row.kind !== 'retry') return resultOf(row, recordType, target)
     }
     throw tooManyWriters()
   })
@@ -90,7 +90,7 @@ async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrit
   return row
 }
 
-function settle(row: Row, recordType: string, { id, pair, data, expected }: RecordWrite): RecordItem {
+function resultOf(row: Row, recordType: string, { id, pair, data, expected }: RecordWrite): RecordItem {
   switch (row.kind) {
     case 'created':
     case 'updated':

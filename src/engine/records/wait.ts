@@ -1,7 +1,7 @@
 import { digest } from '../../contract/canonical-hash.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { holderOf } from '../change-log/streams.ts'
+import { subscriberOf } from '../change-log/streams.ts'
 import type { Scope } from '../core/scope.ts'
 import { authorize } from '../row-policy/apply.ts'
 import { type ListArgs, listRecords, type RecordPage } from './list.ts'
@@ -26,7 +26,7 @@ export async function waitForRecords(
   const { grants } = scope.access
   authorize(scope, 'read', baseId, recordType)
   const seconds = readTimeout(timeout)
-  const slot = scope.feed.openStream(holderOf(scope), baseId, scope.closed?.())
+  const slot = scope.feed.openStream(subscriberOf(scope), baseId, scope.closed?.())
   const late = setTimeout(slot.end, seconds * 1000)
   try {
     const name = digest([baseId, recordType, args, grants, scope.policy?.name ?? null])

@@ -96,12 +96,12 @@ function decide(
   type: CompiledRelationshipType,
   found: PlacedLink,
 ): DueLink {
-  const isKept = link.data === undefined && found.held_id !== null
-  const data = link.data !== undefined ? link.data : isKept ? found.held_data : {}
+  const keepsData = link.data === undefined && found.held_id !== null
+  const data = link.data !== undefined ? link.data : keepsData ? found.held_data : {}
   const text = linkText(scope, type, data)
   checkCardinality(scope, baseId, link, type, found)
   const { versions } = link.expected ?? NO_EXPECTATION
-  const version = isKept || versions ? found.held_version : null
+  const version = keepsData || versions ? found.held_version : null
   return { index, link, type, found, data, text, version }
 }
 

@@ -20,18 +20,18 @@ export type DeletionPlan = {
 }
 
 /** Builds the plan from the summary of a deletion. */
-export function planOf(taken: DeletionSummary, token: string, expiresAt: Date): DeletionPlan {
+export function planOf(summary: DeletionSummary, token: string, expiresAt: Date): DeletionPlan {
   const groups = {
-    bases: named(taken.bases),
-    recordTypes: named(taken.recordTypes),
-    relationshipTypes: named(taken.relationshipTypes),
-    records: counted(taken.records),
-    relationships: counted(taken.links),
+    bases: named(summary.bases),
+    recordTypes: named(summary.recordTypes),
+    relationshipTypes: named(summary.relationshipTypes),
+    records: counted(summary.records),
+    relationships: counted(summary.links),
   }
   return {
     what: sentence(groups),
     ...groups,
-    samples: taken.samples,
+    samples: summary.samples,
     token,
     expiresAt: expiresAt.toISOString(),
   }

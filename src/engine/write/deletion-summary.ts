@@ -35,43 +35,43 @@ export const openSummary = (): DeletionSummary => ({
 
 /** Adds a deleted base or type. */
 export function addNamed(
-  taken: DeletionSummary,
+  summary: DeletionSummary,
   kind: 'bases' | 'recordTypes' | 'relationshipTypes',
   { id, version }: Versioned,
 ): void {
-  taken[kind].push(id)
-  taken.versions.push(`${kind} ${id} ${version}`)
+  summary[kind].push(id)
+  summary.versions.push(`${kind} ${id} ${version}`)
 }
 
 /** Adds individual deleted records. */
 export function addRecords(
-  taken: DeletionSummary,
+  summary: DeletionSummary,
   records: readonly (Versioned & { recordType: string })[],
 ): void {
   for (const { recordType, id, version } of records) {
-    addTo(taken.records, recordType, 1)
-    if (taken.samples.length < SAMPLES) taken.samples.push(`${recordType}/${id}`)
-    taken.versions.push(`record ${recordType} ${id} ${version}`)
+    addTo(summary.records, recordType, 1)
+    if (summary.samples.length < SAMPLES) summary.samples.push(`${recordType}/${id}`)
+    summary.versions.push(`record ${recordType} ${id} ${version}`)
   }
 }
 
 /** Adds counts of deleted records or links. */
 export function addCounts(
-  taken: DeletionSummary,
+  summary: DeletionSummary,
   kind: 'records' | 'links',
   counts: readonly Counted[],
 ): void {
-  for (const { type, count } of counts) addTo(taken[kind], type, count)
+  for (const { type, count } of counts) addTo(summary[kind], type, count)
 }
 
 /** Adds a link that the request names. */
 export function addLink(
-  taken: DeletionSummary,
+  summary: DeletionSummary,
   { rel_type, id, version }: Versioned & { rel_type: string },
 ): void {
-  addTo(taken.links, rel_type, 1)
-  taken.namedLinks++
-  taken.versions.push(`link ${id} ${version}`)
+  addTo(summary.links, rel_type, 1)
+  summary.namedLinks++
+  summary.versions.push(`link ${id} ${version}`)
 }
 
 /** Whether the deletion affects several things, or one that contains others. */

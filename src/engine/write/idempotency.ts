@@ -64,7 +64,7 @@ export async function claimKey<T extends object>(scope: Scope, key: Key, steps: 
   const name = `${key.tokenId}\n${key.key}`
   const deadline = Date.now() + LIMITS.idempotencyWaitMs
   for (let owner = inFlight.get(name); owner; owner = inFlight.get(name))
-    await settled(owner, deadline - Date.now())
+    await settledWithin(owner, deadline - Date.now())
   const running = runClaimed(scope, key, steps)
   inFlight.set(name, running)
   try {
@@ -140,7 +140,7 @@ export async function expireKeys(db: Db): Promise<void> {
   await db.query(EXPIRE, [])
 }
 
-async function settled(owner: Promise<unknown>, ms: number): Promise<void> {
+async function settledWithin(owner: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), Math.max(0, ms))

@@ -69,7 +69,7 @@ export type Planning = {
    * Rolls back a deletion of several things without approval. Call it before commit.
    * @throws Planned
    */
-  checkApproval(taken: DeletionSummary): void
+  checkApproval(summary: DeletionSummary): void
 }
 
 /** For dry runs, which need no approval. */
@@ -96,13 +96,13 @@ export function openPlanning(scope: Scope, request: () => string, token: string 
   const approval = token === null ? undefined : openPlan(scope, request(), token)
   return {
     isApproved: approval !== undefined,
-    checkApproval(taken) {
-      if (!approval && !isMany(taken)) return
-      const state = stateOf(taken)
+    checkApproval(summary) {
+      if (!approval && !isMany(summary)) return
+      const state = stateOf(summary)
       const refusal = approval && refusalOf(approval, state)
       if (approval && !refusal) return
       const { token, expiresAt } = sealPlan(scope, request(), state)
-      throw new Planned(planOf(taken, token, expiresAt), refusal)
+      throw new Planned(planOf(summary, token, expiresAt), refusal)
     },
   }
 }

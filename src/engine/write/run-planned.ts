@@ -4,22 +4,22 @@ import type { WriteScope } from './write.ts'
 
 /**
  * Runs a deletion in one transaction. If the request needs approval, checks it against the plan before
- * commit. `work` adds what it deletes to `taken` of its scope. It may call `told` as soon as the summary is
+ * commit. `work` adds what it deletes to `summary` of its scope. It may call `checkPlan` as soon as the summary is
  * complete, to stop before the actual deletion. Part of a larger deletion leaves the check to the whole.
  */
 export function runPlanned<T>(
   scope: WriteScope,
-  work: (within: WriteScope, told: () => void) => Promise<T>,
+  work: (within: WriteScope, checkPlan: () => void) => Promise<T>,
   begin: keyof Pick<Db, 'transaction' | 'statements'> = 'transaction',
 ): Promise<T> {
   return scope.db[begin](async (tx) => {
-    const { planning, taken: ofWhole } = scope
+    const { planning, summary: ofWhole } = scope
     if (!planning || ofWhole) return work({ ...scope, db: tx }, () => {})
     // Start with an empty summary on each run of the transaction.
-    const taken = openSummary()
-    const told = () => planning.checkApproval(taken)
-    const done = await work({ ...scope, db: tx, taken }, told)
-    told()
+    const summary = openSummary()
+    const checkPlan = () => planning.checkApproval(summary)
+    const done = await work({ ...scope, db: tx, summary }, checkPlan)
+    checkPlan()
     return done
   })
 }

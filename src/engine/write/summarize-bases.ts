@@ -3,15 +3,15 @@ import { addCounts, addNamed, type Counted } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 
 // Same lock as configuration changes. It blocks writes to what is counted.
-const HOLD_BASES = statement(
+const LOCK_BASES = statement(
   'hold_bases',
   'SELECT 1 AS one FROM plinth.base WHERE id = ANY ((SELECT $1::text[])::text[]) ORDER BY id FOR UPDATE',
 )
-const HOLD_TYPES = statement(
+const LOCK_TYPES = statement(
   'hold_types_of_bases',
   'SELECT 1 AS one FROM plinth.record_type WHERE base_id = ANY ((SELECT $1::text[])::text[]) ORDER BY base_id, id FOR UPDATE',
 )
-const HOLD_LINK_TYPES = statement(
+const LOCK_LINK_TYPES = statement(
   'hold_relationship_types_of_bases',
   'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = ANY ((SELECT $1::text[])::text[]) ORDER BY base_id, id FOR UPDATE',
 )
@@ -40,15 +40,15 @@ type Named = { kind: 'recordTypes' | 'relationshipTypes'; id: string; version: n
  * the token may read as a whole.
  */
 export async function summarizeBases(
-  { taken, access, db }: WriteScope,
+  { summary, access, db }: WriteScope,
   bases: readonly { id: string; version: number }[],
 ): Promise<void> {
-  if (!taken) return
+  if (!summary) return
   const seen = bases.filter(({ id }) => access.allows('read', id, '*'))
-  for (const base of seen) addNamed(taken, 'bases', base)
+  for (const base of seen) addNamed(summary, 'bases', base)
   const ids = [seen.map(({ id }) => id)]
-  for (const hold of [HOLD_BASES, HOLD_TYPES, HOLD_LINK_TYPES]) await db.query(hold, ids)
-  for (const each of await db.query<Named>(NAME_TYPES, ids)) addNamed(taken, each.kind, each)
-  addCounts(taken, 'records', await db.query<Counted>(COUNT_RECORDS, ids))
-  addCounts(taken, 'links', await db.query<Counted>(COUNT_LINKS, ids))
+  for (const lock of [LOCK_BASES, LOCK_TYPES, LOCK_LINK_TYPES]) await db.query(lock, ids)
+  for (const each of await db.query<Named>(NAME_TYPES, ids)) addNamed(summary, each.kind, each)
+  addCounts(summary, 'records', await db.query<Counted>(COUNT_RECORDS, ids))
+  addCounts(summary, 'links', await db.query<Counted>(COUNT_LINKS, ids))
 }

@@ -40,7 +40,7 @@ export type WriteScope = Scope & {
   /** Set when deletions need approval. */
   readonly planning?: Planning
   /** Running summary of what the transaction deletes. */
-  readonly taken?: DeletionSummary
+  readonly summary?: DeletionSummary
 }
 
 /** Thrown to roll back a dry run and return its response. */

@@ -95,14 +95,14 @@ function objectOf({ properties, required }: Schema, path: FieldPath, known: Know
   const declared = isObject(properties) ? Object.entries(properties) : []
   const needed = new Set(Array.isArray(required) ? (required as unknown[]) : [])
   if (path.length >= BOUNDS.depth) return {}
-  const tells = (name: string, schema: Schema) =>
+  const isUseful = (name: string, schema: Schema) =>
     known.optional && (Array.isArray(schema['enum']) || known.common.has(fieldName([...path, name])))
   let left = Math.max(0, BOUNDS.exampleProperties - needed.size)
   const members: [string, unknown][] = []
   for (const [name, raw] of declared) {
     if (known.room.left <= 0) break
     const schema = whole(raw, known)
-    if (!needed.has(name) && (!tells(name, schema) || left-- <= 0)) continue
+    if (!needed.has(name) && (!isUseful(name, schema) || left-- <= 0)) continue
     const value = exampleOf(schema, [...path, name], known)
     if (value !== undefined) members.push([name, value])
   }

@@ -35,13 +35,13 @@ export type TypeProfile = {
 }
 
 /** The cached part, which does not depend on the caller. */
-type Kept = Omit<TypeProfile, 'relationships'>
+type CachedProfile = Omit<TypeProfile, 'relationships'>
 
 /**
  * Cache keyed by the compiled type object, which is replaced when the type changes and is specific to a base
  * and database. An entry holds only data that `read` on the type permits.
  */
-const known = new LRUCache<CompiledType, Promise<Kept>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
+const known = new LRUCache<CompiledType, Promise<CachedProfile>>({ max: BOUNDS.cached, ttl: BOUNDS.cacheMs })
 
 /**
  * Profiles the data and links of a record type; the data part is cached for at most 30 seconds.
@@ -50,14 +50,14 @@ const known = new LRUCache<CompiledType, Promise<Kept>>({ max: BOUNDS.cached, tt
 export async function profileRecordType(scope: Scope, baseId: string, id: string): Promise<TypeProfile> {
   requirePermission(scope.access, 'read', baseId, id)
   const type = await requireType(scope, baseId, id)
-  const [kept, relationships] = await Promise.all([
-    keptProfile(scope.db, type),
+  const [statistics, relationships] = await Promise.all([
+    cachedProfile(scope.db, type),
     profileRelationships(scope, baseId, id),
   ])
-  return { ...kept, relationships }
+  return { ...statistics, relationships }
 }
 
-async function keptProfile(db: Db, type: CompiledType): Promise<Kept> {
+async function cachedProfile(db: Db, type: CompiledType): Promise<CachedProfile> {
   const held = known.get(type)
   if (held) return held
   const made = makeProfile(db, type)
@@ -70,7 +70,7 @@ async function keptProfile(db: Db, type: CompiledType): Promise<Kept> {
   }
 }
 
-async function makeProfile(db: Db, type: CompiledType): Promise<Kept> {
+async function makeProfile(db: Db, type: CompiledType): Promise<CachedProfile> {
   const key = [type.baseId, type.id] as const
   const declared = declaredPlaces(type.jsonSchema).filter(
     ({ path }) => fieldExists(type.jsonSchema, path).exists,

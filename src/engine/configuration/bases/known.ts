@@ -13,6 +13,6 @@ export async function requireExistingBase(scope: Scope, id: string): Promise<voi
   const before = caches.forgotten()
   await requireBase(scope, id)
   // State read in a transaction may be uncommitted, so it is not cached.
-  const isSettled = !scope.db.isTransaction && caches.forgotten() === before
-  if (isSettled) caches.bases.set(id, true)
+  const isCacheable = !scope.db.isTransaction && caches.forgotten() === before
+  if (isCacheable) caches.bases.set(id, true)
 }

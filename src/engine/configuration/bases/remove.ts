@@ -11,7 +11,7 @@ import type { WriteScope } from '../../write/write.ts'
 import { withdrawBase } from '../tokens/index.ts'
 import { baseNotFound, LOCK_BASE_ID, toBase } from './base.ts'
 
-const HOLDS_RECORDS = statement(
+const HAS_RECORDS = statement(
   'base_holds_records',
   'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1',
 )
@@ -28,7 +28,7 @@ export async function deleteBase(
 ) {
   requirePermission(scope.access, isProductionBaseId(id) ? 'admin' : 'manage', id, '*')
   requirePermission(scope.access, 'read', productionOf(id), '*')
-  return runPlanned(scope, async (within, told) => {
+  return runPlanned(scope, async (within, checkPlan) => {
     const { db: tx } = within
     await tx.query(LOCK_BASE_ID, [id])
     const held = await tx.orm.base.findUnique({ where: { id } })
@@ -36,9 +36,9 @@ export async function deleteBase(
     checkVersion(expected, held.version, `base "${id}"`)
     const previews = await tx.orm.base.findMany({ where: { productionBase: id } })
     await summarizeBases(within, [held, ...previews])
-    told()
+    checkPlan()
     for (const member of [...previews.map((preview) => preview.id), id]) {
-      if (!scope.planning && confirm !== id && (await tx.query(HOLDS_RECORDS, [member])).length > 0)
+      if (!scope.planning && confirm !== id && (await tx.query(HAS_RECORDS, [member])).length > 0)
         throw confirmFirst(id, `Base "${id}" holds records`, 'the base')
       await dropIndexes(tx, member, null)
       await tx.query(CLEAR_LINKS, [member])

@@ -26,8 +26,8 @@ async function load(scope: Scope, baseId: string): Promise<Endpoints> {
   const shared = new Map(toolsets.map((row) => [row.id, row]))
   const endpoints = new Map(rows.map((row) => [row.id, compiled(row, shared, portableIds)]))
   // State read in a transaction may be uncommitted, so it is not cached.
-  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
-  if (isSettled) scope.caches.endpoints.set(baseId, endpoints)
+  const isCacheable = !scope.db.isTransaction && scope.caches.forgotten() === before
+  if (isCacheable) scope.caches.endpoints.set(baseId, endpoints)
   return endpoints
 }
 

@@ -2,7 +2,7 @@ import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { parseField } from '../../compiled-types/field-path.ts'
 import { bindFilter } from '../../filter/bind.ts'
-import { holdsSearch } from '../../filter/compile.ts'
+import { usesSearch } from '../../filter/compile.ts'
 import { checkField, type FieldContext } from '../../filter/operand.ts'
 import { parseFilter } from '../../filter/parse.ts'
 
@@ -59,7 +59,7 @@ const notProperty = (name: string, path: string): Detail => ({
 function filterFaults(raw: object, type: FieldContext, at: string): readonly Detail[] {
   return faultsOf(() => {
     const filter = parseFilter(raw, at)
-    if (holdsSearch(filter)) throw invalid(noSearch(at))
+    if (usesSearch(filter)) throw invalid(noSearch(at))
     bindFilter(filter, type)
   })
 }

@@ -118,7 +118,7 @@ export type PutOptions = {
   readonly onInvalid?: 'refuse' | 'allow' | 'migrate'
   readonly migration?: unknown
 }
-export type DeleteOptions = { readonly confirm: string | null; told(): void }
+export type DeleteOptions = { readonly confirm: string | null; checkPlan(): void }
 
 /** Context of a PUT or PATCH before it is stored. */
 type Edit<F extends object, R> = {

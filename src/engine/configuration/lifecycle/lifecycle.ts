@@ -121,12 +121,12 @@ export async function remove<F extends object, R extends Stored>(
   { confirm = null, expected }: { confirm?: string | null; expected: Expectation },
 ): Promise<{ id: string; deleted: boolean }> {
   rightsTo(kind).manage(scope, baseId, id)
-  return runPlanned(scope, async (within, told) => {
+  return runPlanned(scope, async (within, checkPlan) => {
     await lockConfiguration(within, baseId)
     const held = (await loadedIn(within, baseId).rows(kind, [id])).get(id)
     if (!held) throw await missing(kind, within, baseId, id)
     checkVersion(expected, held.version, `${nounOf(kind)} "${id}"`)
-    await kind.beforeDelete?.(within, held, { confirm, told })
+    await kind.beforeDelete?.(within, held, { confirm, checkPlan })
     await kind.table(within.db).delete({ where: { baseId_id: { baseId, id } } as never })
     await finish(kind, within, { ...held, version: held.version + 1 }, 'delete')
     return { id, deleted: true }

@@ -10,7 +10,7 @@ import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { lockType } from './lock.ts'
 import type { TypeRow } from './table.ts'
 
-const HOLDS_RECORDS = statement(
+const HAS_RECORDS = statement(
   'type_holds_records',
   'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 AND record_type = $2 LIMIT 1',
 )
@@ -31,15 +31,15 @@ const DELETE_RECORDS = statement(
 export async function deleteRecordsOf(
   scope: WriteScope,
   held: TypeRow,
-  { confirm, told }: DeleteOptions,
+  { confirm, checkPlan }: DeleteOptions,
 ): Promise<void> {
-  const { db, taken } = scope
+  const { db, summary } = scope
   const { baseId, id } = held
   await lockType(db, baseId, id)
-  if (!scope.planning && confirm !== id && (await db.query(HOLDS_RECORDS, [baseId, id])).length > 0)
+  if (!scope.planning && confirm !== id && (await db.query(HAS_RECORDS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
-  if (taken) addNamed(taken, 'recordTypes', held)
-  await clearLinksOfType(scope, baseId, id, told)
+  if (summary) addNamed(summary, 'recordTypes', held)
+  await clearLinksOfType(scope, baseId, id, checkPlan)
   await dropIndexes(db, baseId, id)
   await db.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
 }

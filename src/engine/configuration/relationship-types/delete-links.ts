@@ -8,7 +8,7 @@ import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
 import { lockRelationshipType } from './validate-existing.ts'
 
-const HOLDS_LINKS = statement(
+const HAS_LINKS = statement(
   'type_holds_links',
   'SELECT 1 AS one FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 LIMIT 1',
 )
@@ -31,17 +31,17 @@ const DELETE_TYPE_LINKS = statement(
 export async function deleteLinksOf(
   scope: WriteScope,
   held: Row,
-  { confirm, told }: DeleteOptions,
+  { confirm, checkPlan }: DeleteOptions,
 ): Promise<void> {
-  const { db, taken } = scope
+  const { db, summary } = scope
   const { baseId, id } = held
   await lockRelationshipType(scope, baseId, id)
-  if (!scope.planning && confirm !== id && (await db.query(HOLDS_LINKS, [baseId, id])).length > 0)
+  if (!scope.planning && confirm !== id && (await db.query(HAS_LINKS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
-  if (taken) {
-    addNamed(taken, 'relationshipTypes', held)
-    addCounts(taken, 'links', await db.query(COUNT_LINKS, [baseId, id]))
-    told()
+  if (summary) {
+    addNamed(summary, 'relationshipTypes', held)
+    addCounts(summary, 'links', await db.query(COUNT_LINKS, [baseId, id]))
+    checkPlan()
   }
   await db.query(DELETE_TYPE_LINKS, [baseId, id, ...authorship(scope)])
 }

@@ -44,8 +44,8 @@ export async function reloadRelationshipTypes(scope: Scope, baseId: string): Pro
   const rows = await scope.db.query<Row>(GET_TYPES, [baseId])
   const types = new Map(rows.map((row) => [row.id, compiled(baseId, row)]))
   // State read in a transaction may be uncommitted, so it is not cached.
-  const isSettled = !scope.db.isTransaction && scope.caches.forgotten() === before
-  if (isSettled) scope.caches.relationshipTypes.set(baseId, types)
+  const isCacheable = !scope.db.isTransaction && scope.caches.forgotten() === before
+  if (isCacheable) scope.caches.relationshipTypes.set(baseId, types)
   return types
 }
 

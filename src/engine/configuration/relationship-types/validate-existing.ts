@@ -59,21 +59,21 @@ export async function validateExistingLinks(
   allowsInvalid: boolean,
 ): Promise<void> {
   const isReshaped = !isDeepStrictEqual(held.dataSchema, next.dataSchema)
-  const isNarrowed = KEYS.some((side) => !takesAll(next[`${side}RecordTypes`], held[`${side}RecordTypes`]))
+  const isNarrowed = KEYS.some((side) => !includesAll(next[`${side}RecordTypes`], held[`${side}RecordTypes`]))
   const isCounted = held.cardinality !== next.cardinality
   if (!isReshaped && !isNarrowed && !isCounted) return
   await lockRelationshipType(scope, baseId, id)
-  if (isNarrowed) for (const side of KEYS) await holdEnds(scope, baseId, id, side, next)
-  if (isCounted) await holdCardinality(scope, baseId, id, next)
+  if (isNarrowed) for (const side of KEYS) await checkEnds(scope, baseId, id, side, next)
+  if (isCounted) await checkCardinality(scope, baseId, id, next)
   if (isReshaped) await validateExistingData(scope, baseId, id, next.dataSchema, allowsInvalid)
 }
 
-const takesAll = (next: readonly string[], held: readonly string[]): boolean =>
+const includesAll = (next: readonly string[], held: readonly string[]): boolean =>
   next.includes('*') || held.every((id) => next.includes(id))
 
 type Sampled = { count: number }
 
-async function holdEnds(scope: WriteScope, baseId: string, id: string, side: Side, next: Fields) {
+async function checkEnds(scope: WriteScope, baseId: string, id: string, side: Side, next: Fields) {
   const named = next[`${side}RecordTypes`]
   if (named.includes('*')) return
   const rows = await scope.db.query<Sampled>(STRANGERS[side], [baseId, id, named])
@@ -90,15 +90,15 @@ async function holdEnds(scope: WriteScope, baseId: string, id: string, side: Sid
   )
 }
 
-async function holdCardinality(scope: WriteScope, baseId: string, id: string, { cardinality }: Fields) {
+async function checkCardinality(scope: WriteScope, baseId: string, id: string, { cardinality }: Fields) {
   const oneTarget = hasOneTarget(cardinality)
   const oneSource = hasOneSource(cardinality)
-  if (oneTarget) await holdOne(scope, baseId, id, 'source', cardinality)
-  if (oneSource) await holdOne(scope, baseId, id, 'target', cardinality)
+  if (oneTarget) await checkOne(scope, baseId, id, 'source', cardinality)
+  if (oneSource) await checkOne(scope, baseId, id, 'target', cardinality)
   await scope.db.query(MARK, [baseId, id, oneTarget, oneSource])
 }
 
-async function holdOne(scope: WriteScope, baseId: string, id: string, side: Side, cardinality: string) {
+async function checkOne(scope: WriteScope, baseId: string, id: string, side: Side, cardinality: string) {
   const rows = await scope.db.query<Sampled>(CROWDED[side], [baseId, id])
   if (rows.length === 0) return
   const { count, samples } = counted(rows)

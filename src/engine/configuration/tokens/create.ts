@@ -4,7 +4,7 @@ import { type Detail, invalid } from '../../../foundation/errors.ts'
 import type { Grant } from '../../access/access.ts'
 import { hashOf, newToken, type Token, toToken } from '../../authentication/authenticate.ts'
 import { basesOf, mayGrant, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
-import { holdMaker } from '../../authentication/recheck-rights.ts'
+import { lockCreator } from '../../authentication/recheck-rights.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { uuidv7 } from '../../core/uuid.ts'
 import { type Db, statement } from '../../database/client.ts'
@@ -23,7 +23,7 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   for (const [index, grant] of grants.entries()) if (!mayGrant(scope.access, grant)) throw outsideGrant(index)
   const token = newToken()
   return scope.db.transaction(async (tx) => {
-    const end = await holdMaker(tx, scope)
+    const end = await lockCreator(tx, scope)
     if (end && (!expiresAt || expiresAt > end)) throw outlives(end)
     const faults = [...checkExpiry(expiresAt), ...(await missingBases(tx, grants))]
     const [first, ...rest] = faults

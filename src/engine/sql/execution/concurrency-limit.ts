@@ -4,10 +4,10 @@ import { busy } from '../../../foundation/errors.ts'
  * Acquires a slot for a statement of a token; the returned function releases it.
  * @throws RATE_LIMITED when none is free
  */
-export type TakeSlot = (token: string) => () => void
+export type AcquireSlot = (token: string) => () => void
 
 /** Concurrency limit: the maximum of running statements per process and per token. */
-export function openSlots(most: number, mostOfToken: number): TakeSlot {
+export function openSlots(most: number, mostOfToken: number): AcquireSlot {
   const held = new Map<string, number>()
   let all = 0
   return (token) => {

@@ -15,13 +15,19 @@ export type SqlRows = {
   readonly hasMore: boolean
 }
 
-type Asked = { text: string; values: readonly unknown[]; limit: number; bytes: number; timeoutMs: number }
+type ReadRequest = {
+  text: string
+  values: readonly unknown[]
+  limit: number
+  bytes: number
+  timeoutMs: number
+}
 
 /**
  * Runs the statement in a READ ONLY transaction with a single snapshot; the first SELECT fixes both. Always
  * rolls back.
  */
-export async function readOnce(session: SqlSession, asked: Asked): Promise<SqlRows> {
+export async function readOnce(session: SqlSession, asked: ReadRequest): Promise<SqlRows> {
   const { client } = session
   await client.query(
     `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${asked.timeoutMs}; SELECT 1`,
@@ -47,7 +53,7 @@ const HIDDEN = ' '.repeat(100)
 type Rows = Cursor<(string | null)[]>
 const raw = { getTypeParser: () => (text: string) => text } as never
 
-async function readRows(session: SqlSession, cursor: Rows, { limit, bytes }: Asked): Promise<SqlRows> {
+async function readRows(session: SqlSession, cursor: Rows, { limit, bytes }: ReadRequest): Promise<SqlRows> {
   const rows: Record<string, unknown>[] = []
   let columns: Reader[] | undefined
   let left = bytes

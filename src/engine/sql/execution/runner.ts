@@ -17,7 +17,7 @@ import { Stopped, whileWanted } from './timeout.ts'
 /** Limits of a statement: rows, bytes of the JSON response, and time. */
 export type SqlLimits = { readonly rows: number; readonly timeoutMs: number; readonly bytes: number }
 
-type Asked = {
+type RunOptions = {
   reach: PrincipalScope
   tokenId: string
   requestId: string
@@ -35,7 +35,7 @@ export type SqlRunner = {
    * Prepares and runs a statement, and writes an audit log line.
    * @throws VALIDATION_ERROR for a rejected or failed statement, RATE_LIMITED without a free slot
    */
-  run(prepare: () => Promise<Prepared>, asked: Asked): Promise<SqlRows>
+  run(prepare: () => Promise<Prepared>, asked: RunOptions): Promise<SqlRows>
   /** Drops unused roles. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -60,7 +60,7 @@ export async function openSqlRunner({
   warn()
   const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
   const sessions = openSessions(connectionString)
-  const takeSlot = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
+  const acquireSlot = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
   const take = async (reach: PrincipalScope): Promise<SqlSession> => {
     if (isolation === 'parser_only') {
       const waiting = sessions.waiting(null)
@@ -79,8 +79,8 @@ export async function openSqlRunner({
       return take(reach)
     }
   }
-  const perform = async (statement: Prepared, asked: Asked): Promise<SqlRows> => {
-    const free = takeSlot(asked.tokenId)
+  const perform = async (statement: Prepared, asked: RunOptions): Promise<SqlRows> => {
+    const free = acquireSlot(asked.tokenId)
     const session = await take(asked.reach).catch((thrown) => {
       free()
       throw thrown
