@@ -1,14 +1,24 @@
-import { type DocumentNode, type ExecutionResult, GraphQLError } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  GraphQLSchema,
+  Kind,
+  OperationTypeNode,
+  validate,
+  visit,
+} from 'graphql'
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { DomainError, toDomainError } from '../foundation/errors.ts'
 import type { Context } from './context.ts'
 import type { TadaDocumentNode } from './document.ts'
-import { lazily } from './jit.ts'
+import { schema } from './schema.ts'
 
 /**
  * A compiled operation.
  * @throws DomainError
  */
-export type Operation<Result, Variables> = (variables: Variables, context: Context) => Promise<Result>
+type Operation<Result, Variables> = (variables: Variables, context: Context) => Promise<Result>
 
 /**
  * Compiles a static operation to a function. Validation runs at startup, so that an outdated operation fails
@@ -30,7 +40,7 @@ export function compile<Result, Variables>(
  * A compiled subscription.
  * @throws DomainError before the first result
  */
-export type Subscription<Result, Variables> = (
+type Subscription<Result, Variables> = (
   variables: Variables,
   context: Context,
 ) => Promise<AsyncIterableIterator<Result>>
@@ -80,3 +90,40 @@ export function unwrap(error: GraphQLError): DomainError {
     details: [{ path: '', code: 'graphql', message: error.message }],
   })
 }
+
+/**
+ * The mutation type as a query type. A single mutation needs no serial execution, and the compiled code for
+ * serial execution retains a request's data until a major garbage collection.
+ */
+const mutations = new GraphQLSchema({ query: schema.getMutationType() ?? null })
+
+/** Validates a static operation now, and compiles it at its first use, because most are never used. */
+function lazily(document: DocumentNode): () => CompiledQuery {
+  const [fault] = validate(schema, document)
+  if (fault) throw fault
+  const [owner, operation] = isMutation(document) ? [mutations, asQuery(document)] : [schema, document]
+  let compiled: CompiledQuery | undefined
+  return () => {
+    compiled ??= jit(owner, operation)
+    return compiled
+  }
+}
+
+function jit(owner: GraphQLSchema, document: DocumentNode): CompiledQuery {
+  const compiled = compileQuery(owner, document)
+  if (!isCompiledQuery(compiled)) throw new Error('The operation does not compile')
+  return compiled
+}
+
+const isMutation = ({ definitions }: DocumentNode): boolean =>
+  definitions.some(
+    (each) => each.kind === Kind.OPERATION_DEFINITION && each.operation === OperationTypeNode.MUTATION,
+  )
+
+const asQuery = (document: DocumentNode): DocumentNode =>
+  visit(document, {
+    OperationDefinition(operation) {
+      if (operation.selectionSet.selections.length > 1) throw new Error('Several mutations must run in order')
+      return { ...operation, operation: OperationTypeNode.QUERY }
+    },
+  })

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { addVary } from './vary.ts'
+import { addVary } from './shared-document.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const HEADERS =

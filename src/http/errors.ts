@@ -9,8 +9,8 @@ import {
   invalid,
   toDomainError,
 } from '../foundation/errors.ts'
-import { lingerOn } from './lingering-close.ts'
-import { newRequestId, requestIdOf } from './request-id.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { newRequestId, requestIdOf } from './request-log.ts'
 
 /** Maps Fastify's own errors to domain errors. */
 const FRAMEWORK: Record<string, (request: FastifyRequest) => DomainError> = {
@@ -146,4 +146,28 @@ export function refuseExpectation(request: IncomingMessage, response: ServerResp
       connection: 'close',
     })
     .end(JSON.stringify(errorBody(refused, requestId)))
+}
+
+/**
+ * Lingering close: when a response ends a connection while the client still sends the body, reads and
+ * discards the rest, within limits. Otherwise a TCP reset could reach the client before the response.
+ */
+function lingerOn({ raw: request }: FastifyRequest, { raw: response }: FastifyReply): void {
+  const { socket } = request
+  if (request.complete || socket.destroyed) return
+  // Node calls this after such a response. Half-close the connection: the client sees the end of the
+  // response.
+  socket.destroySoon = () => void socket.end()
+  let left = LIMITS.lingerBytes
+  const late = setTimeout(() => socket.destroy(), LIMITS.lingerMs)
+  request.on('data', ({ length }: Buffer) => {
+    left -= length
+    if (left < 0) socket.destroy()
+  })
+  request.once('close', () => {
+    clearTimeout(late)
+    Reflect.deleteProperty(socket, 'destroySoon')
+    if (response.writableFinished) socket.destroySoon()
+  })
+  request.resume()
 }

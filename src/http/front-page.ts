@@ -4,8 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from './errors.ts'
 import { GUIDE_GROUPS, GUIDES, guidePage } from './guides.ts'
 import { escapeHtml, htmlPage } from './html-page.ts'
-import { SharedDocument } from './shared-document.ts'
-import { addVary } from './vary.ts'
+import { addVary, SharedDocument } from './shared-document.ts'
 
 type Hook = (request: FastifyRequest) => Promise<void>
 

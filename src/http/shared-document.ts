@@ -4,7 +4,6 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import negotiator from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { addVary } from './vary.ts'
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
@@ -82,3 +81,11 @@ function compress(body: Buffer, encoding: 'br' | 'gzip'): Promise<Buffer> {
 
 const isFresh = (held: string | undefined, etag: string): boolean =>
   held?.split(',').some((tag) => tag.trim() === etag || tag.trim() === '*') ?? false
+
+/** Adds a header name to `Vary`. */
+export function addVary(reply: FastifyReply, field: string): void {
+  const known = reply.getHeader('vary')
+  if (known === undefined) reply.header('vary', field)
+  else if (!String(known).toLowerCase().split(', ').includes(field.toLowerCase()))
+    reply.header('vary', `${known}, ${field}`)
+}

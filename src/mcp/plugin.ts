@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isBaseId } from '../contract/ids.ts'
-import { type DomainError, errorBody, FAILURES, withPaths } from '../foundation/errors.ts'
+import { DomainError, errorBody, FAILURES, withPaths } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
 import { requireBase } from '../graphql/context.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
@@ -10,13 +11,14 @@ import { genericNames, plinth } from './plinth-provider.ts'
 import { readOptions } from './protocol/address-options.ts'
 import { type AddressSession, openSession } from './protocol/address-session.ts'
 import { Calls } from './protocol/call-log.ts'
+import { toContent } from './protocol/content.ts'
 import { addressCheck } from './protocol/host-check.ts'
 import { LEGACY_VERSIONS, openLegacy } from './protocol/legacy/http.ts'
 import { openModern } from './protocol/modern/http.ts'
 import { claimOf, classify } from './protocol/modern/inbound.ts'
+import { resultOf } from './protocol/modern/server.ts'
 import type { Provider } from './protocol/provider.ts'
-import { protocolError } from './protocol/result.ts'
-import { answerUnreadCall } from './unread-call.ts'
+import { failure, protocolError } from './protocol/result.ts'
 
 type Options = {
   host: string
@@ -118,5 +120,41 @@ function sendProtocolError(challenge: Options['challenge']) {
     return reply
       .code(FAILURES[error.code].status)
       .send(protocolError(parse, error.message, errorBody(error, request.id)))
+  }
+}
+
+/**
+ * Answers a `tools/call` whose body fails the JSON pre-pass (NUL, `__proto__`, depth, numbers) with an error
+ * result under the id of the call, like other invalid arguments. Undefined for other requests.
+ */
+function answerUnreadCall(thrown: unknown, request: FastifyRequest, { about }: Provider): object | undefined {
+  const { refusedBody } = request
+  if (!(thrown instanceof DomainError) || refusedBody === undefined) return undefined
+  const call = callIn(refusedBody)
+  if (!call) return undefined
+  const relative = withPaths(thrown, (path) => path.replace(/^\/params\/arguments/, ''))
+  const result = toContent(failure(relative, request.id), () => {})
+  const answer = {
+    jsonrpc: '2.0',
+    id: call.id,
+    result: claimOf(call) === undefined ? result : resultOf(result, about),
+  }
+  const calls = new Calls(call)
+  calls.answered(call.id, answer)
+  request.about = (status) => calls.lines(status)
+  return answer
+}
+
+type Call = { id: string | number; method: string }
+
+/** Extracts the call from a body that is well-formed JSON nevertheless. Large bodies are not parsed again. */
+function callIn(body: Buffer): Call | undefined {
+  if (body.length > LIMITS.smallBodyBytes) return undefined
+  try {
+    const call = JSON.parse(body.toString()) as Call
+    const { id, method } = call
+    return method === 'tools/call' && (typeof id === 'string' || Number.isSafeInteger(id)) ? call : undefined
+  } catch {
+    return undefined
   }
 }

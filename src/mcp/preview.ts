@@ -1,5 +1,5 @@
 import type { Context } from '../graphql/context.ts'
-import { estimateTokens } from './budget/token-estimate.ts'
+import { estimateTokens } from './budget/fit.ts'
 import { openEndpoint } from './endpoints/endpoint.ts'
 import { endpointTools } from './endpoints/endpoint-tools.ts'
 import { genericNames, listTools } from './plinth-provider.ts'

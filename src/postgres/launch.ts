@@ -3,6 +3,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   fstatSync,
   openSync,
   readFileSync,
@@ -10,9 +11,9 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs'
+import { memoryOfMachine } from '../foundation/machine.ts'
 import type { Binaries } from './binaries.ts'
 import { handOver, type Identity } from './identity.ts'
-import { memoryPrefix } from './memory.ts'
 import type { Place } from './place.ts'
 import { SOCKET_PORT, serverEnvironment, settingArguments } from './settings.ts'
 import { freePort } from './windows.ts'
@@ -100,4 +101,27 @@ export function boundLog(path: string): void {
   if (size <= LOG_BYTES) return
   copyFileSync(path, `${path}.1`)
   truncateSync(path)
+}
+
+const MEBIBYTE = 1024 * 1024
+/** Enough for the largest batch and for sorts and index builds under these settings, times two. */
+const LEAST = 192 * MEBIBYTE
+/** The virtual size with all shared buffers is then 512 MiB. */
+const MOST = 384 * MEBIBYTE
+const SHELL = '/bin/sh'
+
+/** A quarter of the memory of the machine or container, within limits. */
+export function memoryOfProcess(machine: number = memoryOfMachine()): number {
+  return Math.min(MOST, Math.max(LEAST, Math.floor(machine / 4)))
+}
+
+/**
+ * Command prefix that sets the memory limit with `ulimit`; child processes inherit it. A statement that
+ * exceeds it fails with "out of memory". Without the limit, the kernel's OOM killer would end a process and
+ * the server would restart all of them. Linux only: elsewhere the limit does not cover `malloc`.
+ */
+function memoryPrefix(): string[] {
+  if (process.platform !== 'linux' || !existsSync(SHELL)) return []
+  const kibibytes = String(Math.floor(memoryOfProcess() / 1024))
+  return [SHELL, '-c', 'ulimit -d "$0" 2>/dev/null; exec "$@"', kibibytes]
 }

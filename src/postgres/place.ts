@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { access, chmod, constants, lstat, mkdir, realpath, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { readPidFile } from './pid-file.ts'
+import { readPidFile } from './processes.ts'
 import { DATABASE, SOCKET_PORT, SUPERUSER } from './settings.ts'
 import { readPassword } from './windows.ts'
 

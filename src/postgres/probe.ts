@@ -1,7 +1,7 @@
 /** Checks by connecting whether a server runs. */
 import pg from 'pg'
-import { parsePidFile, readPidFile } from './pid-file.ts'
 import { addresses, addressUrl, type Place } from './place.ts'
+import { parsePidFile, readPidFile } from './processes.ts'
 import { DATABASE } from './settings.ts'
 
 /** `busy`: the server starts, recovers or stops. */

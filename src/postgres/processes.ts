@@ -1,7 +1,31 @@
 /** Finds the live PostgreSQL processes of a data directory. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { readPidFile } from './pid-file.ts'
+import { join } from 'node:path'
+
+type PidFile = {
+  pid: number
+  port: number
+  socketDirectory: string
+  /** Pid, directory and start time: identifies one run of a server. */
+  run: string
+}
+
+/** Reads the pid file of a data directory, if it is complete. */
+export function readPidFile(pgdata: string): PidFile | undefined {
+  try {
+    return parsePidFile(readFileSync(join(pgdata, 'postmaster.pid'), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Lines: pid, directory, start time, port, socket directory; the rest is not needed. */
+export function parsePidFile(text: string): PidFile | undefined {
+  const [pid, directory, started, port, socketDirectory] = text.split('\n')
+  if (!pid || !directory || !started || !port || socketDirectory === undefined) return undefined
+  return { pid: Number(pid), port: Number(port), socketDirectory, run: [pid, directory, started].join('\n') }
+}
 
 /**
  * Checks the working directory of each process, because a pid file may name a reused pid. Server processes

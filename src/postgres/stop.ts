@@ -1,10 +1,9 @@
 /** Stops the server, even if another process started it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import { readPidFile } from './pid-file.ts'
 import type { Place } from './place.ts'
 import { probe, query } from './probe.ts'
-import { serverProcesses } from './processes.ts'
+import { readPidFile, serverProcesses } from './processes.ts'
 import { stopByPgCtl } from './windows.ts'
 
 /**

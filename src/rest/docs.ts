@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { PAGE_POLICY } from '../http/html-page.ts'
 import { madeApart } from '../http/made-apart.ts'
-import { PAGE_POLICY } from '../http/pages.ts'
 import { SharedDocument } from '../http/shared-document.ts'
 import { openapi } from './openapi.ts'
 import type { Reference } from './reference.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { estimateTokens } from '../../src/mcp/budget/token-estimate.ts'
+import { estimateTokens } from '../../src/mcp/budget/fit.ts'
 import { succeed } from '../support/answers.ts'
 import { callTool } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'

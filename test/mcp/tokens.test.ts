@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { estimateTokens } from '../../src/mcp/budget/token-estimate.ts'
+import { estimateTokens } from '../../src/mcp/budget/fit.ts'
 
 test('tokens are estimated from UTF-8 bytes', () => {
   expect(estimateTokens({ a: 1 })).toBe(2)

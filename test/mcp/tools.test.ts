@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { estimateTokens } from '../../src/mcp/budget/token-estimate.ts'
+import { estimateTokens } from '../../src/mcp/budget/fit.ts'
 import { connect } from '../support/mcp.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 import { lintTools } from '../support/tool-lint.ts'

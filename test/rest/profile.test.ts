@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { estimateTokens } from '../../src/mcp/budget/token-estimate.ts'
+import { estimateTokens } from '../../src/mcp/budget/fit.ts'
 import { plinth } from '../cli/plinth.ts'
 import { COUNTRY, countries } from '../demo/country.ts'
 import { expectFailure, succeed, times } from '../support/answers.ts'

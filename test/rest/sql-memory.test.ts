@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { memoryOfProcess } from '../../src/postgres/memory.ts'
+import { memoryOfProcess } from '../../src/postgres/launch.ts'
 import { succeed } from '../support/answers.ts'
 import { settled } from '../support/indexes.ts'
 import type { Body } from '../support/server.ts'

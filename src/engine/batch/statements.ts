@@ -1,4 +1,4 @@
-import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { writeStatement } from '../indexes/index.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from '../record-store/record.ts'
 import type { LockedRow } from './locked-records.ts'

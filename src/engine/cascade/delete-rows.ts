@@ -1,4 +1,4 @@
-import { CAUSE, RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { CAUSE, RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { type Db, statement } from '../database/client.ts'
 import { entriesGone } from '../indexes/index.ts'
 import { logLinks } from '../record-store/relationship-statements.ts'

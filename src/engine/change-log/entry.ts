@@ -1,5 +1,6 @@
 import { snakeFields } from '../../contract/field-names.ts'
 import type { Access } from '../access/access.ts'
+import { type Db, statement } from '../database/client.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument } from './diff.ts'
 
 /** Kinds of resources in the log of a base. Tokens and secrets are in the account's log. */
@@ -115,3 +116,20 @@ const endsOfLinkType = (state: State): string[] =>
   ['sourceRecordTypes', 'targetRecordTypes']
     .flatMap((end) => state[end] as string[])
     .filter((type) => type !== '*')
+
+const SET_CAUSE = statement('set_cause', `SELECT set_config('plinth.cause', $1, true)`)
+
+/** Sets the cause of the transaction's log entries: the id of a change, delivery or run. */
+export async function setCause(tx: Db, cause: string): Promise<void> {
+  await tx.query(SET_CAUSE, [cause])
+}
+
+/** The cause of the transaction as SQL. It is also the default of the column. */
+export const CAUSE = "nullif(current_setting('plinth.cause', true), '')"
+
+/** Author columns of the change log. Writing statements bind `authorship(scope)` to them. */
+export const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id'
+
+/** Columns of a record's log entry, in the order of all writing statements. */
+export const RECORD_LOG_COLUMNS = `base_id, kind, record_type, id, operation, version, data, external_source, external_id,
+       cancelled_at, created_at, ${AUTHOR_COLUMNS}`

@@ -1,4 +1,4 @@
-import { AUTHOR_COLUMNS } from '../change-log/columns.ts'
+import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { statement } from '../database/client.ts'
 import { authorship, type Scope } from './scope.ts'
 

@@ -1,7 +1,6 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
-import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
-import type { Change } from '../change-log/entry.ts'
+import { type Change, RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'

@@ -1,8 +1,7 @@
 /** Reverts one change of a record, a relationship or configuration. */
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
-import { setCause } from '../change-log/columns.ts'
-import { type Change, mayRead } from '../change-log/entry.ts'
+import { type Change, mayRead, setCause } from '../change-log/entry.ts'
 import { readEntry } from '../change-log/read.ts'
 import { requireBase } from '../configuration/bases/index.ts'
 import { KINDS } from '../configuration/kinds.ts'

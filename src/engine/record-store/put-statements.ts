@@ -1,5 +1,5 @@
 /** The SQL of an upsert: locks the type, finds the record by pair or id, writes it and its log entry. */
-import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { writeStatement } from '../indexes/index.ts'
 import { COLUMNS_BUT_DATA, type RowButData } from './record.ts'
 

@@ -1,4 +1,4 @@
-import { AUTHOR_COLUMNS, CAUSE } from '../change-log/columns.ts'
+import { AUTHOR_COLUMNS, CAUSE } from '../change-log/entry.ts'
 import { STAMP } from '../compiled-types/compiled-relationship-type.ts'
 import { statement } from '../database/client.ts'
 import type { RelationshipRow } from './relationship.ts'

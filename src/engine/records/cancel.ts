@@ -1,4 +1,4 @@
-import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { underClaim } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'

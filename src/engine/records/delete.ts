@@ -1,5 +1,5 @@
 import { DomainError, withPaths } from '../../foundation/errors.ts'
-import { RECORD_LOG_COLUMNS } from '../change-log/columns.ts'
+import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { underClaimToEnd } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { type Db, statement } from '../database/client.ts'

@@ -1,7 +1,6 @@
 import { valuesOf } from '../../json/rows.ts'
 import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
 import { type Body, Reading } from './read-result.ts'
-import { BYTES_OF_TOKEN } from './token-estimate.ts'
 import { sizeOf } from './truncate-json.ts'
 import { cutTo } from './truncate-rows.ts'
 
@@ -35,3 +34,10 @@ const excess = (result: ToolResult, room: number) =>
   'text' in result ? Buffer.byteLength(result.text) - room : 0
 
 const plain = (body: Body): Body => (body.data === undefined ? body : { ...body, data: valuesOf(body.data) })
+
+export const BYTES_OF_TOKEN = 4
+
+/** Estimates the tokens of a value as JSON: UTF-8 bytes / 4. */
+export function estimateTokens(value: unknown): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / BYTES_OF_TOKEN)
+}

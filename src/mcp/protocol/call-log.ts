@@ -1,7 +1,6 @@
 import { hexDigest } from '../../contract/canonical-hash.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { CLIENT_GONE, type Said } from '../../http/request-log.ts'
-import { readTrace } from '../../http/trace-context.ts'
+import { CLIENT_GONE, readTrace, type Said } from '../../http/request-log.ts'
 import { failureCodeOf } from './content.ts'
 import { parseResourceUri } from './resource-uri.ts'
 

@@ -162,3 +162,15 @@ export type Provider = {
    */
   watch?(session: AddressSession, notify: (changed: Changed) => void): Promise<Watch>
 }
+
+/** Server capabilities in either protocol era, derived from the optional parts of the provider. */
+export function capabilitiesOf({ resources, prompts, complete, watch }: Provider) {
+  const listChanged = watch ? { listChanged: true } : {}
+  return {
+    tools: listChanged,
+    logging: {},
+    ...(resources && { resources: { ...listChanged, ...(watch && { subscribe: true }) } }),
+    ...(prompts && { prompts: listChanged }),
+    ...(complete && { completions: {} }),
+  }
+}

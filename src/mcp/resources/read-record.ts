@@ -1,5 +1,6 @@
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
+import { clean } from '../schema-projection/descriptions.ts'
 import { ToolRecord } from '../tools/records/record-tools.ts'
 
 /** Reads one record with all fields that tools show. */
@@ -11,3 +12,41 @@ export const readRecord = compile(
     [ToolRecord],
   ),
 )
+
+/** Properties that usually name a record, best first. */
+const NAMES = ['title', 'name', 'label', 'subject', 'headline', 'summary']
+const TITLE_CHARS = 200
+/** Number of text properties to fall back to. */
+const TEXTS = 3
+
+/** The fields that may hold the title of a record. A list query accepts all of them. */
+export function titleFields(jsonSchema: unknown): string[] {
+  const schema = (jsonSchema ?? {}) as Readonly<Record<string, unknown>>
+  const properties = Object.entries(
+    (schema['properties'] ?? {}) as Record<string, { type?: unknown } | boolean>,
+  )
+  const own = properties.map(([name]) => name)
+  const named = NAMES.filter((name) => own.includes(name) || isOpen(schema))
+  const texts = properties.filter(
+    ([name, shape]) => typeof shape === 'object' && shape.type === 'string' && name.length <= TITLE_CHARS,
+  )
+  const shown = new Set([...named, ...texts.slice(0, TEXTS).map(([name]) => name)])
+  return [...shown].map((name) => `data[${JSON.stringify(name)}]`)
+}
+
+/** Whether records can have undeclared properties; false if the schema does not state it plainly. */
+const isOpen = (schema: Readonly<Record<string, unknown>>): boolean =>
+  schema['additionalProperties'] !== false &&
+  !['unevaluatedProperties', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'propertyNames'].some((word) =>
+    Object.hasOwn(schema, word),
+  )
+
+/** Derives a one-line title: a naming property, else the first text, else type and id. */
+export function titleOf(recordType: string, id: string, data: object): string {
+  const values = data as Readonly<Record<string, unknown>>
+  for (const value of [...NAMES.map((name) => values[name]), ...Object.values(values)]) {
+    const title = typeof value === 'string' ? clean(value, TITLE_CHARS) : ''
+    if (title !== '') return title
+  }
+  return `${recordType} ${id}`
+}

@@ -1,20 +1,39 @@
 /** Reads the keywords of one schema into a shape, without references and composition. */
 import { combineAll, union } from './combine.ts'
 import { listed, phrase, sentence } from './descriptions.ts'
-import type { Reading } from './read-state.ts'
-import type { ObjectShape, Shape, Traits } from './shape.ts'
+import type { References } from './refs.ts'
 import {
   ANY,
   BOUND_NAMES,
   BOUNDS,
   type Bound,
+  type Budget,
   isObject,
   isOf,
   KINDS,
   type Kind,
   kindOf,
   NEVER,
+  type ObjectShape,
+  type Shape,
+  type Traits,
 } from './shape.ts'
+
+/** State of the schema reader: position, and remaining budget. */
+export type Reading = {
+  references: References
+  draft07: boolean
+  budget: Budget
+  /** Remaining levels of nesting. */
+  levels: number
+  /** The schema resource that `#` refers to. */
+  resource: unknown
+  /** References followed on the way to this value; a repeat is an infinite loop. */
+  following: ReadonlySet<unknown>
+  /** References followed on the way to the enclosing values. */
+  around: readonly unknown[]
+  warn: (message: string) => void
+}
 
 type Schema = Record<string, unknown>
 type ReadBelow = (schema: unknown) => Shape

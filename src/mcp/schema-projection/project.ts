@@ -1,9 +1,9 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { intersect } from './combine.ts'
+import type { Reading } from './keywords.ts'
 import { type PortableSchema, publish } from './publish.ts'
 import { readSchema } from './read.ts'
-import type { Reading } from './read-state.ts'
 import { References } from './refs.ts'
 import { chooseNames, type Names, restore } from './rename-properties.ts'
 import { ANY, Budget, isNever, isObject, type Shape, TooBig } from './shape.ts'

@@ -1,8 +1,7 @@
 /** Reads a JSON Schema (2020-12 or draft-07) into a shape: resolves references and merges composition. */
 import { combineAll, intersect, union } from './combine.ts'
 import { clean, phrase } from './descriptions.ts'
-import { readOwn } from './keywords.ts'
-import type { Reading } from './read-state.ts'
+import { type Reading, readOwn } from './keywords.ts'
 import { isResource, type References } from './refs.ts'
 import { ANY, type Budget, isNever, isObject, NEVER, type Shape, UNKNOWN } from './shape.ts'
 

@@ -1,4 +1,7 @@
 /** Decodes stringified JSON arguments: models often send objects and arrays as JSON strings. */
+
+import type { z } from 'zod'
+import { check, inBody } from '../../contract/validate.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/index.ts'
@@ -55,4 +58,59 @@ function decodeString(text: string, { type }: PortableSchema): unknown {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * Validates the arguments of a call against the shape of its tool.
+ * @throws VALIDATION_ERROR with every fault
+ */
+export function readArguments<In extends z.ZodObject>(
+  args: Record<string, unknown>,
+  shape: In,
+  published: PortableSchema,
+): z.output<In> {
+  return check(shape, decodeStringified(withoutFiller(args, shape), published), inBody())
+}
+
+/** Some clients cannot call a tool without arguments and send this placeholder. */
+const FILLER = 'random_string'
+
+function withoutFiller(args: Record<string, unknown>, shape: z.ZodObject): Record<string, unknown> {
+  if (
+    !Object.hasOwn(args, FILLER) ||
+    Object.values(shape.shape).some((each) => !each.safeParse(undefined).success)
+  )
+    return args
+  const { [FILLER]: _, ...meant } = args
+  return meant
+}
+
+/** Read-only record fields. Models send them back together with the rest of the record. */
+const READ_ONLY = ['created_at', 'updated_at', 'version', 'status', 'cancelled_at', 'valid'] as const
+/** Null in records without an external id pair; writes do not accept null for them. */
+const PAIR = ['external_id', 'external_source'] as const
+
+type Args = Record<string, unknown>
+type Parted = { args: Args; stated?: Args }
+
+/** Splits read-only fields off the arguments of a write. The engine compares them with the stored record. */
+export function splitReadOnlyFields(args: Args): Parted {
+  return part(args, (name) => isOneOf(READ_ONLY, name) || (isOneOf(PAIR, name) && args[name] === null))
+}
+
+/** Splits read-only fields off flat arguments, except those that the type has as properties. */
+export function splitReadOnlyFieldsOfType(data: Args, has: (property: string) => boolean): Parted {
+  const echoed = (name: string) => isOneOf(READ_ONLY, name) || isOneOf(PAIR, name) || name === 'record_type'
+  return part(data, (name) => echoed(name) && !has(name))
+}
+
+const isOneOf = (names: readonly string[], name: string) => names.includes(name)
+
+function part(args: Args, isReadOnly: (name: string) => boolean): Parted {
+  const readOnly = Object.entries(args).filter(([name]) => isReadOnly(name))
+  if (readOnly.length === 0) return { args }
+  return {
+    args: Object.fromEntries(Object.entries(args).filter(([name]) => !isReadOnly(name))),
+    stated: Object.fromEntries(readOnly),
+  }
 }

@@ -1,5 +1,7 @@
 /** Sends the success response of a route: status, ETag, Location, or 304 if the client's copy is current. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { textOfList } from '../../json/rows.ts'
 import { etagOf, matches } from './preconditions.ts'
 
@@ -20,4 +22,33 @@ export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply
   if (text === undefined) return reply.code(status).send(body)
   reply.code(status).type(JSON_CHARSET)
   return typeof text === 'string' ? reply.send(text) : text.then((whole) => reply.send(whole))
+}
+
+/**
+ * Rewrites the path of each detail to its place in the request: `/field`, `query/name`, `path/name`,
+ * `header/Name`.
+ */
+export function atRequest(
+  thrown: unknown,
+  request: FastifyRequest,
+  spec: Placing,
+  replayed: boolean,
+): unknown {
+  const moved = withPaths(thrown, (path) => placeOf(path, request, spec))
+  return moved instanceof DomainError ? Object.assign(moved, { replayed }) : moved
+}
+
+type Placing = { query?: z.ZodObject; renamed?: Readonly<Record<string, string>> }
+
+function placeOf(path: string, request: FastifyRequest, spec: Placing): string {
+  const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(path) ?? []
+  if (first === 'idempotency_key') return 'header/Idempotency-Key'
+  const body = request.body as Record<string, unknown> | undefined
+  if (typeof body === 'object' && body !== null && Object.hasOwn(body, first)) return path
+  const renamed = spec.renamed?.[first]
+  if (renamed !== undefined) return `query/${renamed}${rest}`
+  if (first === 'expected_version') return 'header/If-Match'
+  if (Object.hasOwn(request.params as object, first)) return `path/${first}${rest}`
+  if (spec.query && Object.hasOwn(spec.query.shape, first)) return `query/${first}${rest}`
+  return path
 }

@@ -75,3 +75,21 @@ export function readKey(request: FastifyRequest): string | null {
     message: 'An Idempotency-Key must have 1 to 255 visible ASCII characters.',
   })
 }
+
+/**
+ * The parts that identify a request for idempotency: surface, method, canonical path, query, preconditions
+ * and body.
+ */
+export function partsNamed(request: FastifyRequest, path: string): readonly unknown[] {
+  const { 'if-match': match, 'if-none-match': none } = request.headers
+  return [
+    'rest',
+    request.method,
+    path,
+    request.params,
+    request.query,
+    match ?? null,
+    none ?? null,
+    request.body ?? null,
+  ]
+}

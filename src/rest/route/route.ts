@@ -5,11 +5,9 @@ import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
 import { spellings } from './aliases.ts'
-import { atRequest } from './error-place.ts'
-import { partsNamed } from './fingerprint.ts'
 import { queryShape } from './query.ts'
-import { type Reply, send } from './reply.ts'
-import { JSON_TYPE, type Parts, readKey, readParts } from './request-parts.ts'
+import { atRequest, type Reply, send } from './reply.ts'
+import { JSON_TYPE, type Parts, partsNamed, readKey, readParts } from './request-parts.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Shape = z.ZodType

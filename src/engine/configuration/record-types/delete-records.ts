@@ -1,5 +1,5 @@
 import { clearLinksOfType } from '../../cascade/clear-links-of-type.ts'
-import { RECORD_LOG_COLUMNS } from '../../change-log/columns.ts'
+import { RECORD_LOG_COLUMNS } from '../../change-log/entry.ts'
 import { authorship } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { dropIndexes } from '../../indexes/index.ts'

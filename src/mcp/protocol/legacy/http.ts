@@ -6,11 +6,10 @@ import type { Calls } from '../call-log.ts'
 import type { EventQueue } from '../event-queue.ts'
 import type { Provider, Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
-import { LegacyExchange } from './exchange.ts'
 import { listen } from './listen.ts'
 import { isOpening, isRequest, readMessages } from './messages.ts'
 import { openLegacyServer } from './server.ts'
-import { type ClientSession, SessionStore } from './sessions.ts'
+import { type ClientSession, LegacyExchange, SessionStore } from './sessions.ts'
 
 /** Protocol versions of the `initialize` era. A header that names any other is rejected. */
 export const LEGACY_VERSIONS = ['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']

@@ -36,3 +36,12 @@ export const isOpening = (message: JSONRPCMessage | undefined): boolean =>
   'method' in message &&
   message.method === 'initialize' &&
   isInitializeRequest(message)
+
+/** A request error with its own JSON-RPC code. */
+export class RpcError extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}

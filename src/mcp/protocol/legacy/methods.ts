@@ -15,9 +15,8 @@ import type { z } from 'zod'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { toContent } from '../content.ts'
 import { type Caller, InvalidParams, type Provider } from '../provider.ts'
-import type { LegacyExchange } from './exchange.ts'
-import { RpcError } from './rpc-error.ts'
-import type { ClientSession } from './sessions.ts'
+import { RpcError } from './messages.ts'
+import type { ClientSession, LegacyExchange } from './sessions.ts'
 
 /** Everything that a request handler gets. */
 type Serving = {

@@ -16,7 +16,7 @@ import {
   Unanswered,
   type Wire,
 } from '../provider.ts'
-import type { LegacyExchange } from './exchange.ts'
+import type { LegacyExchange } from './sessions.ts'
 import type { Run, SharedTransport } from './shared-transport.ts'
 
 /**

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js'
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
+import type { AddressSession } from '../address-session.ts'
+import type { Calls } from '../call-log.ts'
 import type { EventQueue } from '../event-queue.ts'
+import { Exchange } from '../exchange.ts'
 import type { Watch, Wire } from '../provider.ts'
 
 /** State that the server keeps for a client between requests. */
@@ -77,3 +80,24 @@ export class SessionStore {
 
 const isIdle = ({ usedAt, stream, running }: ClientSession): boolean =>
   !stream && running.size === 0 && Date.now() - usedAt > LIMITS.mcpSessionIdleMs
+
+/** A POST of the legacy era, with a session or stateless. */
+export class LegacyExchange extends Exchange<JSONRPCMessage> {
+  /** The session; null for a stateless POST. */
+  readonly client: ClientSession | null
+
+  constructor(
+    session: AddressSession,
+    calls: Calls,
+    client: ClientSession | null,
+    acceptsStream: boolean,
+    requests: readonly RequestId[],
+  ) {
+    super(session, calls, acceptsStream, requests)
+    this.client = client
+  }
+  /** Whether the server can send requests (elicitation) during this POST. Needs a session and a stream. */
+  get canAsk(): boolean {
+    return this.client !== null && this.acceptsStream
+  }
+}

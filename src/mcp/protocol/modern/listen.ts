@@ -3,9 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { AddressSession } from '../address-session.ts'
-import { capabilitiesOf } from '../capabilities.ts'
 import { EventQueue } from '../event-queue.ts'
-import { InvalidParams, type Provider, type Watch } from '../provider.ts'
+import { capabilitiesOf, InvalidParams, type Provider, type Watch } from '../provider.ts'
 
 type Listen = { params?: { notifications?: { resourceSubscriptions?: unknown } } }
 type Served = { provider: Provider; onInternal: (cause: unknown) => void }

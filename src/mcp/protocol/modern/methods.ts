@@ -1,11 +1,23 @@
-import { type StandardSchemaV1Sync, specTypeSchemas } from '@modelcontextprotocol/server'
-import { capabilitiesOf } from '../capabilities.ts'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  LOG_LEVEL_META_KEY,
+  type StandardSchemaV1Sync,
+  specTypeSchemas,
+} from '@modelcontextprotocol/server'
 import { toContent } from '../content.ts'
+import { eliciting, requireCapabilities } from '../elicitation.ts'
 import type { Exchange } from '../exchange.ts'
-import { type Caller, InputNeeded, InvalidParams, type Provider, type Wire } from '../provider.ts'
+import {
+  type Caller,
+  capabilitiesOf,
+  InputNeeded,
+  InvalidParams,
+  type Provider,
+  type Questions,
+  type Wire,
+} from '../provider.ts'
 import { MODERN_VERSIONS } from './inbound.ts'
-import { openRounds } from './input-rounds.ts'
-import { callerOf } from './request-handle.ts'
+import { openRounds, type Rounds } from './input-rounds.ts'
 
 /** Everything that a request handler gets. */
 type Serving = {
@@ -16,7 +28,7 @@ type Serving = {
   onInternal: (cause: unknown) => void
 }
 type Shape<Request> = StandardSchemaV1Sync<unknown, Request>
-export type Method = {
+type Method = {
   shape: Shape<unknown>
   run(params: never, serving: Serving): Promise<object>
 }
@@ -133,4 +145,35 @@ export function checkShape({ shape }: Method, request: { method: string }): void
   throw new InvalidParams(
     `The params of ${request.method} are not valid: ${where || 'the request'}: ${issue.message}.`,
   )
+}
+
+/** Log levels by rising severity. Source: RFC 5424, as adopted by MCP. */
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+
+/**
+ * Request handle of the modern era: notifications go to the stream of the response, questions end the call.
+ * @param envelope `_meta` of the request
+ */
+function callerOf(envelope: Wire, exchange: Exchange<object>, signal: AbortSignal, rounds: Rounds): Caller {
+  const ask = async (questions: Questions) => {
+    requireCapabilities(questions, (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Wire)
+    return rounds.ask(questions)
+  }
+  const say = (method: string, params: object) => exchange.say({ jsonrpc: '2.0', method, params })
+  const { progressToken } = envelope
+  const level = envelope[LOG_LEVEL_META_KEY]
+  return {
+    signal,
+    progress: (progress, total, message) => {
+      if (progressToken === undefined) return
+      const how = { ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
+      say('notifications/progress', { progressToken, progress, ...how })
+    },
+    log: (of, data) => {
+      if (typeof level !== 'string' || LEVELS.indexOf(of) < LEVELS.indexOf(level)) return
+      say('notifications/message', { level: of, data })
+    },
+    elicit: eliciting(ask),
+    ask,
+  }
 }

@@ -7,9 +7,8 @@ import { compile } from '../../../graphql/execute.ts'
 import { Reading, typeUriIn } from '../../budget/read-result.ts'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
-import { sparing, ToolProfile } from './compact-profile.ts'
+import { briefSchema, sparing, ToolProfile } from './compact-profile.ts'
 import { type Linked, readyCalls } from './example-calls.ts'
-import { briefSchema } from './schema-outline.ts'
 
 const describeBriefly = compile(
   graphql(`query ToolDescribeBriefly($base: String!, $recordType: String!) {

@@ -5,8 +5,7 @@ import { rowsBody, trim } from '../../../contract/response-bodies.ts'
 import { Reading, recordUriIn } from '../../budget/read-result.ts'
 import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
-import { data, inType, names, one, target } from './arguments.ts'
-import { get, list } from './operations.ts'
+import { data, get, inType, list, names, one, target } from './operations.ts'
 
 export const readingTools = [
   tool('query_records', {

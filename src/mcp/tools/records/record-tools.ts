@@ -3,6 +3,6 @@ import { readingTools } from './reads.ts'
 import { writingTools } from './writes.ts'
 
 export { create, patch, ToolRecord } from './operations.ts'
-export { upsertRecord } from './upsert.ts'
+export { upsertRecord } from './writes.ts'
 
 export const recordTools = [...readingTools, ...writingTools]

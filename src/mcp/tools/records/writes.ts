@@ -1,24 +1,32 @@
 /** Tools that write records. */
 import { z } from 'zod'
-import { trim } from '../../../contract/response-bodies.ts'
+import { linkOf, trim } from '../../../contract/response-bodies.ts'
+import { RecordLinks } from '../../../contract/shapes.ts'
+import { check, inBody } from '../../../contract/validate.ts'
+import { invalid } from '../../../foundation/errors.ts'
+import type { Context } from '../../../graphql/context.ts'
 import { deletedOr } from '../../tool/deletion-approval.ts'
 import { answerOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { deleting, tool, writing } from '../../tool/tool.ts'
 import {
+  cancel,
   claim,
   claimOf,
+  create,
   data,
   expected,
   inType,
   one,
   pair,
   pairOf,
+  patch,
+  put,
+  putByPair,
+  remove,
   statedOf,
   target,
   versions,
-} from './arguments.ts'
-import { cancel, patch, remove } from './operations.ts'
-import { upsertRecord } from './upsert.ts'
+} from './operations.ts'
 
 export const writingTools = [
   tool('upsert_record', {
@@ -94,3 +102,44 @@ export const writingTools = [
       ),
   }),
 ]
+
+type Upsert = {
+  base_id: string
+  record_type: string
+  data: Record<string, unknown>
+  id?: string | undefined
+  external_id?: string | undefined
+  external_source?: string | undefined
+  relationships?: Record<string, unknown>[] | undefined
+  expected_version?: number | undefined
+  claim_id?: string | undefined
+  stated?: object
+}
+
+/** Upserts a record by id, by external id, or as a new record; shared with `upsert_<type>`. */
+export async function upsertRecord(args: Upsert, context: Context): Promise<object> {
+  const links = check(RecordLinks, args.relationships ?? [], inBody('/relationships')).map(linkOf)
+  const content = {
+    base: args.base_id,
+    recordType: args.record_type,
+    data: args.data,
+    ...pairOf(args),
+    relationships: links,
+  }
+  const mustExist = args.expected_version !== undefined
+  const when = { ...versions(args), ...claimOf(args), ...statedOf(args), mustExist }
+  if (args.id !== undefined) return trim((await put({ ...content, ...when, id: args.id }, context)).putRecord)
+  if (args.external_id !== undefined)
+    return trim((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
+  if (args.expected_version !== undefined) throw nothingExpected('expected_version')
+  const [stated] = Object.entries(args.stated ?? {}).find(([, value]) => value !== null) ?? []
+  if (stated !== undefined) throw nothingExpected(stated)
+  return trim((await create(content, context)).createRecord)
+}
+
+const nothingExpected = (argument: string) =>
+  invalid({
+    path: `/${argument}`,
+    code: 'not_conditional',
+    message: `Without id and external_id a record is created, which has no ${argument.replace('expected_', '')} yet. Name the one you mean.`,
+  })

@@ -4,7 +4,7 @@ import type { Context } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
 import { valuesOf } from '../../../json/rows.ts'
-import { titleFields } from '../../resources/record-title.ts'
+import { titleFields } from '../../resources/read-record.ts'
 
 const listTypes = compile(
   graphql(
