@@ -25,6 +25,12 @@ export function trim<T extends object>(resource: T): T {
   return body as T
 }
 
+/** The body of a write to configuration: the resource, and warnings about it beside it. */
+export function writtenBody<T extends { warnings?: string[] | null }>({ warnings, ...written }: T) {
+  const body = trim(written)
+  return warnings?.length ? { ...body, meta: { warnings } } : body
+}
+
 type Page<T> = {
   data: readonly T[]
   hasMore: boolean

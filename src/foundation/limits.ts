@@ -42,6 +42,8 @@ export const LIMITS = {
   jsonContainers: 1_000_000,
   jsonMembers: 20_000,
   batchOperations: 1000,
+  /** Maximum number of operations in one JSON Patch. */
+  patchOperations: 1000,
   /** Bytes of records that a batch writes or returns. A higher body limit raises it. */
   batchBytes: 16 * 1024 * 1024,
   pageDefault: 50,

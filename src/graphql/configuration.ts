@@ -1,9 +1,10 @@
-import type { FieldMap, InputFieldMap, InputShapeFromFields } from '@pothos/core'
+import type { FieldMap, InputFieldMap, InputRef, InputShapeFromFields } from '@pothos/core'
 import {
   get,
   getVersion,
   type Kind,
   list,
+  type Patch,
   patch,
   put,
   remove,
@@ -11,7 +12,9 @@ import {
   type View,
 } from '../engine/configuration/lifecycle/index.ts'
 import type { PutOptions } from '../engine/configuration/lifecycle/kind.ts'
+import type { Scope } from '../engine/core/scope.ts'
 import { expectation } from '../engine/write/preconditions.ts'
+import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
@@ -65,17 +68,26 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
       updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
       operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
       dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+      ...(kind.warnings && {
+        warnings: t.stringList({
+          nullable: true,
+          description: 'The properties that this write removed from the schema.',
+          resolve: ({ warnings }) => (warnings ? [...warnings] : null),
+        }),
+      }),
     }),
   })
   const page = pageType(`${name}Page`, type)
   const input = builder.inputType(`${name}Input`, { fields: (t) => spec.inputs(t) as InputFieldMap })
   const target = () =>
     builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
+  const options = spec.writes?.args as object | undefined
   const written = () => ({
     ...target(),
     ...builder.args((t) => ({ input: t.field({ type: input, required: true }) })),
-    ...(spec.writes?.args as object | undefined),
+    ...options,
   })
+  const at = <S extends Scope>(scope: S, baseId: string, id: string) => ({ kind, scope, baseId, id })
 
   builder.queryField(`${one}s`, (t) =>
     t.field({
@@ -93,7 +105,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
         version: t.arg.int({ description: 'The version to return; the current one by default.' }),
       },
       resolve: (_root, { base, id, version }, { scope }) =>
-        version == null ? get(kind, scope, base, id) : getVersion(kind, scope, base, id, version),
+        version == null ? get(at(scope, base, id)) : getVersion(at(scope, base, id), version),
     }),
   )
   mutation(`put${name}`, {
@@ -101,15 +113,18 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
     type,
     args: { ...written(), ...expectationArgs() },
     resolve: (scope, { base, id, input, ...more }) =>
-      put(kind, scope, base, id, input, { ...spec.writes?.options(more), expected: expectation(more) }),
+      put(at(scope, base, id), input, { ...spec.writes?.options(more), expected: expectation(more) }),
   })
   if (spec.patch !== undefined)
     mutation(`patch${name}`, {
       description: spec.patch,
       type,
-      args: { ...written(), ...versionArgs() },
-      resolve: (scope, { base, id, input, ...more }) =>
-        patch(kind, scope, base, id, input, { ...spec.writes?.options(more), expected: expectation(more) }),
+      args: { ...target(), ...patchArgs(input), ...options, ...versionArgs() },
+      resolve: (scope, { base, id, input, merge, operations, ...more }) =>
+        patch(at(scope, base, id), oneOf({ fields: input, merge, operations }), {
+          ...spec.writes?.options(more),
+          expected: expectation(more),
+        }),
     })
   mutation(`delete${name}`, {
     description: spec.remove,
@@ -121,9 +136,36 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
       ...(spec.confirms && builder.args((t) => ({ confirm: t.string() }))),
     },
     resolve: (scope, { base, id, ...more }) =>
-      remove(kind, scope, base, id, {
+      remove(at(scope, base, id), {
         confirm: (more as { confirm?: string | null }).confirm ?? null,
         expected: expectation(more),
       }),
+  })
+}
+
+/** The three forms of a patch, of which a request has one. */
+const patchArgs = (input: InputRef<object>) =>
+  builder.args((t) => ({
+    input: t.field({ type: input, description: 'Fields to replace, each whole.' }),
+    merge: t.field({
+      type: 'JSON',
+      description: 'A JSON Merge Patch (RFC 7396) of the definition, in the names of the REST body.',
+    }),
+    operations: t.field({
+      type: 'JSON',
+      description: 'A JSON Patch (RFC 6902) of it, with paths such as "/description".',
+    }),
+  }))
+
+type Forms = { fields: object | null | undefined; merge: unknown; operations: unknown }
+
+function oneOf(forms: Forms): Patch {
+  const sent = Object.entries(forms).filter(([, value]) => value != null)
+  if (sent.length === 1) return Object.fromEntries(sent) as Patch
+  const last = sent.at(-1)?.[0] ?? 'fields'
+  throw invalid({
+    path: last === 'fields' ? '/input' : `/${last}`,
+    code: sent.length === 0 ? 'required' : 'exclusive',
+    message: 'Send one of input, merge and operations.',
   })
 }

@@ -64,7 +64,7 @@ builder.queryFields((t) => ({
       ...pageArgs(),
     },
     resolve: (_root, { base, kind, id, ...args }, { scope }) =>
-      history(kindNamed(kind), scope, base, id, args),
+      history({ kind: kindNamed(kind), scope, baseId: base, id }, args),
   }),
   recordHistory: t.field({
     type: RecordVersionPage,

@@ -28,11 +28,6 @@ configuration('RecordType', RECORD_TYPE, {
     timezone: t.exposeString('timezone', {
       description: 'IANA name. Times without an offset are in this time zone.',
     }),
-    warnings: t.stringList({
-      nullable: true,
-      description: 'The properties that this write removed from the schema.',
-      resolve: ({ warnings }) => (warnings ? [...warnings] : null),
-    }),
     sources: t.field({ type: 'JSON', resolve: () => [] }),
     display: t.expose('display', { type: 'JSON' }),
   }),
@@ -54,7 +49,7 @@ configuration('RecordType', RECORD_TYPE, {
   }),
   list: 'The record types of a base that the token can read, newest first.',
   put: 'Creates a record type or replaces it whole.',
-  patch: 'Updates a record type. Omitted fields stay unchanged; each given field is replaced.',
+  patch: 'Changes a record type: replaces the given fields, or applies a patch to its definition.',
   remove: 'Deletes a record type. If it has records, `confirm` must equal its id.',
   writes: {
     args: builder.args((t) => ({

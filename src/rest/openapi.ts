@@ -123,19 +123,15 @@ const LAST_EVENT_ID: Json = {
   schema: { type: 'integer', minimum: 0 },
 }
 
-function requestBody({ body, accepts = ['application/json'] }: Route['spec'], schemas: Json): Json {
-  const schema = toSchema(body as z.ZodType, 'input', schemas)
+/** With several media types, each has a shape of its own. */
+function requestBody({ body, bodyOf, accepts = ['application/json'] }: Route['spec'], schemas: Json): Json {
+  const shapeOf = (type: string) => (accepts.length > 1 && bodyOf?.(type)) || (body as z.ZodType)
   return {
     required: !(body as z.ZodType).safeParse(undefined).success,
-    content: Object.fromEntries(accepts.map((type) => [type, { schema: forType(schema, type) }])),
+    content: Object.fromEntries(
+      accepts.map((type) => [type, { schema: toSchema(shapeOf(type), 'input', schemas) }]),
+    ),
   }
-}
-
-/** Picks the alternative of a body schema (object or list) that belongs to a media type. */
-function forType(schema: Json, type: string): Json {
-  const choices = schema['anyOf'] as Json[] | undefined
-  if (!choices) return schema
-  return choices.find((choice) => (choice['type'] === 'array') === type.includes('json-patch')) ?? schema
 }
 
 function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): Json[] {

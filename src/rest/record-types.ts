@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RecordTypeBody, RecordTypePut } from '../contract/shapes.ts'
 import { invalid } from '../foundation/errors.ts'
 import { graphql } from '../graphql/document.ts'
-import { crud } from './route/crud.ts'
+import { crud, WarningsMeta } from './route/crud.ts'
 import { flag } from './route/query.ts'
 import { time } from './route/shapes.ts'
 
@@ -40,12 +40,7 @@ const RecordType = z
     created_at: time,
     updated_at: time,
     dry_run: z.literal(true).optional(),
-    meta: z
-      .object({ warnings: z.array(z.string()) })
-      .optional()
-      .meta({
-        description: 'The properties that this write removed from `json_schema`.',
-      }),
+    meta: WarningsMeta,
   })
   .meta({ id: 'RecordType' })
 
@@ -114,9 +109,9 @@ export const recordTypes = crud('/:base_id/record-types', {
     [RecordTypeFields],
   ),
   patch: graphql(
-    `mutation PatchRecordType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid, $migration: JSON,
+    `mutation PatchRecordType($base: String!, $id: String!, $input: RecordTypeInput, $merge: JSON, $operations: JSON, $onInvalid: OnInvalid, $migration: JSON,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid, migration: $migration,
+      written: patchRecordType(base: $base, id: $id, input: $input, merge: $merge, operations: $operations, onInvalid: $onInvalid, migration: $migration,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
         ...RecordTypeFields warnings dry_run: dryRun
       }

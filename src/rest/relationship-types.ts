@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CARDINALITIES, ON_DELETE, RelationshipTypeBody, RelationshipTypePut } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { crud } from './route/crud.ts'
+import { crud, WarningsMeta } from './route/crud.ts'
 import { time } from './route/shapes.ts'
 
 const RelationshipType = z
@@ -24,6 +24,7 @@ const RelationshipType = z
     created_at: time,
     updated_at: time,
     dry_run: z.literal(true).optional(),
+    meta: WarningsMeta,
   })
   .meta({ id: 'RelationshipType' })
 
@@ -67,17 +68,17 @@ export const relationshipTypes = crud('/:base_id/relationship-types', {
       $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
       written: putRelationshipType(base: $base, id: $id, input: $input, allowInvalid: $allowInvalid,
         expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...RelationshipTypeFields operation dry_run: dryRun
+        ...RelationshipTypeFields operation warnings dry_run: dryRun
       }
     }`,
     [RelationshipTypeFields],
   ),
   patch: graphql(
-    `mutation PatchRelationshipType($base: String!, $id: String!, $input: RelationshipTypeInput!, $allowInvalid: Boolean,
+    `mutation PatchRelationshipType($base: String!, $id: String!, $input: RelationshipTypeInput, $merge: JSON, $operations: JSON, $allowInvalid: Boolean,
       $expectedVersions: [Int!], $mustExist: Boolean) {
-      written: patchRelationshipType(base: $base, id: $id, input: $input, allowInvalid: $allowInvalid,
+      written: patchRelationshipType(base: $base, id: $id, input: $input, merge: $merge, operations: $operations, allowInvalid: $allowInvalid,
         expectedVersions: $expectedVersions, mustExist: $mustExist) {
-        ...RelationshipTypeFields dry_run: dryRun
+        ...RelationshipTypeFields warnings dry_run: dryRun
       }
     }`,
     [RelationshipTypeFields],

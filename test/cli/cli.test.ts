@@ -110,6 +110,22 @@ test('a record goes through its life', async () => {
   expect(await json('record', 'delete', 'deal', 'd1')).toEqual({ id: 'd1', deleted: true })
 })
 
+test('a type is patched by its fields, a merge patch or a JSON Patch', async () => {
+  const patch = (...args: string[]) => json('record-type', 'patch', 'ware', ...args)
+  await json('record-type', 'put', 'ware', '--schema', '{"type":"object","properties":{"a":{},"b":{}}}')
+  expect(await patch('--name', 'Ware')).toMatchObject({ name: 'Ware', version: 2 })
+  expect(await patch('--merge', '{"json_schema":{"properties":{"a":null}}}')).toMatchObject({
+    name: 'Ware',
+    json_schema: { type: 'object', properties: { b: {} } },
+    meta: { warnings: [expect.stringContaining('"a"')] },
+  })
+  const operations = '[{"op":"add","path":"/json_schema/properties/c","value":{}}]'
+  expect(await patch('--operations', operations)).toMatchObject({
+    json_schema: { properties: { b: {}, c: {} } },
+    version: 4,
+  })
+})
+
 test('without an id a record is put by its external id', async () => {
   const args = ['record', 'put', 'deal', '--external-id', 'x1', '--external-source', 'erp', '--data']
   const made = await json(...args, '{"amount":1}')
@@ -205,6 +221,7 @@ test.each([
   [['record', 'put', 'deal', 'd1', '--data', '@/nowhere'], 'cannot be read (ENOENT)'],
   [['record', 'put', 'deal', 'd1', '--data', '{}', '--if-match', 'x'], '--if-match must be a version'],
   [['record', 'patch', 'deal', 'd1'], 'Nothing to send. Pass'],
+  [['record-type', 'patch', 'deal', '--merge', '{}', '--name', 'x'], 'cannot be combined with fields'],
   [['record', 'delete', 'deal', '..'], '".." is not an id'],
   [['token', 'create', '--name', 'x', '--grant', 'crm'], '"crm" is not key=value'],
   [['base', 'list', '--url', 'ftp://x'], 'http://… or https://…'],

@@ -525,3 +525,31 @@ test('twenty callers with equal ids and different tokens are never crossed', asy
     expect(seen.body.data.map((each: Body) => each.id)).toEqual([type])
   }
 })
+
+test('put_record_type merges where it is asked to, and says what was dropped', async () => {
+  const put = (args: Record<string, unknown>) =>
+    tool('put_record_type', { base_id: 'crm', id: 'merged', ...args }, server.adminToken, '/mcp')
+  const properties = { a: { type: 'string' }, b: {}, c: {} }
+  await put({ description: 'kept', json_schema: { type: 'object', properties } })
+  const merged = await put({ merge: true, json_schema: { properties: { b: null, d: {} } } })
+  expect(merged.body).toMatchObject({
+    description: 'kept',
+    json_schema: { type: 'object', properties: { a: { type: 'string' }, c: {}, d: {} } },
+    version: 2,
+    meta: { warnings: [expect.stringContaining('"b"')] },
+  })
+  expect(merged.body.json_schema.properties).not.toHaveProperty('b')
+  const replaced = await put({ json_schema: { type: 'object', properties: { a: {} } } })
+  expect(replaced.body).toMatchObject({ description: null, version: 3 })
+  expect(replaced.body.meta.warnings).toHaveLength(2)
+  const broken = await put({ merge: true, json_schema: { properties: { a: { type: 7 } } } })
+  expect(broken.error.details[0].path).toBe('/json_schema/properties/a/type')
+  expect(await rest('/record-types/merged')).toMatchObject({ version: 3 })
+  const absent = await tool(
+    'put_record_type',
+    { base_id: 'crm', id: 'absent', merge: true, name: 'x' },
+    server.adminToken,
+    '/mcp',
+  )
+  expect(absent.error.code).toBe('NOT_FOUND')
+})

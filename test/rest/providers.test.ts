@@ -132,6 +132,18 @@ const send = (provider: string, call: object, type = 'place_order', headers: Rec
 const total = async (type = 'place_order') =>
   (await server.call('GET', `/v1/${base}/records/${type}?include_total=true`)).body.meta.total
 
+test('an import that drops properties of an existing type says which', async () => {
+  const tool = (properties: object) => ({
+    type: 'function',
+    function: { name: 'shrunk', description: 'x', parameters: { type: 'object', properties } },
+  })
+  await importTools('openai', [tool({ a: { type: 'string' }, b: { type: 'string' } })])
+  const { body } = await importTools('openai', [tool({ a: { type: 'string' } })])
+  expect(body.data).toEqual([
+    { record_type: 'shrunk', operation: 'updated', warnings: [expect.stringContaining('"b"')] },
+  ])
+})
+
 describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resultOf, shape = '' }) => {
   beforeEach(async () => {
     const { status, body } = await importTools(provider, [tool])

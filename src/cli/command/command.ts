@@ -82,6 +82,8 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   }
   const path = fill(`${row.path}${stream ?? ''}`, written)
   const hasFields = Object.keys(fields).length > 0
+  if (hasFields && content !== undefined)
+    throw misused('A patch that is the whole body cannot be combined with fields. Send one of them.')
   if (row.needsBody && !hasFields && content === undefined)
     throw misused(`Nothing to send. Pass ${bodyFlags(row)}.`)
   const sendsFields = hasFields || (content === undefined && row.method === 'PUT')

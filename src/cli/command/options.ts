@@ -99,6 +99,24 @@ export const writing: readonly Option[] = [
   },
 ]
 
+/** A whole body of another media type. */
+const content = (flags: string, type: string, about: string): Option => ({
+  flags,
+  about: `${about} (${JSON_FORMS})`,
+  to: { content: type },
+  read: readJson,
+})
+export const operations = content(
+  '--operations <json>',
+  'application/json-patch+json',
+  'a JSON Patch instead',
+)
+export const merge = content(
+  '--merge <json>',
+  'application/merge-patch+json',
+  'a JSON Merge Patch instead: null removes',
+)
+
 export const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
 
 /** Options of every list. */

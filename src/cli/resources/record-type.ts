@@ -29,6 +29,7 @@ export const recordType = configuration('/:base_id/record-types', {
   label: 'a record type',
   columns: ['id', 'name', 'version', 'updated_at', 'description'],
   fields: [...fields, ...change],
+  patches: true,
   confirms: true,
   more: [
     {

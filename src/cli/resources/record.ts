@@ -6,9 +6,9 @@ import {
   ifMatch,
   json,
   type Option,
+  operations,
   paging,
   query,
-  readJson,
   text,
   writing,
 } from '../command/options.ts'
@@ -65,12 +65,6 @@ const links = json(
   'relationships',
   'relationships to add: [{"rel_type","record_type","id"}]',
 )
-const operations: Option = {
-  flags: '--operations <json>',
-  about: 'a JSON Patch instead (JSON, @file, or - for standard input)',
-  to: { content: 'application/json-patch+json' },
-  read: readJson,
-}
 
 const expand = query('--expand <types>', 'expand', 'relationship types to expand, such as owner.company')
 const asOf = query('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z')

@@ -33,5 +33,6 @@ export const relationshipType = configuration('/:base_id/relationship-types', {
     'version',
   ],
   fields,
+  patches: true,
   confirms: true,
 })

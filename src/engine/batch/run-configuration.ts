@@ -29,20 +29,22 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
   switch (operation.type) {
     case 'upsert_record_type': {
       const { input, migration, onInvalid } = operation
-      return doneBy(await put(RECORD_TYPE, scope, baseId, id, input, { expected, migration, onInvalid }))
+      return doneBy(
+        await put({ kind: RECORD_TYPE, scope, baseId, id }, input, { expected, migration, onInvalid }),
+      )
     }
     case 'upsert_relationship_type': {
       const { input, onInvalid } = operation
-      return doneBy(await put(RELATIONSHIP_TYPE, scope, baseId, id, input, { expected, onInvalid }))
+      return doneBy(await put({ kind: RELATIONSHIP_TYPE, scope, baseId, id }, input, { expected, onInvalid }))
     }
     case 'delete_record_type': {
       const { version } = await requireType(scope, baseId, id)
-      await remove(RECORD_TYPE, scope, baseId, id, { confirm: operation.confirm, expected })
+      await remove({ kind: RECORD_TYPE, scope, baseId, id }, { confirm: operation.confirm, expected })
       return { operation: 'deleted', version: version + 1 }
     }
     case 'delete_relationship_type': {
       const { version } = await requireRelationshipType(scope, baseId, id)
-      await remove(RELATIONSHIP_TYPE, scope, baseId, id, { confirm: operation.confirm, expected })
+      await remove({ kind: RELATIONSHIP_TYPE, scope, baseId, id }, { confirm: operation.confirm, expected })
       return { operation: 'deleted', version: version + 1 }
     }
   }

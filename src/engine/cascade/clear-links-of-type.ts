@@ -14,7 +14,7 @@ const LOCK_LINKS = statement(
 
 /**
  * Prepares the deletion of a record type in its transaction: deletes the links of its records, and cascades
- * to records of other types. Calls `told` when the plan is complete.
+ * to records of other types. Calls `checkApproval` when the plan is complete.
  * @throws CONFLICT when a link from another type restricts the deletion
  */
 export async function clearLinksOfType(

@@ -8,7 +8,7 @@ import { KINDS } from '../configuration/kinds.ts'
 import { put, remove } from '../configuration/lifecycle/index.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
-import { rightsTo } from '../configuration/lifecycle/read.ts'
+import { requireManage } from '../configuration/lifecycle/read.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -148,12 +148,13 @@ async function revertConfiguration(
   requireLastChange: () => Promise<void>,
   { onInvalid, confirm }: RevertOptions,
 ): Promise<void> {
-  rightsTo(kind).manage(scope, baseId, id)
+  const target = { kind, scope, baseId, id }
+  requireManage(target)
   await lockConfiguration(scope, baseId)
   await requireLastChange()
   const expected = NO_EXPECTATION
-  if (operation === 'create') return void (await remove(kind, scope, baseId, id, { confirm, expected }))
+  if (operation === 'create') return void (await remove(target, { confirm, expected }))
   const [before] = await scope.db.query<{ data: object | null }>(STATE_BEFORE, [baseId, kind.name, id, seq])
   if (!before?.data) throw versionPurged(version)
-  await put(kind, scope, baseId, id, before.data, { expected, onInvalid })
+  await put(target, before.data, { expected, onInvalid })
 }

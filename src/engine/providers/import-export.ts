@@ -50,7 +50,7 @@ export async function importTools(
         data.push({
           record_type: type.id,
           operation: type.operation ?? 'unchanged',
-          warnings: definition.warnings,
+          warnings: [...definition.warnings, ...(type.warnings ?? [])],
         })
     }
     const [first] = refused
@@ -80,7 +80,8 @@ async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition
     ...(tool.title && { name: tool.title }),
   }
   try {
-    return await (held ? patch : put)(RECORD_TYPE, scope, baseId, tool.name, said, PLAIN)
+    const target = { kind: RECORD_TYPE, scope, baseId, id: tool.name }
+    return await (held ? patch(target, { fields: said }, PLAIN) : put(target, said, PLAIN))
   } catch (thrown) {
     throw moved(thrown, {
       '/json_schema': tool.schemaAt,
@@ -111,7 +112,7 @@ export async function exportRecordTypes(
     if (left < 0 && written.length > 0) throw tooLarge()
     written.push({ ...tool, id: type.id })
   }
-  if (named) for (const id of named) await add(await get(RECORD_TYPE, scope, baseId, id))
+  if (named) for (const id of named) await add(await get({ kind: RECORD_TYPE, scope, baseId, id }))
   else
     for (let more = true; more; ) {
       const page = await list(RECORD_TYPE, scope, baseId, { limit: PAGE, offset: written.length })

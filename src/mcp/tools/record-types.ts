@@ -1,6 +1,7 @@
 /** Tools for record types: list_types and put_record_type. */
 import { z } from 'zod'
-import { pageBody, trim } from '../../contract/response-bodies.ts'
+import { camelFields } from '../../contract/field-names.ts'
+import { pageBody, writtenBody } from '../../contract/response-bodies.ts'
 import { RecordTypeTexts } from '../../contract/shapes.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -26,7 +27,17 @@ const putType = compile(
   graphql(
     `mutation ToolPutType($base: String!, $id: String!, $input: RecordTypeInput!, $onInvalid: OnInvalid) {
     putRecordType(base: $base, id: $id, input: $input, onInvalid: $onInvalid) {
-      ...ToolType dry_run: dryRun
+      ...ToolType warnings dry_run: dryRun
+    }
+  }`,
+    [ToolType],
+  ),
+)
+const mergeType = compile(
+  graphql(
+    `mutation ToolMergeType($base: String!, $id: String!, $merge: JSON!, $onInvalid: OnInvalid) {
+    patchRecordType(base: $base, id: $id, merge: $merge, onInvalid: $onInvalid) {
+      ...ToolType warnings dry_run: dryRun
     }
   }`,
     [ToolType],
@@ -53,7 +64,7 @@ export const typeAdministration = [
   accountTool('put_record_type', {
     title: 'Create or update a record type',
     description:
-      'Create a record type, or replace it whole. json_schema is JSON Schema 2020-12 of an object. A schema that existing records violate is refused unless on_invalid is "allow". Relationship types: batch {type: upsert_relationship_type, id, body}.',
+      'Create a record type, or replace it whole; merge changes parts of it. json_schema is JSON Schema 2020-12 of an object. A schema that existing records violate is refused unless on_invalid is "allow". Relationship types: batch {type: upsert_relationship_type, id, body}.',
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input: z.strictObject({
@@ -65,20 +76,20 @@ export const typeAdministration = [
         description: '[{"fields":["data.email"],"unique":true},{"fields":["data.text"],"type":"text"}].',
       }),
       timezone: z.string().optional(),
+      merge: z.boolean().optional().meta({ description: 'Send only changes (RFC 7396): null removes.' }),
       on_invalid: z.enum(['allow']).optional(),
       ...writing,
     }),
     output: answerOutput,
-    run: async ({ base_id, id, name, description, json_schema, indexes, timezone, on_invalid }, context) => {
-      const input = {
-        ...(name !== undefined && { name }),
-        ...(description !== undefined && { description }),
-        ...(json_schema !== undefined && { jsonSchema: json_schema }),
-        ...(indexes !== undefined && { indexes }),
-        ...(timezone !== undefined && { timezone }),
-      }
-      const done = await putType({ base: base_id, id, input, onInvalid: on_invalid ?? 'refuse' }, context)
-      return trim(done.putRecordType)
+    run: async ({ base_id: base, id, merge, on_invalid, ...args }, context) => {
+      const onInvalid = on_invalid ?? 'refuse'
+      const { name, description, json_schema, indexes, timezone } = args
+      const sent = Object.entries({ name, description, json_schema, indexes, timezone })
+      const fields = Object.fromEntries(sent.filter(([, value]) => value !== undefined))
+      const written = merge
+        ? (await mergeType({ base, id, merge: fields, onInvalid }, context)).patchRecordType
+        : (await putType({ base, id, input: camelFields(fields), onInvalid }, context)).putRecordType
+      return writtenBody(written)
     },
   }),
 ]

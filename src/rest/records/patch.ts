@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
 import { route } from '../route/route.ts'
 import { expectedVersion } from '../route/shapes.ts'
@@ -21,7 +22,7 @@ const MergeBody = z.strictObject({
 })
 const Operations = z
   .array(z.unknown())
-  .max(1000)
+  .max(LIMITS.patchOperations)
   .meta({ description: 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.' })
 const MERGE_TYPES = ['application/json', 'application/merge-patch+json']
 const OPERATIONS_TYPE = 'application/json-patch+json'

@@ -2,10 +2,11 @@ import { type DocumentNode, Kind } from 'graphql'
 import { z } from 'zod'
 import { type CamelFields, camelFields } from '../../contract/field-names.ts'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
-import { pageBody, trim } from '../../contract/response-bodies.ts'
+import { pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
 import type { Need } from '../../graphql/context.ts'
 import { graphql, type TadaDocumentNode } from '../../graphql/document.ts'
 import { listOf, without } from './page.ts'
+import { isMerge, patchForms } from './patch-forms.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
 import { baseId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
@@ -30,7 +31,7 @@ type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
     { written: Written<B> & { operation: string | null } },
     Writing<B> & { mustBeAbsent?: boolean | null }
   >
-  patch?: TadaDocumentNode<{ written: Written<B> }, Writing<B>>
+  patch?: TadaDocumentNode<{ written: Written<B> }, Patching<B>>
   remove: TadaDocumentNode<{ gone: DeletedView }, ResourceKey & { expectedVersions?: number[] | null }>
   /** What DELETE removes, if it is more than the label says. */
   removes?: string
@@ -63,6 +64,11 @@ type Writing<B extends z.ZodObject> = ResourceKey & {
   expectedVersions?: number[] | null
   mustExist?: boolean | null
 }
+type Patching<B extends z.ZodObject> = Omit<Writing<B>, 'input'> & {
+  input?: Writing<B>['input'] | null
+  merge?: unknown
+  operations?: unknown
+}
 /** Removes `undefined` from optional members. */
 type Sent<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }
 
@@ -72,7 +78,8 @@ export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
 ): Route[] {
   assertVariables(spec.get, ['base', 'id', 'version'])
   assertVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
-  if (spec.patch) assertVariables(spec.patch, ['base', 'id', 'input', 'expectedVersions', 'mustExist'])
+  if (spec.patch)
+    assertVariables(spec.patch, 'base id input merge operations expectedVersions mustExist'.split(' '))
   assertVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
   return rowsOf(path, spec as unknown as Spec<z.ZodObject, z.ZodObject>)
 }
@@ -87,11 +94,10 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
     .meta({ description: `${spec.label} id.` })
   const params = z.strictObject({ base_id: baseId(), id })
   const body = spec.sent ?? spec.body.extend({ id: z.string().optional(), expected_version: expectedVersion })
-  const fields = Object.keys(spec.body.shape)
   const targetOf = ({ base_id: base, id }: z.output<typeof params>) => ({ base, id })
-  /** Only members that are present, because null is a value in a PATCH. */
-  const inputOf = (sent: object) =>
-    camelFields(Object.fromEntries(Object.entries(sent).filter(([name]) => fields.includes(name))))
+  /** The fields that are present, because null is a value in a PATCH. */
+  const fieldsIn = (sent: object) =>
+    Object.fromEntries(Object.entries(sent).filter(([name]) => Object.hasOwn(spec.body.shape, name)))
   const read = needs.read ?? onBase('read')
   const write = needs.write ?? onBase('manage')
   const query = writes && { query: writes.query }
@@ -119,14 +125,14 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
       operation: spec.put,
       variables: ({ params, query, body, conditions }) => ({
         ...targetOf(params),
-        input: inputOf(body),
+        input: camelFields(fieldsIn(body)),
         ...writes?.variables(query, body),
         ...conditions,
       }),
       reply: ({ written }, { params }) => ({
         status: written.operation === 'created' ? 201 : 200,
         location: `/v1${path.replace(':base_id', params.base_id)}/${params.id}`,
-        body: writtenBody(written),
+        body: writtenBody(without(written, 'operation' as never)),
       }),
       statuses: [200, 201],
       answers,
@@ -167,17 +173,21 @@ function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject
             need: write,
             params,
             ...query,
-            body,
+            ...patchForms(body, spec.body),
             versioned: true,
             operation: patch,
-            variables: ({ params, query, body, conditions }) => ({
+            variables: ({ params, query, body, mediaType, conditions }) => ({
               ...targetOf(params),
-              input: inputOf(body),
-              ...writes?.variables(query, body),
+              ...(Array.isArray(body)
+                ? { operations: body }
+                : isMerge(mediaType)
+                  ? { merge: fieldsIn(body) }
+                  : { input: camelFields(fieldsIn(body)) }),
+              ...writes?.variables(query, Array.isArray(body) ? {} : body),
               expectedVersions: conditions.expectedVersions,
               mustExist: conditions.mustExist,
             }),
-            reply: ({ written }) => ({ body: writtenBody(written) }),
+            reply: ({ written }) => ({ body: writtenBody(without(written, 'operation' as never)) }),
             answers,
           }),
         ]
@@ -216,14 +226,14 @@ const ConfigurationVersion = versionShape(
   'RFC 6902 diff from the previous version. A creation adds the whole, a deletion removes it.',
 ).meta({ id: 'ConfigurationVersion' })
 
-/** What was written; what a caller should know of it comes beside it. */
-function writtenBody({ warnings, ...written }: Written<z.ZodObject>) {
-  const body = trim(without(written, 'operation' as never))
-  return warnings?.length ? { ...body, meta: { warnings } } : body
-}
-
 const confirmation = (description: string) =>
   z.strictObject({ confirm: z.string().optional().meta({ description }) })
+
+/** Warnings of a write in a response. */
+export const WarningsMeta = z
+  .object({ warnings: z.array(z.string()) })
+  .optional()
+  .meta({ description: 'The properties that this write removed from the schema.' })
 
 /** The response shape of a kind: its fields, and those that every kind has. */
 export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObject<B>) =>

@@ -59,7 +59,16 @@ export type Route = {
   writes: boolean
   spec: Pick<
     Spec<Shape, z.ZodObject, Shape, unknown, unknown>,
-    'summary' | 'tag' | 'params' | 'query' | 'body' | 'accepts' | 'answers' | 'statuses' | 'versioned'
+    | 'summary'
+    | 'tag'
+    | 'params'
+    | 'query'
+    | 'body'
+    | 'bodyOf'
+    | 'accepts'
+    | 'answers'
+    | 'statuses'
+    | 'versioned'
   >
   /** Whether the response is an event stream (Server-Sent Events). */
   streams?: true

@@ -2,7 +2,7 @@ import { toSnake } from '../../../contract/field-names.ts'
 import { ID_RULES, isTypeId } from '../../../contract/ids.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
-import type { Kind, Stored, View } from './kind.ts'
+import type { Kind, Stored, Target, View } from './kind.ts'
 
 /**
  * Reads the fields to store: the sent ones, and for the others their defaults or their previous values.
@@ -10,8 +10,7 @@ import type { Kind, Stored, View } from './kind.ts'
  * @throws VALIDATION_ERROR with every fault of the shape
  */
 export function readFields<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  id: string,
+  { kind, id }: Pick<Target<F, R>, 'kind' | 'id'>,
   input: object,
   before: F | null,
 ): F {

@@ -112,13 +112,28 @@ export type FieldsOf<Body extends z.ZodObject> = {
   [Name in keyof z.output<Body> & string as Camel<Name>]-?: Exclude<z.output<Body>[Name], undefined>
 }
 
+/** One resource of a kind, as a request addresses it. */
+export type Target<F extends object, R extends Stored, S extends Scope = Scope> = {
+  readonly kind: Kind<F, R>
+  readonly scope: S
+  readonly baseId: string
+  readonly id: string
+}
+
 /** How a change treats existing records and links that violate it: reject, keep them, or migrate them. */
 export type PutOptions = {
   readonly expected: Expectation
   readonly onInvalid?: 'refuse' | 'allow' | 'migrate'
   readonly migration?: unknown
 }
-export type DeleteOptions = { readonly confirm: string | null; checkPlan(): void }
+export type DeleteOptions = {
+  readonly confirm: string | null
+  /**
+   * Compares the summary of the deletion with the approved plan, as soon as the summary is complete.
+   * @throws when the plan is missing or differs, which ends the transaction before rows are deleted
+   */
+  checkPlan(): void
+}
 
 /** Context of a PUT or PATCH before it is stored. */
 type Edit<F extends object, R> = {

@@ -7,63 +7,53 @@ import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { fieldsOf, readFields, stateOf, viewOf } from './fields.ts'
-import { type Kind, nounOf, type PutOptions, type Stored, type View } from './kind.ts'
+import { type Kind, nounOf, type PutOptions, type Stored, type Target, type View } from './kind.ts'
 import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
 import { lastVersion } from './past.ts'
-import { missing, rightsTo } from './read.ts'
+import { type Patch, readPatch } from './patch.ts'
+import { missing, requireManage } from './read.ts'
 import { unknownReferences } from './references.ts'
+
+type Writing<F extends object, R extends Stored> = Target<F, R, WriteScope>
 
 /**
  * Creates or replaces the resource. Omitted fields get their defaults.
  * @throws CONFLICT; VALIDATION_ERROR
  */
-export const put = <F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: WriteScope,
-  baseId: string,
-  id: string,
+export async function put<F extends object, R extends Stored>(
+  target: Writing<F, R>,
   input: object,
   options: PutOptions,
-): Promise<View<F>> => {
-  rightsTo(kind).manage(scope, baseId, id)
+): Promise<View<F>> {
+  requireManage(target)
   // Validate before taking the lock, so that malformed requests do not wait.
-  const fields = readFields(kind, id, input, null)
-  return change(kind, scope, baseId, id, input, options, () => fields)
+  const next = readFields(target, input, null)
+  return change(target, options, () => ({ input, next }))
 }
 
 /**
- * Replaces only the sent fields.
+ * Changes the stored resource: replaces the sent fields, or applies a merge patch or JSON Patch.
  * @throws as put; NOT_FOUND
  */
-export const patch = <F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: WriteScope,
-  baseId: string,
-  id: string,
-  input: object,
+export async function patch<F extends object, R extends Stored>(
+  target: Writing<F, R>,
+  patch: Patch,
   options: PutOptions,
-): Promise<View<F>> => {
-  rightsTo(kind).manage(scope, baseId, id)
-  return change(
-    kind,
-    scope,
-    baseId,
-    id,
-    input,
-    options,
-    (before) => before && readFields(kind, id, input, before),
-  )
+): Promise<View<F>> {
+  requireManage(target)
+  const changesOf = readPatch(target.kind, patch)
+  return change(target, options, (before) => {
+    if (!before) return null
+    const input = changesOf(before)
+    return { input, next: readFields(target, input, before) }
+  })
 }
 
 async function change<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: WriteScope,
-  baseId: string,
-  id: string,
-  input: object,
+  { kind, scope, baseId, id }: Writing<F, R>,
   options: PutOptions,
-  read: (before: F | null) => F | null,
+  changed: (before: F | null) => { input: object; next: F } | null,
 ): Promise<View<F>> {
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
@@ -71,9 +61,10 @@ async function change<F extends object, R extends Stored>(
     const loaded = loadedIn(within, baseId)
     const held = (await loaded.rows(kind, [id])).get(id) ?? null
     const before = held && fieldsOf(kind, held)
-    const next = read(before)
-    if (!next) throw await missing(kind, within, baseId, id)
-    const edit = { baseId, id, held, before, next, input, options }
+    const meant = changed(before)
+    if (!meant) throw await missing({ kind, scope: within, baseId, id })
+    const { next } = meant
+    const edit = { baseId, id, held, before, ...meant, options }
     const unknown = await unknownReferences(kind, loaded, next)
     const checked = (await kind.check?.(loaded, edit)) ?? {}
     const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]
@@ -114,22 +105,21 @@ async function store<F extends object, R extends Stored>(
  * @throws NOT_FOUND; CONFLICT while other resources need it
  */
 export async function remove<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: WriteScope,
-  baseId: string,
-  id: string,
+  target: Writing<F, R>,
   { confirm = null, expected }: { confirm?: string | null; expected: Expectation },
-): Promise<{ id: string; deleted: boolean }> {
-  rightsTo(kind).manage(scope, baseId, id)
+): Promise<{ id: string; deleted: boolean; version: number }> {
+  requireManage(target)
+  const { kind, scope, baseId, id } = target
   return runPlanned(scope, async (within, checkPlan) => {
     await lockConfiguration(within, baseId)
     const held = (await loadedIn(within, baseId).rows(kind, [id])).get(id)
-    if (!held) throw await missing(kind, within, baseId, id)
+    if (!held) throw await missing({ ...target, scope: within })
     checkVersion(expected, held.version, `${nounOf(kind)} "${id}"`)
     await kind.beforeDelete?.(within, held, { confirm, checkPlan })
     await kind.table(within.db).delete({ where: { baseId_id: { baseId, id } } as never })
-    await finish(kind, within, { ...held, version: held.version + 1 }, 'delete')
-    return { id, deleted: true }
+    const version = held.version + 1
+    await finish(kind, within, { ...held, version }, 'delete')
+    return { id, deleted: true, version }
   })
 }
 

@@ -4,9 +4,9 @@ import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { type Change, type ChangeRow, mayRead, toChange } from '../../change-log/entry.ts'
 import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
-import { read, readPageRows, type Scope } from '../../core/scope.ts'
+import { read, readPageRows } from '../../core/scope.ts'
 import { type Db, statement, timed } from '../../database/client.ts'
-import { type Kind, nounOf, type Stored, type View } from './kind.ts'
+import { type Kind, nounOf, type Stored, type Target, type View } from './kind.ts'
 import { missing, rightsTo } from './read.ts'
 
 const ENTRIES = `FROM plinth.change
@@ -42,22 +42,20 @@ type Span = { total: number; first: number; last: number }
  * token may not read.
  */
 export async function history<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: Scope,
-  baseId: string,
-  id: string,
+  target: Target<F, R>,
   args: PageArgs,
 ): Promise<Page<Change>> {
+  const { kind, scope, baseId, id } = target
   rightsTo(kind).read(scope, baseId, id)
   const page = readPage(args)
-  const target = [baseId, kind.name, id]
-  const boundTo = ['history', ...target, scope.access.grants]
+  const key = [baseId, kind.name, id]
+  const boundTo = ['history', ...key, scope.access.grants]
   const before = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor).values[0] : null
-  const asked = [...target, before, page.limit + 1, page.offset]
+  const asked = [...key, before, page.limit + 1, page.offset]
   const { rows, isCut } = await readPageRows<ChangeRow>(scope, LIST_VERSIONS, asked, { atLeast: 2 })
   const needsCount = page.includeTotal || rows.length === 0
-  const [span] = needsCount ? await read<Span>(scope, SPAN, target) : []
-  if (span?.total === 0) throw await missing(kind, scope, baseId, id)
+  const [span] = needsCount ? await read<Span>(scope, SPAN, key) : []
+  if (span?.total === 0) throw await missing(target)
   const shown = isCut ? rows.slice(0, -1) : rows
   const found = toPage(shown, page, page.includeTotal ? (span?.total ?? null) : null, isCut)
   const changes: Change[] = []
@@ -66,7 +64,7 @@ export async function history<F extends object, R extends Stored>(
     changes.push(toChange({ ...row, before: rows[i + 1] ?? null }))
   }
   const visible = changes.filter((change) => mayRead(scope.access, baseId, change))
-  if (changes.length > 0 && visible.length === 0) throw await missing(kind, scope, baseId, id)
+  if (changes.length > 0 && visible.length === 0) throw await missing(target)
   const positions = cursorsOf(scope.keys.cursor, boundTo, found, ({ seq }) => ({ id, values: [seq] }))
   return { ...found, ...positions, data: visible }
 }
@@ -76,28 +74,26 @@ export async function history<F extends object, R extends Stored>(
  * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
  */
 export async function getVersion<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: Scope,
-  baseId: string,
-  id: string,
+  target: Target<F, R>,
   version: number,
 ): Promise<View<F>> {
+  const { kind, scope, baseId, id } = target
   const rights = rightsTo(kind)
   rights.read(scope, baseId, id)
   if (version < 1) throw outOfRange(version)
-  const target = [baseId, kind.name, id]
+  const key = [baseId, kind.name, id]
   const [entry] = await scope.db.query<{ operation: string; data: object | null }>(GET_VERSION, [
-    ...target,
+    ...key,
     version,
   ])
   if (entry?.data && entry.operation !== 'delete') {
     // Fields that were added later have their defaults.
     const view = rights.shown(scope, { ...kind.defaults(id), ...entry.data } as View<F>)
     if (view) return view
-    throw await missing(kind, scope, baseId, id)
+    throw await missing(target)
   }
-  const [span] = await scope.db.query<Span>(SPAN, target)
-  if (!span || span.total === 0) throw await missing(kind, scope, baseId, id)
+  const [span] = await scope.db.query<Span>(SPAN, key)
+  if (!span || span.total === 0) throw await missing(target)
   throw entry ? isDeletion(kind, id, version) : noSuchVersion(kind, id, version, span)
 }
 

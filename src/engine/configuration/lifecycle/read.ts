@@ -5,7 +5,7 @@ import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import { requireBase } from '../bases/base.ts'
 import { viewOf } from './fields.ts'
-import { type Kind, type Named, nounOf, type Rights, type Stored, type View } from './kind.ts'
+import { type Kind, type Named, nounOf, type Rights, type Stored, type Target, type View } from './kind.ts'
 
 const OF_THE_BASE: Rights<object> = {
   list: (scope, baseId) => {
@@ -22,6 +22,14 @@ export const rightsTo = <F extends object, R extends Stored>(kind: Kind<F, R>): 
   ...(OF_THE_BASE as Rights<F>),
   ...kind.rights,
 })
+
+/** @throws FORBIDDEN unless the token may change the resource */
+export const requireManage = <F extends object, R extends Stored>({
+  kind,
+  scope,
+  baseId,
+  id,
+}: Target<F, R>): void => rightsTo(kind).manage(scope, baseId, id)
 
 /**
  * Lists the resources of the base that the token may see, newest first.
@@ -60,27 +68,23 @@ export async function list<F extends object, R extends Stored>(
  * Reads a resource.
  * @throws FORBIDDEN; NOT_FOUND when the base or the resource is absent or not visible
  */
-export async function get<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: Scope,
-  baseId: string,
-  id: string,
-): Promise<View<F>> {
+export async function get<F extends object, R extends Stored>(target: Target<F, R>): Promise<View<F>> {
+  const { kind, scope, baseId, id } = target
   const rights = rightsTo(kind)
   rights.read(scope, baseId, id)
   const [row] = await kind.table(scope.db).findMany({ where: { baseId, id } })
   const view = row && rights.shown(scope, viewOf(kind, row))
-  if (!view) throw await missing(kind, scope, baseId, id)
+  if (!view) throw await missing(target)
   return view
 }
 
 /** Creates the 404 of a resource, or of its base if that is absent. */
-export async function missing<F extends object, R extends Stored>(
-  kind: Kind<F, R>,
-  scope: Scope,
-  baseId: string,
-  id: string,
-): Promise<Error> {
+export async function missing<F extends object, R extends Stored>({
+  kind,
+  scope,
+  baseId,
+  id,
+}: Target<F, R>): Promise<Error> {
   if (kind.missing) return kind.missing(scope, baseId, id)
   await requireBase(scope, baseId)
   return notFound(kind, id)

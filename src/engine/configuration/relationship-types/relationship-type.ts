@@ -3,6 +3,7 @@ import { type Access, requireBaseAccess } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
+import { droppedProperties } from '../record-types/dropped-properties.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 import { deleteLinksOf } from './delete-links.ts'
 import { type Fields, fieldFaults } from './input.ts'
@@ -39,6 +40,11 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
     ...recordTypes(sourceRecordTypes, '/source_record_types'),
     ...recordTypes(targetRecordTypes, '/target_record_types'),
   ],
+  warnings: (before, next) =>
+    droppedProperties(before.dataSchema, next.dataSchema).map(
+      (name) =>
+        `The property "${name}" is no longer in data_schema. Relationships keep what they hold of it.`,
+    ),
   check: async ({ scope }, { held, before, next, options }) => ({
     faults: fieldFaults(next),
     existing: async () => {
