@@ -1,5 +1,5 @@
 import { isClose } from '../contract/suggest.ts'
-import { condition, Doubt, type Draft } from './draft.ts'
+import { condition, type FilterAst, Unclear } from './draft.ts'
 import { isOperatorWord } from './operators.ts'
 
 type Role = 'field' | 'op' | 'value'
@@ -38,27 +38,27 @@ export const isCondition = (keys: readonly string[]): boolean =>
 /**
  * Parses `{ field, op, value }` with misspelt keys, a missing `op`, or the operator as a key: `{ field, gte:
  * 5 }`.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readCondition(node: Record<string, unknown>): Draft {
+export function readCondition(node: Record<string, unknown>): FilterAst {
   const roles = new Map<Role, unknown>()
   const words: [string, unknown][] = []
   for (const [key, value] of Object.entries(node)) {
     const role = roleOf(key)
-    if (role === undefined ? !isOperatorWord(key) : roles.has(role)) throw new Doubt()
+    if (role === undefined ? !isOperatorWord(key) : roles.has(role)) throw new Unclear()
     if (role === undefined) words.push([key, value])
     else roles.set(role, value)
   }
   const field = roles.get('field')
-  if (typeof field !== 'string') throw new Doubt()
+  if (typeof field !== 'string') throw new Unclear()
   const [word, ...more] = words
   if (word) {
-    if (more.length > 0 || roles.size > 1) throw new Doubt()
+    if (more.length > 0 || roles.size > 1) throw new Unclear()
     return condition(field, `$${word[0]}`, word[1])
   }
   const value = roles.get('value')
   if (!roles.has('op')) return condition(field, Array.isArray(value) ? '$in' : '$eq', value)
   const op = roles.get('op')
-  if (typeof op !== 'string') throw new Doubt()
+  if (typeof op !== 'string') throw new Unclear()
   return condition(field, op, value)
 }

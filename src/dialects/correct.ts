@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { attempt, Doubt, type Draft } from './draft.ts'
+import { attempt, type FilterAst, Unclear } from './draft.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
-import { settle } from './settle.ts'
+import { normalize } from './settle.ts'
 import { TEXT_READERS } from './texts.ts'
 
 /** Maximum length of a hint and of the text to parse. */
@@ -13,8 +13,8 @@ const MAX_CHARS = 10 * 1024
  * already correct. `columns` are the fields outside data; record columns by default. Never throws.
  */
 export function correctFilter(raw: unknown, columns?: readonly string[]): FilterJson | undefined {
-  const meant = readFilter(raw, columns)
-  return meant === undefined || isDeepStrictEqual(plain(meant), plain(raw)) ? undefined : meant
+  const corrected = readFilter(raw, columns)
+  return corrected === undefined || isDeepStrictEqual(plain(corrected), plain(raw)) ? undefined : corrected
 }
 
 /** Normalizes to plain JSON: GraphQL creates objects without a prototype. */
@@ -22,22 +22,22 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 /** Parses a filter from a value or text in any supported dialect. */
 export function readFilter(raw: unknown, columns?: readonly string[]): FilterJson | undefined {
-  return typeof raw === 'string' ? readText(raw, columns) : settled(() => readObject(raw), columns)
+  return typeof raw === 'string' ? readText(raw, columns) : normalized(() => readObject(raw), columns)
 }
 
 function readText(raw: string, columns: readonly string[] | undefined): FilterJson | undefined {
   if (raw.length > MAX_CHARS) return undefined
   const text = raw.trim()
   for (const read of TEXT_READERS) {
-    const found = settled(() => read(text), columns)
+    const found = normalized(() => read(text), columns)
     if (found) return found
   }
   return undefined
 }
 
-const settled = (read: () => Draft, columns: readonly string[] | undefined): FilterJson | undefined =>
+const normalized = (read: () => FilterAst, columns: readonly string[] | undefined): FilterJson | undefined =>
   attempt(() => {
-    const filter = settle(read(), columns)
-    if (JSON.stringify(filter).length > MAX_CHARS) throw new Doubt()
+    const filter = normalize(read(), columns)
+    if (JSON.stringify(filter).length > MAX_CHARS) throw new Unclear()
     return filter
   })

@@ -2,57 +2,57 @@
  * Dialect-neutral AST of a foreign filter, before names and operators are normalized. Every parser produces
  * one.
  */
-export type Draft =
-  | { kind: 'and' | 'or'; of: readonly Draft[] }
-  | { kind: 'not'; of: Draft }
+export type FilterAst =
+  | { kind: 'and' | 'or'; of: readonly FilterAst[] }
+  | { kind: 'not'; of: FilterAst }
   | { kind: 'condition'; name: string; word: string; value: unknown }
 
 /** Thrown for ambiguous input: no correction is better than a wrong one. */
-export class Doubt extends Error {
-  override readonly name = 'Doubt'
+export class Unclear extends Error {
+  override readonly name = 'Unclear'
 }
 
 /**
  * Returns a defined value.
- * @throws Doubt for undefined
+ * @throws Unclear for undefined
  */
-export function sure<T>(found: T | undefined): T {
-  if (found === undefined) throw new Doubt()
+export function orUnclear<T>(found: T | undefined): T {
+  if (found === undefined) throw new Unclear()
   return found
 }
 
-/** The result of `read`; undefined when it throws Doubt. */
+/** The result of `read`; undefined when it throws Unclear. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (thrown) {
-    if (thrown instanceof Doubt) return undefined
+    if (thrown instanceof Unclear) return undefined
     throw thrown
   }
 }
 
-export const condition = (name: string, word: string, value?: unknown): Draft => ({
+export const condition = (name: string, word: string, value?: unknown): FilterAst => ({
   kind: 'condition',
   name,
   word,
   value,
 })
-export const not = (of: Draft): Draft => ({ kind: 'not', of })
+export const not = (of: FilterAst): FilterAst => ({ kind: 'not', of })
 
 /**
- * Combines drafts with AND or OR.
- * @throws Doubt when there is none
+ * Combines conditions with AND or OR.
+ * @throws Unclear when there is none
  */
-export function group(kind: 'and' | 'or', of: readonly Draft[]): Draft {
+export function group(kind: 'and' | 'or', of: readonly FilterAst[]): FilterAst {
   const [only, ...more] = of
-  return more.length === 0 ? sure(only) : { kind, of }
+  return more.length === 0 ? orUnclear(only) : { kind, of }
 }
 
 /**
- * Combines implicitly conjoined drafts; flattens nested groups.
- * @throws Doubt when there is none
+ * Combines implicitly conjoined conditions; flattens nested groups.
+ * @throws Unclear when there is none
  */
-export const together = (of: readonly Draft[]): Draft =>
+export const conjunction = (of: readonly FilterAst[]): FilterAst =>
   group(
     'and',
     of.flatMap((each) => (each.kind === 'and' ? each.of : [each])),

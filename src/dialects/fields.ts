@@ -1,7 +1,7 @@
 import { COLUMNS } from '../contract/record-columns.ts'
 import { isClose } from '../contract/suggest.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { Doubt } from './draft.ts'
+import { Unclear } from './draft.ts'
 import { jsonIn } from './literal.ts'
 
 const isColumn = (name: string): boolean => (COLUMNS as readonly string[]).includes(name)
@@ -14,12 +14,12 @@ const PLAIN_KEY = /^[\p{L}\p{N}\p{M}_$-]+$/u
 
 /**
  * Resolves a written name to a field.
- * @throws Doubt
+ * @throws Unclear
  */
 export function fieldOf(name: string, columns: readonly string[] = COLUMNS): string {
-  if (name.length > LIMITS.fieldChars || !name.isWellFormed() || name.includes('\0')) throw new Doubt()
+  if (name.length > LIMITS.fieldChars || !name.isWellFormed() || name.includes('\0')) throw new Unclear()
   if (columns.includes(name) || isDataPath(name)) return name
-  if (UNREADABLE.includes(name)) throw new Doubt()
+  if (UNREADABLE.includes(name)) throw new Unclear()
   return columnOf(name, columns) ?? dataPath(/^data[.[]/i.test(name) ? name.slice('data'.length) : `.${name}`)
 }
 
@@ -61,17 +61,17 @@ function segmentsOf(path: string): string[] | undefined {
 
 /**
  * Normalizes the path below data and quotes special keys.
- * @throws Doubt
+ * @throws Unclear
  */
 function dataPath(path: string): string {
   const segments = segmentsOf(path) ?? path.split('.').slice(1).map(quoted)
   const field = `data${segments.map((each) => (each.startsWith('.') ? quoted(each.slice(1)) : each)).join('')}`
-  if (!isDataPath(field) || segments.length === 0) throw new Doubt()
+  if (!isDataPath(field) || segments.length === 0) throw new Unclear()
   return field
 }
 
 function quoted(key: string): string {
-  if (key === '' || key === '__proto__') throw new Doubt()
+  if (key === '' || key === '__proto__') throw new Unclear()
   if (PLAIN_KEY.test(key)) return `.${key}`
   return `[${JSON.stringify(key)}]`
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, Doubt, type Draft, group, not } from './draft.ts'
+import { condition, type FilterAst, group, not, Unclear } from './draft.ts'
 import { mirrored } from './infix-operands.ts'
 import { Cursor } from './lexer.ts'
 import { numberIn } from './literal.ts'
@@ -12,58 +12,58 @@ type Part =
   | { kind: 'field'; name: string; braced: boolean }
   | { kind: 'value'; value: unknown }
   | { kind: 'blank' }
-  | { kind: 'test'; draft: Draft; place: boolean }
+  | { kind: 'test'; draft: FilterAst; place: boolean }
 
 /**
  * Parses an Airtable formula: `AND({region}='Europe', NOT({area}<1000))`.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readFormula(text: string): Draft {
+export function readFormula(text: string): FilterAst {
   const cursor = new Cursor(text.replace(/^=/, ''))
   const draft = test(cursor, 0)
   cursor.expectEnd()
   return draft
 }
 
-function test(cursor: Cursor, depth: number): Draft {
+function test(cursor: Cursor, depth: number): FilterAst {
   const left = part(cursor, depth)
   const { kind, text } = cursor.peek()
   if (kind !== 'sign' || !isOperatorWord(text)) {
     // A bare field is a truthiness test that depends on its type, which is unknown here.
-    if (left.kind !== 'test') throw new Doubt()
+    if (left.kind !== 'test') throw new Unclear()
     return left.draft
   }
   cursor.next()
   return compare(left, text, part(cursor, depth))
 }
 
-function compare(left: Part, sign: string, right: Part): Draft {
+function compare(left: Part, sign: string, right: Part): FilterAst {
   if (left.kind === 'test') return place(left, sign, right)
   if (left.kind !== 'field') {
-    if (right.kind !== 'field') throw new Doubt()
+    if (right.kind !== 'field') throw new Unclear()
     return compare(right, mirrored(sign), left)
   }
   if (right.kind === 'blank') return condition(left.name, `$${sign}`, null)
-  if (right.kind !== 'value') throw new Doubt()
+  if (right.kind !== 'value') throw new Unclear()
   if (right.value !== '') return condition(left.name, `$${sign}`, right.value)
   // Airtable does not distinguish an empty text from an empty cell; a name without braces may be SQL, which
   // does.
-  if (!left.braced) throw new Doubt()
+  if (!left.braced) throw new Unclear()
   if (['=', '$eq'].includes(sign)) return condition(left.name, '$isempty')
   if (['!=', '$neq'].includes(sign)) return condition(left.name, '$isnotempty')
-  throw new Doubt()
+  throw new Unclear()
 }
 
 /** Parses `FIND('x', {name}) > 0` as a containment test. */
-function place(left: Extract<Part, { kind: 'test' }>, sign: string, right: Part): Draft {
+function place(left: Extract<Part, { kind: 'test' }>, sign: string, right: Part): FilterAst {
   const test = right.kind === 'value' ? `${sign}${String(right.value)}` : ''
   if (left.place && ['>0', '>=1', '!=0'].includes(test)) return left.draft
   if (left.place && ['=0', '<1'].includes(test)) return not(left.draft)
-  throw new Doubt()
+  throw new Unclear()
 }
 
 function part(cursor: Cursor, depth: number): Part {
-  if (depth > MAX_DEPTH) throw new Doubt()
+  if (depth > MAX_DEPTH) throw new Unclear()
   if (cursor.is(1, '(') && cursor.peek().kind === 'name') return call(cursor, depth + 1)
   if (cursor.skip('(')) {
     const draft = test(cursor, depth + 1)
@@ -74,7 +74,7 @@ function part(cursor: Cursor, depth: number): Part {
   if (kind === 'braced' || kind === 'name') return { kind: 'field', name: text, braced: kind === 'braced' }
   if (kind === 'string' || kind === 'quoted') return { kind: 'value', value: text }
   if (kind === 'number') return { kind: 'value', value: numberIn(text) }
-  throw new Doubt()
+  throw new Unclear()
 }
 
 function call(cursor: Cursor, depth: number): Part {
@@ -85,7 +85,7 @@ function call(cursor: Cursor, depth: number): Part {
     while (cursor.skip(',')) parts.push(test(cursor, depth))
     cursor.expect(')')
     if (word !== 'NOT') return asTest(group(word === 'AND' ? 'and' : 'or', parts))
-    if (parts.length > 1) throw new Doubt()
+    if (parts.length > 1) throw new Unclear()
     return asTest(not(group('and', parts)))
   }
   const parts: Part[] = []
@@ -96,18 +96,18 @@ function call(cursor: Cursor, depth: number): Part {
   return applied(word, parts)
 }
 
-const asTest = (draft: Draft, place = false): Part => ({ kind: 'test', draft, place })
+const asTest = (draft: FilterAst, place = false): Part => ({ kind: 'test', draft, place })
 
 /**
  * Translates functions with an equivalent.
- * @throws Doubt for any other
+ * @throws Unclear for any other
  */
 function applied(word: string, [first, second, ...more]: readonly Part[]): Part {
   if (first === undefined) {
     if (word === 'BLANK') return { kind: 'blank' }
     if (word === 'TRUE' || word === 'FALSE') return { kind: 'value', value: word === 'TRUE' }
   }
-  if (second === undefined || more.length > 0) throw new Doubt()
+  if (second === undefined || more.length > 0) throw new Unclear()
   if (first?.kind === 'value' && typeof first.value === 'string' && second.kind === 'field') {
     if (word === 'FIND') return asTest(condition(second.name, '$substring', first.value), true)
     if (word === 'SEARCH') return asTest(condition(second.name, '$icontains', first.value), true)
@@ -116,5 +116,5 @@ function applied(word: string, [first, second, ...more]: readonly Part[]): Part 
     if (word === 'IS_BEFORE') return asTest(condition(first.name, '$lt', second.value))
     if (word === 'IS_AFTER') return asTest(condition(first.name, '$gt', second.value))
   }
-  throw new Doubt()
+  throw new Unclear()
 }

@@ -1,4 +1,4 @@
-import { condition, Doubt, type Draft, not } from './draft.ts'
+import { condition, type FilterAst, not, Unclear } from './draft.ts'
 import { fieldOfKey, isField } from './fields.ts'
 import type { Cursor, Token } from './lexer.ts'
 import { bareValue, numberIn } from './literal.ts'
@@ -12,7 +12,7 @@ const isLiteral = ({ kind, text }: Token): boolean => kind === 'name' && LITERAL
 
 /**
  * Parses the left operand, where double quotes delimit a name.
- * @throws Doubt
+ * @throws Unclear
  */
 export function operand(cursor: Cursor): Operand {
   const { kind, text } = cursor.peek()
@@ -20,7 +20,7 @@ export function operand(cursor: Cursor): Operand {
   cursor.next()
   if (kind === 'quoted') return { name: isField(text) ? text : fieldOfKey(text) }
   if (kind === 'braced') return { name: text }
-  if (kind !== 'name') throw new Doubt()
+  if (kind !== 'name') throw new Unclear()
   return { name: arrows(cursor, text) }
 }
 
@@ -31,14 +31,14 @@ function arrows(cursor: Cursor, name: string): string {
     const { kind, text } = cursor.next()
     if (kind === 'number' && /^\d+$/.test(text)) path += `[${text}]`
     else if (kind === 'string') path += fieldOfKey(text).slice(fieldOfKey(text).startsWith('data') ? 4 : 0)
-    else throw new Doubt()
+    else throw new Unclear()
   }
   return path
 }
 
 /**
  * Parses the right operand, where double quotes delimit a text.
- * @throws Doubt for anything but a value
+ * @throws Unclear for anything but a value
  */
 export function literalOf(cursor: Cursor): unknown {
   const token = cursor.next()
@@ -46,19 +46,19 @@ export function literalOf(cursor: Cursor): unknown {
   if (token.kind === 'quoted') return token.text
   if (token.kind === 'number') return numberIn(token.text)
   if (isLiteral(token)) return bareValue(token.text.toLowerCase())
-  throw new Doubt()
+  throw new Unclear()
 }
 
 /**
  * Parses an operator, as a symbol or word, and its value.
- * @throws Doubt
+ * @throws Unclear
  */
-export function comparison(cursor: Cursor, name: string): Draft {
+export function comparison(cursor: Cursor, name: string): FilterAst {
   const { kind, text } = cursor.next()
   const value = literalOf(cursor)
   if (text === '~') return part(name, value)
   if (text === '!~') return not(part(name, value))
-  if ((kind !== 'sign' && kind !== 'name') || !isOperatorWord(text)) throw new Doubt()
+  if ((kind !== 'sign' && kind !== 'name') || !isOperatorWord(text)) throw new Unclear()
   return condition(name, `$${text}`, value)
 }
 
@@ -66,8 +66,8 @@ export function comparison(cursor: Cursor, name: string): Draft {
  * PocketBase's `~`: case-insensitive containment, or a pattern if it has `%`. In PostgreSQL it is a regular
  * expression.
  */
-function part(name: string, value: unknown): Draft {
-  if (typeof value !== 'string' || /[\\^$.*+?()[\]{}|]/.test(value)) throw new Doubt()
+function part(name: string, value: unknown): FilterAst {
+  if (typeof value !== 'string' || /[\\^$.*+?()[\]{}|]/.test(value)) throw new Unclear()
   return value.includes('%') ? condition(name, '$ilike', value) : condition(name, '$icontains', value)
 }
 
@@ -84,10 +84,10 @@ const MIRROR = new Map([
 
 /**
  * Mirrors a comparison operator: `5 < area` is `area > 5`.
- * @throws Doubt
+ * @throws Unclear
  */
 export function mirrored(sign: string): string {
   const word = MIRROR.get(sign)
-  if (word === undefined) throw new Doubt()
+  if (word === undefined) throw new Unclear()
   return word
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, Doubt, type Draft, group, not, sure } from './draft.ts'
+import { condition, type FilterAst, group, not, orUnclear, Unclear } from './draft.ts'
 import { comparison, literalOf, mirrored, type Operand, operand } from './infix-operands.ts'
 import { Cursor } from './lexer.ts'
 
@@ -7,29 +7,29 @@ const MAX_DEPTH = 2 * LIMITS.filterDepth
 
 /**
  * Parses infix conditions of SQL WHERE, PocketBase and OData.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readInfix(text: string): Draft {
+export function readInfix(text: string): FilterAst {
   const cursor = new Cursor(text.replace(/^where\s/i, '').replace(/;$/, ''))
   const draft = anyOf(cursor, 0)
   cursor.expectEnd()
   return draft
 }
 
-function anyOf(cursor: Cursor, depth: number): Draft {
+function anyOf(cursor: Cursor, depth: number): FilterAst {
   const parts = [allOf(cursor, depth)]
   while (cursor.skip('or', '||')) parts.push(allOf(cursor, depth))
   return group('or', parts)
 }
 
-function allOf(cursor: Cursor, depth: number): Draft {
+function allOf(cursor: Cursor, depth: number): FilterAst {
   const parts = [one(cursor, depth)]
   while (cursor.skip('and', '&&')) parts.push(one(cursor, depth))
   return group('and', parts)
 }
 
-function one(cursor: Cursor, depth: number): Draft {
-  if (depth > MAX_DEPTH) throw new Doubt()
+function one(cursor: Cursor, depth: number): FilterAst {
+  if (depth > MAX_DEPTH) throw new Unclear()
   if (cursor.skip('not', '!')) return not(one(cursor, depth + 1))
   if (cursor.skip('(')) {
     const inner = anyOf(cursor, depth + 1)
@@ -46,8 +46,8 @@ const CALLS = new Map([
   ['endswith', '$endswith'],
 ])
 
-function call(cursor: Cursor): Draft {
-  const word = sure(CALLS.get(cursor.next().text.toLowerCase()))
+function call(cursor: Cursor): FilterAst {
+  const word = orUnclear(CALLS.get(cursor.next().text.toLowerCase()))
   cursor.expect('(')
   const subject = nameOf(operand(cursor))
   cursor.expect(',')
@@ -56,9 +56,9 @@ function call(cursor: Cursor): Draft {
   return condition(subject, word, value)
 }
 
-const nameOf = ({ name }: Operand): string => sure(name)
+const nameOf = ({ name }: Operand): string => orUnclear(name)
 
-function test(cursor: Cursor): Draft {
+function test(cursor: Cursor): FilterAst {
   const left = operand(cursor)
   if (left.name === undefined) {
     const word = mirrored(cursor.next().text)
@@ -68,20 +68,20 @@ function test(cursor: Cursor): Draft {
   const negative = cursor.skip('not')
   const made = setTest(cursor, left.name)
   if (made) return negative ? negation(made) : made
-  if (negative) throw new Doubt()
+  if (negative) throw new Unclear()
   return comparison(cursor, left.name)
 }
 
 /** Parses `IS NULL` and `IS NOT TRUE`. */
-function isTest(cursor: Cursor, name: string): Draft {
+function isTest(cursor: Cursor, name: string): FilterAst {
   const negative = cursor.skip('not')
   const value = literalOf(cursor)
-  if (value !== null && typeof value !== 'boolean') throw new Doubt()
+  if (value !== null && typeof value !== 'boolean') throw new Unclear()
   return condition(name, negative ? '$neq' : '$eq', value)
 }
 
 /** Parses the tests that NOT may precede: `IN (…)`, `BETWEEN … AND …`, `LIKE …`. */
-function setTest(cursor: Cursor, name: string): Draft | undefined {
+function setTest(cursor: Cursor, name: string): FilterAst | undefined {
   if (cursor.skip('in')) {
     cursor.expect('(')
     const values = [literalOf(cursor)]
@@ -104,7 +104,7 @@ const NEGATIONS = new Map([
   ['$like', '$notlike'],
   ['$ilike', '$notilike'],
 ])
-const negation = (draft: Draft): Draft =>
+const negation = (draft: FilterAst): FilterAst =>
   draft.kind === 'condition'
     ? condition(draft.name, NEGATIONS.get(draft.word) ?? '', draft.value)
     : not(draft)

@@ -1,4 +1,4 @@
-import { Doubt } from './draft.ts'
+import { Unclear } from './draft.ts'
 
 /**
  * A token. `quoted` has double quotes or backticks: a text in some languages, a name in others. `braced` is
@@ -24,7 +24,7 @@ const MAX_TOKENS = 2000
 
 /**
  * Tokenizes a formula or infix condition.
- * @throws Doubt at invalid input
+ * @throws Unclear at invalid input
  */
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
@@ -32,7 +32,7 @@ function tokensOf(text: string): Token[] {
     TOKEN.lastIndex = from
     const groups = TOKEN.exec(text)?.groups
     const [kind, found] = Object.entries(groups ?? {}).find(([, part]) => part !== undefined) ?? []
-    if (kind === undefined || found === undefined || tokens.length >= MAX_TOKENS) throw new Doubt()
+    if (kind === undefined || found === undefined || tokens.length >= MAX_TOKENS) throw new Unclear()
     if (kind !== 'space') tokens.push({ kind: kind as Token['kind'], text: bare(kind, found) })
   }
   return tokens
@@ -43,7 +43,7 @@ function bare(kind: string, text: string): string {
   if (kind !== 'string' && kind !== 'quoted') return text
   const inner = text.slice(1, -1)
   // Languages differ in the meaning of other backslashes: literal in SQL, an escape elsewhere.
-  if (/\\[^'"%_]/s.test(inner)) throw new Doubt()
+  if (/\\[^'"%_]/s.test(inner)) throw new Unclear()
   const quote = text.charAt(0)
   return inner.replaceAll(quote + quote, quote).replace(/\\(['"])/g, '$1')
 }
@@ -83,13 +83,13 @@ export class Cursor {
 
   /**
    * Consumes a required token.
-   * @throws Doubt when it is missing
+   * @throws Unclear when it is missing
    */
   expect(text: string): void {
-    if (!this.skip(text)) throw new Doubt()
+    if (!this.skip(text)) throw new Unclear()
   }
 
   expectEnd(): void {
-    if (this.peek().kind !== 'end') throw new Doubt()
+    if (this.peek().kind !== 'end') throw new Unclear()
   }
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '../foundation/errors.ts'
 import { parseJson } from '../json/index.ts'
-import { Doubt } from './draft.ts'
+import { Unclear } from './draft.ts'
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -24,17 +24,17 @@ const WORDS = new Map<string, unknown>([
 
 /**
  * Parses a number.
- * @throws Doubt for one that a double does not preserve
+ * @throws Unclear for one that a double does not preserve
  */
 export function numberIn(text: string): number {
   const value = jsonIn(text)
-  if (typeof value !== 'number') throw new Doubt()
+  if (typeof value !== 'number') throw new Unclear()
   return value
 }
 
 /**
  * Parses an unquoted value, as in a URL or form: a number, true, false, null, or else text.
- * @throws Doubt
+ * @throws Unclear
  */
 export function bareValue(text: string): unknown {
   if (NUMBER.test(text)) return numberIn(text)

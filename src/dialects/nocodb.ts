@@ -1,37 +1,37 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, Doubt, type Draft, group, not } from './draft.ts'
+import { condition, type FilterAst, group, not, Unclear } from './draft.ts'
 import { closing, pieces, valueAt } from './pieces.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth
 
 /**
  * Parses NocoDB's `(status,eq,open)~and(area,gt,5)`.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readNocodb(text: string, depth = 0): Draft {
-  if (depth > MAX_DEPTH || !/^(?:~not)?\(/.test(text)) throw new Doubt()
-  const parts: Draft[] = []
+export function readNocodb(text: string, depth = 0): FilterAst {
+  if (depth > MAX_DEPTH || !/^(?:~not)?\(/.test(text)) throw new Unclear()
+  const parts: FilterAst[] = []
   const joins = new Set<string>()
   for (let rest = text; ; ) {
     const negative = rest.startsWith('~not')
     if (negative) rest = rest.slice('~not'.length)
-    if (!rest.startsWith('(')) throw new Doubt()
+    if (!rest.startsWith('(')) throw new Unclear()
     const end = closing(rest)
     const part = clause(rest.slice(1, end), depth)
     parts.push(negative ? not(part) : part)
     rest = rest.slice(end + 1)
     if (rest === '') break
     const [join] = /^~(?:and|or)(?=[~(])/.exec(rest) ?? []
-    if (join === undefined) throw new Doubt()
+    if (join === undefined) throw new Unclear()
     joins.add(join)
     rest = rest.slice(join.length)
   }
   // The precedence of "and" and "or" is undocumented.
-  if (joins.size > 1) throw new Doubt()
+  if (joins.size > 1) throw new Unclear()
   return group(joins.has('~or') ? 'or' : 'and', parts)
 }
 
-const clause = (text: string, depth: number): Draft =>
+const clause = (text: string, depth: number): FilterAst =>
   /^(?:~not)?\(/.test(text) ? readNocodb(text, depth + 1) : test(text)
 
 /** Operators whose value is a keyword: `is,null`. */
@@ -64,9 +64,9 @@ const LISTS = new Map([
   ['nbtw', '$notbetween'],
 ])
 
-function test(text: string): Draft {
+function test(text: string): FilterAst {
   const [name = '', op = '', ...values] = pieces(text)
-  if (!/^[\p{L}_]/u.test(name)) throw new Doubt()
+  if (!/^[\p{L}_]/u.test(name)) throw new Unclear()
   const compare = COMPARE.get(op)
   const list = LISTS.get(op)
   const [value = '', ...more] = values
@@ -76,17 +76,17 @@ function test(text: string): Draft {
       list,
       values.map((each) => valueAt(name, each)),
     )
-  if (more.length > 0) throw new Doubt()
+  if (more.length > 0) throw new Unclear()
   if (compare) return condition(name, compare, valueAt(name, value))
   if (op === 'like' || op === 'nlike') return like(name, op, value)
   const is = IS.get(op === 'is' ? value : op)
-  if (!is || (op !== 'is' && values.length > 0)) throw new Doubt()
+  if (!is || (op !== 'is' && values.length > 0)) throw new Unclear()
   return condition(name, ...is)
 }
 
 /** Case-insensitive LIKE; a text without `%` matches anywhere. */
-function like(name: string, op: string, value: string): Draft {
-  if (value === '') throw new Doubt()
+function like(name: string, op: string, value: string): FilterAst {
+  if (value === '') throw new Unclear()
   const made = value.includes('%') ? condition(name, '$ilike', value) : condition(name, '$icontains', value)
   return op === 'like' ? made : not(made)
 }

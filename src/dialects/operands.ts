@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { Doubt } from './draft.ts'
+import { Unclear } from './draft.ts'
 
 /** A filter in Plinth's own syntax. */
 export type FilterJson =
@@ -10,7 +10,7 @@ export type FilterJson =
 
 /**
  * Translates an operator to a filter on a field, given its value.
- * @throws Doubt for an invalid value
+ * @throws Unclear for an invalid value
  */
 export type Meaning = (field: string, value: unknown) => FilterJson
 
@@ -31,26 +31,26 @@ const isScalar = (value: unknown): boolean =>
 export const equality =
   (op: 'eq' | 'neq', ofNull: 'is_null' | 'is_not_null'): Meaning =>
   (field, value) => {
-    if (value === undefined) throw new Doubt()
+    if (value === undefined) throw new Unclear()
     return value === null ? { field, op: ofNull } : { field, op, value }
   }
 
 export const ordering =
   (op: 'gt' | 'gte' | 'lt' | 'lte'): Meaning =>
   (field, value) => {
-    if (typeof value !== 'string' && !Number.isFinite(value)) throw new Doubt()
+    if (typeof value !== 'string' && !Number.isFinite(value)) throw new Unclear()
     return { field, op, value }
   }
 
 /**
  * Normalizes a value to a list.
- * @throws Doubt
+ * @throws Unclear
  */
 function listOf(value: unknown): unknown[] {
   // "a,b" may be one text or a list.
   const single = isScalar(value) && !(typeof value === 'string' && value.includes(','))
   const list = single ? [value] : value
-  if (!Array.isArray(list) || list.length > LIMITS.filterValues) throw new Doubt()
+  if (!Array.isArray(list) || list.length > LIMITS.filterValues) throw new Unclear()
   return list
 }
 
@@ -71,21 +71,21 @@ export const notAmong: Meaning = (field, value) => {
 export const pattern =
   (op: 'like' | 'ilike', make: (text: string) => string): Meaning =>
   (field, value) => {
-    if (typeof value !== 'string' || value === '') throw new Doubt()
+    if (typeof value !== 'string' || value === '') throw new Unclear()
     const made = make(value)
-    if (endsInEscape(made)) throw new Doubt()
+    if (endsInEscape(made)) throw new Unclear()
     return { field, op, value: made }
   }
 
 export const text =
   (op: 'starts_with' | 'search'): Meaning =>
   (field, value) => {
-    if (typeof value !== 'string' || value === '') throw new Doubt()
+    if (typeof value !== 'string' || value === '') throw new Unclear()
     return { field, op, value }
   }
 
 export const member: Meaning = (field, value) => {
-  if (!isScalar(value)) throw new Doubt()
+  if (!isScalar(value)) throw new Unclear()
   return { field, op: 'has', value }
 }
 
@@ -93,7 +93,7 @@ export const members =
   (op: 'has_any' | 'has_all'): Meaning =>
   (field, value) => {
     const list = listOf(value)
-    if (list.length === 0) throw new Doubt()
+    if (list.length === 0) throw new Unclear()
     return { field, op, value: list }
   }
 
@@ -101,7 +101,7 @@ export const members =
 export const nullity =
   (op: 'is_null' | 'is_not_null', other: 'is_null' | 'is_not_null'): Meaning =>
   (field, value) => {
-    if (value !== undefined && value !== null && typeof value !== 'boolean') throw new Doubt()
+    if (value !== undefined && value !== null && typeof value !== 'boolean') throw new Unclear()
     return { field, op: value === false ? other : op }
   }
 
@@ -116,7 +116,7 @@ export const contains: Meaning = (field, value) => {
 export const emptiness =
   (empty: boolean): Meaning =>
   (field, value) => {
-    if (value !== undefined && value !== null && typeof value !== 'boolean') throw new Doubt()
+    if (value !== undefined && value !== null && typeof value !== 'boolean') throw new Unclear()
     return (value === false) === empty
       ? {
           and: [
@@ -143,7 +143,7 @@ export const notBetween: Meaning = (field, value) => {
 }
 
 function ends(value: unknown): [unknown, unknown] {
-  if (!Array.isArray(value) || value.length !== 2 || typeof value[0] !== typeof value[1]) throw new Doubt()
+  if (!Array.isArray(value) || value.length !== 2 || typeof value[0] !== typeof value[1]) throw new Unclear()
   return [value[0], value[1]]
 }
 

@@ -1,5 +1,5 @@
 import { isClose } from '../contract/suggest.ts'
-import { Doubt } from './draft.ts'
+import { Unclear } from './draft.ts'
 import {
   among,
   between,
@@ -98,10 +98,10 @@ const flat = (word: string): string =>
 
 /**
  * Resolves an operator spelling.
- * @throws Doubt
+ * @throws Unclear
  */
 export function operatorOf(word: string): Operator {
-  if (word.length > MAX_WORD) throw new Doubt()
+  if (word.length > MAX_WORD) throw new Unclear()
   const wanted = flat(word)
   const known = OPERATORS.get(wanted)
   if (known) return known
@@ -109,7 +109,7 @@ export function operatorOf(word: string): Operator {
   const close =
     wanted.length > 3 ? [...OPERATORS].filter(([each]) => each.length > 2 && isClose(wanted, each)) : []
   const [only, ...others] = new Set(close.map(([, operator]) => operator))
-  if (!only || others.length > 0) throw new Doubt()
+  if (!only || others.length > 0) throw new Unclear()
   return only
 }
 

@@ -1,5 +1,5 @@
 import { isRole } from './condition-object.ts'
-import { condition, Doubt, type Draft } from './draft.ts'
+import { condition, type FilterAst, Unclear } from './draft.ts'
 import { isOperatorWord, operatorOf } from './operators.ts'
 import { valueAt } from './pieces.ts'
 
@@ -9,9 +9,9 @@ const bare = (word: string): string => word.toLowerCase().replace(/^[$_]/, '')
 /**
  * Parses bracketed parameters: `filter[data.region]=Europe`, `filter[region][_eq]=x`, `data[region]=x`,
  * `area[gte]=5`; undefined for a name without brackets.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readBracketed(name: string, value: string): Draft | undefined {
+export function readBracketed(name: string, value: string): FilterAst | undefined {
   const [, head = '', brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? []
   if (head === '') return undefined
   const keys = [...brackets.matchAll(/\[([^[\]]*)\]/g)].map(([, key = '']) => key)
@@ -22,10 +22,10 @@ export function readBracketed(name: string, value: string): Draft | undefined {
   const last = keys.at(-1) ?? ''
   const word = path.length + keys.length > 1 && isOperatorWord(last) ? keys.pop() : undefined
   // `page[size]=5` is not a condition, and `filter[0][field]=a` is only a part of one.
-  if (word === undefined && path.length > 0 && head !== 'data') throw new Doubt()
+  if (word === undefined && path.length > 0 && head !== 'data') throw new Unclear()
   path.push(...keys)
   if (path.length === 0 || path.some((key) => !isProperty(key)) || /^\d/.test(path[0] ?? ''))
-    throw new Doubt()
+    throw new Unclear()
   return test(path.join('.'), word, value)
 }
 
@@ -34,25 +34,25 @@ const isProperty = (key: string): boolean =>
 
 /**
  * Parses Django's `area__gte=5`.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readDjango(name: string, value: string): Draft {
+export function readDjango(name: string, value: string): FilterAst {
   const steps = name.split('__')
   const word = steps.pop() ?? ''
-  if (steps.length === 0 || !isOperatorWord(word)) throw new Doubt()
+  if (steps.length === 0 || !isOperatorWord(word)) throw new Unclear()
   return test(steps.join('.'), word, value)
 }
 
 /**
  * Parses comparisons in parameter names: URL parsing splits `data.area>=5` at the equals sign, and
  * `data.area>5` is a name without a value.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readSigned(name: string, value: string): Draft | undefined {
+export function readSigned(name: string, value: string): FilterAst | undefined {
   const [, field = '', sign = '', rest = ''] = /^([^<>!=]+)([<>!])(.*)$/s.exec(name) ?? []
   if (sign === '') return undefined
-  if (rest !== '' && value !== '') throw new Doubt()
-  if (rest !== '' && sign === '!') throw new Doubt()
+  if (rest !== '' && value !== '') throw new Unclear()
+  if (rest !== '' && sign === '!') throw new Unclear()
   const operand = rest === '' ? value : rest
   return condition(
     field.trim(),
@@ -61,9 +61,9 @@ export function readSigned(name: string, value: string): Draft | undefined {
   )
 }
 
-function test(name: string, word: string | undefined, value: string): Draft {
+function test(name: string, word: string | undefined, value: string): FilterAst {
   if (word === undefined) {
-    if (value.includes(',')) throw new Doubt()
+    if (value.includes(',')) throw new Unclear()
     return condition(name, '$eq', valueAt(name, value))
   }
   switch (operatorOf(word).takes) {
@@ -74,7 +74,7 @@ function test(name: string, word: string | undefined, value: string): Draft {
         value.split(',').map((each) => valueAt(name, each)),
       )
     case 'flag':
-      if (!['true', 'false', '1', '0'].includes(value)) throw new Doubt()
+      if (!['true', 'false', '1', '0'].includes(value)) throw new Unclear()
       return condition(name, `$${word}`, value === 'true' || value === '1')
     case 'text':
       return condition(name, `$${word}`, value)

@@ -1,6 +1,6 @@
 import { isClose } from '../contract/suggest.ts'
 import { readFilter } from './correct.ts'
-import { attempt, condition, Doubt, type Draft } from './draft.ts'
+import { attempt, condition, type FilterAst, Unclear } from './draft.ts'
 import { fieldOf, isField } from './fields.ts'
 import { jsonIn } from './literal.ts'
 import { readObject } from './objects.ts'
@@ -8,7 +8,7 @@ import type { FilterJson } from './operands.ts'
 import { readBracketed, readDjango, readSigned } from './parameter-names.ts'
 import { valueAt } from './pieces.ts'
 import { isPostgrestTest, readGroup, readTest } from './postgrest.ts'
-import { settle } from './settle.ts'
+import { normalize } from './settle.ts'
 
 /** Corrected query parameters. */
 type Correction = { filter?: FilterJson; sort?: string; fields?: string }
@@ -37,7 +37,7 @@ export function correctParameter(name: string, value: string): Correction | unde
   if (FIELDS.includes(known) || /^fields\[[^[\]]*\]$/.test(name))
     return correction('fields', () => fieldsIn(value))
   const whole = FILTERS.includes(known) || isClose(known, 'filter') ? readFilter(value) : undefined
-  return whole ? { filter: whole } : correction('filter', () => settle(readParameter(name, known, value)))
+  return whole ? { filter: whole } : correction('filter', () => normalize(readParameter(name, known, value)))
 }
 
 function correction<K extends keyof Correction>(key: K, read: () => Correction[K]): Correction | undefined {
@@ -47,13 +47,13 @@ function correction<K extends keyof Correction>(key: K, read: () => Correction[K
 
 /**
  * Parses a filter parameter.
- * @throws Doubt
+ * @throws Unclear
  */
-function readParameter(name: string, known: string, value: string): Draft {
+function readParameter(name: string, known: string, value: string): FilterAst {
   if (/^(?:not\.)?(?:and|or)$/.test(name) && value.startsWith('(')) return readGroup(`${name}${value}`)
   if (['and', 'or', 'not', 'nor'].includes(known)) return readObject({ [known]: jsonIn(value) })
   if (WORDS.includes(known) && /^[\p{L}\p{N}\s'-]+$/u.test(value)) return condition('data', '$search', value)
-  if (FILTERS.includes(known) || WORDS.includes(known) || isClose(known, 'filter')) throw new Doubt()
+  if (FILTERS.includes(known) || WORDS.includes(known) || isClose(known, 'filter')) throw new Unclear()
   if (isPostgrestTest(value)) return readTest(name, value)
   const draft = readSigned(name, value) ?? (isField(name) ? undefined : readBracketed(name, value))
   if (draft) return draft
@@ -61,9 +61,9 @@ function readParameter(name: string, known: string, value: string): Draft {
   return isField(name) ? plain(name, value) : readDjango(name, value)
 }
 
-function plain(name: string, value: string): Draft {
+function plain(name: string, value: string): FilterAst {
   // "a,b" may be one text or a list.
-  if (value.includes(',')) throw new Doubt()
+  if (value.includes(',')) throw new Unclear()
   const [, sign, rest] = /^(>=|<=|!=|<>|==|>|<)(.+)$/s.exec(value) ?? []
   if (sign !== undefined && rest !== undefined) return condition(name, `$${sign}`, valueAt(name, rest))
   const [, word, operand] = /^(eq|neq|ne|gt|gte|lt|lte):(.+)$/s.exec(value) ?? []
@@ -79,16 +79,16 @@ const TERM =
 
 /**
  * Converts a foreign sort to Plinth's `sort` shorthand.
- * @throws Doubt
+ * @throws Unclear
  */
 function sortIn(text: string): string {
   const json = /^[[{]/.test(text) ? jsonIn(text) : undefined
   if (json !== undefined) return terms(termsOf(json))
   return terms(
     text.split(',').map((each) => {
-      if (each.length > MAX_CHARS) throw new Doubt()
+      if (each.length > MAX_CHARS) throw new Unclear()
       const { minus, name, direction } = TERM.exec(each.trim())?.groups ?? {}
-      if (name === undefined || (minus !== '' && direction !== undefined)) throw new Doubt()
+      if (name === undefined || (minus !== '' && direction !== undefined)) throw new Unclear()
       return [name, minus === '-' || direction?.toLowerCase() === 'desc']
     }),
   )
@@ -97,35 +97,35 @@ function sortIn(text: string): string {
 /** Parses MongoDB's `{"area": -1}`, Prisma's `{"area": "desc"}` and lists of them. */
 function termsOf(json: unknown): [string, boolean][] {
   if (Array.isArray(json)) return json.flatMap(termsOf)
-  if (typeof json !== 'object' || json === null) throw new Doubt()
+  if (typeof json !== 'object' || json === null) throw new Unclear()
   return Object.entries(json).map(([name, direction]) => [name, isDown(direction)])
 }
 
 function isDown(direction: unknown): boolean {
   if ([-1, 'desc', 'DESC', 'descending'].includes(direction as string)) return true
   if ([1, 'asc', 'ASC', 'ascending'].includes(direction as string)) return false
-  throw new Doubt()
+  throw new Unclear()
 }
 
 function terms(list: readonly [string, boolean][]): string {
-  if (list.length === 0 || list.length > MAX_TERMS) throw new Doubt()
+  if (list.length === 0 || list.length > MAX_TERMS) throw new Unclear()
   return list.map(([name, down]) => `${down ? '-' : ''}${orderable(name)}`).join(',')
 }
 
 function orderable(name: string): string {
   // In `order=desc`, another parameter names the field. Nulls always sort last.
   if (/(?:^|\.)(?:asc|desc|nulls\w*)(?:\.|$)/i.test(name) || !/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name))
-    throw new Doubt()
+    throw new Unclear()
   return fieldOf(name)
 }
 
 /**
  * Converts a projection to Plinth's `fields`.
- * @throws Doubt for anything but plain names
+ * @throws Unclear for anything but plain names
  */
 function fieldsIn(text: string): string {
   const names = text.split(',').map((each) => each.trim())
-  if (names.length > MAX_TERMS) throw new Doubt()
+  if (names.length > MAX_TERMS) throw new Unclear()
   return names.map(orderable).join(',')
 }
 

@@ -1,4 +1,4 @@
-import { Doubt } from './draft.ts'
+import { Unclear } from './draft.ts'
 import { holdsText } from './fields.ts'
 import { bareValue, jsonIn } from './literal.ts'
 
@@ -7,7 +7,7 @@ const CLOSE = ')]}'
 
 /**
  * The index of the bracket that closes the one at the start; skips quoted parts.
- * @throws Doubt
+ * @throws Unclear
  */
 export function closing(text: string): number {
   let depth = 0
@@ -17,12 +17,12 @@ export function closing(text: string): number {
     else if (OPEN.includes(sign)) depth++
     else if (CLOSE.includes(sign) && --depth === 0) return at
   }
-  throw new Doubt()
+  throw new Unclear()
 }
 
 /**
  * Splits the text at its commas, except inside brackets and quotes.
- * @throws Doubt for unbalanced brackets
+ * @throws Unclear for unbalanced brackets
  */
 export function pieces(text: string): string[] {
   const found: string[] = []
@@ -37,9 +37,9 @@ export function pieces(text: string): string[] {
       found.push(text.slice(from, at))
       from = at + 1
     }
-    if (depth < 0) throw new Doubt()
+    if (depth < 0) throw new Unclear()
   }
-  if (depth !== 0) throw new Doubt()
+  if (depth !== 0) throw new Unclear()
   return [...found, text.slice(from)]
 }
 
@@ -48,18 +48,18 @@ function quoteEnd(text: string, from: number): number {
     if (text.charAt(at) === '\\') at++
     else if (text.charAt(at) === '"') return at
   }
-  throw new Doubt()
+  throw new Unclear()
 }
 
 /**
  * Interprets an untyped text as a value of this field.
- * @throws Doubt
+ * @throws Unclear
  */
 export function valueAt(name: string, text: string): unknown {
-  if (text === '') throw new Doubt()
+  if (text === '') throw new Unclear()
   if (text.startsWith('"')) {
     const quoted = jsonIn(text)
-    if (typeof quoted !== 'string') throw new Doubt()
+    if (typeof quoted !== 'string') throw new Unclear()
     return quoted
   }
   return holdsText(name) && text !== 'null' ? text : bareValue(text)

@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, Doubt, type Draft, not } from './draft.ts'
+import { condition, type FilterAst, not, Unclear } from './draft.ts'
 import { regexTest } from './field-tests.ts'
 import { isField } from './fields.ts'
 import { jsonIn } from './literal.ts'
@@ -17,9 +17,9 @@ export const isPostgrestTest = (value: string): boolean => START.test(value)
 
 /**
  * Parses PostgREST as one text: `data.region=eq.Europe` or `or=(a.eq.1,b.gt.2)`.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readPostgrest(text: string): Draft {
+export function readPostgrest(text: string): FilterAst {
   const [, name, value] = /^([^=&]+)=([^&]*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined) return readGroup(text)
   return /^(?:not\.)?(?:and|or)$/.test(name) ? readGroup(`${name}${value}`) : readTest(name, value)
@@ -27,35 +27,35 @@ export function readPostgrest(text: string): Draft {
 
 /**
  * Parses `and(a.eq.1,or(b.gt.2,not.c.is.null))`.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readGroup(text: string, depth = 0): Draft {
+export function readGroup(text: string, depth = 0): FilterAst {
   const [, negative, kind, list = ''] = GROUP.exec(text) ?? []
-  if (kind === undefined || depth > MAX_DEPTH || closing(list) !== list.length - 1) throw new Doubt()
+  if (kind === undefined || depth > MAX_DEPTH || closing(list) !== list.length - 1) throw new Unclear()
   const of = pieces(list.slice(1, -1)).map((each) => member(each.trim(), depth))
-  const made: Draft = { kind: kind === 'or' ? 'or' : 'and', of }
+  const made: FilterAst = { kind: kind === 'or' ? 'or' : 'and', of }
   return negative ? not(made) : made
 }
 
-function member(text: string, depth: number): Draft {
+function member(text: string, depth: number): FilterAst {
   if (GROUP.test(text)) return readGroup(text, depth + 1)
   const [, name, value] = NAMED.exec(text) ?? []
-  if (name === undefined || value === undefined) throw new Doubt()
+  if (name === undefined || value === undefined) throw new Unclear()
   return name.startsWith('not.') ? not(readTest(name.slice('not.'.length), value)) : readTest(name, value)
 }
 
 /**
  * Parses the test of a field: `in.(a,b)`, `not.is.null`, `cs.{a}`.
- * @throws Doubt
+ * @throws Unclear
  */
-export function readTest(name: string, value: string): Draft {
+export function readTest(name: string, value: string): FilterAst {
   const [, negative, op = '', rest = ''] = TEST.exec(value) ?? []
-  if (op === '') throw new Doubt()
+  if (op === '') throw new Unclear()
   const made = test(pathOf(name), op, rest)
   return negative ? not(made) : made
 }
 
-function test(name: string, op: string, text: string): Draft {
+function test(name: string, op: string, text: string): FilterAst {
   switch (op) {
     case 'in':
       return condition(name, '$in', listIn(name, text, '()'))
@@ -77,22 +77,22 @@ function test(name: string, op: string, text: string): Draft {
   }
 }
 
-function isTest(name: string, text: string): Draft {
+function isTest(name: string, text: string): FilterAst {
   if (text === 'null' || text === 'unknown') return condition(name, '$isnull')
   if (text === 'not_null') return condition(name, '$isnotnull')
-  if (text !== 'true' && text !== 'false') throw new Doubt()
+  if (text !== 'true' && text !== 'false') throw new Unclear()
   return condition(name, '$eq', text === 'true')
 }
 
 function membersIn(name: string, text: string): unknown[] {
   if (text.startsWith('{')) return listIn(name, text, '{}')
   const list = jsonIn(text)
-  if (!Array.isArray(list)) throw new Doubt()
+  if (!Array.isArray(list)) throw new Unclear()
   return list
 }
 
 function listIn(name: string, text: string, brackets: string): unknown[] {
-  if (text[0] !== brackets[0] || text.at(-1) !== brackets[1] || text.length < 3) throw new Doubt()
+  if (text[0] !== brackets[0] || text.at(-1) !== brackets[1] || text.length < 3) throw new Unclear()
   return pieces(text.slice(1, -1)).map((each) => valueAt(name, each))
 }
 

@@ -1,6 +1,6 @@
 import { COLUMNS } from '../contract/record-columns.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { Doubt, type Draft } from './draft.ts'
+import { type FilterAst, Unclear } from './draft.ts'
 import { fieldOf } from './fields.ts'
 import { endsInEscape, type FilterJson } from './operands.ts'
 import { operatorOf } from './operators.ts'
@@ -25,15 +25,15 @@ function isPattern(value: unknown): boolean {
 
 /**
  * Normalizes a draft to Plinth's filter syntax within its limits; `columns` are the fields outside data.
- * @throws Doubt
+ * @throws Unclear
  */
-export function settle(draft: Draft, columns: readonly string[] = COLUMNS): FilterJson {
+export function normalize(draft: FilterAst, columns: readonly string[] = COLUMNS): FilterJson {
   const budget = { conditions: 0 }
-  const walk = (node: Draft, depth: number): FilterJson => {
-    if (depth > LIMITS.filterDepth) throw new Doubt()
+  const walk = (node: FilterAst, depth: number): FilterJson => {
+    if (depth > LIMITS.filterDepth) throw new Unclear()
     if (node.kind === 'not') return { not: walk(node.of, depth + 1) }
     if (node.kind === 'condition') return spend(settleCondition(node, columns), depth, budget)
-    if (node.of.length === 0) throw new Doubt()
+    if (node.of.length === 0) throw new Unclear()
     const of = node.of.map((each) => walk(each, depth + 1))
     return node.kind === 'and' ? { and: of } : { or: of }
   }
@@ -41,7 +41,7 @@ export function settle(draft: Draft, columns: readonly string[] = COLUMNS): Filt
 }
 
 function settleCondition(
-  { name, word, value }: Extract<Draft, { kind: 'condition' }>,
+  { name, word, value }: Extract<FilterAst, { kind: 'condition' }>,
   columns: readonly string[],
 ): FilterJson {
   const field = fieldOf(name, columns)
@@ -49,7 +49,7 @@ function settleCondition(
   if (OWN.get(word)?.(value)) return { field, op: word, value }
   // Only a search supports `data` as a whole; and an object with commands, such as MongoDB's {"$date": …}, is
   // not a literal value.
-  if ((field === 'data' && word !== 'search' && word !== '$search') || isCommand) throw new Doubt()
+  if ((field === 'data' && word !== 'search' && word !== '$search') || isCommand) throw new Unclear()
   // The record column `status` has two values; any other value means a data property of that name.
   const own = field !== 'status' || columns !== COLUMNS || statusMay(value)
   return operatorOf(word).meaning(own ? field : 'data.status', value)
@@ -62,11 +62,11 @@ const statusMay = (value: unknown): boolean =>
 
 /**
  * Whether the value contains a key with a dollar sign.
- * @throws Doubt for one that is nested too deeply
+ * @throws Unclear for one that is nested too deeply
  */
 function commands(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
-  if (depth > LIMITS.jsonDepth) throw new Doubt()
+  if (depth > LIMITS.jsonDepth) throw new Unclear()
   return Object.entries(value).some(([key, inner]) => key.startsWith('$') || commands(inner, depth + 1))
 }
 
@@ -74,8 +74,8 @@ function commands(value: unknown, depth: number): boolean {
 function spend(made: FilterJson, depth: number, budget: { conditions: number }): FilterJson {
   const parts = 'and' in made ? made.and : 'or' in made ? made.or : 'not' in made ? [made.not] : []
   if (parts.length === 0) budget.conditions++
-  if (parts.length > 0 && depth >= LIMITS.filterDepth) throw new Doubt()
-  if (budget.conditions > LIMITS.filterConditions) throw new Doubt()
+  if (parts.length > 0 && depth >= LIMITS.filterDepth) throw new Unclear()
+  if (budget.conditions > LIMITS.filterConditions) throw new Unclear()
   for (const part of parts) spend(part, depth + 1, budget)
   return made
 }

@@ -1,4 +1,4 @@
-import { Doubt, type Draft, sure } from './draft.ts'
+import { type FilterAst, orUnclear, Unclear } from './draft.ts'
 import { readFormula } from './formula.ts'
 import { readInfix } from './infix.ts'
 import { jsonIn } from './literal.ts'
@@ -8,25 +8,25 @@ import { readPostgrest } from './postgrest.ts'
 
 /**
  * Parses JSON text, or JSON encoded twice.
- * @throws Doubt
+ * @throws Unclear
  */
-function readJson(text: string): Draft {
-  const value = sure(jsonIn(text))
-  const inner = typeof value === 'string' ? sure(jsonIn(value)) : value
+function readJson(text: string): FilterAst {
+  const value = orUnclear(jsonIn(text))
+  const inner = typeof value === 'string' ? orUnclear(jsonIn(value)) : value
   return readObject(inner)
 }
 
 /**
  * Parses Airtable syntax; requires braces or functions, since the text could otherwise be SQL.
- * @throws Doubt
+ * @throws Unclear
  */
-function readAirtable(text: string): Draft {
-  if (!/\{|^=?\s*(?:AND|OR|NOT|FIND|SEARCH|IS_BEFORE|IS_AFTER)\s*\(/i.test(text)) throw new Doubt()
+function readAirtable(text: string): FilterAst {
+  if (!/\{|^=?\s*(?:AND|OR|NOT|FIND|SEARCH|IS_BEFORE|IS_AFTER)\s*\(/i.test(text)) throw new Unclear()
   return readFormula(text)
 }
 
 /** Text dialect parsers in order of precedence; the first that succeeds determines the dialect. */
-export const TEXT_READERS: readonly ((text: string) => Draft)[] = [
+export const TEXT_READERS: readonly ((text: string) => FilterAst)[] = [
   readJson,
   (text) => readObject(readRelaxedJson(text)),
   readNocodb,
@@ -50,28 +50,28 @@ const WORDS = new Map([
 
 /**
  * Parses Python or JavaScript object literals: single quotes, bare keys, `True`, trailing comma.
- * @throws Doubt
+ * @throws Unclear
  */
 function readRelaxedJson(text: string): unknown {
-  if (!/^[{[]/.test(text)) throw new Doubt()
+  if (!/^[{[]/.test(text)) throw new Unclear()
   const parts: string[] = []
   for (let from = 0; from < text.length; from = STEP.lastIndex) {
     STEP.lastIndex = from
     const groups = STEP.exec(text)?.groups
-    if (!groups) throw new Doubt()
+    if (!groups) throw new Unclear()
     if (groups['space'] !== undefined) continue
     const sign = groups['sign']
     if ((sign === '}' || sign === ']') && parts.at(-1) === ',') parts.pop()
     parts.push(strict(groups, /^\s*:/.test(text.slice(STEP.lastIndex, STEP.lastIndex + 20))))
   }
-  return sure(jsonIn(parts.join('')))
+  return orUnclear(jsonIn(parts.join('')))
 }
 
 function strict(groups: Readonly<Record<string, string | undefined>>, isKey: boolean): string {
   const { single, word } = groups
   if (single !== undefined) return requoted(single)
-  if (word !== undefined) return isKey ? JSON.stringify(word) : sure(WORDS.get(word))
-  return sure(groups['double'] ?? groups['number'] ?? groups['sign'])
+  if (word !== undefined) return isKey ? JSON.stringify(word) : orUnclear(WORDS.get(word))
+  return orUnclear(groups['double'] ?? groups['number'] ?? groups['sign'])
 }
 
 const requoted = (inner: string): string =>

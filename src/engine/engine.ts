@@ -1,25 +1,25 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
 import { LIMITS } from '../foundation/limits.ts'
 import { compileAccess } from './access/access.ts'
-import { actorOf, issuedSession, type Principal, type Session } from './access/session.ts'
+import { actorOf, issuedSession, type Principal, type TokenSession } from './access/session.ts'
 import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './configuration/tokens/index.ts'
 import { type Caches, openCaches } from './core/caches.ts'
-import { openWaits } from './core/long-poll.ts'
+import { openLongPolls } from './core/long-poll.ts'
 import type { Scope, Via } from './core/scope.ts'
 import { sealKey, serverSecret } from './core/sealed-token.ts'
-import { AnswerBudget, type ReserveBytes } from './database/capped-query.ts'
+import { type ReserveBytes, ResponseBudget } from './database/capped-query.ts'
 import { migrate } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/pool.ts'
 import type { Found } from './database/readiness.ts'
 import { openJobs } from './jobs/runner.ts'
-import { openTogether, type Together } from './record-store/request-batching.ts'
+import { openRequestBatching, type RequestBatching } from './record-store/request-batching.ts'
 import { openSqlRunner, type SqlLimits } from './sql/execution/runner.ts'
 import type { Isolation } from './sql/run-sql.ts'
 import { expireKeys } from './write/idempotency.ts'
 
-export type { Principal, Session } from './access/session.ts'
+export type { Principal, TokenSession } from './access/session.ts'
 export type { Scope, Via } from './core/scope.ts'
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
@@ -42,11 +42,11 @@ export type EngineOptions = {
 /** The engine, opened on one database. */
 export type Engine = {
   /** Authenticates a raw token. Returns undefined when it is unknown or expired. */
-  authenticate(token: string): Promise<Session | undefined>
+  authenticate(token: string): Promise<TokenSession | undefined>
   /** Session of an identity verified by an OAuth issuer. */
-  issuedSession(principal: Principal): Session
+  issuedSession(principal: Principal): TokenSession
   scope(
-    session: Session,
+    session: TokenSession,
     via: Via,
     requestId: string,
     closed?: () => AbortSignal,
@@ -78,9 +78,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     options,
   )
   const caches = await openCaches(connectionString, log)
-  const together = openTogether(database.part(), database.part())
+  const batching = openRequestBatching(database.part(), database.part())
   const feed = openChangeFeed(database, log)
-  const waits = openWaits(feed)
+  const longPolls = openLongPolls(feed)
   const limits = {
     recordBytes: options.recordBytes ?? LIMITS.recordBytes,
     batchBytes: options.batchBytes ?? LIMITS.batchBytes,
@@ -98,7 +98,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     log,
   })
   await ensureAdminToken(
-    systemScope(database, caches, together, feed, { limits, keys, sql }),
+    systemScope(database, caches, batching, feed, { limits, keys, sql }),
     options.adminToken,
     log,
   )
@@ -114,9 +114,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     scope: (session, via, requestId, closed, reserveBytes) => ({
       db: database.of(session.tokenId),
       caches,
-      together,
+      batching,
       feed,
-      waits,
+      longPolls,
       access: session.access,
       actor: actorOf(session),
       session,
@@ -145,12 +145,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Response budget. Surfaces that buffer or further truncate a response get a smaller one. */
-function budgetOf(via: Via, pageBytes: number, reserveBytes: ReserveBytes | undefined): AnswerBudget {
+function budgetOf(via: Via, pageBytes: number, reserveBytes: ReserveBytes | undefined): ResponseBudget {
   if (via === 'mcp')
-    return new AnswerBudget(Math.min(pageBytes, LIMITS.mcpPageBytes), LIMITS.mcpAnswerBytes, reserveBytes)
-  if (via !== 'graphql') return new AnswerBudget(pageBytes, Number.POSITIVE_INFINITY, reserveBytes)
+    return new ResponseBudget(Math.min(pageBytes, LIMITS.mcpPageBytes), LIMITS.mcpAnswerBytes, reserveBytes)
+  if (via !== 'graphql') return new ResponseBudget(pageBytes, Number.POSITIVE_INFINITY, reserveBytes)
   const inAll = Math.min(pageBytes, LIMITS.graphqlPageBytes)
-  return new AnswerBudget(inAll, inAll, reserveBytes)
+  return new ResponseBudget(inAll, inAll, reserveBytes)
 }
 
 const SQL_LIMITS: SqlLimits = {
@@ -162,19 +162,19 @@ const SQL_LIMITS: SqlLimits = {
 const systemScope = (
   db: Database,
   caches: Caches,
-  together: Together,
+  batching: RequestBatching,
   feed: ChangeFeed,
   settings: Pick<Scope, 'limits' | 'keys' | 'sql'>,
 ): Scope => ({
   db,
   caches,
-  together,
+  batching,
   feed,
-  waits: openWaits(feed),
+  longPolls: openLongPolls(feed),
   access: compileAccess([{ base: '*', record_type: '*', environment: '*', permission: 'admin' }]),
   actor: { tokenId: null, name: 'system' },
   via: 'system',
   requestId: 'boot',
-  answer: new AnswerBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
+  answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   ...settings,
 })

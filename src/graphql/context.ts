@@ -12,8 +12,8 @@ import { endpointPolicy } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import type { PolicyInput } from '../engine/core/policy.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
-import { AnswerBudget, type ReserveBytes } from '../engine/database/capped-query.ts'
-import type { Engine, Scope, Session, Via } from '../engine/engine.ts'
+import { type ReserveBytes, ResponseBudget } from '../engine/database/capped-query.ts'
+import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
 import { withPolicy } from '../engine/row-policy/narrow.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
@@ -48,7 +48,7 @@ type RequestWrite = {
 /** Opens the request context of an authenticated token. */
 export const openContext = (
   engine: Engine,
-  session: Session,
+  session: TokenSession,
   via: Via,
   requestId: string,
   closed?: () => AbortSignal,
@@ -159,7 +159,7 @@ export const endingWith = (context: Context, signal: AbortSignal): Context => ({
 /** A context for work that continues after the request: a client disconnect does not cancel it. */
 export function outliving(context: Context): Context {
   const { closed: _, ...scope } = context.scope
-  const answer = new AnswerBudget(LIMITS.mcpPageBytes, Number.POSITIVE_INFINITY)
+  const answer = new ResponseBudget(LIMITS.mcpPageBytes, Number.POSITIVE_INFINITY)
   return { ...context, scope: { ...scope, answer } }
 }
 

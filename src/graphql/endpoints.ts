@@ -37,41 +37,46 @@ configuration('Endpoint', endpoints.ENDPOINT, {
   remove: 'Deletes an endpoint and its address.',
 })
 
-const ServedToolType = builder.objectRef<endpoints.Served['tools'][number]>('ServedTool').implement({
-  description: 'A tool of one record type.',
-  fields: (t) => ({
-    name: t.exposeString('name'),
-    recordType: t.exposeString('recordType'),
-    operation: t.exposeString('operation'),
-    description: t.string({ nullable: true, resolve: ({ description }) => description.text }),
-    isDescribed: t.boolean({
-      description: 'True if the description is complete: nothing is added to it.',
-      resolve: ({ description: { text, isOnly } }) => isOnly && text !== null,
+const ServedToolType = builder
+  .objectRef<endpoints.ResolvedEndpoint['tools'][number]>('ServedTool')
+  .implement({
+    description: 'A tool of one record type.',
+    fields: (t) => ({
+      name: t.exposeString('name'),
+      recordType: t.exposeString('recordType'),
+      operation: t.exposeString('operation'),
+      description: t.string({ nullable: true, resolve: ({ description }) => description.text }),
+      isDescribed: t.boolean({
+        description: 'True if the description is complete: nothing is added to it.',
+        resolve: ({ description: { text, isOnly } }) => isOnly && text !== null,
+      }),
+      fields: t.stringList({
+        nullable: true,
+        description:
+          'The fields of data that the tool can read and write, such as `data.name`; null for all.',
+        resolve: ({ bounds }) => (bounds.fields ? [...bounds.fields] : null),
+      }),
+      defaults: t.stringList({
+        description: 'Default values of data for new records.',
+        resolve: ({ bounds }) => Object.keys(bounds.defaults ?? {}),
+      }),
     }),
-    fields: t.stringList({
-      nullable: true,
-      description: 'The fields of data that the tool can read and write, such as `data.name`; null for all.',
-      resolve: ({ bounds }) => (bounds.fields ? [...bounds.fields] : null),
-    }),
-    defaults: t.stringList({
-      description: 'Default values of data for new records.',
-      resolve: ({ bounds }) => Object.keys(bounds.defaults ?? {}),
-    }),
-  }),
-})
+  })
 
-const ServedLinkType = builder.objectRef<endpoints.Served['links'][number]>('ServedLink').implement({
-  description: 'A tool of one relationship type.',
-  fields: (t) => ({
-    name: t.exposeString('name'),
-    relType: t.exposeString('relType'),
-    operation: t.exposeString('operation'),
-    sources: t.exposeStringList('sources', { description: 'The allowed source record types.' }),
-    targets: t.exposeStringList('targets', { description: 'The allowed target record types.' }),
-  }),
-})
+const ServedLinkType = builder
+  .objectRef<endpoints.ResolvedEndpoint['links'][number]>('ServedLink')
+  .implement({
+    description: 'A tool of one relationship type.',
+    fields: (t) => ({
+      name: t.exposeString('name'),
+      relType: t.exposeString('relType'),
+      operation: t.exposeString('operation'),
+      sources: t.exposeStringList('sources', { description: 'The allowed source record types.' }),
+      targets: t.exposeStringList('targets', { description: 'The allowed target record types.' }),
+    }),
+  })
 
-const ServedEndpointType = builder.objectRef<endpoints.Served>('ServedEndpoint').implement({
+const ServedEndpointType = builder.objectRef<endpoints.ResolvedEndpoint>('ServedEndpoint').implement({
   description: 'The tools of an endpoint that the grants of the token allow.',
   fields: (t) => ({
     stamp: t.exposeString('stamp', { description: 'Changes whenever the tools may have changed.' }),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/read-config.ts'
-import type { Engine, Session } from '../engine/engine.ts'
+import type { Engine, TokenSession } from '../engine/engine.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { openContext } from '../graphql/context.ts'
 import type { Authenticate } from '../http/caller.ts'
@@ -36,8 +36,8 @@ export function openAuthenticator(
     }
   const issuer = openIssuer(oauth)
   // Cache validated tokens: a signature check costs as much as a request.
-  const known = new LRUCache<string, Session>({ max: MAX_KNOWN, ttl: LIMITS.issuedTokenCacheMs })
-  const sessionOf = async (token: string): Promise<Session | undefined> => {
+  const known = new LRUCache<string, TokenSession>({ max: MAX_KNOWN, ttl: LIMITS.issuedTokenCacheMs })
+  const sessionOf = async (token: string): Promise<TokenSession | undefined> => {
     const name = createHash('sha256').update(token).digest('base64')
     const found = known.get(name)
     if (found?.expiresAt && found.expiresAt > new Date()) return found

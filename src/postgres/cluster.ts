@@ -1,5 +1,5 @@
 /** The embedded PostgreSQL cluster: one server per data directory, shared by the processes that use it. */
-import { boundLog } from './launch.ts'
+import { truncateLog } from './launch.ts'
 import { preparePlace } from './place.ts'
 import { joinOrStart } from './start.ts'
 import { stopServer } from './stop.ts'
@@ -10,7 +10,7 @@ export type Cluster = {
   stop(): Promise<void>
   adopted: boolean
   /** Rotates the log of the running server. */
-  boundLog(): void
+  truncateLog(): void
 }
 
 export type ClusterLog = {
@@ -25,16 +25,16 @@ export type ClusterLog = {
 export async function openCluster(options: { dataDir: string; log: ClusterLog }): Promise<Cluster> {
   const { dataDir, log } = options
   const begun = performance.now()
-  const place = await preparePlace(dataDir)
-  const { server, adopted } = await joinOrStart(place)
+  const paths = await preparePlace(dataDir)
+  const { server, adopted } = await joinOrStart(paths)
   const ms = Math.round(performance.now() - begun)
   if (adopted) log.warn({ pid: server.pid, ms }, 'joined a PostgreSQL that was already running')
   else log.info({ pid: server.pid, ms }, 'PostgreSQL is ready')
 
   let stopped: Promise<void> | undefined
   const stop = () => {
-    stopped ??= stopServer(place, server)
+    stopped ??= stopServer(paths, server)
     return stopped
   }
-  return { url: server.url, stop, adopted, boundLog: () => boundLog(place.logFile) }
+  return { url: server.url, stop, adopted, truncateLog: () => truncateLog(paths.logFile) }
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Binaries } from './binaries.ts'
 import type { Identity } from './identity.ts'
-import type { Place } from './place.ts'
+import type { PostgresPaths } from './place.ts'
 import { SUPERUSER, serverEnvironment } from './settings.ts'
 import { passwordFile } from './windows.ts'
 
@@ -21,23 +21,27 @@ const DRAFT = /^postgres\.draft-(\d+)-/
 const LOCALE = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
 /** Initializes only an empty location. Never overwrites data. */
-export async function ensureData(place: Place, binaries: Binaries, identity: Identity): Promise<void> {
-  if (await hasData(place)) return
-  await removeAbandonedDrafts(place)
-  const draft = `${place.pgdata}.draft-${process.pid}-${randomBytes(4).toString('hex')}`
+export async function ensureData(
+  paths: PostgresPaths,
+  binaries: Binaries,
+  identity: Identity,
+): Promise<void> {
+  if (await hasData(paths)) return
+  await removeAbandonedDrafts(paths)
+  const draft = `${paths.pgdata}.draft-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
-    await initialize(draft, place, binaries, identity)
-    await rename(draft, place.pgdata)
+    await initialize(draft, paths, binaries, identity)
+    await rename(draft, paths.pgdata)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
     // Another process was faster. Use its data.
-    if (await hasData(place)) return
+    if (await hasData(paths)) return
     throw error
   }
-  await syncDirectory(place.dataDir)
+  await syncDirectory(paths.dataDir)
 }
 
-async function hasData({ pgdata }: Place): Promise<boolean> {
+async function hasData({ pgdata }: PostgresPaths): Promise<boolean> {
   const version = await readFile(join(pgdata, 'PG_VERSION'), 'utf8').catch(() => undefined)
   if (version !== undefined && version.trim() !== MAJOR_VERSION) {
     throw new Error(
@@ -56,12 +60,12 @@ async function hasData({ pgdata }: Place): Promise<boolean> {
 /** Runs initdb, which syncs its files (about 0.1 s): the files must be durable before the rename. */
 async function initialize(
   draft: string,
-  place: Place,
+  paths: PostgresPaths,
   { initdb }: Binaries,
   identity: Identity,
 ): Promise<void> {
   // On a unix socket, the directory mode controls access. Windows only has TCP, so it needs a password.
-  const secret = await passwordFile(place.dataDir)
+  const secret = await passwordFile(paths.dataDir)
   const access = secret
     ? ['--auth=scram-sha-256', `--pwfile=${secret}`]
     : ['--auth-local=trust', '--auth-host=reject']
@@ -69,12 +73,12 @@ async function initialize(
   const [command = initdb, ...rest] = [...identity.prefix, initdb, `--pgdata=${draft}`, ...options]
   await run(command, rest, { env: serverEnvironment(), cwd: '/' }).catch((cause: { stderr?: string }) => {
     const reason = cause.stderr?.trim() || String(cause)
-    throw new Error(`PostgreSQL could not initialize its data in ${place.dataDir}: ${reason}`, { cause })
+    throw new Error(`PostgreSQL could not initialize its data in ${paths.dataDir}: ${reason}`, { cause })
   })
 }
 
 /** Removes drafts of killed processes. */
-async function removeAbandonedDrafts({ dataDir }: Place): Promise<void> {
+async function removeAbandonedDrafts({ dataDir }: PostgresPaths): Promise<void> {
   for (const name of await readdir(dataDir)) {
     const pid = DRAFT.exec(name)?.[1]
     if (pid === undefined) continue

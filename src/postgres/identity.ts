@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { chown, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { dataOwner, type Place } from './place.ts'
+import { dataOwner, type PostgresPaths } from './place.ts'
 
 const run = promisify(execFile)
 const NOBODY = 65534
@@ -11,32 +11,32 @@ const NOBODY = 65534
 export type Identity = { prefix: string[]; owner?: { uid: number; gid: number } }
 
 /** Ordinary users run the server as themselves. Root uses the first method that works on this machine. */
-export async function chooseIdentity(place: Place, postgres: string): Promise<Identity> {
+export async function chooseIdentity(paths: PostgresPaths, postgres: string): Promise<Identity> {
   if (process.geteuid?.() !== 0) return { prefix: [] }
-  const { uid, gid } = await dataOwner(place)
+  const { uid, gid } = await dataOwner(paths)
 
   // In a user namespace root appears as nobody, but can access root's files, which stay root's.
   const namespace = { prefix: ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`] }
-  if (uid === 0 && (await works(namespace, place, postgres))) return namespace
+  if (uid === 0 && (await works(namespace, paths, postgres))) return namespace
 
   // Data of an ordinary user keeps its owner, so that the user can start the server without root.
   const owner = uid === 0 ? { uid: NOBODY, gid: NOBODY } : { uid, gid }
   const other = { prefix: switchUser(owner), owner }
-  if (await works(other, place, postgres)) return other
+  if (await works(other, paths, postgres)) return other
 
   throw new Error(
     'PostgreSQL does not run as root, and neither unshare nor setpriv could drop root here. Start as an ' +
-      `ordinary user who owns ${place.dataDir}, or name another PostgreSQL in DATABASE_URL.`,
+      `ordinary user who owns ${paths.dataDir}, or name another PostgreSQL in DATABASE_URL.`,
   )
 }
 
 /** Changes the owner of the files that the server must own or write. */
-export async function handOver({ owner }: Identity, place: Place): Promise<void> {
+export async function handOver({ owner }: Identity, paths: PostgresPaths): Promise<void> {
   if (!owner) return
-  await chown(place.run, owner.uid, owner.gid)
-  await chown(place.logFile, owner.uid, owner.gid)
-  if ((await stat(place.pgdata)).uid === owner.uid) return
-  await run('chown', ['-R', `${owner.uid}:${owner.gid}`, place.pgdata])
+  await chown(paths.run, owner.uid, owner.gid)
+  await chown(paths.logFile, owner.uid, owner.gid)
+  if ((await stat(paths.pgdata)).uid === owner.uid) return
+  await run('chown', ['-R', `${owner.uid}:${owner.gid}`, paths.pgdata])
 }
 
 /** Keeps one capability, to traverse directories of mode 700 on the way to the files. */
@@ -48,10 +48,10 @@ function switchUser({ uid, gid }: { uid: number; gid: number }): string[] {
 }
 
 /** Tests that the identity can access the data and run the program. */
-async function works({ prefix }: Identity, place: Place, postgres: string): Promise<boolean> {
+async function works({ prefix }: Identity, paths: PostgresPaths, postgres: string): Promise<boolean> {
   const [command = '', ...rest] = prefix
   const script = 'test -w "$1" && exec "$2" --version'
-  return run(command, [...rest, '/bin/sh', '-c', script, 'sh', place.dataDir, postgres]).then(
+  return run(command, [...rest, '/bin/sh', '-c', script, 'sh', paths.dataDir, postgres]).then(
     () => true,
     () => false,
   )

@@ -14,7 +14,7 @@ import {
 import { memoryOfMachine } from '../foundation/machine.ts'
 import type { Binaries } from './binaries.ts'
 import { handOver, type Identity } from './identity.ts'
-import type { Place } from './place.ts'
+import type { PostgresPaths } from './place.ts'
 import { SOCKET_PORT, serverEnvironment, settingArguments } from './settings.ts'
 import { freePort } from './windows.ts'
 
@@ -30,17 +30,17 @@ export type Launch = {
 }
 
 /** Starts the server. Fails at once if another server holds the data directory. */
-export async function launch(place: Place, binaries: Binaries, identity: Identity): Promise<Launch> {
-  const log = openLog(place.logFile)
+export async function launch(paths: PostgresPaths, binaries: Binaries, identity: Identity): Promise<Launch> {
+  const log = openLog(paths.logFile)
   try {
     const logStart = fstatSync(log).size
-    await handOver(identity, place)
-    const { command, args } = WINDOWS ? await viaPgCtl(place, binaries) : directly(place, binaries, identity)
+    await handOver(identity, paths)
+    const { command, args } = WINDOWS ? await viaPgCtl(paths, binaries) : directly(paths, binaries, identity)
     // A separate process group shields the server from Ctrl-C during draining. Without pipes to this process,
     // it outlives it.
     const stdio: StdioOptions = ['ignore', log, log]
     const options = { detached: true, stdio, env: serverEnvironment(), cwd: '/', windowsHide: true }
-    return watch(spawn(command, args, options), () => readFileSync(place.logFile).subarray(logStart))
+    return watch(spawn(command, args, options), () => readFileSync(paths.logFile).subarray(logStart))
   } finally {
     closeSync(log)
   }
@@ -62,12 +62,12 @@ function watch(child: ChildProcess, readLog: () => Buffer): Launch {
   return { pid: child.pid, failure }
 }
 
-function directly(place: Place, { postgres }: Binaries, { prefix }: Identity): Command {
+function directly(paths: PostgresPaths, { postgres }: Binaries, { prefix }: Identity): Command {
   const settings = settingArguments({
     listen_addresses: '',
     port: String(SOCKET_PORT),
     // The setting is a list of names, so quote the path.
-    unix_socket_directories: `"${place.run.replaceAll('"', '""')}"`,
+    unix_socket_directories: `"${paths.run.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
   })
   const [command = postgres, ...args] = [
@@ -75,16 +75,16 @@ function directly(place: Place, { postgres }: Binaries, { prefix }: Identity): C
     ...prefix,
     postgres,
     '-D',
-    place.pgdata,
+    paths.pgdata,
     ...settings,
   ]
   return { command, args }
 }
 
 /** Starts through pg_ctl, which drops administrator rights that postgres.exe refuses to run with. */
-async function viaPgCtl(place: Place, { pgCtl }: Binaries): Promise<Command> {
+async function viaPgCtl(paths: PostgresPaths, { pgCtl }: Binaries): Promise<Command> {
   const settings = settingArguments({ listen_addresses: '127.0.0.1', port: String(await freePort()) })
-  const args = ['start', '-W', '-D', place.pgdata, '-l', place.logFile, '-o', settings.join(' ')]
+  const args = ['start', '-W', '-D', paths.pgdata, '-l', paths.logFile, '-o', settings.join(' ')]
   return { command: pgCtl, args }
 }
 
@@ -96,7 +96,7 @@ function openLog(path: string): number {
 }
 
 /** Rotates by copy and truncate, because the running server appends to its open file. */
-export function boundLog(path: string): void {
+export function truncateLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size <= LOG_BYTES) return
   copyFileSync(path, `${path}.1`)

@@ -7,7 +7,7 @@ import { readPidFile } from './processes.ts'
 import { DATABASE, SOCKET_PORT, SUPERUSER } from './settings.ts'
 import { readPassword } from './windows.ts'
 
-export type Place = { dataDir: string; pgdata: string; run: string; logFile: string }
+export type PostgresPaths = { dataDir: string; pgdata: string; run: string; logFile: string }
 type Address = { host: string; port: number }
 
 /** Maximum length of a socket path, without the terminating zero. */
@@ -15,7 +15,7 @@ const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 const WINDOWS = process.platform === 'win32'
 
 /** Creates the directories of a server. The data directory is initialized later. */
-export async function preparePlace(dataDir: string): Promise<Place> {
+export async function preparePlace(dataDir: string): Promise<PostgresPaths> {
   const real = await makeDirectory(dataDir)
   const pgdata = join(real, 'postgres')
   const run = WINDOWS ? real : await prepareSocketDirectory(real, pgdata)
@@ -38,18 +38,18 @@ async function makeDirectory(path: string): Promise<string> {
 }
 
 /** Possible addresses of the running server. Another process may have started it under a different TMPDIR. */
-export function addresses(place: Place): Address[] {
-  const running = readPidFile(place.pgdata)
+export function addresses(paths: PostgresPaths): Address[] {
+  const running = readPidFile(paths.pgdata)
   if (WINDOWS) return running ? [{ host: '127.0.0.1', port: running.port }] : []
-  const ours = { host: place.run, port: SOCKET_PORT }
-  if (!running?.socketDirectory || running.socketDirectory === place.run) return [ours]
+  const ours = { host: paths.run, port: SOCKET_PORT }
+  if (!running?.socketDirectory || running.socketDirectory === paths.run) return [ours]
   return [ours, { host: running.socketDirectory, port: running.port }]
 }
 
 /** Connection URL with every part explicit, because `pg` fills missing parts from the environment. */
-export function addressUrl(place: Place, { host, port }: Address, database = DATABASE): string {
+export function addressUrl(paths: PostgresPaths, { host, port }: Address, database = DATABASE): string {
   if (!host.startsWith('/')) {
-    return `postgres://${SUPERUSER}:${readPassword(place.dataDir)}@${host}:${port}/${database}?sslmode=disable`
+    return `postgres://${SUPERUSER}:${readPassword(paths.dataDir)}@${host}:${port}/${database}?sslmode=disable`
   }
   const socket = `host=${encodeURIComponent(host)}&sslmode=disable`
   return `postgres://${SUPERUSER}@localhost:${port}/${database}?${socket}`
@@ -57,9 +57,9 @@ export function addressUrl(place: Place, { host, port }: Address, database = DAT
 
 /** The owner of the data: that of the cluster if it exists, else of its parent directory. */
 export async function dataOwner(
-  place: Pick<Place, 'dataDir' | 'pgdata'>,
+  paths: Pick<PostgresPaths, 'dataDir' | 'pgdata'>,
 ): Promise<{ uid: number; gid: number }> {
-  return stat(place.pgdata).catch(() => stat(place.dataDir))
+  return stat(paths.pgdata).catch(() => stat(paths.dataDir))
 }
 
 async function prepareSocketDirectory(dataDir: string, pgdata: string): Promise<string> {

@@ -1,6 +1,6 @@
 /** Checks by connecting whether a server runs. */
 import pg from 'pg'
-import { addresses, addressUrl, type Place } from './place.ts'
+import { addresses, addressUrl, type PostgresPaths } from './place.ts'
 import { parsePidFile, readPidFile } from './processes.ts'
 import { DATABASE } from './settings.ts'
 
@@ -18,10 +18,10 @@ const WHOSE_IS_IT = `SELECT pg_read_file('postmaster.pid', true) AS pid_file,
   FROM pg_database WHERE datname IN ('postgres', 'template1')`
 
 /** Probes all possible addresses of the server. Creates the database if it is missing. */
-export async function probe(place: Place): Promise<Answer> {
-  for (const address of addresses(place)) {
-    const answer = await ask(place, addressUrl(place, address, 'postgres'))
-    if (answer.state === 'ready') return { ...answer, url: addressUrl(place, address) }
+export async function probe(paths: PostgresPaths): Promise<Answer> {
+  for (const address of addresses(paths)) {
+    const answer = await ask(paths, addressUrl(paths, address, 'postgres'))
+    if (answer.state === 'ready') return { ...answer, url: addressUrl(paths, address) }
     if (answer.state === 'busy') return answer
   }
   return { state: 'absent' }
@@ -40,7 +40,7 @@ export async function query<Row extends pg.QueryResultRow>(url: string, sql: str
   }
 }
 
-async function ask(place: Place, url: string): Promise<Answer> {
+async function ask(paths: PostgresPaths, url: string): Promise<Answer> {
   try {
     const [row] = await query<{ pid_file: string | null; has_database: boolean; is_open: boolean }>(
       url,
@@ -49,9 +49,9 @@ async function ask(place: Place, url: string): Promise<Answer> {
     // A server without its pid file notices that within a minute and stops.
     const server = parsePidFile(row?.pid_file ?? '')
     if (!server || !row) return { state: 'busy' }
-    const expected = readPidFile(place.pgdata)
+    const expected = readPidFile(paths.pgdata)
     if (!expected) return { state: 'busy' }
-    if (server.run !== expected.run) throw strangerError(place)
+    if (server.run !== expected.run) throw strangerError(paths)
     if (!row.has_database) await createDatabase(url)
     if (row.is_open)
       await query(url, 'REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC').catch(ignoreRace)
@@ -86,6 +86,6 @@ function ignoreRace(error: { code?: string }): void {
   if (error.code !== 'XX000' && error.code !== '40001') throw error
 }
 
-function strangerError({ dataDir, run }: Place): Error {
+function strangerError({ dataDir, run }: PostgresPaths): Error {
   return new Error(`The PostgreSQL in ${run} does not serve ${dataDir}. Stop it, then start again.`)
 }

@@ -6,7 +6,7 @@ import { findBinaries } from './binaries.ts'
 import { ensureData } from './data.ts'
 import { chooseIdentity } from './identity.ts'
 import { type Launch, launch } from './launch.ts'
-import type { Place } from './place.ts'
+import type { PostgresPaths } from './place.ts'
 import { type Answer, probe } from './probe.ts'
 import { serverProcesses } from './processes.ts'
 import { SOCKET_PORT } from './settings.ts'
@@ -20,28 +20,28 @@ const HELD_BY_ANOTHER = /lock file ".*" already exists|is still in use|lock file
 export type Started = { server: Extract<Answer, { state: 'ready' }>; adopted: boolean }
 
 /** Probes until a server answers. Launches one if no process holds the data directory. */
-export async function joinOrStart(place: Place): Promise<Started> {
+export async function joinOrStart(paths: PostgresPaths): Promise<Started> {
   const deadline = Date.now() + START_TIMEOUT_MS
   let launched: Launch | undefined
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE_MS)) {
-    const answer = await probe(place)
+    const answer = await probe(paths)
     if (answer.state === 'ready') return { server: answer, adopted: !isOurs(launched, answer.pid) }
-    if (Date.now() > deadline) throw timeoutError(place)
-    if (answer.state === 'absent' && !isRunning(launched)) launched = await tryLaunch(place, launched)
+    if (Date.now() > deadline) throw timeoutError(paths)
+    if (answer.state === 'absent' && !isRunning(launched)) launched = await tryLaunch(paths, launched)
     await sleep(pause)
   }
 }
 
-async function tryLaunch(place: Place, last: Launch | undefined): Promise<Launch | undefined> {
+async function tryLaunch(paths: PostgresPaths, last: Launch | undefined): Promise<Launch | undefined> {
   const failure = last?.failure()
-  if (failure !== undefined && !HELD_BY_ANOTHER.test(failure)) throw failedError(place, failure)
-  if (failure !== undefined) removeStaleLocks(place)
+  if (failure !== undefined && !HELD_BY_ANOTHER.test(failure)) throw failedError(paths, failure)
+  if (failure !== undefined) removeStaleLocks(paths)
   // Another process' server that does not listen yet, or child processes of a killed postmaster.
-  if (serverProcesses(place.pgdata).length > 0) return undefined
+  if (serverProcesses(paths.pgdata).length > 0) return undefined
   const binaries = findBinaries()
-  const identity = await chooseIdentity(place, binaries.postgres)
-  await ensureData(place, binaries, identity)
-  return launch(place, binaries, identity)
+  const identity = await chooseIdentity(paths, binaries.postgres)
+  await ensureData(paths, binaries, identity)
+  return launch(paths, binaries, identity)
 }
 
 /**
@@ -49,12 +49,12 @@ async function tryLaunch(place: Place, last: Launch | undefined): Promise<Launch
  * container another program may have that pid. No server answered and no server process exists, so a file
  * that was there before is stale.
  */
-function removeStaleLocks(place: Place): void {
+function removeStaleLocks(paths: PostgresPaths): void {
   // On Windows PostgreSQL verifies the process itself.
   if (process.platform === 'win32') return
-  const files = [join(place.pgdata, 'postmaster.pid'), join(place.run, `.s.PGSQL.${SOCKET_PORT}.lock`)]
+  const files = [join(paths.pgdata, 'postmaster.pid'), join(paths.run, `.s.PGSQL.${SOCKET_PORT}.lock`)]
   const before = files.map(readIfThere)
-  if (serverProcesses(place.pgdata).length > 0) return
+  if (serverProcesses(paths.pgdata).length > 0) return
   files.forEach((file, i) => {
     // Another process may have started its server in the meantime. Do not remove its lock.
     if (before[i] !== undefined && readIfThere(file) === before[i]) unlinkSync(file)
@@ -81,7 +81,7 @@ function isOurs(launched: Launch | undefined, pid: number): boolean {
   return process.platform === 'win32' ? launched !== undefined : launched?.pid === pid
 }
 
-function failedError({ logFile }: Place, output: string): Error {
+function failedError({ logFile }: PostgresPaths, output: string): Error {
   const lines = output.trim().split('\n')
   const reason = lines.findLast((line) => line.includes('FATAL:')) ?? lines.at(-1) ?? 'no reason given'
   return new Error(`PostgreSQL did not start: ${reason}. See ${logFile}`)
@@ -91,7 +91,7 @@ function failedError({ logFile }: Place, output: string): Error {
  * Error for a start that takes too long. The server keeps running: killing it would restart a long recovery
  * each time.
  */
-function timeoutError({ logFile }: Place): Error {
+function timeoutError({ logFile }: PostgresPaths): Error {
   const seconds = START_TIMEOUT_MS / 1_000
   return new Error(
     `PostgreSQL did not accept connections within ${seconds} s. ` +

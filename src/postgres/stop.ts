@@ -1,7 +1,7 @@
 /** Stops the server, even if another process started it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import type { Place } from './place.ts'
+import type { PostgresPaths } from './place.ts'
 import { probe, query } from './probe.ts'
 import { readPidFile, serverProcesses } from './processes.ts'
 import { stopByPgCtl } from './windows.ts'
@@ -21,24 +21,24 @@ const POLL_MS = 10
 type Server = { pid: number; run: string }
 
 /** Stops `server` only. A server that replaced it in the meantime keeps running. */
-export async function stopServer(place: Place, server: Server): Promise<void> {
+export async function stopServer(paths: PostgresPaths, server: Server): Promise<void> {
   if (process.platform === 'win32') {
-    if (isServing(place, server)) await stopByPgCtl(findBinaries().pgCtl, place.pgdata)
+    if (isServing(paths, server)) await stopByPgCtl(findBinaries().pgCtl, paths.pgdata)
     return
   }
   for (const { signal, waitMs } of STEPS) {
-    if (isServing(place, server)) await signalServer(place, signal)
-    if (await isGoneWithin(waitMs, place, server)) return
+    if (isServing(paths, server)) await signalServer(paths, signal)
+    if (await isGoneWithin(waitMs, paths, server)) return
   }
-  throw new Error(`The PostgreSQL of ${place.dataDir} does not stop.`)
+  throw new Error(`The PostgreSQL of ${paths.dataDir} does not stop.`)
 }
 
-async function signalServer(place: Place, signal: NodeJS.Signals): Promise<void> {
-  const pid = readPidFile(place.pgdata)?.pid
+async function signalServer(paths: PostgresPaths, signal: NodeJS.Signals): Promise<void> {
+  const pid = readPidFile(paths.pgdata)?.pid
   if (pid === undefined) return
-  if (serverProcesses(place.pgdata).includes(pid) && sendSignal(pid, signal)) return
+  if (serverProcesses(paths.pgdata).includes(pid) && sendSignal(pid, signal)) return
   // The process belongs to another user or pid namespace. Let the server signal its own postmaster.
-  const answer = await probe(place)
+  const answer = await probe(paths)
   if (answer.state !== 'ready' || answer.pid !== pid) return
   await query(answer.url, `COPY (SELECT) TO PROGRAM 'kill -s ${signal.slice(3)} ${pid}'`).catch(() => {})
 }
@@ -51,20 +51,20 @@ function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-async function isGoneWithin(waitMs: number, place: Place, server: Server): Promise<boolean> {
+async function isGoneWithin(waitMs: number, paths: PostgresPaths, server: Server): Promise<boolean> {
   for (const deadline = Date.now() + waitMs; Date.now() < deadline; await sleep(POLL_MS)) {
-    if (await isGone(place, server)) return true
+    if (await isGone(paths, server)) return true
   }
   return false
 }
 
 /** A postmaster removes its pid file last. A killed one leaves it, and its children live on for a moment. */
-async function isGone(place: Place, server: Server): Promise<boolean> {
-  const alive = serverProcesses(place.pgdata)
-  if (!isServing(place, server)) return !alive.includes(server.pid)
-  return alive.length === 0 && (await probe(place)).state === 'absent'
+async function isGone(paths: PostgresPaths, server: Server): Promise<boolean> {
+  const alive = serverProcesses(paths.pgdata)
+  if (!isServing(paths, server)) return !alive.includes(server.pid)
+  return alive.length === 0 && (await probe(paths)).state === 'absent'
 }
 
-function isServing(place: Place, server: Server): boolean {
-  return readPidFile(place.pgdata)?.run === server.run
+function isServing(paths: PostgresPaths, server: Server): boolean {
+  return readPidFile(paths.pgdata)?.run === server.run
 }

@@ -45,14 +45,14 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
 
   await open()
   if (!held) return null
-  const keepLogShort = () => {
+  const truncateLog = () => {
     try {
-      held?.cluster.boundLog()
+      held?.cluster.truncateLog()
     } catch (err) {
       log.warn({ err }, 'the log of the embedded PostgreSQL could not be truncated')
     }
   }
-  const shortening = setInterval(keepLogShort, LOG_CHECK_MS).unref()
+  const shortening = setInterval(truncateLog, LOG_CHECK_MS).unref()
   return {
     url: held.cluster.url,
     // PostgreSQL stops last, after its clients.

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ExportedType, ProviderCodec, Shape, ToolDefinition } from '../../src/engine/providers/codec.ts'
-import { acceptedNames, requireCallName, together, writeTool } from '../../src/engine/providers/export.ts'
+import { acceptedNames, bundle, requireCallName, writeTool } from '../../src/engine/providers/export.ts'
 import { readTools } from '../../src/engine/providers/import.ts'
 import { provider } from '../../src/engine/providers/registry.ts'
 import { type Detail, DomainError } from '../../src/foundation/errors.ts'
@@ -21,7 +21,7 @@ const stored = (tool: ToolDefinition): ExportedType => ({
   display: { source: tool.source },
 })
 const exportFrom = (codec: ProviderCodec, types: ExportedType[], shape: Shape = 'chat') =>
-  together(
+  bundle(
     codec,
     types.map((type) => writeTool(codec, type, { checks, shape })),
   )

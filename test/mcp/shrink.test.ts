@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { shrink, shrinkTogether, sizeOf } from '../../src/mcp/budget/truncate-json.ts'
+import { shrink, shrinkParts, sizeOf } from '../../src/mcp/budget/truncate-json.ts'
 
 const cut = (value: unknown, room: number) => {
   const paths: string[] = []
@@ -61,7 +61,7 @@ describe('JSON made smaller', () => {
   test('gives each of several its share', () => {
     const parts = ['a', 'b'].map((path) => ({ path, value: { text: path.repeat(1000) } }))
     const paths: string[] = []
-    const values = shrinkTogether(parts, 400, paths)
+    const values = shrinkParts(parts, 400, paths)
     expect(sizeOf(values[0]) + sizeOf(values[1])).toBeLessThanOrEqual(400)
     expect(paths).toEqual(['a/text', 'b/text'])
   })

@@ -288,10 +288,10 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
 test('the log of a running server is cut when it has grown, and goes on', async () => {
   const cluster = await open()
   const logFile = join(dataDir, 'postgres.log')
-  cluster.boundLog()
+  cluster.truncateLog()
   expect(existsSync(`${logFile}.1`)).toBe(false)
   writeFileSync(logFile, 'x'.repeat(5 * 1024 * 1024), { flag: 'a' })
-  cluster.boundLog()
+  cluster.truncateLog()
   expect(statSync(logFile).size).toBe(0)
   expect(statSync(`${logFile}.1`).size).toBeGreaterThan(5 * 1024 * 1024)
   await cluster.stop()

@@ -97,8 +97,8 @@ async function pastTheParser() {
     limits,
     log,
   })
-  const reach = { baseId: 'shop', recordTypes: [...GRANTED].sort() }
-  const asked = { reach, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
+  const principal = { baseId: 'shop', recordTypes: [...GRANTED].sort() }
+  const asked = { principal, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
   return {
     lines,
     run: (text: string, values: readonly unknown[] = []) =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Access, compileAccess, type Grant } from './access.ts'
 
 /** A verified token with its compiled rights. */
-export type Session = {
+export type TokenSession = {
   tokenId: string
   /** Key in the session cache; null for a token of an OAuth issuer, which ends only at its expiry. */
   key: string | null
@@ -32,7 +32,7 @@ export type Principal = {
  * Creates the session of a principal. The token id derives from issuer and subject, so that all tokens of a
  * principal share idempotency keys, claims, limits and changes.
  */
-export function issuedSession({ issuer, subject, name, grants, expiresAt }: Principal): Session {
+export function issuedSession({ issuer, subject, name, grants, expiresAt }: Principal): TokenSession {
   const digest = createHash('sha256')
     .update(JSON.stringify([issuer, subject]))
     .digest('base64url')
@@ -40,7 +40,7 @@ export function issuedSession({ issuer, subject, name, grants, expiresAt }: Prin
 }
 
 /** The author that a session's writes are logged under. */
-export const actorOf = ({ tokenId, name, key, expiresAt }: Session): Actor => ({
+export const actorOf = ({ tokenId, name, key, expiresAt }: TokenSession): Actor => ({
   tokenId,
   name,
   ...(key === null && expiresAt && { issuedUntil: expiresAt }),

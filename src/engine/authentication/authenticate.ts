@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { compileAccess, type Grant } from '../access/access.ts'
-import type { Session } from '../access/session.ts'
+import type { TokenSession } from '../access/session.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { Token as TokenRow } from '../prisma/client.ts'
@@ -50,7 +50,7 @@ export const toToken = (row: TokenState): Token => ({
 export async function authenticate(
   scope: Pick<Scope, 'db' | 'caches'>,
   token: string,
-): Promise<Session | undefined> {
+): Promise<TokenSession | undefined> {
   const session = await findSession(scope, hashOf(token))
   return session?.expiresAt && session.expiresAt <= new Date() ? undefined : session
 }
@@ -59,7 +59,7 @@ export async function authenticate(
 export async function findSession(
   { db, caches }: Pick<Scope, 'db' | 'caches'>,
   hash: Buffer,
-): Promise<Session | undefined> {
+): Promise<TokenSession | undefined> {
   const key = hash.toString('hex')
   const known = caches.live() ? caches.sessions.get(key) : undefined
   if (known) return known
@@ -81,7 +81,7 @@ const TOUCH = statement(
   `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
 )
 
-async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<Session | undefined> {
+async function loadSession(db: Scope['db'], hash: Buffer, key: string): Promise<TokenSession | undefined> {
   const [row] = await db.query<SessionRow>(LOAD_SESSION, [hash])
   if (!row) return undefined
   // Ignore the failure: authentication must work on a read-only database.

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../foundation/errors.ts'
 import type { Grant } from '../access/access.ts'
-import type { Session } from '../access/session.ts'
+import type { TokenSession } from '../access/session.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
 import { findSession } from './authenticate.ts'
 
-type Asking = Pick<Scope, 'db' | 'caches' | 'session'>
+type RightsHolder = Pick<Scope, 'db' | 'caches' | 'session'>
 
 /** Whether cached state proves that the caller's rights are unchanged since the start of the request. */
 export function areRightsCurrent({ caches, session }: Pick<Scope, 'caches' | 'session'>): boolean {
@@ -20,7 +20,7 @@ export function areRightsCurrent({ caches, session }: Pick<Scope, 'caches' | 'se
  * Checks the current rights of the token again, for a request that waited.
  * @throws UNAUTHORIZED when the token was revoked or has expired; FORBIDDEN when its grants changed
  */
-export async function recheckRights(scope: Asking): Promise<void> {
+export async function recheckRights(scope: RightsHolder): Promise<void> {
   const { session } = scope
   if (!session || areRightsCurrent(scope)) return
   const now = session.key === null ? undefined : await findSession(scope, Buffer.from(session.key, 'hex'))
@@ -55,7 +55,7 @@ export async function lockCreator(
   return row.expires_at
 }
 
-const isOver = ({ expiresAt }: Session): boolean => expiresAt !== null && expiresAt <= new Date()
+const isOver = ({ expiresAt }: TokenSession): boolean => expiresAt !== null && expiresAt <= new Date()
 
 const ended = () =>
   new DomainError('UNAUTHORIZED', 'The token was revoked or has expired.', {

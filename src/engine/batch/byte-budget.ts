@@ -14,11 +14,11 @@ export const openByteBudget = (most: number): ByteBudget => ({ left: most, most 
  * Reserves budget for planned operations before any write.
  * @throws VALIDATION_ERROR at the operation that exceeds it
  */
-export function reserveBytes(room: ByteBudget, decided: readonly Decided[]): void {
+export function reserveBytes(budget: ByteBudget, decided: readonly Decided[]): void {
   for (const { operation, decision } of decided) {
     if (decision.kind === 'delete') continue
-    room.left -= 'write' in decision ? Buffer.byteLength(decision.write.text) : (decision.row.bytes ?? 0)
-    if (room.left < 0) throw tooLarge(room.most, `/operations/${operation.index}`)
+    budget.left -= 'write' in decision ? Buffer.byteLength(decision.write.text) : (decision.row.bytes ?? 0)
+    if (budget.left < 0) throw tooLarge(budget.most, `/operations/${operation.index}`)
   }
 }
 

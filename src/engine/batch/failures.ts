@@ -12,7 +12,7 @@ export async function ofOperation<T>(index: number, work: () => T | Promise<T>):
   try {
     return await work()
   } catch (thrown) {
-    throw thrown instanceof DomainError ? together([{ index, error: thrown }]) : thrown
+    throw thrown instanceof DomainError ? combine([{ index, error: thrown }]) : thrown
   }
 }
 
@@ -25,7 +25,7 @@ function detailsOf({ index, error }: Failure): Detail[] {
 }
 
 /** Combines failures: code and message of the first, details of all. */
-function together(failures: readonly [Failure, ...Failure[]]): DomainError {
+function combine(failures: readonly [Failure, ...Failure[]]): DomainError {
   const sorted = [...failures].sort((a, b) => a.index - b.index)
   const [{ index, error }] = sorted as [Failure]
   const count = new Set(sorted.map((failure) => failure.index)).size
@@ -49,7 +49,7 @@ function together(failures: readonly [Failure, ...Failure[]]): DomainError {
  */
 export function refuse(failures: readonly Failure[]): void {
   const [first, ...rest] = failures
-  if (first) throw together([first, ...rest])
+  if (first) throw combine([first, ...rest])
 }
 
 /** Runs the work and collects its error in `failures`; undefined then. */

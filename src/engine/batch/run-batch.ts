@@ -83,12 +83,12 @@ function runMixed(
     await lockConfiguration(within, baseId)
     refuseFaults(await prepare(within, baseId, unaffectedOperations(operations)), failures)
     const outcomes = new Map<number, Outcome>()
-    const room = openByteBudget(scope.limits.batchBytes)
+    const budget = openByteBudget(scope.limits.batchBytes)
     for (const part of partsOf(operations)) {
       if (!Array.isArray(part)) outcomes.set(part.index, await runConfiguration(within, baseId, part))
       else {
         const { types } = refuseFaults(await prepare(within, baseId, part))
-        await runData(within, baseId, part, types, outcomes, room)
+        await runData(within, baseId, part, types, outcomes, budget)
       }
     }
     return inOrder(outcomes)

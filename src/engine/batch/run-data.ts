@@ -28,7 +28,7 @@ type Run = {
   idOf: (id: Id) => string
   /** Errors of all levels. */
   failures: Failure[]
-  room: ByteBudget
+  budget: ByteBudget
 }
 
 /**
@@ -40,7 +40,7 @@ export async function runData(
   operations: readonly DataOperation[],
   types: Types,
   outcomes: Map<number, Outcome>,
-  room: ByteBudget,
+  budget: ByteBudget,
 ): Promise<void> {
   const locked = await lockAll(scope, baseId, operations.filter(isOfRecord), types)
   const idOf = (id: Id) => (typeof id === 'string' ? id : assertDefined(outcomes.get(id.ref)).id)
@@ -53,7 +53,7 @@ export async function runData(
     const due = wave
       .map((position) => assertDefined(operations[position]))
       .filter(({ index }) => index < firstOf(failures))
-    for (const outcome of await runWave({ scope, baseId, types, locked, idOf, failures, room }, due))
+    for (const outcome of await runWave({ scope, baseId, types, locked, idOf, failures, budget }, due))
       outcomes.set(outcome.index, outcome)
   }
   refuse(failures)
@@ -63,7 +63,7 @@ export async function runData(
 async function runWave(run: Run, wave: readonly DataOperation[]): Promise<Outcome[]> {
   const { scope, baseId, types, locked, idOf, failures } = run
   const before = await decideAll(run, wave.filter(isOfRecord))
-  reserveBytes(run.room, before)
+  reserveBytes(run.budget, before)
   const decided = before.filter(({ operation }) => operation.index < firstOf(failures))
   const operations = wave.filter(({ index }) => index < firstOf(failures))
   const outcomes: Outcome[] = []

@@ -144,7 +144,7 @@ export async function removeRecords(
   }))
   const indexes = all.map(({ operation }) => operation.index)
   const gone = await deleteRecords(scope, baseId, targets).catch((thrown: unknown) => {
-    throw thrown instanceof DomainError ? placed(thrown, indexes) : thrown
+    throw thrown instanceof DomainError ? atOperations(thrown, indexes) : thrown
   })
   for (const { recordType, id } of gone) locked.remove(recordType, id)
   return all.map(({ operation: { index, type } }, n) => {
@@ -154,7 +154,7 @@ export async function removeRecords(
 }
 
 /** Moves error details from the index of a target to the index of its operation. */
-function placed(thrown: DomainError, indexes: readonly number[]): DomainError {
+function atOperations(thrown: DomainError, indexes: readonly number[]): DomainError {
   const details = thrown.details.map((detail) => {
     const [, target = '', below = ''] = /^\/(\d+)(.*)$/s.exec(detail.path) ?? []
     return { ...detail, path: placeOf(indexes[Number(target)] ?? 0) + below }

@@ -49,7 +49,7 @@ const STANDING_AT_TYPE = statement(
 )
 
 /** The caller's rights: a link is visible when both of its types are readable. */
-type Asking = { access: Access; baseId: string }
+type Caller = { access: Access; baseId: string }
 
 /**
  * ON DELETE RESTRICT: finds links whose type restricts the deletion of their target. `rootOf` maps each
@@ -58,7 +58,7 @@ type Asking = { access: Access; baseId: string }
  */
 export async function findRestricting(
   tx: Db,
-  { access, baseId }: Asking,
+  { access, baseId }: Caller,
   rootOf: ReadonlyMap<string, string>,
 ): Promise<Map<string, DomainError>> {
   const rows = await tx.query<Standing & { root: string }>(STANDING, [
@@ -76,7 +76,7 @@ export async function findRestricting(
  */
 export async function checkNoRestrict(
   tx: Db,
-  { access, baseId }: Asking,
+  { access, baseId }: Caller,
   recordType: string,
   along: readonly CascadedRecord[],
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { Access } from '../access/access.ts'
-import { AnswerBudget, type RowCap } from '../database/capped-query.ts'
+import { ResponseBudget, type RowCap } from '../database/capped-query.ts'
 import { type Db, shaped, statement } from '../database/client.ts'
 import { type Change, type ChangeRow, mayRead, toChange } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
@@ -75,7 +75,7 @@ export async function readEntry(db: Db, baseId: string, seq: number): Promise<Ch
 }
 
 /** Byte limit of one read for a stream. */
-export const feedCap = (): RowCap => new AnswerBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
+export const feedCap = (): RowCap => new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
 
 const FEED_REACH = statement(
   'feed_reach',

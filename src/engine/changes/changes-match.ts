@@ -41,7 +41,7 @@ export async function changesMatch(
     `SELECT EXISTS (SELECT FROM ${states} r WHERE ${compileFilter(bindFilter(parsed, type), target)}) AS found`,
   )
   // Limit the concurrency: one write may concern subscribers of many filters.
-  const [row] = await scope.waits.inTurn(scope.actor.tokenId ?? '', () =>
+  const [row] = await scope.longPolls.inTurn(scope.actor.tokenId ?? '', () =>
     read<{ found: boolean }>(scope, shaped(text), values),
   )
   return row?.found ?? false

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Session } from '../access/session.ts'
+import type { TokenSession } from '../access/session.ts'
 import type { CompiledEndpoint } from '../compiled-types/compiled-endpoint.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
@@ -18,7 +18,7 @@ export type Caches = {
   readonly relationshipTypes: LRUCache<string, ReadonlyMap<string, CompiledRelationshipType>>
   /** All endpoints of a base, by id. */
   readonly endpoints: LRUCache<string, ReadonlyMap<string, CompiledEndpoint>>
-  readonly sessions: LRUCache<string, Session>
+  readonly sessions: LRUCache<string, TokenSession>
   /** Invalidates a topic in this process. */
   forget(topic: Topic): void
   /**
@@ -53,7 +53,7 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
   const types = new LRUCache<string, CompiledType>({ max: 2000 })
   const relationshipTypes: Caches['relationshipTypes'] = new LRUCache({ max: 1000 })
   const endpoints: Caches['endpoints'] = new LRUCache({ max: 1000 })
-  const sessions = new LRUCache<string, Session>({ max: 10_000, ttl: LIMITS.tokenCacheMs })
+  const sessions = new LRUCache<string, TokenSession>({ max: 10_000, ttl: LIMITS.tokenCacheMs })
   const listeners = new Set<(topic: string | null) => void>()
   let live = false
   let forgotten = 0

@@ -4,7 +4,7 @@ import { tooMuchAtOnce } from '../database/connection-shares.ts'
 import { FairGate, type Share } from '../database/fair-gate.ts'
 
 /** Long polling: requests of this process that wait for a non-empty result. */
-export type Waits = {
+export type LongPolls = {
   /**
    * Returns the first non-empty result, or the current one once `over` aborts.
    * @throws the errors of the query
@@ -36,7 +36,7 @@ type SharedQuery = { waiters: Set<Waiter>; poll: () => void }
  * when the base changes, never twice concurrently. A waiter that joins during an execution gets the result of
  * the next one, which is at least as recent.
  */
-export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
+export function openLongPolls(feed: Pick<ChangeFeed, 'watch'>): LongPolls {
   const queries = new Map<string, SharedQuery>()
   const inTurn = openTurns()
 
@@ -103,7 +103,7 @@ export function openWaits(feed: Pick<ChangeFeed, 'watch'>): Waits {
 }
 
 /** Limits concurrent queries per owner and in total. */
-function openTurns(): Waits['inTurn'] {
+function openTurns(): LongPolls['inTurn'] {
   const caps = [{ inAll: LIMITS.pollsInAll, ofShare: LIMITS.pollsOfToken }]
   const gate = new FairGate({ caps, full: tooMuchAtOnce, late: tooMuchAtOnce })
   const owners = new Map<string, { share: Share; count: number }>()

@@ -1,13 +1,13 @@
 /** Request scope: caller, rights, connection and services. */
 import type { Access } from '../access/access.ts'
-import type { Actor, Session } from '../access/session.ts'
+import type { Actor, TokenSession } from '../access/session.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'
-import type { AnswerBudget, CappedRows } from '../database/capped-query.ts'
+import type { CappedRows, ResponseBudget } from '../database/capped-query.ts'
 import type { Closed, Db, Statement } from '../database/client.ts'
-import type { Together } from '../record-store/request-batching.ts'
+import type { RequestBatching } from '../record-store/request-batching.ts'
 import type { SqlRunner } from '../sql/execution/runner.ts'
 import type { Caches } from './caches.ts'
-import type { Waits } from './long-poll.ts'
+import type { LongPolls } from './long-poll.ts'
 import type { ScopePolicy } from './policy.ts'
 import type { SealKey } from './sealed-token.ts'
 
@@ -27,22 +27,22 @@ export type Via =
 export type Scope = {
   readonly db: Db
   readonly caches: Caches
-  readonly together: Together
+  readonly batching: RequestBatching
   readonly feed: ChangeFeed
-  readonly waits: Waits
+  readonly longPolls: LongPolls
   readonly access: Access
   /** The policy that restricts the scope, if any. */
   readonly policy?: ScopePolicy
   readonly actor: Actor
   /** The caller's session; absent when the server itself acts. */
-  readonly session?: Session
+  readonly session?: TokenSession
   readonly via: Via
   readonly requestId: string
   /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
   /** Byte limit of the pages of this request. */
-  readonly answer: AnswerBudget
+  readonly answer: ResponseBudget
   readonly sql: SqlRunner
   /**
    * Aborts when the client disconnects; absent when there is no client, or when a disconnect must have no

@@ -95,16 +95,16 @@ export type ReserveBytes = (bytes: number) => void
 const RESERVE_STEP = 1024 * 1024
 
 /** Response size limit: the bytes of rows that one request may read, per page and in total. */
-export class AnswerBudget {
+export class ResponseBudget {
   #left: number
   readonly #page: number
-  readonly #hold: ReserveBytes | undefined
-  #unheld = 0
+  readonly #reserve: ReserveBytes | undefined
+  #unreserved = 0
 
-  constructor(page: number, inAll: number, hold?: ReserveBytes) {
+  constructor(page: number, inAll: number, reserve?: ReserveBytes) {
     this.#page = page
     this.#left = inAll
-    this.#hold = hold
+    this.#reserve = reserve
   }
 
   /** Row cap for one page, or for a `part` of it. The first `atLeast` rows always pass. */
@@ -136,9 +136,9 @@ export class AnswerBudget {
 
   /** Reports bytes in steps of RESERVE_STEP, so that small responses skip the accounting. */
   #count(row: number): void {
-    this.#unheld += row
-    if (!this.#hold || this.#unheld < RESERVE_STEP) return
-    this.#hold(this.#unheld)
-    this.#unheld = 0
+    this.#unreserved += row
+    if (!this.#reserve || this.#unreserved < RESERVE_STEP) return
+    this.#reserve(this.#unreserved)
+    this.#unreserved = 0
   }
 }

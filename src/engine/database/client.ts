@@ -49,7 +49,7 @@ export type Statement = {
    */
   readonly jsonAsText?: true
   /** The statement text derives from a request, so a timeout is the caller's error. */
-  readonly asked?: true
+  readonly fromRequest?: true
 }
 
 /** Creates a statement with the name for preparing and tracing. */
@@ -70,7 +70,7 @@ export function shaped(text: string, how: { jsonAsText?: true } = {}): Statement
   const known = shapes.get(text)
   if (known?.name) return known
   const name = known && named < MOST_NAMES ? `shape_${++named}` : ''
-  const next: Statement = { name, text, timesAsText: true, asked: true, ...how }
+  const next: Statement = { name, text, timesAsText: true, fromRequest: true, ...how }
   shapes.set(text, next)
   return next
 }

@@ -66,7 +66,7 @@ export async function retryRaces<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Translates a statement timeout into an error for the caller. Returns other errors unchanged. */
-export function askedTooMuch(thrown: unknown, timeoutMs: number): unknown {
+export function queryTooExpensive(thrown: unknown, timeoutMs: number): unknown {
   if (!isCancelled(thrown)) return thrown
   return new DomainError('VALIDATION_ERROR', 'The request exceeded its time limit.', {
     cause: thrown,

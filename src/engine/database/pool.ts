@@ -16,7 +16,7 @@ import { inTransaction, runStatements } from './transactions.ts'
 /** The connection pool as the server uses it. */
 export type Database = Db & {
   readonly connectionString: string
-  readonly stops: QueryCanceller
+  readonly canceller: QueryCanceller
   /** The database for one token, with the token's share of the connections. */
   of(tokenId: string): Db
   /** A separate share of the connections for the server's own work. */
@@ -68,14 +68,14 @@ export function openDatabase(
   const client = plain.$extends({
     query: { $allOperations: ({ args, query }) => translated(() => query(args)) },
   }) as unknown as PrismaClient
-  const stops = openQueryCanceller(connectionString)
-  const shares = openShares(connections, waitMs, whyLate(stops))
+  const canceller = openQueryCanceller(connectionString)
+  const shares = openShares(connections, waitMs, whyLate(canceller))
   const part = (isOwn: boolean) =>
-    new View({ pool, timeoutMs, part: shares.part(isOwn), isOwn, client, stops })
+    new View({ pool, timeoutMs, part: shares.part(isOwn), isOwn, client, canceller })
   const tokens = new LRUCache<string, Db>({ max: MOST_TOKENS })
   return Object.assign(part(true), {
     connectionString,
-    stops,
+    canceller,
     part: () => part(true),
     of: (tokenId: string) => {
       const known = tokens.get(tokenId)
@@ -85,11 +85,11 @@ export function openDatabase(
       return made
     },
     load: shares.load,
-    readiness: openReadiness(stops),
+    readiness: openReadiness(canceller),
     close: async () => {
       await client.$disconnect()
       await pool.end()
-      await stops.close()
+      await canceller.close()
     },
   })
 }
@@ -115,7 +115,7 @@ class View implements Db {
   query<Row>(statement: Statement, values: readonly unknown[], closed?: Closed): Promise<Row[]> {
     const inner = this.#inner
     return translated(() =>
-      runOnPool<Row>(inner, statement, values, closed && new DisconnectWatch(closed, inner.stops)),
+      runOnPool<Row>(inner, statement, values, closed && new DisconnectWatch(closed, inner.canceller)),
     )
   }
   queryCapped<Row>(
@@ -125,7 +125,7 @@ class View implements Db {
     closed?: Closed,
   ): Promise<CappedRows<Row>> {
     const inner = this.#inner
-    const watch = closed && new DisconnectWatch(closed, inner.stops)
+    const watch = closed && new DisconnectWatch(closed, inner.canceller)
     return translated(() => runCappedOnPool<Row>(inner, statement, values, cap, watch))
   }
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
@@ -151,10 +151,10 @@ class View implements Db {
 }
 
 /** Determines whether the database is busy or unreachable. Concurrent timeouts share one probe. */
-function whyLate(stops: QueryCanceller): () => Promise<Error> {
+function whyLate(canceller: QueryCanceller): () => Promise<Error> {
   let pending: Promise<Error | undefined> | undefined
   const checkDatabase = () =>
-    stops.ping().then(
+    canceller.ping().then(
       () => undefined,
       (thrown) => unreachable(thrown) ?? (thrown as Error),
     )

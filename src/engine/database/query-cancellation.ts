@@ -92,14 +92,14 @@ type Known = pg.ClientBase & {
  * Cancels the running statement, and drops a read that still waits for a connection.
  */
 export class DisconnectWatch {
-  readonly #stops: QueryCanceller
+  readonly #canceller: QueryCanceller
   readonly #timer: NodeJS.Timeout
   #closed: AbortSignal | undefined
   #client: pg.PoolClient | undefined
   #sent: Promise<void> | undefined
 
-  constructor(closed: () => AbortSignal, stops: QueryCanceller) {
-    this.#stops = stops
+  constructor(closed: () => AbortSignal, canceller: QueryCanceller) {
+    this.#canceller = canceller
     this.#timer = setTimeout(() => this.#listen(closed()), LIMITS.watchAfterMs)
   }
   get isGone(): boolean {
@@ -126,6 +126,6 @@ export class DisconnectWatch {
     if (closed.aborted) this.#stop()
   }
   readonly #stop = (): void => {
-    if (this.#client) this.#sent ??= this.#stops.cancel(this.#client)
+    if (this.#client) this.#sent ??= this.#canceller.cancel(this.#client)
   }
 }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { type CappedRows, type RowCap, runCapped } from './capped-query.ts'
 import type { Statement } from './client.ts'
 import { type Part, WEIGHTS } from './connection-shares.ts'
-import { abandoned, askedTooMuch } from './errors.ts'
+import { abandoned, queryTooExpensive } from './errors.ts'
 import type { DisconnectWatch, QueryCanceller } from './query-cancellation.ts'
 
 /** Runs a statement on a pool client without the ORM, at a third of its cost. */
@@ -15,7 +15,7 @@ export async function runStatement<Row>(
   try {
     return (await run(client, configOf(statement, values))).rows as Row[]
   } catch (thrown) {
-    throw statement.asked ? askedTooMuch(thrown, timeoutMs) : thrown
+    throw statement.fromRequest ? queryTooExpensive(thrown, timeoutMs) : thrown
   }
 }
 
@@ -43,7 +43,7 @@ export type StatementPlace = {
   readonly pool: pg.Pool
   readonly timeoutMs: number
   readonly part: Part
-  readonly stops: QueryCanceller
+  readonly canceller: QueryCanceller
   /** The server's own work has no long statements. */
   readonly isOwn: boolean
 }
@@ -66,21 +66,21 @@ export const runCappedOnPool = <Row>(
   watch?: DisconnectWatch,
 ): Promise<CappedRows<Row>> =>
   onAny(place, statement, watch, async (client) => {
-    const cancel = () => place.stops.cancel(client)
+    const cancel = () => place.canceller.cancel(client)
     try {
       return await runCapped<Row>(client, configOf(statement, values), cap, cancel)
     } catch (thrown) {
-      throw statement.asked ? askedTooMuch(thrown, place.timeoutMs) : thrown
+      throw statement.fromRequest ? queryTooExpensive(thrown, place.timeoutMs) : thrown
     }
   })
 
 async function onAny<T>(
   { pool, part, isOwn }: StatementPlace,
-  { asked }: Statement,
+  { fromRequest }: Statement,
   watch: DisconnectWatch | undefined,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  const weight = asked && !isOwn ? WEIGHTS.long : WEIGHTS.short
+  const weight = fromRequest && !isOwn ? WEIGHTS.long : WEIGHTS.short
   let client: pg.PoolClient | undefined
   let isIn = false
   let isSound = true

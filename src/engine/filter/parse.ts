@@ -90,10 +90,10 @@ export function parseFilter(
 /** Adds a corrected filter, ready to send, to the error. */
 function corrected(thrown: unknown, raw: unknown): unknown {
   if (!(thrown instanceof DomainError) || thrown.code !== 'VALIDATION_ERROR') return thrown
-  const meant = correctFilter(raw)
+  const correction = correctFilter(raw)
   const [first, ...rest] = thrown.details
-  if (meant === undefined || !first) return thrown
-  return invalid({ ...first, hint: JSON.stringify(meant) }, ...rest)
+  if (correction === undefined || !first) return thrown
+  return invalid({ ...first, hint: JSON.stringify(correction) }, ...rest)
 }
 
 function readCondition(

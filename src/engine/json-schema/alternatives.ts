@@ -60,7 +60,7 @@ function anyOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): 
       if (!seen) break
     }
     if (!valid && out)
-      for (const fault of meant({ keyword: 'anyOf', path, schema: schemas, parent, data }, failed))
+      for (const fault of likelyBranch({ keyword: 'anyOf', path, schema: schemas, parent, data }, failed))
         out.add(fault)
     return valid
   }
@@ -82,7 +82,7 @@ function oneOf(schemas: readonly unknown[], parent: Clean, compiler: Compiler): 
       first = i
     }
     if (first < 0 && out)
-      for (const fault of meant({ keyword: 'oneOf', path, schema: schemas, parent, data }, failed))
+      for (const fault of likelyBranch({ keyword: 'oneOf', path, schema: schemas, parent, data }, failed))
         out.add(fault)
     return first >= 0
   }
@@ -123,7 +123,7 @@ function conditional(value: unknown, parent: Clean, compiler: Compiler): Evaluat
  * Selects the faults to report when no branch of a choice is valid: those of the most likely branch, if one
  * stands out.
  */
-function meant(choice: Fault, branches: readonly Faults[]): Fault[] {
+function likelyBranch(choice: Fault, branches: readonly Faults[]): Fault[] {
   const failed = branches.map(({ list }) => list)
   const merged = merge(choice, failed)
   if (merged) return [merged]

@@ -31,7 +31,7 @@ const COMMON = new Set(
 )
 
 /** Combines written definitions into one export. */
-export function together(codec: ProviderCodec, written: readonly Written[]): Export {
+export function bundle(codec: ProviderCodec, written: readonly Written[]): Export {
   return {
     provider: codec.id,
     tools: codec.wrap(written.map(({ tool }) => tool)),

@@ -14,7 +14,7 @@ import { createRecord, getRecord, type RecordItem } from '../records/index.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Shape, ToolDefinition } from './codec.ts'
-import { requireCallName, together, writeTool } from './export.ts'
+import { bundle, requireCallName, writeTool } from './export.ts'
 import { readTools } from './import.ts'
 import type { Json } from './input.ts'
 import { provider } from './registry.ts'
@@ -119,7 +119,7 @@ export async function exportRecordTypes(
       for (const type of page.data) await add(type)
       more = page.hasMore
     }
-  return together(codec, named ? written : written.sort((a, b) => (a.id < b.id ? -1 : 1)))
+  return bundle(codec, named ? written : written.sort((a, b) => (a.id < b.id ? -1 : 1)))
 }
 
 const tooLarge = () =>

@@ -66,10 +66,10 @@ type Entries = { base: string; recordType: string; seqs: string }
  */
 export function recordsAround({ base, recordType, seqs }: Entries): string {
   const ofType = `c.kind = 'record' AND c.base_id = ${base} AND c.record_type = ${recordType}`
-  const meant = `${ofType} AND c.seq = ANY (${seqs}::bigint[])`
-  return `(SELECT ${AS_RECORD}, c.operation FROM plinth.change c WHERE ${meant}
+  const versions = `${ofType} AND c.seq = ANY (${seqs}::bigint[])`
+  return `(SELECT ${AS_RECORD}, c.operation FROM plinth.change c WHERE ${versions}
    UNION ALL
-   SELECT p.* FROM (SELECT c.id, c.version FROM plinth.change c WHERE ${meant} AND c.operation NOT IN ('create', 'delete')) e
+   SELECT p.* FROM (SELECT c.id, c.version FROM plinth.change c WHERE ${versions} AND c.operation NOT IN ('create', 'delete')) e
      CROSS JOIN LATERAL (
        SELECT ${AS_RECORD}, c.operation FROM plinth.change c
        WHERE ${ofType} AND c.id = e.id AND c.version < e.version ORDER BY c.version DESC LIMIT 1) p

@@ -11,7 +11,7 @@ import type { RecordRow } from './record.ts'
  * event loop and sends them at its end, so batching adds no delay. The caller checks permissions before.
  * A transaction bypasses batching.
  */
-export type Together = {
+export type RequestBatching = {
   readRecord(key: RecordKey): Promise<RecordRow | undefined>
   /**
    * Undefined when the record is absent or unchanged, or the revision of its type is stale. The caller
@@ -30,7 +30,7 @@ const MAX_GROUP = 64
 const MAX_GROUP_TEXT = 16 * 1024
 
 /** Reads and writes use separate shares of the pool, because writes may wait for locks. */
-export function openTogether(forReads: Db, forWrites: Db): Together {
+export function openRequestBatching(forReads: Db, forWrites: Db): RequestBatching {
   const options = {
     cache: false,
     maxBatchSize: MAX_GROUP,

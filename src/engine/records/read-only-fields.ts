@@ -34,7 +34,7 @@ const notWritable = (name: string, received: unknown, stored: { expected: unknow
   received,
 })
 
-type MeantRow = RecordRow & { by_pair: boolean }
+type TargetRow = RecordRow & { by_pair: boolean }
 
 // Lock order of all writers: the type first, then the records by id.
 const LOCK_MEANT = statement(
@@ -56,8 +56,8 @@ export async function lockTarget(
   db: Db,
   [baseId, recordType]: readonly [string, string],
   { id, pair }: { id: string; pair: Pair | null },
-): Promise<MeantRow[]> {
+): Promise<TargetRow[]> {
   const values = [baseId, recordType, id, pair?.externalSource ?? null, pair?.externalId ?? null]
-  const rows = await db.query<MeantRow>(LOCK_MEANT, values)
+  const rows = await db.query<TargetRow>(LOCK_MEANT, values)
   return rows.sort((a, b) => Number(b.by_pair) - Number(a.by_pair))
 }

@@ -42,7 +42,7 @@ export async function getRecord(
   return { ...toRecord(recordType, row), expansion }
 }
 
-const readPlain = async ({ db, together }: Scope, baseId: string, recordType: string, id: string) =>
+const readPlain = async ({ db, batching }: Scope, baseId: string, recordType: string, id: string) =>
   db.isTransaction
     ? (await db.query<RecordRow>(GET, [baseId, recordType, id]))[0]
-    : together.readRecord({ baseId, recordType, id })
+    : batching.readRecord({ baseId, recordType, id })

@@ -61,9 +61,9 @@ async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrit
   const author = authorship(scope)
   if (!pair && !expected.versions && !scope.db.isTransaction) {
     const write = { type, id, text, author }
-    const created = isNewId ? await scope.together.createRecord(write) : undefined
+    const created = isNewId ? await scope.batching.createRecord(write) : undefined
     if (created) return { ...created, kind: 'created' }
-    const updated = expected.absent ? undefined : await scope.together.updateRecord(write)
+    const updated = expected.absent ? undefined : await scope.batching.updateRecord(write)
     if (updated) return { ...updated, kind: 'updated' }
   }
   const source = pair?.externalSource ?? null

@@ -33,7 +33,7 @@ export async function waitForRecords(
     // Other waiters may share this query, so it must not be cancelled when this client disconnects.
     const lasting = { ...scope, closed: undefined }
     const ask = () => listRecords(lasting, baseId, recordType, args)
-    return await scope.waits.first({ baseId, name, owner: scope.actor.tokenId ?? '', ask }, slot.signal)
+    return await scope.longPolls.first({ baseId, name, owner: scope.actor.tokenId ?? '', ask }, slot.signal)
   } finally {
     clearTimeout(late)
     slot.end()

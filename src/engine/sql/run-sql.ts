@@ -27,11 +27,11 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
   requireBaseAccess(scope.access, baseId)
   if (scope.sql.isolation() === 'off') throw switchedOff()
   const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
-  const reach = principalScopeOf(scope, baseId)
-  const catalog = await catalogOf(scope, reach)
+  const principal = principalScopeOf(scope, baseId)
+  const catalog = await catalogOf(scope, principal)
   const prepare = () => prepareSql(input.query, input.params ?? undefined, catalog)
   const { columns, rows, hasMore } = await scope.sql.run(prepare, {
-    reach,
+    principal,
     limit,
     tokenId: scope.actor.tokenId ?? '',
     requestId: scope.requestId,

@@ -1,6 +1,6 @@
 import { valuesOf } from '../../json/rows.ts'
 import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
-import { type Body, Reading } from './read-result.ts'
+import { type Body, ReadResult } from './read-result.ts'
 import { sizeOf } from './truncate-json.ts'
 import { cutTo } from './truncate-rows.ts'
 
@@ -8,20 +8,20 @@ import { cutTo } from './truncate-rows.ts'
  * Fits a result to at most `tokens`. Drops rows from the end and adjusts the cursor. Truncates values that
  * are too long for any page, lists their paths in `truncated`, and links to the full record.
  */
-export function fitted(reading: Reading, tokens: number, showsRecords: ShowsRecords): ToolResult {
+export function fitted(reading: ReadResult, tokens: number, showsRecords: ShowsRecords): ToolResult {
   const body = plain(reading.body)
   const whole = success(body, showsRecords)
-  const room = tokens * BYTES_OF_TOKEN
-  let over = excess(whole, room)
+  const maxBytes = tokens * BYTES_OF_TOKEN
+  let over = excess(whole, maxBytes)
   if (over <= 0) return whole
   const kept = sizeOf(Array.isArray(body.data) ? body.data : body)
   // The truncation notes take space too, and their size is known only after the cut. Retry until everything
   // fits.
   let left = kept - over - SAID_BYTES
   for (let tries = 0; ; tries++) {
-    const cut = cutTo(new Reading(body, reading.nature), Math.max(left, 0), tokens)
+    const cut = cutTo(new ReadResult(body, reading.nature), Math.max(left, 0), tokens)
     const result = { ...success(cut.body, showsRecords), content: cut.links }
-    over = excess(result, room)
+    over = excess(result, maxBytes)
     if (over <= 0 || left <= 0 || tries === TRIES) return result
     left -= over
   }
@@ -30,8 +30,8 @@ export function fitted(reading: Reading, tokens: number, showsRecords: ShowsReco
 const SAID_BYTES = 200
 const TRIES = 10
 
-const excess = (result: ToolResult, room: number) =>
-  'text' in result ? Buffer.byteLength(result.text) - room : 0
+const excess = (result: ToolResult, maxBytes: number) =>
+  'text' in result ? Buffer.byteLength(result.text) - maxBytes : 0
 
 const plain = (body: Body): Body => (body.data === undefined ? body : { ...body, data: valuesOf(body.data) })
 

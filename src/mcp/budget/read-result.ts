@@ -17,7 +17,7 @@ export type Nature = {
 }
 
 /** The result of a read tool: a list with its rows in `data`, or a single object. */
-export class Reading {
+export class ReadResult {
   readonly body: Body
   readonly nature: Nature
 
@@ -26,9 +26,9 @@ export class Reading {
     this.nature = nature
   }
   /** A copy without links, for addresses without resources. */
-  unlinked(): Reading {
+  unlinked(): ReadResult {
     const { uriOf: _, ...nature } = this.nature
-    return new Reading(this.body, nature)
+    return new ReadResult(this.body, nature)
   }
 }
 

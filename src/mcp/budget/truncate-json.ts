@@ -16,13 +16,13 @@ export function sizeOf(value: unknown): number {
 }
 
 /** Truncates a value to at most `room` bytes, unless numbers and short strings alone exceed it. */
-export function shrink(part: Part, room: number, cuts: Cuts): unknown {
-  return new Shrinking(cuts).shrink(part, room)
+export function shrink(part: Part, maxBytes: number, cuts: Cuts): unknown {
+  return new Shrinking(cuts).shrink(part, maxBytes)
 }
 
 /** Truncates several values to `room` bytes together. Short ones stay whole, the others share the rest. */
-export function shrinkTogether(parts: readonly Part[], room: number, cuts: Cuts): unknown[] {
-  return new Shrinking(cuts).together(parts, room)
+export function shrinkParts(parts: readonly Part[], maxBytes: number, cuts: Cuts): unknown[] {
+  return new Shrinking(cuts).shrinkAll(parts, maxBytes)
 }
 
 class Shrinking {
@@ -34,42 +34,43 @@ class Shrinking {
     this.#cuts = cuts
   }
 
-  shrink({ value, path }: Part, room: number): unknown {
-    if (this.#size(value) <= room || this.#least(value) >= room) return this.#asLittle({ value, path }, room)
+  shrink({ value, path }: Part, maxBytes: number): unknown {
+    if (this.#size(value) <= maxBytes || this.#least(value) >= maxBytes)
+      return this.#asLittle({ value, path }, maxBytes)
     if (typeof value === 'string') {
       this.#cuts.push(path)
-      return cutText(value, room)
+      return cutText(value, maxBytes)
     }
     return Array.isArray(value)
-      ? this.#array(value, path, room)
-      : this.#object(value as Record<string, unknown>, path, room)
+      ? this.#array(value, path, maxBytes)
+      : this.#object(value as Record<string, unknown>, path, maxBytes)
   }
 
-  together(parts: readonly Part[], room: number): unknown[] {
+  shrinkAll(parts: readonly Part[], maxBytes: number): unknown[] {
     const shares = this.#share(
       parts.map(({ value }) => value),
-      room,
+      maxBytes,
     )
     return parts.map((part, i) => this.shrink(part, shares[i] ?? 0))
   }
 
   /** Keeps the value if it fits; otherwise returns its minimal form. */
-  #asLittle({ value, path }: Part, room: number): unknown {
-    if (this.#size(value) <= room || this.#least(value) === this.#size(value)) return value
+  #asLittle({ value, path }: Part, maxBytes: number): unknown {
+    if (this.#size(value) <= maxBytes || this.#least(value) === this.#size(value)) return value
     this.#cuts.push(path)
     return typeof value === 'string' ? '' : Array.isArray(value) ? [] : {}
   }
 
   /** Keeps as many leading items as fit; always the first, truncated if necessary. */
-  #array(items: readonly unknown[], path: string, room: number): unknown[] {
+  #array(items: readonly unknown[], path: string, maxBytes: number): unknown[] {
     const kept: unknown[] = []
-    let left = room - '[]'.length
+    let left = maxBytes - '[]'.length
     for (const item of items) {
       left -= this.#size(item) + (kept.length > 0 ? ','.length : 0)
       if (left < 0) break
       kept.push(item)
     }
-    const inside = room - '[]'.length
+    const inside = maxBytes - '[]'.length
     if (kept.length === 0 && this.#least(items[0]) <= inside)
       kept.push(this.shrink({ value: items[0], path: path + pointer(0) }, inside))
     if (kept.length < items.length) this.#cuts.push(path)
@@ -77,9 +78,9 @@ class Shrinking {
   }
 
   /** Keeps all members if each can be truncated enough; otherwise the first ones. */
-  #object(object: Record<string, unknown>, path: string, room: number): object {
+  #object(object: Record<string, unknown>, path: string, maxBytes: number): object {
     const members: [string, unknown][] = []
-    let left = room - '{}'.length
+    let left = maxBytes - '{}'.length
     let needed = 0
     for (const [name, value] of Object.entries(object)) {
       const around = sizeOf(name) + ':'.length + (members.length > 0 ? ','.length : 0)
@@ -93,7 +94,7 @@ class Shrinking {
       members.push([name, value])
     }
     const parts = members.map(([name, value]) => ({ value, path: path + pointer(name) }))
-    const values = this.together(parts, left)
+    const values = this.shrinkAll(parts, left)
     return Object.fromEntries(members.map(([name], i) => [name, values[i]]))
   }
 
@@ -101,12 +102,12 @@ class Shrinking {
    * Distributes the available bytes: each value gets its minimum, and a share of the rest up to its full
    * size.
    */
-  #share(values: readonly unknown[], room: number): number[] {
+  #share(values: readonly unknown[], maxBytes: number): number[] {
     const asks = values.map((value, index) => {
       const least = this.#least(value)
       return { index, least, more: this.#size(value) - least }
     })
-    let spare = room - asks.reduce((sum, { least }) => sum + least, 0)
+    let spare = maxBytes - asks.reduce((sum, { least }) => sum + least, 0)
     const shares: number[] = []
     for (const [n, { index, least, more }] of asks.sort((a, b) => a.more - b.more).entries()) {
       const given = Math.max(0, Math.min(more, Math.floor(spare / (asks.length - n))))
@@ -143,12 +144,12 @@ class Shrinking {
 }
 
 /** Longest prefix of the text that fits, without splitting a surrogate pair. */
-function cutText(text: string, room: number): string {
+function cutText(text: string, maxBytes: number): string {
   // Binary search; each code unit takes at least one byte.
-  let [fits, over] = [0, Math.min(text.length, room) + 1]
+  let [fits, over] = [0, Math.min(text.length, maxBytes) + 1]
   while (over - fits > 1) {
     const middle = (fits + over) >> 1
-    if (sizeOf(text.slice(0, middle).toWellFormed()) <= room) fits = middle
+    if (sizeOf(text.slice(0, middle).toWellFormed()) <= maxBytes) fits = middle
     else over = middle
   }
   const start = text.slice(0, fits)

@@ -1,35 +1,38 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { RowCursors } from '../../json/rows.ts'
 import type { Content } from '../protocol/result.ts'
-import type { Body, Nature, Reading, Row } from './read-result.ts'
-import { shrink, shrinkTogether, sizeOf } from './truncate-json.ts'
+import type { Body, Nature, ReadResult, Row } from './read-result.ts'
+import { shrink, shrinkParts, sizeOf } from './truncate-json.ts'
 
 /** A truncated result, and links to the full versions of what it truncates. */
 type Cut = { body: object; links: Content[] }
 
 /** Truncates a result to about `room` bytes. `tokens` is the requested limit, for the hint. */
-export function cutTo(reading: Reading, room: number, tokens: number): Cut {
-  if (reading.nature.cuttable) return cutParts(reading, room, tokens)
-  return Array.isArray(reading.body.data) ? cutRows(reading, room, tokens) : cutOne(reading, room, tokens)
+export function cutTo(reading: ReadResult, maxBytes: number, tokens: number): Cut {
+  if (reading.nature.cuttable) return cutParts(reading, maxBytes, tokens)
+  return Array.isArray(reading.body.data)
+    ? cutRows(reading, maxBytes, tokens)
+    : cutOne(reading, maxBytes, tokens)
 }
 
 /** Truncates the longest parts of a single object. */
-function cutOne({ body, nature }: Reading, room: number, tokens: number): Cut {
+function cutOne({ body, nature }: ReadResult, maxBytes: number, tokens: number): Cut {
   const truncated: string[] = []
-  const rest = shrink({ value: body, path: '' }, room, truncated) as object
+  const rest = shrink({ value: body, path: '' }, maxBytes, truncated) as object
   const links = linksTo([body as Row], nature)
   return { body: { ...rest, truncated: listed(truncated), hint: hintOf(truncated, tokens, links) }, links }
 }
 
 /** Keeps as many leading rows as fit. Truncates a row that exceeds a page, to leave space for others. */
-function cutRows({ body, nature }: Reading, room: number, tokens: number): Cut {
+function cutRows({ body, nature }: ReadResult, maxBytes: number, tokens: number): Cut {
   const rows = body.data as Row[]
   const truncated: string[] = []
   const kept: Row[] = []
   const cut: Row[] = []
-  let left = room - '[]'.length
+  let left = maxBytes - '[]'.length
   for (const [index, row] of rows.entries()) {
-    const mayTake = sizeOf(row) <= room || rows.length === 1 ? room : Math.floor(room / ROWS_OF_LONG)
+    const mayTake =
+      sizeOf(row) <= maxBytes || rows.length === 1 ? maxBytes : Math.floor(maxBytes / ROWS_OF_LONG)
     const cuts: string[] = []
     const shown = shrink({ value: row, path: `/data/${index}` }, mayTake - '[]'.length, cuts) as Row
     left -= sizeOf(shown) + ','.length + cuts.reduce((sum, path) => sum + sizeOf(path) + ','.length, 0)
@@ -50,12 +53,12 @@ function cutRows({ body, nature }: Reading, room: number, tokens: number): Cut {
 const ROWS_OF_LONG = 4
 
 /** Keeps every row and truncates only the parts that may be cut. */
-function cutParts({ body, nature }: Reading, room: number, tokens: number): Cut {
+function cutParts({ body, nature }: ReadResult, maxBytes: number, tokens: number): Cut {
   const copy = structuredClone(body)
   const parts = nature.cuttable?.(copy) ?? []
   const truncated: string[] = []
   const others = sizeOf(copy.data) - parts.reduce((sum, { value }) => sum + sizeOf(value), 0)
-  const values = shrinkTogether(parts, room - others, truncated)
+  const values = shrinkParts(parts, maxBytes - others, truncated)
   for (const [i, part] of parts.entries()) part.put(values[i])
   const rows = copy.data as Row[]
   const cut = rows.filter((_, index) => truncated.some((path) => path.startsWith(`/data/${index}/`)))

@@ -20,7 +20,7 @@ import {
 } from './shape.ts'
 
 /** State of the schema reader: position, and remaining budget. */
-export type Reading = {
+export type ReadState = {
   references: References
   draft07: boolean
   budget: Budget
@@ -51,7 +51,7 @@ const UNSAID = [
 ]
 
 /** The shape of a schema's own keywords. `below` reads the schemas of properties and items. */
-export function readOwn(schema: Schema, reading: Reading, below: ReadBelow): Shape {
+export function readOwn(schema: Schema, reading: ReadState, below: ReadBelow): Shape {
   const values = valuesOf(schema, reading)
   const kinds = kindsOf(schema)
   const traits = traitsOf(schema)
@@ -86,7 +86,7 @@ function kindsOf({ type, nullable }: Schema): ReadonlySet<Kind> {
   return new Set(nullable === true ? ['null', ...kinds] : kinds)
 }
 
-function valuesOf(schema: Schema, reading: Reading): readonly unknown[] | undefined {
+function valuesOf(schema: Schema, reading: ReadState): readonly unknown[] | undefined {
   const listed = Array.isArray(schema['enum']) ? schema['enum'] : undefined
   reading.budget.spend((listed?.length ?? 0) >> 4)
   if ('const' in schema) return [schema['const']]
@@ -129,7 +129,7 @@ function annotationsOf(schema: Schema): Pick<Shape, 'description' | 'default' | 
  * Reads the items of an array. A tuple becomes one loose item schema, and the description lists its
  * positions.
  */
-function listOf(schema: Schema, reading: Reading, below: ReadBelow) {
+function listOf(schema: Schema, reading: ReadState, below: ReadBelow) {
   const { items, prefixItems, additionalItems } = schema
   const tuple = Array.isArray(items)
     ? items
@@ -157,7 +157,7 @@ function maxItemsOf({ maxItems }: Schema): number {
 
 function objectOf(
   schema: Schema,
-  reading: Reading,
+  reading: ReadState,
   below: ReadBelow,
 ): { shape: ObjectShape; notes: string[] } {
   const { additionalProperties, patternProperties, required } = schema

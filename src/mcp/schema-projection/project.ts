@@ -1,7 +1,7 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { intersect } from './combine.ts'
-import type { Reading } from './keywords.ts'
+import type { ReadState } from './keywords.ts'
 import { type PortableSchema, publish } from './publish.ts'
 import { readSchema } from './read.ts'
 import { References } from './refs.ts'
@@ -84,10 +84,10 @@ function depthOf({ items, object }: Shape): number {
   return depth
 }
 
-function readRoot(jsonSchema: unknown, levels: number, warn: Reading['warn']): Shape | undefined {
+function readRoot(jsonSchema: unknown, levels: number, warn: ReadState['warn']): Shape | undefined {
   const dialect = isObject(jsonSchema) ? jsonSchema['$schema'] : undefined
   const budget = new Budget(STEPS)
-  const reading: Reading = {
+  const reading: ReadState = {
     references: new References(jsonSchema),
     draft07: typeof dialect === 'string' && dialect.includes('draft-07'),
     budget,

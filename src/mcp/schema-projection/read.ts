@@ -1,7 +1,7 @@
 /** Reads a JSON Schema (2020-12 or draft-07) into a shape: resolves references and merges composition. */
 import { combineAll, intersect, union } from './combine.ts'
 import { clean, phrase } from './descriptions.ts'
-import { type Reading, readOwn } from './keywords.ts'
+import { type ReadState, readOwn } from './keywords.ts'
 import { isResource, type References } from './refs.ts'
 import { ANY, type Budget, isNever, isObject, NEVER, type Shape, UNKNOWN } from './shape.ts'
 
@@ -11,7 +11,7 @@ const HOPS = 64
 const RECURSIONS = 2
 
 /** Reads a schema into a shape that admits at least what the schema admits. */
-export function readSchema(schema: unknown, reading: Reading): Shape {
+export function readSchema(schema: unknown, reading: ReadState): Shape {
   reading.budget.spend()
   if (schema === false) return NEVER
   if (!isObject(schema)) return ANY
@@ -27,9 +27,9 @@ export function readSchema(schema: unknown, reading: Reading): Shape {
 }
 
 /** Reads the schemas of properties or items, one level down. */
-function readBelow(reading: Reading) {
+function readBelow(reading: ReadState) {
   // Created once, because there may be thousands of schemas.
-  let below: Reading | undefined
+  let below: ReadState | undefined
   return (schema: unknown) => {
     below ??= {
       ...reading,
@@ -41,7 +41,7 @@ function readBelow(reading: Reading) {
   }
 }
 
-function referenced(schema: Record<string, unknown>, reading: Reading): Shape[] {
+function referenced(schema: Record<string, unknown>, reading: ReadState): Shape[] {
   const { $ref, $dynamicRef } = schema
   const { references, resource } = reading
   const follow = (reference: string, place: ReturnType<References['follow']>) => {
@@ -61,7 +61,7 @@ function referenced(schema: Record<string, unknown>, reading: Reading): Shape[] 
   ]
 }
 
-function composed(schema: Record<string, unknown>, reading: Reading): Shape[] {
+function composed(schema: Record<string, unknown>, reading: ReadState): Shape[] {
   const read = (part: unknown) => readSchema(part, reading)
   const branch = (part: unknown) => {
     // Each branch is also merged with all others.
@@ -120,7 +120,7 @@ function told(merged: Shape, branches: readonly Shape[]): Shape {
 }
 
 /** `unevaluatedProperties: false` closes an object only if all properties that it may evaluate are known. */
-function sealed(shape: Shape, schema: Record<string, unknown>, reading: Reading): Shape {
+function sealed(shape: Shape, schema: Record<string, unknown>, reading: ReadState): Shape {
   if (reading.draft07 || schema['unevaluatedProperties'] === undefined) return shape
   const { object } = shape
   if (schema['unevaluatedProperties'] === false && !object.more) {

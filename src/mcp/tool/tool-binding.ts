@@ -22,13 +22,13 @@ export type Binding = {
 /**
  * Where a bound tool is called: base, address, caller, and whether the address serves resources to link to.
  */
-export type Place = { base: string; at: string; context: Context; hasResources: boolean }
+export type CallSite = { base: string; at: string; context: Context; hasResources: boolean }
 
 /** A tool with preset arguments. The caller supplies the rest. */
 export type BoundTool = {
   definition: ToolDefinition
   /** @throws DomainError with paths relative to the arguments */
-  call(args: Record<string, unknown>, place: Place, caller: Caller): Promise<ToolResult>
+  call(args: Record<string, unknown>, place: CallSite, caller: Caller): Promise<ToolResult>
 }
 
 /** A tool of an endpoint. It runs in a context that is narrowed to what the tool may access. */

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
 import { fitted } from '../budget/fit.ts'
-import { Reading } from '../budget/read-result.ts'
+import { ReadResult } from '../budget/read-result.ts'
 import type { Caller } from '../protocol/provider.ts'
 import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
 import { withApproval } from './deletion-approval.ts'
@@ -65,7 +65,7 @@ export async function runTool<In extends z.ZodObject>(
     const { plan_token = token, ...rest } = how
     return run(given, asked(context, request, { ...rest, plan_token }), caller, { ...where, at: request[0] })
   }, caller)
-  return done instanceof Reading
+  return done instanceof ReadResult
     ? fitted(
         where.hasResources === false ? done.unlinked() : done,
         how.max_tokens ?? LIMITS.answerTokens,

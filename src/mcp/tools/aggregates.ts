@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { rowsBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { BY_OFFSET, Reading } from '../budget/read-result.ts'
+import { BY_OFFSET, ReadResult } from '../budget/read-result.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
@@ -52,7 +52,7 @@ export const aggregateTools = [
         ...(limit !== undefined && { limit }),
         ...(offset !== undefined && { offset }),
       }
-      return new Reading(rowsBody((await aggregate(asked, context)).aggregate), BY_OFFSET)
+      return new ReadResult(rowsBody((await aggregate(asked, context)).aggregate), BY_OFFSET)
     },
   }),
 ]

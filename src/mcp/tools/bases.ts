@@ -5,7 +5,7 @@ import { BaseBody } from '../../contract/shapes.ts'
 import { withPaths } from '../../foundation/errors.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { BY_CURSOR, Reading } from '../budget/read-result.ts'
+import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { answerOutput, pageArguments, pageOf, pageOutput } from '../tool/page-arguments.ts'
 import { accountTool, reading, writing } from '../tool/tool.ts'
 
@@ -45,7 +45,7 @@ export const baseTools = [
     output: pageOutput,
     run: async (args, context) => {
       const { bases } = await listBases(pageOf(args), context)
-      return new Reading(pageBody(bases), { ...BY_CURSOR, cursors: bases.cursors })
+      return new ReadResult(pageBody(bases), { ...BY_CURSOR, cursors: bases.cursors })
     },
   }),
   accountTool('put_base', {

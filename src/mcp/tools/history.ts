@@ -4,7 +4,7 @@ import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { BY_CURSOR, Reading } from '../budget/read-result.ts'
+import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 import { ToolRecord } from './records/record-tools.ts'
@@ -54,11 +54,11 @@ export const historyTools = [
           ...(version !== undefined && { version }),
           ...(as_of !== undefined && { asOf: as_of }),
         }
-        return new Reading(trim((await past({ ...target, ...then }, context)).record))
+        return new ReadResult(trim((await past({ ...target, ...then }, context)).record))
       }
       const page = { limit: limit ?? PAGE, ...(cursor !== undefined && { cursor }) }
       const { recordHistory } = await history({ ...target, ...page }, context)
-      return new Reading(pageBody(recordHistory), { ...BY_CURSOR, cursors: recordHistory.cursors })
+      return new ReadResult(pageBody(recordHistory), { ...BY_CURSOR, cursors: recordHistory.cursors })
     },
   }),
 ]

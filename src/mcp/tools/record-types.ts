@@ -5,7 +5,7 @@ import { pageBody, writtenBody } from '../../contract/response-bodies.ts'
 import { RecordTypeTexts } from '../../contract/shapes.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { BY_CURSOR, Reading, typeUriIn } from '../budget/read-result.ts'
+import { BY_CURSOR, ReadResult, typeUriIn } from '../budget/read-result.ts'
 import { answerOutput, pageArguments, pageOf, pageOutput } from '../tool/page-arguments.ts'
 import { accountTool, reading, tool, writing } from '../tool/tool.ts'
 
@@ -55,7 +55,7 @@ export const recordTypeTools = [
     run: async ({ base_id, ...page }, context) => {
       const { recordTypes } = await listTypes({ base: base_id, ...pageOf(page) }, context)
       const { cursors } = recordTypes
-      return new Reading(pageBody(recordTypes), { ...BY_CURSOR, cursors, uriOf: typeUriIn(base_id) })
+      return new ReadResult(pageBody(recordTypes), { ...BY_CURSOR, cursors, uriOf: typeUriIn(base_id) })
     },
   }),
 ]

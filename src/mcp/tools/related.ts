@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { rowsBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { BY_OFFSET, Reading, type Row, recordUriIn } from '../budget/read-result.ts'
+import { BY_OFFSET, ReadResult, type Row, recordUriIn } from '../budget/read-result.ts'
 import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
@@ -53,7 +53,7 @@ export const relatedTools = [
         ...(offset !== undefined && { offset }),
       }
       const recordUri = recordUriIn(base_id)
-      return new Reading(rowsBody((await related(asked, context)).related), {
+      return new ReadResult(rowsBody((await related(asked, context)).related), {
         ...BY_OFFSET,
         uriOf: ({ record }) => recordUri(record as Row),
       })

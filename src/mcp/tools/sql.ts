@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { parseJson } from '../../json/index.ts'
-import { Reading } from '../budget/read-result.ts'
+import { ReadResult } from '../budget/read-result.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
@@ -41,7 +41,7 @@ export const sqlTools = [
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
-      return new Reading((await run(asked, context)).sql, {
+      return new ReadResult((await run(asked, context)).sql, {
         onward: 'Select fewer columns, or continue with LIMIT and OFFSET in the query.',
       })
     },

@@ -22,7 +22,7 @@ import {
 } from '../schema-projection/tool-inputs.ts'
 import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
 import { recordOutput } from '../tool/page-arguments.ts'
-import type { Place } from '../tool/tool-binding.ts'
+import type { CallSite } from '../tool/tool-binding.ts'
 import { asked } from '../tool/tool-call.ts'
 import type { ToolDefinition } from '../tool/tool-definition.ts'
 import { create, patch, upsertRecord } from './records/record-tools.ts'
@@ -196,7 +196,7 @@ const ReservedOfUpdate = Reserved.extend({ id: z.string() })
  */
 export async function callTyped(
   tool: TypedTool,
-  { base, at, context }: Place,
+  { base, at, context }: CallSite,
   args: Record<string, unknown>,
 ): Promise<object> {
   const { input, operation, recordType, definition } = tool

@@ -15,10 +15,10 @@ type Known = {
   unique: ReadonlySet<string>
   /** Whether to include optional properties, as an illustration. */
   optional: boolean
-  room: Room
+  nodes: NodeBudget
 }
 /** Remaining work budget: expanded references can be much larger than the schema text. */
-type Room = { left: number }
+type NodeBudget = { left: number }
 
 /**
  * Generates example data for a new record from frequent values, enums and schema keywords. Null when no
@@ -33,7 +33,7 @@ export async function exampleData(type: CompiledType, summaries: readonly Summar
       return value === undefined ? [] : [[profile.field, value] as const]
     }),
   )
-  const needed = { root, common, unique, optional: false, room: { left: BOUNDS.exampleSteps } }
+  const needed = { root, common, unique, optional: false, nodes: { left: BOUNDS.exampleSteps } }
   const shape = whole(root, needed)
   const rich = objectOf(shape, [], { ...needed, optional: true })
   const tries = [{ ...undeclared(shape, summaries, common), ...rich }, rich, objectOf(shape, [], needed)]
@@ -100,7 +100,7 @@ function objectOf({ properties, required }: Schema, path: FieldPath, known: Know
   let left = Math.max(0, BOUNDS.exampleProperties - needed.size)
   const members: [string, unknown][] = []
   for (const [name, raw] of declared) {
-    if (known.room.left <= 0) break
+    if (known.nodes.left <= 0) break
     const schema = whole(raw, known)
     if (!needed.has(name) && (!isUseful(name, schema) || left-- <= 0)) continue
     const value = exampleOf(schema, [...path, name], known)
@@ -124,24 +124,24 @@ const countOf = (minItems: unknown) =>
  * Resolves references, `allOf` and the first alternative into one schema; empty when the budget is used up.
  */
 function whole(raw: unknown, known: Known, depth = 0): Schema {
-  const { root, room } = known
-  if (room.left <= 0) return {}
+  const { root, nodes } = known
+  if (nodes.left <= 0) return {}
   const schema = resolve(raw, root) ?? {}
-  room.left -= sizeOf(schema)
+  nodes.left -= sizeOf(schema)
   if (depth >= BOUNDS.depth) return schema
   const [either] = [schema['anyOf'] ?? schema['oneOf']].flat()
   const parts = [...[schema['allOf'] ?? []].flat(), ...(either === undefined ? [] : [either])]
   let sum = schema
   for (const part of parts) {
-    if (room.left <= 0) break
-    sum = joined(sum, whole(part, known, depth + 1), room)
+    if (nodes.left <= 0) break
+    sum = joined(sum, whole(part, known, depth + 1), nodes)
   }
   return sum
 }
 
-function joined(a: Schema, b: Schema, room: Room): Schema {
+function joined(a: Schema, b: Schema, nodes: NodeBudget): Schema {
   // Each merge step copies the accumulated result.
-  room.left -= sizeOf(a) + sizeOf(b)
+  nodes.left -= sizeOf(a) + sizeOf(b)
   return {
     ...b,
     ...a,

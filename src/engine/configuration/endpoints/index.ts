@@ -1,3 +1,3 @@
 export { ENDPOINT } from './endpoint.ts'
-export { endpointPolicy, type Served, servedEndpoint } from './resolve.ts'
+export { endpointPolicy, type ResolvedEndpoint, servedEndpoint } from './resolve.ts'
 export { TOOLSET } from './toolset.ts'

@@ -14,7 +14,7 @@ import { followName } from './name-aliases.ts'
 type OfferedLink = ServedLink & { sources: readonly string[]; targets: readonly string[] }
 
 /** What an endpoint offers to one token, limited to the token's grants. */
-export type Served = {
+export type ResolvedEndpoint = {
   /** Changes whenever the offer may have changed. */
   stamp: string
   instructions: string | null
@@ -50,7 +50,7 @@ export async function servedEndpoint(
   baseId: string,
   id: string,
   whole: boolean,
-): Promise<Served> {
+): Promise<ResolvedEndpoint> {
   if (whole) requirePermission(scope.access, 'read', baseId, '*')
   else requireBaseAccess(scope.access, baseId)
   const endpoint = await requireEndpoint(scope, baseId, id, whole)
@@ -70,12 +70,12 @@ export async function servedEndpoint(
     ...{ stamp: endpoint.stamp, instructions: endpoint.instructions, resources: endpoint.resources },
     ...{ sqlQuery, tools, links, batch },
     find: (name) => {
-      const meant = follow(name)
-      return meant !== undefined && offered.has(meant) ? meant : null
+      const current = follow(name)
+      return current !== undefined && offered.has(current) ? current : null
     },
     withholds: (name) => {
-      const meant = follow(name)
-      return meant !== undefined && !offered.has(meant)
+      const current = follow(name)
+      return current !== undefined && !offered.has(current)
     },
   }
 }

@@ -15,8 +15,8 @@ export const RECORD_TYPE_NAMES = {
  */
 export function typeNotFound(id: string, known: readonly string[] = []): DomainError {
   const about = known.length > 0 ? unknownName(id, known) : {}
-  const meant = 'hint' in about ? ` Did you mean "${about.hint}"?` : ''
-  return new DomainError('NOT_FOUND', `There is no record type "${id}".${meant}`, {
+  const suggestion = 'hint' in about ? ` Did you mean "${about.hint}"?` : ''
+  return new DomainError('NOT_FOUND', `There is no record type "${id}".${suggestion}`, {
     details: [
       {
         path: '/record_type',

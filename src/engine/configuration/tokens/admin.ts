@@ -32,7 +32,7 @@ export async function ensureAdminToken(scope: Scope, admin: AdminToken, log: Log
     return warnOfOthers(scope, hash, log)
   }
   if (admin.from === 'new' || (await scope.db.orm.token.count()) === 0) {
-    await keepAdmin(scope.db, admin.token)
+    await storeAdmin(scope.db, admin.token)
     return warnOfOthers(scope, hash, log)
   }
   if ((await scope.db.orm.token.count({ where: { hash } })) === 0)
@@ -42,7 +42,7 @@ export async function ensureAdminToken(scope: Scope, admin: AdminToken, log: Log
     )
 }
 
-const keepAdmin = (db: Db, token: string) =>
+const storeAdmin = (db: Db, token: string) =>
   db.orm.token.upsert({
     where: { hash: hashOf(token) },
     create: {
@@ -79,7 +79,7 @@ function configure(scope: Scope, { token, kept }: AdminToken): Promise<{ id: str
   return scope.db.transaction(async (tx) => {
     await tx.query(FIRST_CONFIGURED, [hash])
     const [last] = await tx.query<{ value: Uint8Array }>(LAST_CONFIGURED, [])
-    await keepAdmin(tx, token)
+    await storeAdmin(tx, token)
     await tx.query(NOTE_CONFIGURED, [hash])
     const replaced: { id: string; name: string }[] = []
     const former = last && Buffer.from(last.value)

@@ -27,16 +27,16 @@ type ReadRequest = {
  * Runs the statement in a READ ONLY transaction with a single snapshot; the first SELECT fixes both. Always
  * rolls back.
  */
-export async function readOnce(session: SqlSession, asked: ReadRequest): Promise<SqlRows> {
+export async function readOnce(session: SqlSession, request: ReadRequest): Promise<SqlRows> {
   const { client } = session
   await client.query(
-    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${asked.timeoutMs}; SELECT 1`,
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${request.timeoutMs}; SELECT 1`,
   )
   const cursor: Rows = client.query(
-    new Cursor(HIDDEN + asked.text, [...asked.values], { rowMode: 'array', types: raw }),
+    new Cursor(HIDDEN + request.text, [...request.values], { rowMode: 'array', types: raw }),
   )
   try {
-    return await readRows(session, cursor, asked)
+    return await readRows(session, cursor, request)
   } finally {
     // A closed connection has no cursor to close and no transaction to roll back.
     await Promise.race([cursor.close(), session.ended]).catch(() => {})

@@ -11,14 +11,14 @@ import { toFailure } from './failures.ts'
 import { findIsolation, type Isolation, type PrincipalScope, warningOf } from './isolation.ts'
 import { openPrincipals, type Principals } from './principals.ts'
 import { readOnce, type SqlRows } from './read-rows.ts'
-import { openSessions, type Sessions, type SqlSession } from './sessions.ts'
-import { Stopped, whileWanted } from './timeout.ts'
+import { openSqlSessions, type SqlSession, type SqlSessions } from './sessions.ts'
+import { Stopped, withTimeout } from './timeout.ts'
 
 /** Limits of a statement: rows, bytes of the JSON response, and time. */
 export type SqlLimits = { readonly rows: number; readonly timeoutMs: number; readonly bytes: number }
 
 type RunOptions = {
-  reach: PrincipalScope
+  principal: PrincipalScope
   tokenId: string
   requestId: string
   limit: number
@@ -35,7 +35,7 @@ export type SqlRunner = {
    * Prepares and runs a statement, and writes an audit log line.
    * @throws VALIDATION_ERROR for a rejected or failed statement, RATE_LIMITED without a free slot
    */
-  run(prepare: () => Promise<Prepared>, asked: RunOptions): Promise<SqlRows>
+  run(prepare: () => Promise<Prepared>, request: RunOptions): Promise<SqlRows>
   /** Drops unused roles. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -59,9 +59,9 @@ export async function openSqlRunner({
   }
   warn()
   const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
-  const sessions = openSessions(connectionString)
+  const sessions = openSqlSessions(connectionString)
   const acquireSlot = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
-  const take = async (reach: PrincipalScope): Promise<SqlSession> => {
+  const take = async (principal: PrincipalScope): Promise<SqlSession> => {
     if (isolation === 'parser_only') {
       const waiting = sessions.waiting(null)
       if (waiting) return waiting
@@ -69,25 +69,29 @@ export async function openSqlRunner({
       return sessions.open(null)
     }
     try {
-      return await logIn(sessions, principals, reach)
+      return await logIn(sessions, principals, principal)
     } catch (thrown) {
       if (!isRefusedLogin(thrown)) throw thrown
       // Role creation works, but login fails: a connection pooler or pg_hba.conf prevents it.
       isolation = 'parser_only'
       log.warn({ err: thrown }, 'the roles of SQL statements cannot log in')
       warn()
-      return take(reach)
+      return take(principal)
     }
   }
-  const perform = async (statement: Prepared, asked: RunOptions): Promise<SqlRows> => {
-    const free = acquireSlot(asked.tokenId)
-    const session = await take(asked.reach).catch((thrown) => {
+  const perform = async (statement: Prepared, request: RunOptions): Promise<SqlRows> => {
+    const free = acquireSlot(request.tokenId)
+    const session = await take(request.principal).catch((thrown) => {
       free()
       throw thrown
     })
-    const work = readOnce(session, { ...statement, limit: asked.limit, ...limits })
-    const options = { stops: db.stops, deadlineMs: limits.timeoutMs + GRACE_MS, signal: asked.signal }
-    return whileWanted(session, work, options, (isSound) => {
+    const work = readOnce(session, { ...statement, limit: request.limit, ...limits })
+    const options = {
+      canceller: db.canceller,
+      deadlineMs: limits.timeoutMs + GRACE_MS,
+      signal: request.signal,
+    }
+    return withTimeout(session, work, options, (isSound) => {
       sessions.give(session, isSound)
       free()
     })
@@ -96,21 +100,21 @@ export async function openSqlRunner({
     limits,
     catalogs: new LRUCache({ max: MOST_CATALOGS }),
     isolation: () => (isEnabled ? isolation : 'off'),
-    async run(prepare, asked) {
+    async run(prepare, request) {
       const begun = performance.now()
       let statement: Prepared | undefined
       const audit = (outcome: string, rows: number) => {
-        const { tokenId: token, requestId, reach } = asked
+        const { tokenId: token, requestId, principal } = request
         const { fingerprint, relations } = statement ?? {}
         const ms = Math.round((performance.now() - begun) * 10) / 10
         log.info(
-          { reqId: requestId, token, base: reach.baseId, fingerprint, relations, ms, rows, outcome },
+          { reqId: requestId, token, base: principal.baseId, fingerprint, relations, ms, rows, outcome },
           'sql',
         )
       }
       try {
         statement = await prepare()
-        const result = await perform(statement, asked)
+        const result = await perform(statement, request)
         audit('answered', result.rows.length)
         return result
       } catch (thrown) {
@@ -129,15 +133,19 @@ const MOST_CATALOGS = 100
 const GRACE_MS = 1000
 
 /** Logs in to a role; recreates it if it was dropped or its password changed since the look-up. */
-async function logIn(sessions: Sessions, principals: Principals, reach: PrincipalScope): Promise<SqlSession> {
-  const waiting = sessions.waiting(await principals.roleOf(reach))
+async function logIn(
+  sessions: SqlSessions,
+  principals: Principals,
+  principal: PrincipalScope,
+): Promise<SqlSession> {
+  const waiting = sessions.waiting(await principals.roleOf(principal))
   if (waiting) return waiting
-  const login = await principals.principal(reach)
+  const login = await principals.principal(principal)
   try {
     return await sessions.open(login)
   } catch (thrown) {
     if (!isRefusedLogin(thrown)) throw thrown
-    return sessions.open(await principals.principal(reach, true))
+    return sessions.open(await principals.principal(principal, true))
   }
 }
 

@@ -16,7 +16,7 @@ export type SqlSession = {
 
 type Login = { readonly role: string; readonly password: string } | null
 
-export type Sessions = {
+export type SqlSessions = {
   /** Takes an idle connection of a role; null selects the server's own login. */
   waiting(role: string | null): SqlSession | undefined
   /**
@@ -41,7 +41,7 @@ const FORMS = `SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 
   SET bytea_output = 'hex'; SET standard_conforming_strings = on; SET search_path = ''; SET work_mem = '16MB';
   SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET default_transaction_read_only = on`
 
-export function openSessions(connectionString: string): Sessions {
+export function openSqlSessions(connectionString: string): SqlSessions {
   const idle: { session: SqlSession; timer: NodeJS.Timeout }[] = []
   const open = new Set<SqlSession>()
   const drop = (session: SqlSession) => {

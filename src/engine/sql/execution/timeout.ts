@@ -12,7 +12,7 @@ export class Stopped extends Error {
   }
 }
 
-type Options = { stops: QueryCanceller; deadlineMs: number; signal: AbortSignal | undefined }
+type Options = { canceller: QueryCanceller; deadlineMs: number; signal: AbortSignal | undefined }
 
 /**
  * Waits for work on a connection until it settles, the deadline passes or the client disconnects.
@@ -20,10 +20,10 @@ type Options = { stops: QueryCanceller; deadlineMs: number; signal: AbortSignal 
  * cancelled work.
  * @throws Stopped
  */
-export async function whileWanted<T>(
+export async function withTimeout<T>(
   session: SqlSession,
   work: Promise<T>,
-  { stops, deadlineMs, signal }: Options,
+  { canceller, deadlineMs, signal }: Options,
   afterwards: (isSound: boolean) => void,
 ): Promise<T> {
   const { promise: stopped, reject } = Promise.withResolvers<never>()
@@ -40,7 +40,7 @@ export async function whileWanted<T>(
   } finally {
     clearTimeout(late)
     signal?.removeEventListener('abort', abandon)
-    if (isStopped) void stop(session, work, stops).then(() => afterwards(false))
+    if (isStopped) void stop(session, work, canceller).then(() => afterwards(false))
     else afterwards(!session.socket.destroyed)
   }
 }
@@ -56,16 +56,16 @@ const LONGEST_END_MS = 60_000
 async function stop(
   { client, socket }: SqlSession,
   work: Promise<unknown>,
-  stops: QueryCanceller,
+  canceller: QueryCanceller,
 ): Promise<void> {
   const settled = work.then(
     () => true,
     () => true,
   )
   const within = (ms: number) => Promise.race([settled, sleep(ms, false, { ref: false })])
-  await stops.cancel(client)
+  await canceller.cancel(client)
   if (await within(PATIENCE_MS)) return
-  await stops.terminate(client)
+  await canceller.terminate(client)
   if (await within(LONGEST_END_MS)) return
   // A login without pg_signal_backend can only close the connection, which PostgreSQL detects.
   socket.destroy()

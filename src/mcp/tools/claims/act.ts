@@ -4,7 +4,7 @@ import { withPaths } from '../../../foundation/errors.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
-import { type Body, Reading, type Row, recordUriIn } from '../../budget/read-result.ts'
+import { type Body, ReadResult, type Row, recordUriIn } from '../../budget/read-result.ts'
 import { type Args, checkArguments } from './arguments.ts'
 
 const ToolClaim = graphql(`fragment ToolClaim on Claim {
@@ -82,12 +82,12 @@ export async function act(
       const bound = args.max_attempts === undefined ? {} : { maxAttempts: args.max_attempts }
       const { claimRecords } = await claim({ ...question, ...lease, ...bound }, context)
       const uriOf = ({ record }: Row) => recordUri(record as Row)
-      return new Reading(claimedBody(claimRecords), { uriOf, cuttable: dataOfClaimed })
+      return new ReadResult(claimedBody(claimRecords), { uriOf, cuttable: dataOfClaimed })
     }
     case 'wait': {
       const until = args.timeout === undefined ? {} : { timeout: args.timeout }
       const { waitForRecords } = await wait({ ...question, ...until }, context)
-      return new Reading(rowsBody(waitForRecords), {
+      return new ReadResult(rowsBody(waitForRecords), {
         uriOf: recordUri,
         onward: 'query_records returns them.',
       })

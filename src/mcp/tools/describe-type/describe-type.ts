@@ -4,7 +4,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
-import { Reading, typeUriIn } from '../../budget/read-result.ts'
+import { ReadResult, typeUriIn } from '../../budget/read-result.ts'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
 import { briefSchema, sparing, ToolProfile } from './compact-profile.ts'
@@ -45,7 +45,7 @@ const describeFully = compile(DescribeFully)
 
 type CallOptions = { base: string; recordType: string }
 /** The called address and its tool restriction. */
-type Place = { at: string; tools: readonly string[] | null }
+type CallSite = { at: string; tools: readonly string[] | null }
 
 /** Fields in the result unless the model asks for all, because output costs tokens. */
 const FIELDS = 40
@@ -63,14 +63,16 @@ export const profileTools = [
     output: answerOutput,
     run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at, tools = null }) => {
       const asked = { base: base_id, recordType: record_type }
-      return new Reading(await BODIES[detail](asked, context, { at, tools }), { uriOf: typeUriIn(base_id) })
+      return new ReadResult(await BODIES[detail](asked, context, { at, tools }), {
+        uriOf: typeUriIn(base_id),
+      })
     },
   }),
 ]
 
 const BODIES: Record<
   (typeof DETAILS)[number],
-  (asked: CallOptions, context: Context, place: Place) => Promise<object>
+  (asked: CallOptions, context: Context, place: CallSite) => Promise<object>
 > = {
   async brief(asked, context) {
     const { type } = await describeBriefly(asked, context)

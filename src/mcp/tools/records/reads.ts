@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { OPERATOR_NAMES } from '../../../contract/operators.ts'
 import { rowsBody, trim } from '../../../contract/response-bodies.ts'
-import { Reading, recordUriIn } from '../../budget/read-result.ts'
+import { ReadResult, recordUriIn } from '../../budget/read-result.ts'
 import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
 import { data, get, inType, list, names, one, target } from './operations.ts'
@@ -40,7 +40,7 @@ export const readingTools = [
         includeTotal: include_total ?? false,
       }
       const { records } = await list(asked, context)
-      return new Reading(rowsBody(records), {
+      return new ReadResult(rowsBody(records), {
         cursors: records.cursors,
         onward: 'Continue with cursor = meta.next_cursor, or request fewer fields.',
         uriOf: recordUriIn(base_id),
@@ -57,7 +57,7 @@ export const readingTools = [
     output: recordOutput,
     run: async ({ expand, ...args }, context) => {
       const { record } = await get({ ...target(args), ...(expand && { expand }) }, context)
-      return new Reading(trim(record), { uriOf: recordUriIn(args.base_id) })
+      return new ReadResult(trim(record), { uriOf: recordUriIn(args.base_id) })
     },
   }),
 ]
