@@ -1,6 +1,7 @@
 /**
  * Idle garbage collection. V8 collects the old generation only after it has grown enough, so an idle server
- * would keep the garbage of its last batch import.
+ * would keep the garbage of its last batch import. After a collection V8 keeps the freed pages in a pool; only a
+ * collection of last resort returns them to the operating system.
  */
 import { performance } from 'node:perf_hooks'
 import v8 from 'node:v8'
@@ -11,36 +12,55 @@ const CHECK_MS = 5000
 const IDLE_UTILIZATION = 0.05
 /** Minimum heap growth before a collection: a collection stops the process while it marks live objects. */
 const WORTH_BYTES = 32 * 1024 * 1024
+/** Consecutive idle checks before freed pages are returned: that collection takes three times as long. */
+const CHECKS_BEFORE_RELEASE = 3
+/** Minimum growth of the process, since pages were last returned, that makes another return worth its pause. */
+const WORTH_RELEASING_BYTES = 96 * 1024 * 1024
 
 /**
  * Starts a timer that collects garbage when the process is idle and its heap has grown since the last
- * collection. The first collection follows the start. The returned function stops the timer.
+ * collection, and returns freed pages when it stays idle. The first collection follows the start. The returned
+ * function stops the timer.
  */
 export function collectWhenIdle(checkMs = CHECK_MS): () => void {
   const collect = collector()
   let loop = performance.eventLoopUtilization()
-  let floor = 0
+  let heapFloor = 0
+  let processFloor = 0
+  let idleChecks = 0
   let isCollecting = false
+  const run = async (flavor: Flavor) => {
+    isCollecting = true
+    await collect({ type: 'major', execution: 'async', flavor })
+    heapFloor = process.memoryUsage().heapUsed
+    isCollecting = false
+  }
   const check = async () => {
     const before = loop
     loop = performance.eventLoopUtilization()
-    if (isCollecting || performance.eventLoopUtilization(loop, before).utilization > IDLE_UTILIZATION) return
+    if (isCollecting) return
+    const isIdle = performance.eventLoopUtilization(loop, before).utilization <= IDLE_UTILIZATION
+    idleChecks = isIdle ? idleChecks + 1 : 0
+    if (!isIdle) return
     const used = process.memoryUsage().heapUsed
-    if (used - floor < WORTH_BYTES) {
-      floor = Math.min(floor, used)
+    if (used - heapFloor >= WORTH_BYTES) return run('regular')
+    heapFloor = Math.min(heapFloor, used)
+    if (idleChecks < CHECKS_BEFORE_RELEASE) return
+    const resident = process.memoryUsage.rss()
+    if (resident - processFloor < WORTH_RELEASING_BYTES) {
+      processFloor = Math.min(processFloor, resident)
       return
     }
-    isCollecting = true
-    await collect({ type: 'major', execution: 'async' })
-    floor = process.memoryUsage().heapUsed
-    isCollecting = false
+    await run('last-resort')
+    processFloor = process.memoryUsage.rss()
   }
   const timer = setInterval(() => void check(), checkMs)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-type Collect = (options: { type: 'major'; execution: 'async' }) => Promise<void>
+type Flavor = 'regular' | 'last-resort'
+type Collect = (options: { type: 'major'; execution: 'async'; flavor: Flavor }) => Promise<void>
 
 /** Gets V8's `gc` function. A context that is created while the flag is set exposes it. */
 function collector(): Collect {

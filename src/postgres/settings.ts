@@ -38,8 +38,8 @@ export function settingArguments(listening: Record<string, string>): string[] {
   return Object.entries({ ...SETTINGS, ...listening }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** The environment without variables that configure PostgreSQL. */
+/** The environment without variables that configure PostgreSQL, or the allocator of the server. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name))
+  const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG|MALLOC_)/.test(name))
   return { ...Object.fromEntries(kept), LC_ALL: 'C' }
 }

@@ -12,6 +12,7 @@ const END_MS = 30_000
 const alive = new Set<ChildProcess>()
 
 /** What `npm start` gives the process. */
+const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '131072' }
 const FLAGS = ['--max-semi-space-size=16', '--no-parallel-scavenge', '--no-allocation-site-pretenuring']
 
 /** Plinth as a user starts it, but without a rate limit; what it logs goes to /dev/null. */
@@ -36,7 +37,7 @@ async function start(
   const flags = [...nodeFlags, ...(profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : [])]
   const begun = performance.now()
   const child = spawn(process.execPath, [...flags, fileURLToPath(new URL(file, import.meta.url)), ...args], {
-    env: { ...Object.fromEntries(own), ...settings },
+    env: { ...Object.fromEntries(own), ...ALLOCATOR, ...settings },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   alive.add(child)
