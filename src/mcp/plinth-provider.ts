@@ -1,6 +1,6 @@
 import { type Context, endingWith, mayAnywhere } from '../graphql/context.ts'
 import { complete } from './completion.ts'
-import { callEndpointTool, isAtEndpoint, listEndpointTools } from './endpoints/endpoint.ts'
+import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
 import { type AddressSession, addressOf } from './protocol/address-session.ts'
 import { about, INSTRUCTIONS } from './protocol/instructions.ts'
@@ -9,12 +9,13 @@ import { failure, success, type ToolResult } from './protocol/result.ts'
 import { listResources, listTemplates, readResource } from './resources/resources.ts'
 import { watch } from './subscriptions/list-changed.ts'
 import { checkSubscribable } from './subscriptions/resource-subscriptions.ts'
-import type { Tool } from './tool/tool.ts'
+import type { Tool, ToolCall } from './tool/tool.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from './tool/unknown-tool.ts'
 import { aggregateTools } from './tools/aggregates.ts'
 import { baseTools } from './tools/bases.ts'
 import { batchTools } from './tools/batch.ts'
+import { callTyped } from './tools/call-typed-tool.ts'
 import { type TwoSided, workTools } from './tools/claims/claims.ts'
 import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
@@ -25,7 +26,7 @@ import { relatedTools } from './tools/related.ts'
 import { relationshipTools } from './tools/relationships.ts'
 import { knowledgeTools } from './tools/search-fetch/search-and-fetch.ts'
 import { sqlTools } from './tools/sql.ts'
-import { callTyped, listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
+import { listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
 
 /** Tools of every base, whatever its types. */
 export const GENERIC: readonly TwoSided[] = [
@@ -87,13 +88,13 @@ export async function listTools(session: AddressSession): Promise<ToolDefinition
   const { context, base, tools } = session
   const generic = [...rowsAt(base).values()]
     .map((row) => sideOf(row, session))
-    .filter((row) => offered(row, session))
+    .filter((row) => accessTo(row, session) === 'callable' && row.available(context))
     .map((row) => row.define(base === null))
   return base === null ? generic : [...generic, ...listedOf(await typedTools(base, context), tools)]
 }
 
 /**
- * Calls a tool by name. Type tools that exceed the list limit are callable too.
+ * Calls a tool by name.
  * @throws InvalidParams
  */
 async function callTool(
@@ -103,26 +104,35 @@ async function callTool(
   caller: Caller,
 ): Promise<ToolResult> {
   const session = whileAsked(asking, caller)
-  const { base, context } = session
-  const known = rowsAt(base).get(name)
-  const row = known && sideOf(known, session)
   try {
-    if (isAtEndpoint(session)) return await callEndpointTool(session, name, args, caller)
-    if (row) {
-      if (!isShown(row, session)) throw await unknown(session, name)
-      if (!may(row, context, base)) throw beyondGrants(name)
-      return await row.call(args, session, caller)
-    }
-    const typed = base === null || !isNamed(name, session) ? undefined : await typedTool(base, name, context)
-    if (!typed || base === null) throw await unknown(session, name)
-    return success(
-      await callTyped(typed, { base, at: addressOf(session), context, hasResources: true }, args),
-      true,
-    )
+    const call = await resolveTool(session, name)
+    return await call(args, caller)
   } catch (thrown) {
     if (isOfProtocol(thrown)) throw thrown
-    return failure(thrown, context.scope.requestId)
+    return failure(thrown, session.context.scope.requestId)
   }
+}
+
+/**
+ * Finds the tool of a name: of the endpoint, of every base, or of a record type. Type tools that exceed the
+ * list limit are callable too.
+ * @throws FORBIDDEN beyond the grants; InvalidParams for an unknown name
+ */
+async function resolveTool(session: AddressSession, name: string): Promise<ToolCall> {
+  if (isAtEndpoint(session)) return resolveEndpointTool(session, name)
+  const { base, context } = session
+  const known = rowsAt(base).get(name)
+  if (known) {
+    const row = sideOf(known, session)
+    const access = accessTo(row, session)
+    if (access === 'callable') return (args, caller) => row.call(args, session, caller)
+    throw access === 'forbidden' ? beyondGrants(name) : await unknown(session, name)
+  }
+  if (base === null || !isNamed(name, session)) throw await unknown(session, name)
+  const typed = await typedTool(base, name, context)
+  if (!typed) throw await unknown(session, name)
+  const place = { base, at: addressOf(session), context, hasResources: true }
+  return async (args) => success(await callTyped(typed, place, args), true)
 }
 
 /** Ends reads when the request is cancelled or the client disconnects. */
@@ -140,15 +150,18 @@ const sideOf = (row: TwoSided, { context, base }: AddressSession): Tool =>
 /** Whether the `tools` option of the address allows the name. */
 const isNamed = (name: string, { tools }: AddressSession) => tools === null || tools.includes(name)
 
-/** Whether the address lists the tool, independently of the token. */
-const isShown = (row: Tool, session: AddressSession) =>
-  isNamed(row.name, session) &&
-  (session.tools !== null || !row.onlyNamed) &&
-  (may(row, session.context, session.base) || !may(row, session.whole, session.base)) &&
-  (!session.readonly || row.permission === 'read')
-
-const offered = (row: Tool, session: AddressSession) =>
-  isShown(row, session) && may(row, session.context, session.base) && row.available(session.context)
+/**
+ * What a session may do with a tool. `hidden`: the address does not have it. `forbidden`: the address has it,
+ * and the token has no right to it.
+ */
+function accessTo(row: Tool, session: AddressSession): 'callable' | 'forbidden' | 'hidden' {
+  const { context, whole, base, tools, readonly } = session
+  if (!isNamed(row.name, session) || (tools === null && row.onlyNamed)) return 'hidden'
+  if (readonly && row.permission !== 'read') return 'hidden'
+  if (may(row, context, base)) return 'callable'
+  // The options of the address take rights away. What they take is hidden, not forbidden.
+  return may(row, whole, base) ? 'hidden' : 'forbidden'
+}
 
 /**
  * FORBIDDEN or unknown tool. A type tool outside the grants is always FORBIDDEN, so that the error does not

@@ -3,8 +3,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { type AddressSession, addressOf, type Options, openSession } from '../protocol/address-session.ts'
 import { endpointInstructions } from '../protocol/instructions.ts'
-import type { Caller } from '../protocol/provider.ts'
-import type { ToolResult } from '../protocol/result.ts'
+import type { ToolCall } from '../tool/tool.ts'
 import type { ToolDefinition } from '../tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from '../tool/unknown-tool.ts'
 import { endpointTools } from './endpoint-tools.ts'
@@ -70,24 +69,20 @@ const isLeft = ({ name, annotations }: ToolDefinition, { tools, readonly }: Addr
   (tools === null || tools.includes(name)) && (!readonly || annotations.readOnlyHint)
 
 /**
- * Calls a tool of an endpoint by its name or an alias. The call runs in a context narrowed to what the tool
- * may read and write.
- * @throws InvalidParams, DomainError
+ * Finds a tool of an endpoint by its name or an alias. A call runs in a context narrowed to what the tool may
+ * read and write.
+ * @throws FORBIDDEN beyond the grants; InvalidParams for an unknown name
  */
-export async function callEndpointTool(
-  session: AtEndpoint,
-  name: string,
-  args: Record<string, unknown>,
-  caller: Caller,
-): Promise<ToolResult> {
+export async function resolveEndpointTool(session: AtEndpoint, name: string): Promise<ToolCall> {
   const { base, endpoint, asking } = session
   const asked = { base, id: endpoint, name }
   const { tool: meant, resources } = (await findTool(asked, asking)).servedEndpoint
   const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
-  const through = await throughEndpoint(endingWith(asking, caller.signal), base, endpoint, { tool: meant })
-  const place = { base, at: addressOf(session), context: through, hasResources: resources }
-  return tool.call(args, place, caller)
+  return async (args, caller) => {
+    const context = await throughEndpoint(endingWith(asking, caller.signal), base, endpoint, { tool: meant })
+    return tool.call(args, { base, at: addressOf(session), context, hasResources: resources }, caller)
+  }
 }
 
 const OF_A_TYPE = /^(create|get|list|update|upsert|delete|cancel|aggregate|link|unlink|related)_./

@@ -62,6 +62,9 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
   }
 }
 
+/** A tool that a session may call. */
+export type ToolCall = (args: Record<string, unknown>, caller: Caller) => Promise<ToolResult>
+
 /** Defines an account tool, listed on `/mcp` only. */
 export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
   const input = publish(spec.input)

@@ -1,8 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { z } from 'zod'
-import { trim } from '../../contract/response-bodies.ts'
-import { check, inBody } from '../../contract/validate.ts'
-import { withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { type Context, grantsName, mayWrite } from '../../graphql/context.ts'
@@ -11,21 +7,15 @@ import { compile } from '../../graphql/execute.ts'
 import { estimateTokens } from '../budget/fit.ts'
 import { clean } from '../schema-projection/descriptions.ts'
 import { type Projection, projectInTurns } from '../schema-projection/project.ts'
-import { publishPointer } from '../schema-projection/rename-properties.ts'
 import {
   createInput,
   partOf,
-  splitArguments,
   type ToolInput,
   updateInput,
   upsertInput,
 } from '../schema-projection/tool-inputs.ts'
-import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
 import { recordOutput } from '../tool/page-arguments.ts'
-import type { CallSite } from '../tool/tool-binding.ts'
-import { asked } from '../tool/tool-call.ts'
 import type { ToolDefinition } from '../tool/tool-definition.ts'
-import { create, patch, upsertRecord } from './records/record-tools.ts'
 
 const Version = graphql(
   `query ToolTypesVersion($base: String!) { base(id: $base) { typesVersion createdAt } }`,
@@ -177,68 +167,4 @@ export async function typedToolOf(
       },
     },
   }
-}
-
-const Reserved = z.strictObject({
-  id: z.string().optional(),
-  expected_version: z.int32().min(1).optional(),
-  external_id: z.string().optional(),
-  external_source: z.string().optional(),
-  idempotency_key: z.string().optional(),
-  dry_run: z.boolean().optional(),
-})
-
-const ReservedOfUpdate = Reserved.extend({ id: z.string() })
-
-/**
- * Runs a type tool.
- * @throws DomainError with paths relative to the arguments
- */
-export async function callTyped(
-  tool: TypedTool,
-  { base, at, context }: CallSite,
-  args: Record<string, unknown>,
-): Promise<object> {
-  const { input, operation, recordType, definition } = tool
-  const { reserved, data: sent } = splitArguments(input, decodeStringified(args, input.schema))
-  const { args: data, stated } =
-    operation === 'update' && isClosed(input)
-      ? splitReadOnlyFieldsOfType(sent, (name) => isProperty(input, name))
-      : { args: sent }
-  const place = (path: string) => relative(path, input)
-  try {
-    const shape = operation === 'update' ? ReservedOfUpdate : Reserved
-    const { id, expected_version, external_id, external_source, ...how } = check(shape, reserved, inBody())
-    const call = asked(context, [at, definition.name, args], how)
-    const target = { base, recordType }
-    if (operation === 'create') {
-      const pair = {
-        ...(external_id !== undefined && { externalId: external_id }),
-        ...(external_source !== undefined && { externalSource: external_source }),
-      }
-      return trim((await create({ ...target, data, ...pair }, call)).createRecord)
-    }
-    if (operation === 'upsert') {
-      const named = { id, external_id, external_source, expected_version }
-      return await upsertRecord({ base_id: base, record_type: recordType, data, ...named }, call)
-    }
-    const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-    const change = { ...target, id: id ?? '', merge: data, ...versions, ...(stated && { stated }) }
-    return trim((await patch(change, call)).patchRecord)
-  } catch (thrown) {
-    throw withPaths(thrown, place)
-  }
-}
-
-/** In an open type, every unknown argument is record data. */
-const isClosed = ({ projection }: ToolInput) => !projection.open
-const isProperty = ({ projection }: ToolInput, name: string) => projection.properties.has(name)
-
-/** Maps error paths to the published argument names: `/data/title` → `/title`, and reserved arguments. */
-function relative(path: string, { reserved, projection }: ToolInput): string {
-  if (path === '/data' || path.startsWith('/data/'))
-    return publishPointer(path.slice('/data'.length), projection.names)
-  const name = /^\/([^/]+)$/.exec(path)?.[1]
-  const published = [...reserved].find(([own]) => own === name)?.[1]
-  return published === undefined ? path : `/${published}`
 }
