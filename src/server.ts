@@ -13,7 +13,7 @@ import { playground } from './graphql/endpoint/playground.ts'
 import { acceptJson, bodySizes } from './http/body.ts'
 import { type Authenticate, callerHooks } from './http/caller.ts'
 import { compressAnswers } from './http/compression.ts'
-import { cutStalledReaders, limitConnections } from './http/connections.ts'
+import { closeSilentConnections, cutStalledReaders, limitConnections } from './http/connections.ts'
 import { cors } from './http/cors.ts'
 import { notFound, refuseExpectation, refuseSocket, sendError } from './http/errors.ts'
 import { frontPage } from './http/front-page.ts'
@@ -72,6 +72,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const visit = async ({ ip }: FastifyRequest) => limiter.visit(ip)
   const charge = chargeOf(limiter)
   limitConnections(app, config.connections, log)
+  closeSilentConnections(app)
   cutStalledReaders(app, config.sendTimeoutMs)
   const unsent = new Unsent(config.unsent)
 

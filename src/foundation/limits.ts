@@ -135,6 +135,8 @@ export const LIMITS = {
   drainMs: 25_000,
   /** The part of `drainMs` that requests in flight may use. */
   finishMs: 18_000,
+  /** At shutdown, a connection that has sent nothing is closed after this time. */
+  silentConnectionMs: 200,
   /** Size of the connection pool: enough to keep two PostgreSQL cores busy. */
   databaseConnections: 12,
   /** Connection queue: maximum wait, and maximum number of queued statements of one token. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { LIMITS } from '../foundation/limits.ts'
 
 const LOG_EVERY_MS = 60_000
 
@@ -30,12 +31,8 @@ const CHECKS = 6
  * that still make progress are kept.
  */
 export function cutStalledReaders(app: FastifyInstance, stallMs: number): void {
-  const open = new Set<Socket>()
+  const open = socketsOf(app)
   const waiting = new WeakMap<Socket, Progress>()
-  app.server.on('connection', (socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
   const checkSockets = () => {
     const now = performance.now()
     for (const socket of open) {
@@ -57,4 +54,28 @@ export function cutStalledReaders(app: FastifyInstance, stallMs: number): void {
 function readOf(socket: Socket): string {
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   return `${socket.bytesWritten - socket.writableLength} ${_handle?.writeQueueSize ?? 0}`
+}
+
+/**
+ * Closes, at shutdown, the connections that have sent nothing. Node does not count them as idle, so that they would
+ * delay the shutdown until `LIMITS.finishMs`.
+ */
+export function closeSilentConnections(app: FastifyInstance): void {
+  const open = socketsOf(app)
+  app.addHook('preClose', async () => {
+    // A request that was sent just before the shutdown is still read and answered.
+    setTimeout(() => {
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+    }, LIMITS.silentConnectionMs).unref()
+  })
+}
+
+/** The open connections of the server, kept up to date. */
+function socketsOf(app: FastifyInstance): ReadonlySet<Socket> {
+  const open = new Set<Socket>()
+  app.server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return open
 }

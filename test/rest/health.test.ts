@@ -200,4 +200,15 @@ describe('A process that is told to end', () => {
     await database.drop()
     await rm(dataDir, { recursive: true, force: true })
   })
+
+  test('does not wait for a connection that has sent nothing', async () => {
+    const server = await openServer()
+    const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1')
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    await new Promise((resolve) => socket.on('connect', resolve))
+    const began = performance.now()
+    await server.close()
+    await closed
+    expect(performance.now() - began).toBeLessThan(5000)
+  })
 })

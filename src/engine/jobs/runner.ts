@@ -101,6 +101,8 @@ async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Prom
     pollInterval: POLL_MS,
     noHandleSignals: true,
     crontab: CRONTAB,
+    // Batches report a database error to the runner. Without them it is an unhandled rejection, which ends the process.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   })
 }
 
