@@ -5,11 +5,18 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    reporters: ['default', './test/support/summary-reporter.ts'],
+    tags: [
+      { name: 'full', description: 'Runs in `npm run test:full` only: it takes seconds, or proves by bulk.' },
+      { name: 'sampled', description: '`npm test` runs a seventh of its cases, `npm run test:full` all.' },
+    ],
+    // Prints failed tests only, and one line with the counts.
+    reporters: ['minimal', './test/support/summary-reporter.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/seed.ts'],
-    // Tests wait for PostgreSQL more than for the processor: two workers keep two cores busy.
-    maxWorkers: 2,
+    // The files of one worker share the modules: importing them takes longer than most files run.
+    isolate: false,
+    // Tests wait for PostgreSQL, timers and processes: three workers keep two cores busy.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -4,6 +4,7 @@ import { DomainError } from '../src/foundation/errors.ts'
 import { LIMITS } from '../src/foundation/limits.ts'
 import { checkJson, parseJson, parseLargeJson } from '../src/json/index.ts'
 import { Reader } from '../src/json/reader.ts'
+import { cases } from './support/cases.ts'
 
 const sound = (_: string, value: unknown) => {
   checkJson(value)
@@ -43,16 +44,18 @@ const { text: json } = fc.letrec<{ text: string }>((tie) => ({
 }))
 
 describe('A text that is read in slices', () => {
-  test('is what it is when it is read at once', async () => {
+  test('is what it is when it is read at once', { tags: 'sampled' }, async () => {
     await fc.assert(
       fc.asyncProperty(json, fc.integer({ min: 1, max: 40 }), async (text, slice) => {
         expect(await inSlices(text, slice)).toBe(whole(text))
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     )
   })
 
-  test('is refused when it is refused at once, whatever was cut out of it or put into it', async () => {
+  test('is refused when it is refused at once, whatever was cut out of it or put into it', {
+    tags: 'sampled',
+  }, async () => {
     const edit = fc.tuple(
       fc.nat(),
       fc.nat({ max: 3 }),
@@ -64,7 +67,7 @@ describe('A text that is read in slices', () => {
         const edited = text.slice(0, start) + put + text.slice(start + cut)
         expect(await inSlices(edited, slice)).toBe(whole(edited))
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     )
   })
 

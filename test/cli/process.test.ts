@@ -87,7 +87,9 @@ test('serve says where it listens, commands find it by the data directory, and S
   expect(await ended).toBe(0)
 })
 
-test('mcp starts a server inside itself when there is none, writes nothing but messages, and ends with its input', async () => {
+test('mcp starts a server inside itself when there is none, writes nothing but messages, and ends with its input', {
+  tags: 'full',
+}, async () => {
   const own = speak([], settings)
   own.child.stderr.resume()
   await own.initialize()
@@ -109,7 +111,7 @@ test('mcp offers only what its options leave', async () => {
   expect(await own.ended).toBe(0)
 })
 
-test('mcp ends with 0 on SIGTERM', async () => {
+test('mcp ends with 0 on SIGTERM', { tags: 'full' }, async () => {
   const own = speak([], settings)
   own.child.stderr.resume()
   await own.initialize()

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { correctFilter } from '../../src/dialects/correct.ts'
 import { correctParameter } from '../../src/dialects/parameters.ts'
 import { parseFilter } from '../../src/engine/filter/parse.ts'
+import { cases } from '../support/cases.ts'
 import type { Filter } from '../support/reference.ts'
 import { chosen, FIELDS, filters } from './language.ts'
 import { holdsInMongo, mongoFilters, ROWS } from './mongo.ts'
@@ -100,17 +101,17 @@ const text = fc
   .map((parts) => parts.join(''))
 
 describe('whatever is sent', () => {
-  test('a correction of a value never throws, and is always a filter of ours', () => {
+  test('a correction of a value never throws, and is always a filter of ours', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(fc.oneof(node, fc.jsonValue(), text, fc.string({ unit: 'binary' })), (raw) => {
         const found = correctFilter(raw)
         if (found !== undefined) isOurs(found)
       }),
-      { numRuns: 5000 },
+      { numRuns: cases(5000) },
     )
   })
 
-  test('nor does the correction of a parameter', () => {
+  test('nor does the correction of a parameter', { tags: 'sampled' }, () => {
     const name = fc.oneof(
       fc.constantFrom(
         'or',
@@ -136,18 +137,18 @@ describe('whatever is sent', () => {
         if (filter !== undefined) isOurs(filter)
         for (const list of [sort, fields]) if (list !== undefined) expect(list).toMatch(/^-?[\p{L}_]/u)
       }),
-      { numRuns: 5000 },
+      { numRuns: cases(5000) },
     )
   })
 })
 
-test('a correction is not corrected again', () => {
+test('a correction is not corrected again', { tags: 'sampled' }, () => {
   fc.assert(
     fc.property(fc.oneof(node, text), (raw) => {
       const found = correctFilter(raw)
       if (found !== undefined) expect(correctFilter(found)).toBeUndefined()
     }),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   )
 })
 

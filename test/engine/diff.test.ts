@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { applyPatch, type Operation } from 'rfc6902'
 import { expect, test } from 'vitest'
 import { type DiffStep, diffOf } from '../../src/engine/change-log/diff.ts'
+import { cases } from '../support/cases.ts'
 
 const document = () =>
   fc.dictionary(
@@ -19,14 +20,14 @@ const applied = (before: object, steps: readonly DiffStep[]) => {
 }
 const stored = (value: object): object => JSON.parse(JSON.stringify(value)) as object
 
-test('the patch between any two documents makes the second of the first', () => {
+test('the patch between any two documents makes the second of the first', { tags: 'sampled' }, () => {
   fc.assert(
     fc.property(document(), document(), (one, other) => {
       const [before, after] = [stored(one), stored(other)]
       expect(applied(before, diffOf(before, after))).toEqual(after)
       expect(diffOf(before, structuredClone(before))).toEqual([])
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   )
 })
 

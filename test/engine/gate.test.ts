@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FairGate, type Share } from '../../src/engine/database/fair-gate.ts'
-import { LONG, times } from '../support/answers.ts'
+import { times } from '../support/answers.ts'
+import { cases } from '../support/cases.ts'
 
 const CAPS = [
   { inAll: 6, ofShare: 4 },
@@ -69,7 +70,9 @@ const Steps = fc.array(
   { maxLength: 80 },
 )
 
-test('no cap is exceeded, all are admitted in their order, and no place that could be taken stays free', async () => {
+test('no cap is exceeded, all are admitted in their order, and no place that could be taken stays free', {
+  tags: 'sampled',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(Steps, async (steps) => {
       const gate = new FairGate({ caps: CAPS, full, late })
@@ -122,6 +125,6 @@ test('no cap is exceeded, all are admitted in their order, and no place that cou
           expect(order.map(({ at }) => at)).toEqual(order.map(({ at }) => at).toSorted((a, b) => a - b))
         }
     }),
-    { numRuns: LONG ? 5000 : 300 },
+    { numRuns: cases(300) },
   )
 })

@@ -7,6 +7,7 @@ import { fieldExists } from '../../src/engine/json-schema/fields.ts'
 import { isKnownFormat, KNOWN_FORMATS } from '../../src/engine/json-schema/formats.ts'
 import { canRunPattern } from '../../src/engine/json-schema/pattern.ts'
 import { type Detail, DomainError, invalid } from '../../src/foundation/errors.ts'
+import { cases } from '../support/cases.ts'
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#'
 
@@ -119,7 +120,7 @@ describe('a schema is held against its meta-schema', () => {
     expect(refused({ description: 'x'.repeat(270_000) })).toEqual(['too_large /json_schema'])
   })
 
-  test('it is refused exactly when the meta-schema refuses it', () => {
+  test('it is refused exactly when the meta-schema refuses it', { tags: 'sampled' }, () => {
     const scalar = fc.constantFrom<unknown>(
       null,
       true,
@@ -158,11 +159,11 @@ describe('a schema is held against its meta-schema', () => {
     }
     fc.assert(
       fc.property(schema as fc.Arbitrary<object>, (schema) => check(schema, modern)),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     )
     fc.assert(
       fc.property(schema as fc.Arbitrary<object>, (schema) => check(schema, draft07, DRAFT_07)),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     )
   })
 })
@@ -499,7 +500,7 @@ describe('the faults of a value', () => {
 
   test('multiples are decided in decimal', () => expect(wrong({ multipleOf: 0.01 }, 19.99)).toEqual([]))
 
-  test('a verdict is the one the reference validator gives', () => {
+  test('a verdict is the one the reference validator gives', { tags: 'sampled' }, () => {
     const leaf = fc.constantFrom<object | boolean>(
       { type: 'string' },
       { type: ['number', 'null'] },
@@ -569,7 +570,7 @@ describe('the faults of a value', () => {
           expect(ours.validate({ v }).length === 0, JSON.stringify({ root, v })).toBe(theirs({ v }))
         }
       }),
-      { numRuns: 80 },
+      { numRuns: cases(80) },
     )
   })
 })

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { searchWords } from '../../src/engine/search/words.ts'
 import { countries } from '../demo/country.ts'
-import { LONG } from '../support/answers.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import { openSearch } from '../support/search.ts'
 
-const RUNS = LONG ? 2000 : 60
+const RUNS = cases(60)
 const PATHS = [['title'], ['tags', null, 'name'], []]
 const COUNTRIES = ['name', 'common']
 
@@ -78,39 +78,38 @@ test('a score is a number from 0 to 1 with six decimals, and a search that finds
   expect(await find('xqzvwkjq')).toEqual([])
 })
 
-test(
-  'any one typo in a word from four letters still finds it',
-  async () => {
-    const words = [
-      ...new Set(
-        countries.flatMap(({ cca3, name }) => searchWords(name.common).map((word) => `${cca3} ${word}`)),
-      ),
-    ]
-      .map((pair) => pair.split(' '))
-      .filter(([, word = '']) => word.length >= 4)
-    const typo = fc.tuple(
-      fc.constantFrom(...words),
-      fc.nat(),
-      fc.constantFrom('drop', 'swap', 'add', 'change'),
-      fc.constantFrom(...'abcxyz'),
-    )
-    await fc.assert(
-      fc.asyncProperty(typo, async ([[id = '', word = ''], place, kind, letter]) => {
-        const at = place % (word.length - (kind === 'swap' ? 1 : 0))
-        const [head, tail] = [word.slice(0, at), word.slice(at)]
-        const wrong = {
-          drop: head + tail.slice(1),
-          swap: `${head}${tail[1]}${tail[0]}${tail.slice(2)}`,
-          add: head + letter + tail,
-          change: head + letter + tail.slice(1),
-        }[kind]
-        expect((await find(wrong ?? '')).map((hit) => hit.id)).toContain(id)
-      }),
-      { numRuns: RUNS },
-    )
-  },
-  LONG ? 20 * 120_000 : 120_000,
-)
+test('any one typo in a word from four letters still finds it', {
+  tags: 'sampled',
+  timeout: CASES_TIMEOUT,
+}, async () => {
+  const words = [
+    ...new Set(
+      countries.flatMap(({ cca3, name }) => searchWords(name.common).map((word) => `${cca3} ${word}`)),
+    ),
+  ]
+    .map((pair) => pair.split(' '))
+    .filter(([, word = '']) => word.length >= 4)
+  const typo = fc.tuple(
+    fc.constantFrom(...words),
+    fc.nat(),
+    fc.constantFrom('drop', 'swap', 'add', 'change'),
+    fc.constantFrom(...'abcxyz'),
+  )
+  await fc.assert(
+    fc.asyncProperty(typo, async ([[id = '', word = ''], place, kind, letter]) => {
+      const at = place % (word.length - (kind === 'swap' ? 1 : 0))
+      const [head, tail] = [word.slice(0, at), word.slice(at)]
+      const wrong = {
+        drop: head + tail.slice(1),
+        swap: `${head}${tail[1]}${tail[0]}${tail.slice(2)}`,
+        add: head + letter + tail,
+        change: head + letter + tail.slice(1),
+      }[kind]
+      expect((await find(wrong ?? '')).map((hit) => hit.id)).toContain(id)
+    }),
+    { numRuns: RUNS },
+  )
+})
 
 // Few letters, so that generated words are near to each other; and what folding has to deal with.
 const word = fc.string({ unit: fc.constantFrom(...'abcé'), minLength: 1, maxLength: 11 })
@@ -128,94 +127,88 @@ const record = fc.record({
   0: text,
 })
 
-test(
-  'an index and a scan give the same records with the same scores, whatever is written and deleted',
-  async () => {
-    const searched = [
-      { sql: "r.data -> 'title'", field: 0 },
-      {
-        sql: `(SELECT jsonb_agg(e -> 'name') FROM jsonb_array_elements(CASE WHEN jsonb_typeof(r.data -> 'tags') = 'array' THEN r.data -> 'tags' END) e)`,
-        field: 1,
+test('an index and a scan give the same records with the same scores, whatever is written and deleted', {
+  tags: 'sampled',
+  timeout: CASES_TIMEOUT,
+}, async () => {
+  const searched = [
+    { sql: "r.data -> 'title'", field: 0 },
+    {
+      sql: `(SELECT jsonb_agg(e -> 'name') FROM jsonb_array_elements(CASE WHEN jsonb_typeof(r.data -> 'tags') = 'array' THEN r.data -> 'tags' END) e)`,
+      field: 1,
+    },
+    { sql: 'r.data', field: 2 },
+  ]
+  const ids = fc.integer({ min: 0, max: 40 }).map((n) => `d${n}`)
+  let found = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(ids, record, { minKeys: 1, maxKeys: 8 }),
+      ids,
+      fc.array(query, { minLength: 4, maxLength: 4 }),
+      async (records, gone, queries) => {
+        await docs.put(records)
+        await docs.remove([gone])
+        for (const query of queries.filter((each) => searchWords(each).length > 0))
+          for (const where of searched) {
+            const { index, scan } = await docs.search(query, where)
+            expect(index).toEqual(scan)
+            found += scan.hits.length
+          }
       },
-      { sql: 'r.data', field: 2 },
-    ]
-    const ids = fc.integer({ min: 0, max: 40 }).map((n) => `d${n}`)
-    let found = 0
-    await fc.assert(
-      fc.asyncProperty(
-        fc.dictionary(ids, record, { minKeys: 1, maxKeys: 8 }),
-        ids,
-        fc.array(query, { minLength: 4, maxLength: 4 }),
-        async (records, gone, queries) => {
-          await docs.put(records)
-          await docs.remove([gone])
-          for (const query of queries.filter((each) => searchWords(each).length > 0))
-            for (const where of searched) {
-              const { index, scan } = await docs.search(query, where)
-              expect(index).toEqual(scan)
-              found += scan.hits.length
-            }
-        },
-      ),
-      { numRuns: RUNS },
-    )
-    expect(found).toBeGreaterThan(RUNS)
-  },
-  LONG ? 20 * 120_000 : 120_000,
-)
+    ),
+    { numRuns: RUNS },
+  )
+  expect(found).toBeGreaterThan(RUNS)
+})
 
-test(
-  'a query is folded as the texts are, letter by letter',
-  async () => {
-    // Without the capitals that came to Unicode after the ICU of the embedded server: U+1C90 and on.
-    const letter = fc.integer({ min: 1, max: 0x1c7f }).map((code) => String.fromCodePoint(code))
-    const sign = fc.integer({ min: 0x1d00, max: 0x2bff }).map((code) => String.fromCodePoint(code))
-    const unit = fc.oneof(fc.constantFrom(...'aZß İıæøςΣ东ガ\u0301\u200b한👍ﬁ½´١'), letter, sign)
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.string({ unit, maxLength: 40 }), { minLength: 50, maxLength: 50 }),
-        async (values) => {
-          const rows = await docs.database.query<{ words: string[] | null }>(
-            `SELECT (string_to_array(nullif(btrim(plinth.search_fold(value), ' '), ''), ' '))[1:16] AS words FROM unnest($1::text[]) WITH ORDINALITY AS v (value, n) ORDER BY n`,
-            [values],
-          )
-          expect(rows.map(({ words }) => words ?? [])).toEqual(values.map(searchWords))
-        },
-      ),
-      { numRuns: Math.ceil(RUNS / 10) },
-    )
-  },
-  LONG ? 20 * 60_000 : 60_000,
-)
+test('a query is folded as the texts are, letter by letter', {
+  tags: 'sampled',
+  timeout: CASES_TIMEOUT,
+}, async () => {
+  // Without the capitals that came to Unicode after the ICU of the embedded server: U+1C90 and on.
+  const letter = fc.integer({ min: 1, max: 0x1c7f }).map((code) => String.fromCodePoint(code))
+  const sign = fc.integer({ min: 0x1d00, max: 0x2bff }).map((code) => String.fromCodePoint(code))
+  const unit = fc.oneof(fc.constantFrom(...'aZß İıæøςΣ东ガ\u0301\u200b한👍ﬁ½´١'), letter, sign)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit, maxLength: 40 }), { minLength: 50, maxLength: 50 }),
+      async (values) => {
+        const rows = await docs.database.query<{ words: string[] | null }>(
+          `SELECT (string_to_array(nullif(btrim(plinth.search_fold(value), ' '), ''), ' '))[1:16] AS words FROM unnest($1::text[]) WITH ORDINALITY AS v (value, n) ORDER BY n`,
+          [values],
+        )
+        expect(rows.map(({ words }) => words ?? [])).toEqual(values.map(searchWords))
+      },
+    ),
+    { numRuns: Math.ceil(RUNS / 10) },
+  )
+})
 
-test(
-  'the patterns that spare work lose no match',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(text, { minLength: 30, maxLength: 30 }),
-        text.filter((query) => searchWords(query).length > 0),
-        async (titles, query) => {
-          await docs.put(Object.fromEntries(titles.map((title, n) => [`p${n}`, { title }])))
-          const words = searchWords(query)
-          const decided = await docs.database.query(
-            `SELECT id FROM plinth.record WHERE base_id = 'crm' AND id LIKE 'p%' AND plinth.search_score(plinth.search_fold(data ->> 'title'), $1::text[]) IS NOT NULL ORDER BY id`,
-            [words],
-          )
-          const { scan } = await docs.search(query)
-          expect(
-            scan.hits
-              .map(({ id }) => ({ id }))
-              .filter(({ id }) => id.startsWith('p'))
-              .sort((a, b) => (a.id < b.id ? -1 : 1)),
-          ).toEqual(decided)
-        },
-      ),
-      { numRuns: Math.ceil(RUNS / 3) },
-    )
-  },
-  LONG ? 20 * 60_000 : 60_000,
-)
+test('the patterns that spare work lose no match', { tags: 'sampled', timeout: CASES_TIMEOUT }, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(text, { minLength: 30, maxLength: 30 }),
+      text.filter((query) => searchWords(query).length > 0),
+      async (titles, query) => {
+        await docs.put(Object.fromEntries(titles.map((title, n) => [`p${n}`, { title }])))
+        const words = searchWords(query)
+        const decided = await docs.database.query(
+          `SELECT id FROM plinth.record WHERE base_id = 'crm' AND id LIKE 'p%' AND plinth.search_score(plinth.search_fold(data ->> 'title'), $1::text[]) IS NOT NULL ORDER BY id`,
+          [words],
+        )
+        const { scan } = await docs.search(query)
+        expect(
+          scan.hits
+            .map(({ id }) => ({ id }))
+            .filter(({ id }) => id.startsWith('p'))
+            .sort((a, b) => (a.id < b.id ? -1 : 1)),
+        ).toEqual(decided)
+      },
+    ),
+    { numRuns: Math.ceil(RUNS / 3) },
+  )
+})
 
 test(
   'no text and no query makes a search fail',
@@ -237,7 +230,7 @@ test(
     const { index, scan } = await docs.search(`${'xé'.repeat(40)} 한국어 東京 a`)
     expect(index).toEqual(scan)
   },
-  LONG ? 20 * 60_000 : 60_000,
+  CASES_TIMEOUT,
 )
 
 test('the entries of another base answer to nobody else', async () => {

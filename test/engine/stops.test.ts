@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Db, statement } from '../../src/engine/database/client.ts'
 import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
 import { LIMITS } from '../../src/foundation/limits.ts'
-import { LONG, sleep, times } from '../support/answers.ts'
+import { sleep, times } from '../support/answers.ts'
+import { cases } from '../support/cases.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -24,11 +25,14 @@ const last = (ms: number, closed?: () => AbortSignal, on: Db = db) =>
     (thrown: { details?: { code: string }[] }) => thrown.details?.[0]?.code ?? String(thrown),
   )
 
-test('who leaves as the answer comes hits nobody else, and costs no connection', async () => {
+test('who leaves as the answer comes hits nobody else, and costs no connection', {
+  tags: 'sampled',
+  timeout: 60_000,
+}, async () => {
   const about = () => LIMITS.watchAfterMs - 5 + Math.random() * 20
   const lanes = times(8, async () => {
     const said: (string | undefined)[] = []
-    for (const _ of times(LONG ? 300 : 30, () => {})) {
+    for (const _ of times(cases(30), () => {})) {
       const gone = new AbortController()
       void sleep(about()).then(() => gone.abort())
       said.push(await last(about(), () => gone.signal))
@@ -52,7 +56,7 @@ test('who leaves as the answer comes hits nobody else, and costs no connection',
   expect(backends).toHaveLength(12)
   const began = backends.map((each) => each.began.getTime())
   expect(Math.max(...began) - Math.min(...began), 'none was made anew').toBeLessThan(1000)
-}, 60_000)
+})
 
 test('a read in a transaction runs to its end', async () => {
   const gone = AbortSignal.abort()

@@ -19,45 +19,51 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const LONG = process.env['PLINTH_TEST_LONG'] !== undefined
-/** Each run of a command line client is a process, and on stdio two: what others stand for is left to the long run. */
-const SPARED = ['http Inspector auto', ...['legacy', 'auto', 'modern'].map((era) => `stdio Inspector ${era}`)]
+/** Clients of which each call starts a process. */
+const COMMANDS = ['Inspector legacy', 'Inspector modern', 'mcporter']
+/** Covered by the other eras, and by mcporter over stdio. */
+const SKIPPED = [
+  'http Inspector auto',
+  ...['legacy', 'auto', 'modern'].map((era) => `stdio Inspector ${era}`),
+]
 const CASES = (['http', 'stdio'] as const)
   .flatMap((way) => Object.entries(DRIVERS).map(([name, open]) => ({ way, name, open })))
-  .filter(({ way, name }) => LONG || !SPARED.includes(`${way} ${name}`))
+  .filter(({ way, name }) => !SKIPPED.includes(`${way} ${name}`))
+  .map((each) => ({ ...each, tags: COMMANDS.includes(each.name) ? ['full'] : [] }))
 
-describe.each(CASES)('$name over $way', ({ way, open }) => {
-  let driver: Driver
-  beforeAll(async () => {
-    const door: Door = { way, url: server.url, token: server.adminToken, base: 'crm' }
-    driver = await open(door)
-  })
-  afterAll(() => driver?.close())
+for (const { name, way, open, tags } of CASES)
+  describe(`${name} over ${way}`, { tags }, () => {
+    let driver: Driver
+    beforeAll(async () => {
+      const door: Door = { way, url: server.url, token: server.adminToken, base: 'crm' }
+      driver = await open(door)
+    })
+    afterAll(() => driver?.close())
 
-  test('lists the tools', async () => {
-    const names = await driver.list()
-    expect(names).toEqual(expect.arrayContaining(['list_types', 'query_records', 'create_task']))
-    expect(names).not.toContain('put_base')
-  })
+    test('lists the tools', async () => {
+      const names = await driver.list()
+      expect(names).toEqual(expect.arrayContaining(['list_types', 'query_records', 'create_task']))
+      expect(names).not.toContain('put_base')
+    })
 
-  test('creates a record and reads it back', async () => {
-    const made = await driver.call('create_task', { title: 'ü "quoted"\n', state: 'open' })
-    expect(made).toMatchObject({ isError: false, body: { version: 1, operation: 'created' } })
-    const read = await driver.call('get_record', { record_type: 'task', id: made.body.id })
-    expect(read).toMatchObject({ isError: false, body: { data: { title: 'ü "quoted"\n', state: 'open' } } })
-    expect(jsonOf(read.text)).toEqual(read.body)
-  })
+    test('creates a record and reads it back', async () => {
+      const made = await driver.call('create_task', { title: 'ü "quoted"\n', state: 'open' })
+      expect(made).toMatchObject({ isError: false, body: { version: 1, operation: 'created' } })
+      const read = await driver.call('get_record', { record_type: 'task', id: made.body.id })
+      expect(read).toMatchObject({ isError: false, body: { data: { title: 'ü "quoted"\n', state: 'open' } } })
+      expect(jsonOf(read.text)).toEqual(read.body)
+    })
 
-  test('is told how to mend a call, and mends it', async () => {
-    const { isError, text } = await driver.call('create_task', { title: 'a', state: 'opne' })
-    expect(isError).toBe(true)
-    const { error } = JSON.parse(text) as Body
-    expect(error.details[0]).toMatchObject({ path: '/state', allowed: ['open', 'done'] })
-    const [state] = error.details[0].allowed
-    const mended = await driver.call('create_task', { title: 'a', state })
-    expect(mended).toMatchObject({ isError: false, body: { data: { state: 'open' } } })
+    test('is told how to mend a call, and mends it', async () => {
+      const { isError, text } = await driver.call('create_task', { title: 'a', state: 'opne' })
+      expect(isError).toBe(true)
+      const { error } = JSON.parse(text) as Body
+      expect(error.details[0]).toMatchObject({ path: '/state', allowed: ['open', 'done'] })
+      const [state] = error.details[0].allowed
+      const mended = await driver.call('create_task', { title: 'a', state })
+      expect(mended).toMatchObject({ isError: false, body: { data: { state: 'open' } } })
+    })
   })
-})
 
 test('the Inspector finds no tool that is not portable', async () => {
   const door: Door = { way: 'http', url: server.url, token: server.adminToken, base: 'crm' }

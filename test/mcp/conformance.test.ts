@@ -1,3 +1,4 @@
+// @module-tag full
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BearerProxy, openBearerProxy } from '../support/bearer-proxy.ts'

@@ -248,7 +248,9 @@ describe('what goes on without end goes on as long as the token', () => {
     expect((await long).body.data).toMatchObject([{ id: 'a1' }])
   })
 
-  test('a stream of a session ends, and the session is there for the next token of the same principal', async () => {
+  test('a stream of a session ends, and the session is there for the next token of the same principal', {
+    tags: 'full',
+  }, async () => {
     const opening = {
       protocolVersion: '2025-11-25',
       capabilities: {},

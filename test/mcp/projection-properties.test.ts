@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { type Projection, projectSchema, restoreNames } from '../../src/mcp/schema-projection/project.ts'
 import type { Names } from '../../src/mcp/schema-projection/rename-properties.ts'
 import { createInput, splitArguments, updateInput } from '../../src/mcp/schema-projection/tool-inputs.ts'
+import { cases } from '../support/cases.ts'
 import { lintSchema } from '../support/tool-lint.ts'
 
 const addFormats = addFormatsModule.default
@@ -104,7 +105,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 const instances = fc.array(fc.dictionary(name, anyValue, { maxKeys: 4 }), { minLength: 25, maxLength: 25 })
 
 describe('the projection of any schema', () => {
-  test('passes the linter, as do the inputs made of it', () => {
+  test('passes the linter, as do the inputs made of it', { tags: 'sampled', timeout: 60_000 }, () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
         const projection = projectSchema(schema)
@@ -112,9 +113,9 @@ describe('the projection of any schema', () => {
         expect(lintSchema(createInput(projection).schema, 'create')).toEqual([])
         expect(lintSchema(updateInput(projection).schema, 'update')).toEqual([])
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     )
-  }, 60_000)
+  })
 
   test('is the same each time', () => {
     fc.assert(
@@ -133,7 +134,7 @@ describe('the projection of any schema', () => {
     )
   })
 
-  test('takes every object that the schema takes', () => {
+  test('takes every object that the schema takes', { tags: 'sampled', timeout: 120_000 }, () => {
     let checked = 0
     const takesAll = fc.property(rootSchema, instances, (schema, values) => {
       const original = compiled(schema, true)
@@ -155,11 +156,14 @@ describe('the projection of any schema', () => {
         })
       }
     })
-    fc.assert(takesAll, { numRuns: 600 })
-    expect(checked).toBeGreaterThan(400)
-  }, 120_000)
+    fc.assert(takesAll, { numRuns: cases(600) })
+    expect(checked).toBeGreaterThan(cases(400))
+  })
 
-  test('takes as a patch every part of an object that the schema takes', () => {
+  test('takes as a patch every part of an object that the schema takes', {
+    tags: 'sampled',
+    timeout: 120_000,
+  }, () => {
     fc.assert(
       fc.property(rootSchema, instances, (schema, values) => {
         const original = compiled(schema, true)
@@ -178,9 +182,9 @@ describe('the projection of any schema', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     )
-  }, 120_000)
+  })
 })
 
 /** A validator by the schema; ajv itself gives up on some, such as references that never end. */

@@ -8,7 +8,8 @@ import {
   templatesOf,
   typeUri,
 } from '../../src/mcp/protocol/resource-uri.ts'
-import { forAll, TIMEOUT } from '../properties/lanes.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 
 const base = fc.stringMatching(/^[a-z0-9][a-z0-9]{0,9}$/).filter(isBaseId)
 const type = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,20}$/)
@@ -20,6 +21,7 @@ const escaped = (part: string) => part.replace(/[a-z.]/g, (sign) => `%${sign.cha
 
 test(
   'what was made of a name is read as the name, though signs that need no escape have one',
+  { tags: 'sampled', timeout: CASES_TIMEOUT },
   () =>
     forAll(names, 200, async ({ base, type, id, filter, cursor }) => {
       const record = { kind: 'record', base, type, id }
@@ -30,7 +32,6 @@ test(
       const list = parseResourceUri(recordsUri(base, type, { filter, cursor }))
       expect(list).toEqual({ kind: 'records', base, type, query })
     }),
-  TIMEOUT,
 )
 
 describe('no resource has the URI', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { shrink, shrinkParts, sizeOf } from '../../src/mcp/budget/truncate-json.ts'
+import { cases } from '../support/cases.ts'
 
 const cut = (value: unknown, room: number) => {
   const paths: string[] = []
@@ -28,7 +29,9 @@ describe('JSON made smaller', () => {
     object: fc.dictionary(fc.string({ maxLength: 12 }), tie('value'), { maxKeys: 8 }),
   })).object
 
-  test('has room, is the start of what it was at every place, and names where it was cut', () => {
+  test('has room, is the start of what it was at every place, and names where it was cut', {
+    tags: 'sampled',
+  }, () => {
     fc.assert(
       fc.property(json, fc.integer({ min: 2, max: 3000 }), (whole, room) => {
         const { value, paths } = cut(whole, room)
@@ -37,7 +40,7 @@ describe('JSON made smaller', () => {
         expect(paths.length > 0).toBe(sizeOf(whole) > room)
         if (paths.length === 0) expect(value).toEqual(whole)
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     )
   })
 

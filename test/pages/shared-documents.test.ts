@@ -115,7 +115,7 @@ test('connections above PLINTH_MAX_CONNECTIONS are closed, and there is room aga
   }
 })
 
-test('a client whose headers do not end is cut off', { timeout: 30_000 }, async () => {
+test('a client whose headers do not end is cut off', { tags: 'full', timeout: 30_000 }, async () => {
   const socket = open(server.url)
   let answer = ''
   socket.on('data', (chunk) => {

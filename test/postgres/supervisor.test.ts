@@ -50,7 +50,7 @@ test('a PostgreSQL that is killed is started again at the same address, with wha
   await expect(ask(url, 'SELECT 1')).rejects.toThrow()
 })
 
-test('a directory that a live process serves is not served by a second one', async () => {
+test('a directory that a live process serves is not served by a second one', { tags: 'full' }, async () => {
   const first = await supervise({ dataDir, log: quiet })
   expect(await supervise({ dataDir, log: quiet })).toBeNull()
   expect(await ask(first?.url ?? '', 'SELECT 1 AS one')).toEqual({ one: 1 })

@@ -1,8 +1,11 @@
+// @module-tag sampled
 /** Any aggregation answers what the reference computes. */
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
 import { decimal, equals } from '../support/decimals.ts'
+import { forAll } from '../support/for-all.ts'
 import type { Json, JsonObject } from '../support/paths.ts'
 import { keyOf, order, type Read, reader, term } from '../support/reference.ts'
 import { type Aggregation, aggregate, keysOf, nameOf, rowOrder } from '../support/reference-aggregates.ts'
@@ -11,7 +14,6 @@ import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { type AggregateCase, aggregateCases } from './aggregate-queries.ts'
 import { loadCountries, loadOdd, type Sample } from './atlas.ts'
-import { forAll, TIMEOUT } from './lanes.ts'
 
 let world: World
 beforeAll(async () => {
@@ -49,7 +51,7 @@ describe.each<[string, number, () => Promise<Sample>]>([
         expect(page.meta.has_more).toBe(offset + limit < data.length)
       })
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 
   function expectOrder(data: JsonObject[], query: AggregateCase['query']) {

@@ -1,10 +1,12 @@
+// @module-tag sampled
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import { openLensed } from '../support/lens.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { forAll, TIMEOUT } from './lanes.ts'
 
 let world: World
 let lensed: Awaited<ReturnType<typeof openLensed>>
@@ -108,7 +110,7 @@ test(
       }
     })
   },
-  TIMEOUT,
+  CASES_TIMEOUT,
 )
 
 function asked(type: string, args: Record<string, unknown>): Record<string, unknown> {

@@ -1,12 +1,14 @@
+// @module-tag sampled
 /** An endpoint reads as a base would that holds only what the endpoint shows. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import { settled } from '../support/indexes.ts'
 import { callTool, rpc } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { forAll, TIMEOUT } from './lanes.ts'
 
 let world: World
 beforeAll(async () => {
@@ -196,7 +198,7 @@ test(
       }
     })
   },
-  TIMEOUT,
+  CASES_TIMEOUT,
 )
 
 type Row = Record<string, unknown>

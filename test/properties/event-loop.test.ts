@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LIMITS } from '../../src/foundation/limits.ts'
 import { start } from '../cli/plinth.ts'
 import { sleep } from '../support/answers.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { SEED } from '../support/seed.ts'
 import { EXAMPLES } from './hostile-examples.ts'
 import { hostileSizes, prepare, type Sent } from './hostile-sizes.ts'
-import { runs, TIMEOUT } from './lanes.ts'
 
 const TOKEN = 'plt_test-administrator-of-everything'
 const MOST_ANSWERED = 17 * 1024 * 1024
@@ -38,7 +38,7 @@ beforeAll(async () => {
     expect(answer.status, answer.text).toBeLessThan(300)
   })
   await useAllOnce()
-}, TIMEOUT)
+}, CASES_TIMEOUT)
 afterAll(async () => {
   await server?.stop()
   await database?.drop()
@@ -138,19 +138,16 @@ async function expectShortTurns(sent: Sent): Promise<void> {
 const described = ({ kind, method, path, body = '' }: Sent): string =>
   `${kind}, ${method} ${path.slice(0, 200)} (${path.length}), body of ${body.length}: ${body.slice(0, 200)}`
 
-test(
-  'requests that once took long hold the event loop no longer than any may',
-  async () => {
-    for (const make of EXAMPLES) await expectShortTurns(make())
-  },
-  TIMEOUT * 3,
-)
+test('requests that once took long hold the event loop no longer than any may', {
+  tags: 'full',
+  timeout: CASES_TIMEOUT * 3,
+}, async () => {
+  for (const make of EXAMPLES) await expectShortTurns(make())
+})
 
-test(
-  'no request of hostile size or shape holds the event loop, or fails for a fault of ours',
-  async () => {
-    for (const sent of fc.sample(hostileSizes, { numRuns: runs(60), seed: SEED }))
-      await expectShortTurns(sent)
-  },
-  TIMEOUT * 3,
-)
+test('no request of hostile size or shape holds the event loop, or fails for a fault of ours', {
+  tags: 'sampled',
+  timeout: CASES_TIMEOUT * 3,
+}, async () => {
+  for (const sent of fc.sample(hostileSizes, { numRuns: cases(60), seed: SEED })) await expectShortTurns(sent)
+})

@@ -1,11 +1,13 @@
+// @module-tag sampled
 /** Any filter selects what the reference selects. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import { select } from '../support/reference.ts'
 import { SEED } from '../support/seed.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { ask, idsOf, loadCountries, loadOdd, type Sample } from './atlas.ts'
-import { forAll, runs, TIMEOUT } from './lanes.ts'
 import { door, filters } from './queries.ts'
 
 const BY_ID = [{ field: 'id', direction: 'asc' as const }]
@@ -33,7 +35,7 @@ test.each<[string, number, () => Promise<Sample>]>([
       if (expected.length > 0 && expected.length < sample.rows.length) partial++
     })
     // Filters that take all or nothing would prove little.
-    expect(partial).toBeGreaterThan(runs(count) / 4)
+    expect(partial).toBeGreaterThan(cases(count) / 4)
   },
-  TIMEOUT,
+  CASES_TIMEOUT,
 )

@@ -1,13 +1,14 @@
+// @module-tag sampled
 /** A declared index changes no answer: not one made over records that were there, nor one kept up by later writes. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import { type Filter, type Row, type Sort, select } from '../support/reference.ts'
 import { SEED } from '../support/seed.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { idsOf, inParallel, loadOdd, type Query, type Sample } from './atlas.ts'
-import { runs, TIMEOUT } from './lanes.ts'
 import { oddContents } from './odd.ts'
 import { conditionsAt, filters, sorts } from './queries.ts'
 
@@ -47,7 +48,7 @@ let queries: Query[]
 beforeAll(async () => {
   world = await openWorld()
   odd = await loadOdd(world.call, SEED)
-  queries = fc.sample(indexedQueries(odd), { seed: SEED, numRuns: runs(250) })
+  queries = fc.sample(indexedQueries(odd), { seed: SEED, numRuns: cases(250) })
 }, 120_000)
 afterAll(() => world.close())
 
@@ -147,7 +148,7 @@ describe('declared indexes', () => {
       await declare(INDEXES)
       expectSame(before, await answers())
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 
   test(
@@ -164,6 +165,6 @@ describe('declared indexes', () => {
       await declare([])
       expectSame(kept, await answers())
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 })

@@ -1,7 +1,10 @@
+// @module-tag sampled
 /** Pages by cursor are the one big page, whatever is written meanwhile; a cursor is good for its own query only. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import type { Json } from '../support/paths.ts'
 import { type Row, type Sort, select } from '../support/reference.ts'
 import { SEED } from '../support/seed.ts'
@@ -17,7 +20,6 @@ import {
   type Query,
   type Sample,
 } from './atlas.ts'
-import { forAll, TIMEOUT } from './lanes.ts'
 import { door, filters, sorts } from './queries.ts'
 
 let world: World
@@ -63,7 +65,7 @@ describe('by cursor', () => {
         expect(await walk(sample.at, { ...query, limit }, door)).toEqual(whole.data)
       })
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 
   test(
@@ -115,7 +117,7 @@ describe('by cursor', () => {
         expect(written).toBeGreaterThan(15)
       })
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 })
 
@@ -146,7 +148,7 @@ test(
       })
     })
   },
-  TIMEOUT,
+  CASES_TIMEOUT,
 )
 
 describe('a cursor', () => {
@@ -222,6 +224,6 @@ describe('a cursor', () => {
         expectFault(await world.call('GET', `${country.at}?${search}`), 'query/cursor')
       })
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 })

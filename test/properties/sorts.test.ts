@@ -1,11 +1,13 @@
+// @module-tag sampled
 /** Any sort gives the order of the reference, and any projection its cut. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import { project, type Sort, select } from '../support/reference.ts'
 import { SEED } from '../support/seed.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { ask, idsOf, loadCountries, loadOdd, type Sample } from './atlas.ts'
-import { forAll, TIMEOUT } from './lanes.ts'
 import { door, filters, sorts } from './queries.ts'
 
 let world: World
@@ -46,7 +48,7 @@ describe.each<[string, number, () => Promise<Sample>]>([
         expect(idsOf(page)).toEqual(select(sample.rows, sample.rules, filter, sort).map(({ id }) => id))
       })
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 
   test(
@@ -66,7 +68,7 @@ describe.each<[string, number, () => Promise<Sample>]>([
         },
       )
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 
   test(
@@ -81,6 +83,6 @@ describe.each<[string, number, () => Promise<Sample>]>([
         expect(page.data).toEqual(rows.map((row) => project(row, fields)))
       })
     },
-    TIMEOUT,
+    CASES_TIMEOUT,
   )
 })

@@ -88,7 +88,7 @@ test('a group selects what its parts select one by one', async () => {
   )
 })
 
-test('many conditions on one long array take the memory of one', async () => {
+test('many conditions on one long array take the memory of one', { tags: 'full' }, async () => {
   const data = { a: Array.from({ length: 200_000 }, (_, i) => i % 10) }
   succeed(await world.call('PUT', '/v1/crm/records/list/long', { data }), 201)
   const each = (op: string, from: number) =>

@@ -1,6 +1,8 @@
+// @module-tag sampled
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LONG, succeed } from '../support/answers.ts'
+import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -109,8 +111,8 @@ test(
           }
         },
       ),
-      { numRuns: LONG ? 400 : 40, verbose: 1 },
+      { numRuns: cases(40), verbose: 1 },
     )
   },
-  LONG ? 600_000 : 120_000,
+  CASES_TIMEOUT,
 )

@@ -1,6 +1,8 @@
+// @module-tag sampled
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LONG, succeed, times } from '../support/answers.ts'
+import { succeed, times } from '../support/answers.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import type { Call } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -110,7 +112,7 @@ class Act implements fc.AsyncCommand<Model, Real> {
 }
 
 test('claims are what a model of them says, whatever happens in whatever order', {
-  timeout: 300_000,
+  timeout: CASES_TIMEOUT,
 }, async () => {
   const names: Act['name'][] = [
     'heartbeat',
@@ -134,5 +136,5 @@ test('claims are what a model of them says, whatever happens in whatever order',
     await fc.asyncModelRun(() => ({ model, real: { type } }), run)
   })
   // A failure prints its seed and the shortest sequence that shows it.
-  await fc.assert(property, { numRuns: LONG ? 300 : 12 })
+  await fc.assert(property, { numRuns: cases(12) })
 })

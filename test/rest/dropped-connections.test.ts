@@ -1,3 +1,4 @@
+// @module-tag full
 /** A network that forgets connections without closing them: those that only listen notice, too. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'

@@ -1,8 +1,9 @@
 /** Expand: what the records of an answer are linked with, level by level. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forAll, TIMEOUT } from '../properties/lanes.ts'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import { type Graph, linkId, nodeId, putGraph, REL_TYPES } from '../support/graph.ts'
 import { callTool } from '../support/mcp.ts'
 import { SEED } from '../support/seed.ts'
@@ -74,34 +75,32 @@ describe('on a random graph', () => {
     maxLength: 3,
   })
 
-  test(
-    'every record shows all its links along the path, at every level',
-    async () => {
-      await forAll(fc.tuple(fc.constantFrom(...TYPES), paths), 30, async ([type, path]) => {
-        const steps = written(path)
-        for (const record of await list(world.call, type, steps.join('.')))
-          expect(found(record, steps)).toEqual(expected(Number(record.id.slice(1)), path, () => true))
-      })
-    },
-    TIMEOUT,
-  )
+  test('every record shows all its links along the path, at every level', {
+    tags: 'sampled',
+    timeout: CASES_TIMEOUT,
+  }, async () => {
+    await forAll(fc.tuple(fc.constantFrom(...TYPES), paths), 30, async ([type, path]) => {
+      const steps = written(path)
+      for (const record of await list(world.call, type, steps.join('.')))
+        expect(found(record, steps)).toEqual(expected(Number(record.id.slice(1)), path, () => true))
+    })
+  })
 
-  test(
-    'types without a grant are left out at every level',
-    async () => {
-      const { call } = await world.newToken([{ record_type: ['city', 'town'], permission: 'read' }])
-      await forAll(paths, 20, async (path) => {
-        const steps = written(path)
-        const records = await list(call, 'city', steps.join('.'))
-        for (const record of records)
-          expect(found(record, steps)).toEqual(
-            expected(Number(record.id.slice(1)), path, (type) => type !== 'fort'),
-          )
-        expect(JSON.stringify(records)).not.toContain('fort')
-      })
-    },
-    TIMEOUT,
-  )
+  test('types without a grant are left out at every level', {
+    tags: 'sampled',
+    timeout: CASES_TIMEOUT,
+  }, async () => {
+    const { call } = await world.newToken([{ record_type: ['city', 'town'], permission: 'read' }])
+    await forAll(paths, 20, async (path) => {
+      const steps = written(path)
+      const records = await list(call, 'city', steps.join('.'))
+      for (const record of records)
+        expect(found(record, steps)).toEqual(
+          expected(Number(record.id.slice(1)), path, (type) => type !== 'fort'),
+        )
+      expect(JSON.stringify(records)).not.toContain('fort')
+    })
+  })
 
   test('a record read by its id, a query and the tools show the same as a list', async () => {
     const type = graph.types[0] ?? ''

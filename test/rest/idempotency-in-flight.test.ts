@@ -91,7 +91,7 @@ describe.concurrent('A key in flight', () => {
     expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(40)
   })
 
-  test('for longer than ten seconds is 409, and says so, at both instances', async () => {
+  test('for longer than ten seconds is 409, and says so, at both instances', { tags: 'full' }, async () => {
     const held = await hold('slow')
     const patch = (world: World) =>
       world.call('PATCH', `${at}/slow`, { data: { n: 1 } }, { 'idempotency-key': 'slow' })

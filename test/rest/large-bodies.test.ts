@@ -103,7 +103,9 @@ describe('a server', () => {
     expect((await waiting).status).toBe(200)
   })
 
-  test('refuses a large body that has waited in vain, and nothing of it is written', async () => {
+  test('refuses a large body that has waited in vain, and nothing of it is written', {
+    tags: 'full',
+  }, async () => {
     const parked = await park(1000 * MB)
     const answer = await server.call('POST', '/v1/crm/batch', large('refused'))
     expect(answer.status).toBe(429)

@@ -262,7 +262,9 @@ test('one deletion takes 10,000 records along and no more', async () => {
   expect(details).toMatchObject([{ path: 'path/id', code: 'cascade_too_large', expected: 10_000 }])
 })
 
-test('one deletion takes 50,000 links along and no more, whatever goes with it', async () => {
+test('one deletion takes 50,000 links along and no more, whatever goes with it', {
+  tags: 'full',
+}, async () => {
   const [sources, targets] = [await typeOf(400), await typeOf(125)]
   await linkAll('unlink', sources, targets)
   const hub = await typeOf(1)

@@ -1,8 +1,9 @@
 /** A page of any list ends at its bytes, says so, and the pages together are the whole list. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forAll, TIMEOUT } from '../properties/lanes.ts'
 import { expectFailure, succeed, times } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -158,32 +159,31 @@ test('all levels of the expansion of one record share the bytes of a page', asyn
   expect(succeed(answer)._expanded.below[0].record._expanded.below[0].record.id).toBe('r2')
 })
 
-test(
-  'pages of records of any size, in any order, are the one big page',
-  async () => {
-    let serial = 0
-    const scenario = fc.record({
-      sizes: fc.array(fc.oneof(fc.nat(200), fc.nat(PAGE), fc.nat(PAGE * 2)), { minLength: 1, maxLength: 25 }),
-      limit: fc.integer({ min: 1, max: 30 }),
-      sort: fc.constantFrom('id', '-data.rank', 'data.rank,-id', '-created_at'),
-      fields: fc.constantFrom('', '&fields=id,data.rank'),
-    })
-    await forAll(scenario, 12, async ({ sizes, limit, sort, fields }) => {
-      const type = `sized${++serial}`
-      succeed(await whole.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
-      const operations = sizes.map((size, i) => ({
-        type: 'create_record',
-        record_type: type,
-        data: { rank: (i * 7) % 5, text: text(size) },
-      }))
-      succeed(await whole.call('POST', '/v1/crm/batch', { operations }))
-      const path = `/v1/crm/records/${type}?sort=${sort}${fields}`
-      const { rows } = await walk(paged, `${path}&limit=${limit}`)
-      expect(rows).toEqual(succeed(await whole.call('GET', `${path}&limit=1000`)).data)
-    })
-  },
-  TIMEOUT,
-)
+test('pages of records of any size, in any order, are the one big page', {
+  tags: 'sampled',
+  timeout: CASES_TIMEOUT,
+}, async () => {
+  let serial = 0
+  const scenario = fc.record({
+    sizes: fc.array(fc.oneof(fc.nat(200), fc.nat(PAGE), fc.nat(PAGE * 2)), { minLength: 1, maxLength: 25 }),
+    limit: fc.integer({ min: 1, max: 30 }),
+    sort: fc.constantFrom('id', '-data.rank', 'data.rank,-id', '-created_at'),
+    fields: fc.constantFrom('', '&fields=id,data.rank'),
+  })
+  await forAll(scenario, 12, async ({ sizes, limit, sort, fields }) => {
+    const type = `sized${++serial}`
+    succeed(await whole.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
+    const operations = sizes.map((size, i) => ({
+      type: 'create_record',
+      record_type: type,
+      data: { rank: (i * 7) % 5, text: text(size) },
+    }))
+    succeed(await whole.call('POST', '/v1/crm/batch', { operations }))
+    const path = `/v1/crm/records/${type}?sort=${sort}${fields}`
+    const { rows } = await walk(paged, `${path}&limit=${limit}`)
+    expect(rows).toEqual(succeed(await whole.call('GET', `${path}&limit=1000`)).data)
+  })
+})
 
 describe('A claim of large records', () => {
   let at: string

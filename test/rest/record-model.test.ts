@@ -1,6 +1,8 @@
+// @module-tag sampled
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectFailure, LONG, succeed } from '../support/answers.ts'
+import { expectFailure, succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -217,8 +219,8 @@ test(
         }
         expect(counted).toEqual(model.versions)
       }),
-      { numRuns: LONG ? 3000 : 100 },
+      { numRuns: cases(100) },
     )
   },
-  LONG ? 900_000 : 60_000,
+  CASES_TIMEOUT,
 )

@@ -1,8 +1,9 @@
 /** Related records: what links lead to, each once, by a shortest way. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forAll, TIMEOUT } from '../properties/lanes.ts'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import {
   breadthFirst,
   DIRECTIONS,
@@ -104,92 +105,89 @@ describe('on a random graph', () => {
       ...more,
     })
 
-  test(
-    'a walk finds what breadth-first search finds, each record once at its least depth, with a path that runs there',
-    async () => {
-      const links = new Map(graph.links.map((link) => [linkId(link), link]))
-      await forAll(walks, 60, async ({ start, ...walk }) => {
-        const { data, meta } = await ask(world.call, start, walk, { include_total: true })
-        const expected = breadthFirst(graph, start, walk)
-        expect(new Map(data.map(({ record, depth }) => [record.data.n, depth]))).toEqual(expected)
-        expect([data.length, meta.total]).toEqual([expected.size, expected.size])
-        expect(data.map(({ depth }) => depth)).toEqual(sorted(expected.values()))
-        for (const { path, depth, record, relationship } of data) {
-          expect([path.length, path.at(-1)]).toEqual([depth, relationship.id])
-          let here = start
-          for (const id of path) {
-            const link = links.get(id)
-            const ways = [
-              ...(walk.direction !== 'incoming' && link?.source === here ? [link.target] : []),
-              ...(walk.direction !== 'outgoing' && link?.target === here ? [link.source] : []),
-            ]
-            expect(ways.length, `${id} does not leave ${here}`).toBeGreaterThan(0)
-            if (walk.rel !== null) expect(link?.rel).toBe(walk.rel)
-            here = ways[0] ?? -1
-          }
-          expect(here).toBe(record.data.n)
+  test('a walk finds what breadth-first search finds, each record once at its least depth, with a path that runs there', {
+    tags: 'sampled',
+    timeout: CASES_TIMEOUT,
+  }, async () => {
+    const links = new Map(graph.links.map((link) => [linkId(link), link]))
+    await forAll(walks, 60, async ({ start, ...walk }) => {
+      const { data, meta } = await ask(world.call, start, walk, { include_total: true })
+      const expected = breadthFirst(graph, start, walk)
+      expect(new Map(data.map(({ record, depth }) => [record.data.n, depth]))).toEqual(expected)
+      expect([data.length, meta.total]).toEqual([expected.size, expected.size])
+      expect(data.map(({ depth }) => depth)).toEqual(sorted(expected.values()))
+      for (const { path, depth, record, relationship } of data) {
+        expect([path.length, path.at(-1)]).toEqual([depth, relationship.id])
+        let here = start
+        for (const id of path) {
+          const link = links.get(id)
+          const ways = [
+            ...(walk.direction !== 'incoming' && link?.source === here ? [link.target] : []),
+            ...(walk.direction !== 'outgoing' && link?.target === here ? [link.source] : []),
+          ]
+          expect(ways.length, `${id} does not leave ${here}`).toBeGreaterThan(0)
+          if (walk.rel !== null) expect(link?.rel).toBe(walk.rel)
+          here = ways[0] ?? -1
         }
-      })
-    },
-    TIMEOUT,
-  )
+        expect(here).toBe(record.data.n)
+      }
+    })
+  })
 
-  test(
-    'record type and filter narrow what is shown, not where the walk goes; pages make up the whole',
-    async () => {
-      const shown = fc.record({
-        type: fc.option(fc.constantFrom(...TYPES)),
-        even: fc.option(fc.boolean()),
-        limit: fc.integer({ min: 1, max: 7 }),
-      })
-      await forAll(fc.tuple(walks, shown), 40, async ([{ start, ...walk }, { type, even, limit }]) => {
-        const narrow: Asked = {
-          ...(type !== null && { record_type: type }),
-          ...(even !== null && { filter: { field: 'data.even', op: 'eq', value: even } }),
-        }
-        const expected = [...breadthFirst(graph, start, walk).keys()].filter(
-          (n) => (type === null || typeOf(n) === type) && (even === null || (n % 2 === 0) === even),
-        )
-        const whole = await ask(world.call, start, walk, narrow)
-        expect(sorted(numbers(whole.data))).toEqual(sorted(expected))
-        const byNumber = await ask(world.call, start, walk, { ...narrow, sort: '-data.n' })
-        expect(numbers(byNumber.data)).toEqual(sorted(expected).reverse())
-        const paged: Item[] = []
-        for (let more = true; more; ) {
-          const page = await ask(world.call, start, walk, {
-            ...narrow,
-            limit,
-            offset: paged.length,
-            include_total: true,
-          })
-          expect(page.meta.total).toBe(expected.length)
-          paged.push(...page.data)
-          more = page.meta.has_more
-        }
-        expect(paged).toEqual(whole.data)
-      })
-    },
-    TIMEOUT,
-  )
+  test('record type and filter narrow what is shown, not where the walk goes; pages make up the whole', {
+    tags: 'sampled',
+    timeout: CASES_TIMEOUT,
+  }, async () => {
+    const shown = fc.record({
+      type: fc.option(fc.constantFrom(...TYPES)),
+      even: fc.option(fc.boolean()),
+      limit: fc.integer({ min: 1, max: 7 }),
+    })
+    await forAll(fc.tuple(walks, shown), 40, async ([{ start, ...walk }, { type, even, limit }]) => {
+      const narrow: Asked = {
+        ...(type !== null && { record_type: type }),
+        ...(even !== null && { filter: { field: 'data.even', op: 'eq', value: even } }),
+      }
+      const expected = [...breadthFirst(graph, start, walk).keys()].filter(
+        (n) => (type === null || typeOf(n) === type) && (even === null || (n % 2 === 0) === even),
+      )
+      const whole = await ask(world.call, start, walk, narrow)
+      expect(sorted(numbers(whole.data))).toEqual(sorted(expected))
+      const byNumber = await ask(world.call, start, walk, { ...narrow, sort: '-data.n' })
+      expect(numbers(byNumber.data)).toEqual(sorted(expected).reverse())
+      const paged: Item[] = []
+      for (let more = true; more; ) {
+        const page = await ask(world.call, start, walk, {
+          ...narrow,
+          limit,
+          offset: paged.length,
+          include_total: true,
+        })
+        expect(page.meta.total).toBe(expected.length)
+        paged.push(...page.data)
+        more = page.meta.has_more
+      }
+      expect(paged).toEqual(whole.data)
+    })
+  })
 
-  test(
-    'a token walks only through the types it reads, and finds nothing of the others',
-    async () => {
-      const { call } = await world.newToken([
-        { base: 'graph', record_type: ['city', 'town'], permission: 'read' },
-      ])
-      const open = (type: string) => type !== 'fort'
-      await forAll(walks, 40, async ({ start, ...walk }) => {
-        if (typeOf(start) === 'fort')
-          return void expectFailure(await call('GET', at('graph', 'fort', nodeId(start))), 'FORBIDDEN')
-        const page = await ask(call, start, walk, { include_total: true })
-        expect(sorted(numbers(page.data))).toEqual(sorted(breadthFirst(graph, start, walk, open).keys()))
-        expect(page.meta.total).toBe(page.data.length)
-        expect(JSON.stringify(page)).not.toContain('fort')
-      })
-    },
-    TIMEOUT,
-  )
+  test('a token walks only through the types it reads, and finds nothing of the others', {
+    tags: 'sampled',
+    timeout: CASES_TIMEOUT,
+  }, async () => {
+    const { call } = await world.newToken([
+      { base: 'graph', record_type: ['city', 'town'], permission: 'read' },
+    ])
+    const open = (type: string) => type !== 'fort'
+    await forAll(walks, 40, async ({ start, ...walk }) => {
+      if (typeOf(start) === 'fort')
+        return void expectFailure(await call('GET', at('graph', 'fort', nodeId(start))), 'FORBIDDEN')
+      const page = await ask(call, start, walk, { include_total: true })
+      expect(sorted(numbers(page.data))).toEqual(sorted(breadthFirst(graph, start, walk, open).keys()))
+      expect(page.meta.total).toBe(page.data.length)
+      expect(JSON.stringify(page)).not.toContain('fort')
+    })
+  })
 })
 
 describe('in a small world', () => {

@@ -1,6 +1,8 @@
+// @module-tag sampled
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LONG, succeed } from '../support/answers.ts'
+import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import { lastSeq, linkNames, logAfter, relate } from '../support/links.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -166,10 +168,10 @@ test(
         expect(await linkNames(world)).toEqual(model.links.map(nameOf).sort())
         await expectSoundLog(since, model)
       }),
-      { numRuns: LONG ? 1000 : 25 },
+      { numRuns: cases(25) },
     )
   },
-  LONG ? 900_000 : 120_000,
+  CASES_TIMEOUT,
 )
 
 /** What was created and not deleted since is what there is, and every cause is the deletion of a record. */

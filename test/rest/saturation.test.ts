@@ -76,7 +76,10 @@ test('others are answered while one token has more long reads under way than it 
   expect(await metric('plinth_database_waiting')).toBe(0)
 })
 
-test('what waits in vain is 429 with Retry-After, and never 500', { timeout: 60_000 }, async () => {
+test('what waits in vain is 429 with Retry-After, and never 500', {
+  tags: 'full',
+  timeout: 60_000,
+}, async () => {
   const held = await holdSearches()
   const refused = await metric('plinth_database_refused_total')
   const attack = sendAll(QUEUE + OF_TOKEN + 6, (index) => search(`word${index}`))

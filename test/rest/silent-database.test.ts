@@ -72,6 +72,7 @@ test('requests under way end as 500 with Retry-After, and later ones are served'
 })
 
 test('a write whose answer is lost says so, and has one effect when it is sent again', {
+  tags: 'full',
   timeout: 90_000,
 }, async () => {
   // Each write needs an open connection: one that must be made first has sent nothing yet, and is told so.
@@ -100,7 +101,10 @@ test('a write whose answer is lost says so, and has one effect when it is sent a
   expect(rows, 'one effect').toHaveLength(1)
 })
 
-test('what was acknowledged before a silence is there after it', { timeout: 90_000 }, async () => {
+test('what was acknowledged before a silence is there after it', {
+  tags: 'full',
+  timeout: 90_000,
+}, async () => {
   const acknowledged: string[] = []
   let isOver = false
   const lanes = times(6, async (lane) => {
@@ -127,7 +131,7 @@ test('what was acknowledged before a silence is there after it', { timeout: 90_0
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([])
 })
 
-test('who listens for changes hears of them after a silence', { timeout: 60_000 }, async () => {
+test('who listens for changes hears of them after a silence', { tags: 'full', timeout: 60_000 }, async () => {
   proxy.silence('all')
   await sleep(1500)
   proxy.speak()

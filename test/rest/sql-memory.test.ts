@@ -50,7 +50,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
       expect(succeed(await sql('SELECT title FROM deal')).data).toEqual([{ title: 'datacanary' }])
     })
 
-    test('takes batches of the largest size within its memory', async () => {
+    test('takes batches of the largest size within its memory', { tags: 'full' }, async () => {
       const text = Array.from({ length: 1100 }, (_, i) => `word${i}`).join(' ')
       const operations = Array.from({ length: 1000 }, (_, i) => ({
         type: 'create_record',
@@ -65,7 +65,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
       expect(built.map(({ status }) => status)).toEqual(['ready', 'ready'])
     })
 
-    test('takes batches that hold a number in every few bytes', async () => {
+    test('takes batches that hold a number in every few bytes', { tags: 'full' }, async () => {
       const operations = Array.from({ length: 900 }, (_, i) => ({
         type: 'upsert_record',
         record_type: 'deal',

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, expectFault, sleep, succeed } from '../support/answers.ts'
+import { cases } from '../support/cases.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -54,7 +55,10 @@ async function live(type: string, steps: readonly Step[]): Promise<Remembered[]>
 const stateAt = (remembered: readonly Remembered[], id: string, moment: number): Body | null =>
   remembered.filter((each) => each.id === id && each.at <= moment).at(-1)?.state ?? null
 
-test('each version, and each moment, of random lives reads as the present did then, alone and in lists', async () => {
+test('each version, and each moment, of random lives reads as the present did then, alone and in lists', {
+  tags: 'sampled',
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
       const type = await world.newType({
@@ -75,9 +79,9 @@ test('each version, and each moment, of random lives reads as the present did th
         await listsAgree(type, moment, there)
       }
     }),
-    { numRuns: 8 },
+    { numRuns: cases(8) },
   )
-}, 120_000)
+})
 
 async function listsAgree(type: string, moment: number, there: Body[]): Promise<void> {
   const path = `/v1/crm/records/${type}`

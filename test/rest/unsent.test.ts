@@ -87,7 +87,10 @@ describe('A client that takes nothing of its answer', () => {
   })
   afterAll(() => world.close())
 
-  test('is disconnected, and one that takes a little now and then is answered whole', async () => {
+  test('is disconnected, and one that takes a little now and then is answered whole', {
+    tags: 'full',
+    timeout: 60_000,
+  }, async () => {
     const stopped = await askAndStop(world.url, world.adminToken, path)
     const slow = await askAndStop(world.url, world.adminToken, path)
     let taken = 0
@@ -114,5 +117,5 @@ describe('A client that takes nothing of its answer', () => {
     expect(await ended).toBeLessThan(14 * MIB)
     expect(slow.socket.destroyed).toBe(false)
     slow.socket.destroy()
-  }, 60_000)
+  })
 })

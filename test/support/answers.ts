@@ -17,9 +17,6 @@ const DETAIL_KEYS = ['path', 'code', 'message', 'expected', 'received', 'allowed
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 export const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** True for long runs of property tests (PLINTH_TEST_LONG=1). */
-export const LONG = process.env['PLINTH_TEST_LONG'] === '1'
-
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
 

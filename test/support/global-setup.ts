@@ -10,7 +10,8 @@ const quiet = { info: () => {}, warn: () => {} }
 
 /** Seed of generated tests. Printed, so that a failure can be reproduced. */
 function seedOfRun(): number {
-  const given = process.env['PLINTH_TEST_SEED'] ?? (process.env['PLINTH_TEST_LONG'] ? undefined : '20261121')
+  const given =
+    process.env['PLINTH_TEST_SEED'] ?? (process.env['PLINTH_TEST'] === 'long' ? undefined : '20261121')
   return Number(given ?? Math.floor(Math.random() * 2 ** 31))
 }
 
