@@ -1,5 +1,5 @@
 import { isClose } from '../contract/suggest.ts'
-import { condition, type FilterAst, Unclear } from './draft.ts'
+import { condition, type FilterAst, Unclear } from './filter-ast.ts'
 import { isOperatorWord } from './operators.ts'
 
 type Role = 'field' | 'op' | 'value'

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { attempt, type FilterAst, Unclear } from './draft.ts'
+import { attempt, type FilterAst, Unclear } from './filter-ast.ts'
+import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
-import { normalize } from './settle.ts'
 import { TEXT_READERS } from './texts.ts'
 
 /** Maximum length of a hint and of the text to parse. */

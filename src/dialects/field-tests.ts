@@ -1,4 +1,4 @@
-import { condition, conjunction, type FilterAst, not, Unclear } from './draft.ts'
+import { condition, conjunction, type FilterAst, not, Unclear } from './filter-ast.ts'
 import { isObject } from './literal.ts'
 import { escaped } from './operands.ts'
 import { isOperatorWord } from './operators.ts'

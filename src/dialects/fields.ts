@@ -1,7 +1,7 @@
 import { COLUMNS } from '../contract/record-columns.ts'
 import { isClose } from '../contract/suggest.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { Unclear } from './draft.ts'
+import { Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
 
 const isColumn = (name: string): boolean => (COLUMNS as readonly string[]).includes(name)

@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, type FilterAst, group, not, Unclear } from './draft.ts'
+import { condition, type FilterAst, group, not, Unclear } from './filter-ast.ts'
 import { mirrored } from './infix-operands.ts'
 import { Cursor } from './lexer.ts'
 import { numberIn } from './literal.ts'

@@ -1,5 +1,5 @@
-import { condition, type FilterAst, not, Unclear } from './draft.ts'
 import { fieldOfKey, isField } from './fields.ts'
+import { condition, type FilterAst, not, Unclear } from './filter-ast.ts'
 import type { Cursor, Token } from './lexer.ts'
 import { bareValue, numberIn } from './literal.ts'
 import { isOperatorWord } from './operators.ts'

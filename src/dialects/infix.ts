@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, type FilterAst, group, not, orUnclear, Unclear } from './draft.ts'
+import { condition, type FilterAst, group, not, orUnclear, Unclear } from './filter-ast.ts'
 import { comparison, literalOf, mirrored, type Operand, operand } from './infix-operands.ts'
 import { Cursor } from './lexer.ts'
 

@@ -1,4 +1,4 @@
-import { Unclear } from './draft.ts'
+import { Unclear } from './filter-ast.ts'
 
 /**
  * A token. `quoted` has double quotes or backticks: a text in some languages, a name in others. `braced` is

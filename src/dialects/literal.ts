@@ -1,6 +1,6 @@
 import { DomainError } from '../foundation/errors.ts'
 import { parseJson } from '../json/index.ts'
-import { Unclear } from './draft.ts'
+import { Unclear } from './filter-ast.ts'
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

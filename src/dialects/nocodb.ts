@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, type FilterAst, group, not, Unclear } from './draft.ts'
+import { condition, type FilterAst, group, not, Unclear } from './filter-ast.ts'
 import { closing, pieces, valueAt } from './pieces.ts'
 
 const MAX_DEPTH = 2 * LIMITS.filterDepth

@@ -1,8 +1,8 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { isCondition, isRole, readCondition } from './condition-object.ts'
-import { condition, conjunction, type FilterAst, group, not, orUnclear, Unclear } from './draft.ts'
 import { readTests } from './field-tests.ts'
 import { isField } from './fields.ts'
+import { condition, conjunction, type FilterAst, group, not, orUnclear, Unclear } from './filter-ast.ts'
 import { isObject } from './literal.ts'
 import { isOperatorWord } from './operators.ts'
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { Unclear } from './draft.ts'
+import { Unclear } from './filter-ast.ts'
 
 /** A filter in Plinth's own syntax. */
 export type FilterJson =

@@ -1,5 +1,5 @@
 import { isClose } from '../contract/suggest.ts'
-import { Unclear } from './draft.ts'
+import { Unclear } from './filter-ast.ts'
 import {
   among,
   between,

@@ -1,5 +1,5 @@
 import { isRole } from './condition-object.ts'
-import { condition, type FilterAst, Unclear } from './draft.ts'
+import { condition, type FilterAst, Unclear } from './filter-ast.ts'
 import { isOperatorWord, operatorOf } from './operators.ts'
 import { valueAt } from './pieces.ts'
 

@@ -1,14 +1,14 @@
 import { isClose } from '../contract/suggest.ts'
 import { readFilter } from './correct.ts'
-import { attempt, condition, type FilterAst, Unclear } from './draft.ts'
 import { fieldOf, isField } from './fields.ts'
+import { attempt, condition, type FilterAst, Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
+import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
 import { readBracketed, readDjango, readSigned } from './parameter-names.ts'
 import { valueAt } from './pieces.ts'
 import { isPostgrestTest, readGroup, readTest } from './postgrest.ts'
-import { normalize } from './settle.ts'
 
 /** Corrected query parameters. */
 type Correction = { filter?: FilterJson; sort?: string; fields?: string }

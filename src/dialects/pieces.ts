@@ -1,5 +1,5 @@
-import { Unclear } from './draft.ts'
 import { holdsText } from './fields.ts'
+import { Unclear } from './filter-ast.ts'
 import { bareValue, jsonIn } from './literal.ts'
 
 const OPEN = '([{'

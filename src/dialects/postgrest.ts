@@ -1,7 +1,7 @@
 import { LIMITS } from '../foundation/limits.ts'
-import { condition, type FilterAst, not, Unclear } from './draft.ts'
 import { regexTest } from './field-tests.ts'
 import { isField } from './fields.ts'
+import { condition, type FilterAst, not, Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
 import { closing, pieces, valueAt } from './pieces.ts'
 

@@ -1,4 +1,4 @@
-import { type FilterAst, orUnclear, Unclear } from './draft.ts'
+import { type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
 import { readFormula } from './formula.ts'
 import { readInfix } from './infix.ts'
 import { jsonIn } from './literal.ts'

@@ -1,6 +1,6 @@
 /** The embedded PostgreSQL cluster: one server per data directory, shared by the processes that use it. */
 import { truncateLog } from './launch.ts'
-import { preparePlace } from './place.ts'
+import { preparePlace } from './paths.ts'
 import { joinOrStart } from './start.ts'
 import { stopServer } from './stop.ts'
 

@@ -13,8 +13,8 @@ import {
 } from 'node:fs'
 import { memoryOfMachine } from '../foundation/machine.ts'
 import type { Binaries } from './binaries.ts'
-import { handOver, type Identity } from './identity.ts'
-import type { PostgresPaths } from './place.ts'
+import type { PostgresPaths } from './paths.ts'
+import { handOver, type Identity } from './run-as-user.ts'
 import { SOCKET_PORT, serverEnvironment, settingArguments } from './settings.ts'
 import { freePort } from './windows.ts'
 

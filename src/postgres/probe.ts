@@ -1,6 +1,6 @@
 /** Checks by connecting whether a server runs. */
 import pg from 'pg'
-import { addresses, addressUrl, type PostgresPaths } from './place.ts'
+import { addresses, addressUrl, type PostgresPaths } from './paths.ts'
 import { parsePidFile, readPidFile } from './processes.ts'
 import { DATABASE } from './settings.ts'
 

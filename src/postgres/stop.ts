@@ -1,7 +1,7 @@
 /** Stops the server, even if another process started it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import type { PostgresPaths } from './place.ts'
+import type { PostgresPaths } from './paths.ts'
 import { probe, query } from './probe.ts'
 import { readPidFile, serverProcesses } from './processes.ts'
 import { stopByPgCtl } from './windows.ts'

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { chown, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { dataOwner, type PostgresPaths } from './place.ts'
+import { dataOwner, type PostgresPaths } from './paths.ts'
 
 const run = promisify(execFile)
 const NOBODY = 65534

@@ -1,7 +1,7 @@
 import { COLUMNS } from '../contract/record-columns.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { type FilterAst, Unclear } from './draft.ts'
 import { fieldOf } from './fields.ts'
+import { type FilterAst, Unclear } from './filter-ast.ts'
 import { endsInEscape, type FilterJson } from './operands.ts'
 import { operatorOf } from './operators.ts'
 
