@@ -35,7 +35,7 @@ export function shutdownOnSignal(close: () => Promise<void>, log: Logger): void 
     })
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (err: unknown) => {
-      log.fatal({ err }, 'an error nobody caught ends the process')
+      log.fatal({ err }, 'an uncaught error ends the process')
       if (since !== undefined) process.exit(1)
       since = Date.now()
       void end(1)

@@ -104,15 +104,15 @@ function countConnections(registry: Registry, load: () => Load): void {
     })
   gauge('plinth_database_in_use', 'Database connections in use.', ({ running }) => running)
   gauge('plinth_database_waiting', 'Work waiting for a database connection.', ({ waiting }) => waiting)
-  let told = 0
+  let counted = 0
   new Counter({
     name: 'plinth_database_refused_total',
     help: 'Work that got no database connection in time.',
     registers: [registry],
     collect() {
       const { refused } = load()
-      this.inc(refused - told)
-      told = refused
+      this.inc(refused - counted)
+      counted = refused
     },
   })
 }

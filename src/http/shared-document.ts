@@ -79,8 +79,8 @@ function compress(body: Buffer, encoding: 'br' | 'gzip'): Promise<Buffer> {
   })
 }
 
-const isFresh = (held: string | undefined, etag: string): boolean =>
-  held?.split(',').some((tag) => tag.trim() === etag || tag.trim() === '*') ?? false
+const isFresh = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch?.split(',').some((tag) => tag.trim() === etag || tag.trim() === '*') ?? false
 
 /** Adds a header name to `Vary`. */
 export function addVary(reply: FastifyReply, field: string): void {

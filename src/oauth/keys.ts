@@ -4,7 +4,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { buckets } from '../http/rate-limit.ts'
 
 type Clock = () => number
-type Held = { keyOf: LocalJWKSet; at: number }
+type CachedKeys = { keyOf: LocalJWKSet; at: number }
 
 /**
  * Key cache of an issuer. An unknown key id triggers a reload, so key rotation needs no restart. Reloads are
@@ -17,13 +17,13 @@ export function keyRing(
   now: Clock = () => performance.now(),
 ): JWTVerifyGetKey {
   const budget = buckets(LIMITS.issuerLoadsPerMinute, LIMITS.issuerLoadBurst)
-  let held: Held | undefined
+  let cached: CachedKeys | undefined
   let failure: unknown
   let pending: Promise<void> | undefined
 
   const ask = async (): Promise<void> => {
     try {
-      held = { keyOf: createLocalJWKSet(await load()), at: now() }
+      cached = { keyOf: createLocalJWKSet(await load()), at: now() }
       failure = undefined
     } catch (error) {
       failure = error
@@ -41,20 +41,20 @@ export function keyRing(
     await pending
     return undefined
   }
-  const age = () => (held ? now() - held.at : Number.POSITIVE_INFINITY)
+  const age = () => (cached ? now() - cached.at : Number.POSITIVE_INFINITY)
 
   return async (header, token) => {
     let waitMs = age() > LIMITS.issuerKeysMs ? await refresh() : undefined
-    if (!held || age() > LIMITS.issuerKeysStaleMs) throw unreachable(failure, waitMs)
+    if (!cached || age() > LIMITS.issuerKeysStaleMs) throw unreachable(failure, waitMs)
     try {
-      return await held.keyOf(header, token)
+      return await cached.keyOf(header, token)
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
       waitMs = await refresh()
       // The key may be new. Until a reload succeeds, report a server error instead of an invalid token.
       if (failure !== undefined) throw unreachable(failure, waitMs)
       if (waitMs !== undefined) throw error
-      return held.keyOf(header, token)
+      return cached.keyOf(header, token)
     }
   }
 }

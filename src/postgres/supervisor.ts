@@ -15,14 +15,14 @@ const LOG_CHECK_MS = 60_000
  */
 export async function supervise(options: { dataDir: string; log: ClusterLog }): Promise<Supervised | null> {
   const { log } = options
-  let held: { cluster: Cluster; ownership: Ownership } | undefined
+  let running: { cluster: Cluster; ownership: Ownership } | undefined
   let closing = false
   let restarting: Promise<void> | undefined
 
   const open = async (): Promise<boolean> => {
     const cluster = await openCluster(options)
     const ownership = await claimOwnership(cluster.url, { onLost })
-    held = ownership ? { cluster, ownership } : undefined
+    running = ownership ? { cluster, ownership } : undefined
     return ownership !== null
   }
   function onLost(): void {
@@ -44,24 +44,24 @@ export async function supervise(options: { dataDir: string; log: ClusterLog }): 
   }
 
   await open()
-  if (!held) return null
+  if (!running) return null
   const truncateLog = () => {
     try {
-      held?.cluster.truncateLog()
+      running?.cluster.truncateLog()
     } catch (err) {
       log.warn({ err }, 'the log of the embedded PostgreSQL could not be truncated')
     }
   }
   const shortening = setInterval(truncateLog, LOG_CHECK_MS).unref()
   return {
-    url: held.cluster.url,
+    url: running.cluster.url,
     // PostgreSQL stops last, after its clients.
     close: async () => {
       closing = true
       clearInterval(shortening)
       await restarting
-      await held?.ownership.release()
-      await held?.cluster.stop()
+      await running?.ownership.release()
+      await running?.cluster.stop()
     },
   }
 }

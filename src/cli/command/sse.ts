@@ -23,7 +23,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
 /** Splits lines at CR LF, LF or CR, including a CR LF that spans two chunks. */
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  let held: string[] = []
+  let buffered: string[] = []
   let afterReturn = false
   for await (const chunk of body) {
     let text = decoder.decode(chunk, { stream: true })
@@ -31,10 +31,10 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
     if (text === '') continue
     afterReturn = text.endsWith('\r')
     const [first = '', ...rest] = text.split(/\r\n|\n|\r/)
-    held.push(first)
+    buffered.push(first)
     for (const next of rest) {
-      yield held.join('')
-      held = [next]
+      yield buffered.join('')
+      buffered = [next]
     }
   }
 }

@@ -128,8 +128,8 @@ const KEEP = statement(
  */
 export async function keepClaim(scope: Scope, baseId: string, claim: string, record: Written): Promise<void> {
   const { id, recordType, version } = record
-  const held = [baseId, claim, scope.actor.tokenId ?? '', version, recordType, id]
-  const [kept] = await scope.db.query(KEEP, held)
+  const claimValues = [baseId, claim, scope.actor.tokenId ?? '', version, recordType, id]
+  const [kept] = await scope.db.query(KEEP, claimValues)
   if (!kept) await refuseClaim(scope, baseId, claim, { at: '/claim_id', on: record })
 }
 

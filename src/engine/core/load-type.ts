@@ -34,10 +34,10 @@ export async function reloadType(
   const [row] = await scope.db.query<Row>(GET_TYPE, [baseId, id])
   if (!row) return undefined
   const key = `${baseId}/${id}`
-  const held = scope.caches.types.get(key)
+  const cached = scope.caches.types.get(key)
   // Reuse the validator for an unchanged schema, so that an invalidation does not cost a compilation.
   const unchanged =
-    held?.version === row.version && JSON.stringify(held.jsonSchema) === JSON.stringify(row.json_schema)
+    cached?.version === row.version && JSON.stringify(cached.jsonSchema) === JSON.stringify(row.json_schema)
   const type: CompiledType = {
     baseId,
     id,
@@ -45,7 +45,7 @@ export async function reloadType(
     revision: row.revision,
     timezone: row.timezone,
     jsonSchema: row.json_schema,
-    schema: unchanged ? held.schema : compileSchema(row.json_schema, '/json_schema'),
+    schema: unchanged ? cached.schema : compileSchema(row.json_schema, '/json_schema'),
     indexes: row.indexes,
   }
   // State read in a transaction may be uncommitted, so it is not cached.

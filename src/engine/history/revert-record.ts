@@ -72,15 +72,15 @@ export async function revertRecord(
   const target: RecordKey = [baseId, recordType ?? '', id]
   requirePermission(scope.access, 'write', target[0], target[1])
   const type = await refreshType(scope, target[0], target[1])
-  const [held] = await scope.db.query<{ data: unknown }>(LOCK, [...target])
+  const [current] = await scope.db.query<{ data: unknown }>(LOCK, [...target])
   await requireLastChange()
   // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
   const [before] = operation === 'create' ? [] : await scope.db.query<Before>(BEFORE, [...target, upTo])
   if (operation !== 'create' && !before) throw versionPurged(version)
   const isAway = !before || (before.is_gone && operation !== 'delete')
-  if (isAway) return held && void (await deleteRecord(scope, target, NO_EXPECTATION))
-  if (held) return setBack(scope, type, target, before, held.data)
+  if (isAway) return current && void (await deleteRecord(scope, target, NO_EXPECTATION))
+  if (current) return setBack(scope, type, target, before, current.data)
   if (!(await undelete(scope, type, target, NO_EXPECTATION, before.version))) throw tooManyWriters()
 }
 

@@ -27,16 +27,16 @@ export async function revertRelationship(
   requireLastChange: () => Promise<void>,
 ): Promise<void> {
   for (const end of needs) requirePermission(scope.access, 'write', baseId, end)
-  const [held] = await scope.db.query<{ external_id: string | null }>(LOCK, [baseId, id])
+  const [current] = await scope.db.query<{ external_id: string | null }>(LOCK, [baseId, id])
   await requireLastChange()
   if (operation === 'create')
-    return held && void (await deleteRelationship(scope, baseId, id, NO_EXPECTATION))
+    return current && void (await deleteRelationship(scope, baseId, id, NO_EXPECTATION))
   // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
   const [before] = await scope.db.query<{ data: State | null }>(BEFORE, [baseId, id, upTo])
   if (!before?.data) throw versionPurged()
   const state = before.data
-  if (held && held.external_id !== null && state.external_id === null) throw keepsPair()
+  if (current && current.external_id !== null && state.external_id === null) throw keepsPair()
   await putRelationship(
     scope,
     baseId,

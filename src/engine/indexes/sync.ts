@@ -32,10 +32,10 @@ type Type = { baseId: string; id: string }
 export async function syncIndexes(
   db: Db,
   { baseId, id }: Type,
-  held: readonly IndexRow[],
+  existing: readonly IndexRow[],
   wanted: readonly ResolvedIndex[],
 ): Promise<void> {
-  const left = new Set(held)
+  const left = new Set(existing)
   const matches = wanted.map((index) => {
     const match = [...left].find(
       (row) => row.status !== 'failed' && isDeepStrictEqual(resolvedIndex(row), index),

@@ -71,8 +71,10 @@ function ofTool(thrown: unknown): DomainError {
 
 /** Merges the definition into an existing type: imported fields replace, other fields remain. */
 async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition): Promise<RecordType> {
-  const held = await scope.db.orm.recordType.findUnique({ where: { baseId_id: { baseId, id: tool.name } } })
-  const display = { ...(held?.display as object | undefined), source: tool.source }
+  const existing = await scope.db.orm.recordType.findUnique({
+    where: { baseId_id: { baseId, id: tool.name } },
+  })
+  const display = { ...(existing?.display as object | undefined), source: tool.source }
   const said = {
     description: tool.description,
     jsonSchema: tool.jsonSchema,
@@ -81,7 +83,7 @@ async function importOne(scope: WriteScope, baseId: string, tool: ToolDefinition
   }
   try {
     const target = { kind: RECORD_TYPE, scope, baseId, id: tool.name }
-    return await (held ? patch(target, { fields: said }, PLAIN) : put(target, said, PLAIN))
+    return await (existing ? patch(target, { fields: said }, PLAIN) : put(target, said, PLAIN))
   } catch (thrown) {
     throw moved(thrown, {
       '/json_schema': tool.schemaAt,
@@ -186,13 +188,18 @@ export async function recordToolCall(
   } catch (thrown) {
     const taken = thrown instanceof DomainError && thrown.code === 'CONFLICT' && call.callId !== null
     if (!taken) throw moved(thrown, { '/data': call.argumentsAt })
-    const [held] = await scope.db.query<{ id: string }>(BY_PAIR, [baseId, recordType, codec.id, call.callId])
-    const [first] = held
-      ? await scope.db.query<{ data: unknown }>(FIRST_DATA, [baseId, recordType, held.id])
+    const [existing] = await scope.db.query<{ id: string }>(BY_PAIR, [
+      baseId,
+      recordType,
+      codec.id,
+      call.callId,
+    ])
+    const [first] = existing
+      ? await scope.db.query<{ data: unknown }>(FIRST_DATA, [baseId, recordType, existing.id])
       : []
-    if (!held) throw thrown
+    if (!existing) throw thrown
     if (!isDeepStrictEqual(first?.data, call.arguments)) throw otherArguments(call.argumentsAt)
-    return finish(await getRecord(scope, baseId, recordType, held.id))
+    return finish(await getRecord(scope, baseId, recordType, existing.id))
   }
 }
 

@@ -80,7 +80,7 @@ async function notThere(scope: Scope, target: RecordKey, moment: Moment, row?: R
   return absent(`There was no record "${id}" of type "${recordType}" at that time.`, {
     path: '/as_of',
     code: 'record_not_found',
-    message: `It was ${row ? 'deleted' : 'not created yet'}: GET /v1/${baseId}/records/${recordType}/${id}/history tells when it was there.`,
+    message: `It was ${row ? 'deleted' : 'not created yet'}: GET /v1/${baseId}/records/${recordType}/${id}/history shows when it was there.`,
     received: moment.text,
   })
 }

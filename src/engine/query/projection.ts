@@ -84,13 +84,13 @@ export function projectData(value: unknown, paths: readonly FieldPath[]): unknow
   if (paths.some((path) => path.length === 0)) return value
   if (Array.isArray(value)) return projectElements(value, paths)
   if (typeof value !== 'object' || value === null) return undefined
-  const held = value as Record<string, unknown>
+  const source = value as Record<string, unknown>
   const below = new Map<string, FieldPath[]>()
   for (const [segment, ...rest] of paths)
-    if (typeof segment === 'string' && Object.hasOwn(held, segment))
+    if (typeof segment === 'string' && Object.hasOwn(source, segment))
       below.set(segment, [...(below.get(segment) ?? []), rest])
   const entries = [...below].flatMap(([name, rests]) => {
-    const shown = projectData(held[name], rests)
+    const shown = projectData(source[name], rests)
     return shown === undefined ? [] : [[name, shown] as const]
   })
   return entries.length > 0 ? Object.fromEntries(entries) : undefined

@@ -62,8 +62,8 @@ export async function cancelRecord(
 ): Promise<RecordItem> {
   const [baseId, recordType, id] = target
   return underClaim(scope, baseId, expected.claim, (within) =>
-    onBounded(within, target, async (held) => {
-      const row = await run(held, CANCEL, target, expected)
+    onBounded(within, target, async (guarded) => {
+      const row = await run(guarded, CANCEL, target, expected)
       if (!row) throw recordNotFound(recordType, id)
       return toRecord(recordType, row)
     }),

@@ -55,12 +55,12 @@ export async function deleteRecord(
 ): Promise<{ id: string; deleted: boolean }> {
   authorize(scope, 'write', target[0], target[1])
   await whereBounded(scope, target, (bounded) =>
-    underClaimToEnd(bounded, target, expected.claim, async (held) => {
+    underClaimToEnd(bounded, target, expected.claim, async (guarded) => {
       // An approved plan is always checked by the full path, with or without links.
-      if (held.planning?.isApproved) return deleteLinked(held, target, expected)
-      const row = await run(held, DELETE, target, expected, afterBuilds)
+      if (guarded.planning?.isApproved) return deleteLinked(guarded, target, expected)
+      const row = await run(guarded, DELETE, target, expected, afterBuilds)
       if (!row) throw recordNotFound(target[1], target[2])
-      if (row.kind === 'linked') await deleteLinked(held, target, expected)
+      if (row.kind === 'linked') await deleteLinked(guarded, target, expected)
     }),
   )
   return { id: target[2], deleted: true }

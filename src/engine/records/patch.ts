@@ -54,8 +54,8 @@ export async function patchRecord(
       'merge' in patch
         ? mergeInto(seen, patch.merge, recordBytes, policy)
         : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
-    const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
-    const target = { id, ...wholeContent(policy, row, content, recordBytes), expected: held }
+    const guarded = { ...NO_EXPECTATION, versions: [row.version], exists: true }
+    const target = { id, ...wholeContent(policy, row, content, recordBytes), expected: guarded }
     const record = await boundedWrite(within, policy, type, () => upsert(within, baseId, recordType, target))
     if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
     return record

@@ -63,8 +63,8 @@ async function replaced(
     throw versionMismatch(row.version, expected.versions)
   if (expected.stated) compareReadOnly(type.id, row, expected.stated)
   const content = wholeContent(policy, row, { pair, data, text }, scope.limits.recordBytes)
-  const held = { ...NO_EXPECTATION, versions: [row.version], exists: true }
-  const whole = { id: row.id, ...content, expected: held }
+  const guarded = { ...NO_EXPECTATION, versions: [row.version], exists: true }
+  const whole = { id: row.id, ...content, expected: guarded }
   return boundedWrite(scope, policy, type, () => upsert(scope, type.baseId, type.id, whole))
 }
 

@@ -76,8 +76,8 @@ export async function whereBounded<T>(
   const type = await requireType(scope, baseId, recordType)
   return scope.db.statements(async (tx) => {
     const within = { ...scope, db: tx }
-    const held = await tx.query(LOCK, [baseId, recordType, id])
-    if (held.length === 0 || !(await areWithin(within, policy, type, [id])))
+    const guarded = await tx.query(LOCK, [baseId, recordType, id])
+    if (guarded.length === 0 || !(await areWithin(within, policy, type, [id])))
       throw recordNotFound(recordType, id)
     return work(within)
   })

@@ -36,7 +36,7 @@ export async function restoreRecord(
   authorize(scope, 'write', baseId, recordType)
   return underClaim(scope, baseId, expected.claim, (within) =>
     // Under a policy the record must exist to be checked, so the trash is not searched.
-    onBounded(within, target, (held) => restore(held, target, expected)),
+    onBounded(within, target, (guarded) => restore(guarded, target, expected)),
   )
 }
 

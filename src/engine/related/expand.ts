@@ -132,13 +132,13 @@ function fill(lists: readonly List[], rows: readonly Row[]): List[] {
     const known = found.get(list.below) ?? new Map()
     found.set(list.below, known)
     list.of._expanded[list.name] = shown.map((row) => {
-      const held = known.get(row.far) ?? openRecord(row, list.below)
-      known.set(row.far, held)
-      for (const below of held.lists) below.times += list.times
-      return { relationship: toRelationshipView(linkOf(row)), record: held.record }
+      const linked = known.get(row.far) ?? openRecord(row, list.below)
+      known.set(row.far, linked)
+      for (const below of linked.lists) below.times += list.times
+      return { relationship: toRelationshipView(linkOf(row)), record: linked.record }
     })
   }
-  return [...found.values()].flatMap((known) => [...known.values()].flatMap((held) => held.lists))
+  return [...found.values()].flatMap((known) => [...known.values()].flatMap((linked) => linked.lists))
 }
 
 function openRecord(row: Row, below: Tree) {

@@ -19,8 +19,8 @@ const split = ({ visible }: VisibleFields, data: unknown, isWanted: boolean): Da
 export const visibleData = (policy: VisibleFields, data: unknown): Data => split(policy, data, true)
 
 /** Merges a write with the stored data: hidden properties keep their values. */
-export const keepHidden = (policy: VisibleFields, held: unknown, written: unknown): Data => ({
-  ...split(policy, held, false),
+export const keepHidden = (policy: VisibleFields, stored: unknown, written: unknown): Data => ({
+  ...split(policy, stored, false),
   ...(written as Data),
 })
 

@@ -153,11 +153,11 @@ function describe(shape: Shape, kinds: readonly Kind[], enumerated: boolean): Po
   const description = clean(shape.description ?? '', DESCRIPTION_CHARS)
   const { format, pattern, multipleOf } = traits
   const alone = kinds.length === 1 ? kinds[0] : undefined
-  const told = enumerated || notes.some((note) => note.startsWith('One of:'))
+  const isListed = enumerated || notes.some((note) => note.startsWith('One of:'))
   const words = [
     description && (/[.!?…:]$/.test(description) ? description : `${description}.`),
-    !told && values && `One of: ${phrase(shape)}.`,
-    !told && !values && !alone && openPhrase(kinds, shape),
+    !isListed && values && `One of: ${phrase(shape)}.`,
+    !isListed && !values && !alone && openPhrase(kinds, shape),
     alone === 'string' && format && sentence(phrase({ ...shape, values: undefined, kinds: new Set(kinds) })),
     alone === 'string' && pattern && !isPortablePattern(pattern) && `Matches ${clean(pattern, 100)} (RE2).`,
     alone === 'number' && multipleOf && !Number.isInteger(multipleOf) && `A multiple of ${multipleOf}.`,

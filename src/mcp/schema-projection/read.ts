@@ -101,13 +101,13 @@ function oneOf(branches: readonly Shape[], budget: Budget): Shape {
   const nullOnly = live.find((branch) => !values.includes(branch))
   const [first] = values
   if (live.length === 0 || !first) return combineAll(union, [...live, NEVER], budget)
-  const merged = values.length === 1 ? first : told(combineAll(union, values, budget), values)
+  const merged = values.length === 1 ? first : withBranches(combineAll(union, values, budget), values)
   if (!nullOnly) return merged
   const nullable = union(merged, nullOnly, budget)
   return { ...merged, kinds: nullable.kinds, values: nullable.values }
 }
 
-function told(merged: Shape, branches: readonly Shape[]): Shape {
+function withBranches(merged: Shape, branches: readonly Shape[]): Shape {
   const described = branches.some((branch) => branch.description)
   const plain = merged.values !== undefined || (merged.kinds.size === 1 && !merged.kinds.has('object'))
   if (plain && !described) return merged

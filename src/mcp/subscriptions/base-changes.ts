@@ -150,12 +150,12 @@ const tooMany = (most: number, what: string) =>
 /** Event emitter with topics. */
 type Listeners<T> = {
   /** Adds a listener and returns its unsubscribe function. */
-  on(topic: string, listener: (told: T) => void): () => void
+  on(topic: string, listener: (event: T) => void): () => void
   notify(topic: string, what: T): void
 }
 
 function openListeners<T>(): Listeners<T> {
-  const byTopic = new Map<string, Set<(told: T) => void>>()
+  const byTopic = new Map<string, Set<(event: T) => void>>()
   return {
     on(topic, listener) {
       const listeners = byTopic.get(topic) ?? new Set()

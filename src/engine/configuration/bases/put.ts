@@ -37,15 +37,15 @@ export async function putBase(
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     await tx.query(LOCK_BASE_ID, [id])
-    const held = await tx.orm.base.findUnique({ where: { id } })
-    checkVersion(expected, held?.version, `base "${id}"`)
-    if (!held) return createBase(within, id, next)
+    const current = await tx.orm.base.findUnique({ where: { id } })
+    checkVersion(expected, current?.version, `base "${id}"`)
+    if (!current) return createBase(within, id, next)
     const same = isDeepStrictEqual(next, {
-      name: held.name,
-      description: held.description,
-      settings: held.settings,
+      name: current.name,
+      description: current.description,
+      settings: current.settings,
     })
-    if (same) return { ...toBase(held), operation: 'unchanged' }
+    if (same) return { ...toBase(current), operation: 'unchanged' }
     const row = await tx.orm.base.update({
       where: { id },
       data: { ...next, version: { increment: 1 }, updatedAt: new Date() },

@@ -31,11 +31,11 @@ export async function deleteBase(
   return runPlanned(scope, async (within, checkPlan) => {
     const { db: tx } = within
     await tx.query(LOCK_BASE_ID, [id])
-    const held = await tx.orm.base.findUnique({ where: { id } })
-    if (!held) throw baseNotFound(id)
-    checkVersion(expected, held.version, `base "${id}"`)
+    const current = await tx.orm.base.findUnique({ where: { id } })
+    if (!current) throw baseNotFound(id)
+    checkVersion(expected, current.version, `base "${id}"`)
     const previews = await tx.orm.base.findMany({ where: { productionBase: id } })
-    await summarizeBases(within, [held, ...previews])
+    await summarizeBases(within, [current, ...previews])
     checkPlan()
     for (const member of [...previews.map((preview) => preview.id), id]) {
       if (!scope.planning && confirm !== id && (await tx.query(HAS_RECORDS, [member])).length > 0)
@@ -54,8 +54,8 @@ export async function deleteBase(
       kind: 'base',
       id,
       operation: 'delete',
-      version: held.version + 1,
-      state: toBase(held),
+      version: current.version + 1,
+      state: toBase(current),
     })
     return { id, deleted: true }
   })

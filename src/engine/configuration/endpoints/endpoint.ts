@@ -43,7 +43,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
       at: `/relationships/${i}/rel_type`,
     })),
   ],
-  check: async (loaded, { baseId, held, next }) => {
+  check: async (loaded, { baseId, current, next }) => {
     const portableIds = await loaded.once(portableIdsOf)
     const types = await typesOf(loaded.scope, baseId, next.tools)
     const toolsets = await loaded.rows(TOOLSET, next.toolsets)
@@ -57,9 +57,11 @@ export const ENDPOINT: Kind<Fields, Row> = {
         ...nameFaults(toolsOfEndpoint(next, toolsets, portableIds)),
       ],
       columns: async () => {
-        const before = held ? typedToolsOf(held, await loaded.rows(TOOLSET, held.toolsets), portableIds) : []
+        const before = current
+          ? typedToolsOf(current, await loaded.rows(TOOLSET, current.toolsets), portableIds)
+          : []
         const after = typedToolsOf(next, toolsets, portableIds)
-        return { formerNames: formerNames((held?.formerNames ?? []) as FormerName[], before, after) }
+        return { formerNames: formerNames((current?.formerNames ?? []) as FormerName[], before, after) }
       },
     }
   },

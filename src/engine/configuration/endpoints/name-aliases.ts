@@ -10,7 +10,7 @@ export type FormerName = { name: string; now: string }
  * name is in use again.
  */
 export function formerNames(
-  held: readonly FormerName[],
+  current: readonly FormerName[],
   before: readonly NamedTool[],
   after: readonly NamedTool[],
 ): FormerName[] {
@@ -30,7 +30,7 @@ export function formerNames(
     if (was && is && others.length === 0 && more.length === 0) renamed.set(was.name, is.name)
   }
   return [
-    ...held.map(({ name, now }) => ({ name, now: renamed.get(now) ?? now })),
+    ...current.map(({ name, now }) => ({ name, now: renamed.get(now) ?? now })),
     ...[...renamed].map(([name, now]) => ({ name, now })),
   ]
     .filter(({ name, now }) => live.has(now) && !live.has(name))

@@ -22,18 +22,18 @@ export const TOOLSET: Kind<Fields, Row> = {
   table: ({ orm }) => orm.toolset,
   topic: (baseId) => `endpoints:${baseId}`,
   references: ({ tools }) => typesNamed(tools),
-  check: async (loaded, { baseId, held, next }) => {
+  check: async (loaded, { baseId, current, next }) => {
     const portableIds = await loaded.once(portableIdsOf)
     const types = await typesOf(loaded.scope, baseId, next.tools)
     const named = nameTools(next.tools, portableIds, (i) => `/tools/${i}`)
     return {
       faults: [...selectionFaults(next.tools, types), ...nameFaults(named)],
       columns: () => {
-        const before = held ? nameTools(toolsOf(held), portableIds, () => '') : []
-        return { formerNames: formerNames((held?.formerNames ?? []) as FormerName[], before, named) }
+        const before = current ? nameTools(toolsOf(current), portableIds, () => '') : []
+        return { formerNames: formerNames((current?.formerNames ?? []) as FormerName[], before, named) }
       },
       dependents: async (row) => {
-        if (held) await checkUniqueNames(loaded.scope, row)
+        if (current) await checkUniqueNames(loaded.scope, row)
       },
     }
   },

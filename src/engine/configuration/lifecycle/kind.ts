@@ -44,7 +44,7 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
    * Checks and cascades a deletion.
    * @throws CONFLICT while other resources depend on it
    */
-  beforeDelete?(scope: WriteScope, held: R, options: DeleteOptions): Promise<void>
+  beforeDelete?(scope: WriteScope, current: R, options: DeleteOptions): Promise<void>
   /** Writes related rows in the same transaction, before the log entry. */
   written?(scope: WriteScope, row: R): Promise<void>
   /** Error for an absent resource, if it can say more than the generic 404. */
@@ -139,7 +139,7 @@ export type DeleteOptions = {
 type Edit<F extends object, R> = {
   readonly baseId: string
   readonly id: string
-  readonly held: R | null
+  readonly current: R | null
   readonly before: F | null
   readonly next: F
   /** The fields as sent. */

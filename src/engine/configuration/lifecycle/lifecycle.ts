@@ -59,39 +59,39 @@ async function change<F extends object, R extends Stored>(
     const within: WriteScope = { ...scope, db: tx }
     await lockConfiguration(within, baseId)
     const loaded = loadedIn(within, baseId)
-    const held = (await loaded.rows(kind, [id])).get(id) ?? null
-    const before = held && fieldsOf(kind, held)
+    const current = (await loaded.rows(kind, [id])).get(id) ?? null
+    const before = current && fieldsOf(kind, current)
     const meant = changed(before)
     if (!meant) throw await missing({ kind, scope: within, baseId, id })
     const { next } = meant
-    const edit = { baseId, id, held, before, ...meant, options }
+    const edit = { baseId, id, current, before, ...meant, options }
     const unknown = await unknownReferences(kind, loaded, next)
     const checked = (await kind.check?.(loaded, edit)) ?? {}
     const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]
     if (fault) throw invalid(fault, ...more)
-    checkVersion(options.expected, held?.version, `${nounOf(kind)} "${id}"`)
+    checkVersion(options.expected, current?.version, `${nounOf(kind)} "${id}"`)
     await checked.existing?.()
-    if (held && !checked.isForced && isDeepStrictEqual(next, before))
-      return { ...viewOf(kind, held), operation: 'unchanged' }
+    if (current && !checked.isForced && isDeepStrictEqual(next, before))
+      return { ...viewOf(kind, current), operation: 'unchanged' }
     const row = await store(kind, within, edit, { ...next, ...(await checked.columns?.()) })
     loaded.wrote(kind as Kind, id, row)
     await checked.dependents?.(row)
-    await finish(kind, within, row, held ? 'update' : 'create')
+    await finish(kind, within, row, current ? 'update' : 'create')
     const warnings = (before && kind.warnings?.(before, next)) ?? []
-    return { ...viewOf(kind, row), operation: held ? 'updated' : 'created', warnings }
+    return { ...viewOf(kind, row), operation: current ? 'updated' : 'created', warnings }
   })
 }
 
-type Row = { baseId: string; id: string; held: Stored | null }
+type Row = { baseId: string; id: string; current: Stored | null }
 
 async function store<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   { db }: WriteScope,
-  { baseId, id, held }: Row,
+  { baseId, id, current }: Row,
   columns: object,
 ): Promise<R> {
   const table = kind.table(db)
-  if (!held) {
+  if (!current) {
     // Versions continue after a deletion, so that an old ETag never matches a recreated resource.
     const version = (await lastVersion(db, kind as Kind, baseId, id)) + 1
     return table.create({ data: { baseId, id, version, ...columns } as never })
@@ -112,13 +112,13 @@ export async function remove<F extends object, R extends Stored>(
   const { kind, scope, baseId, id } = target
   return runPlanned(scope, async (within, checkPlan) => {
     await lockConfiguration(within, baseId)
-    const held = (await loadedIn(within, baseId).rows(kind, [id])).get(id)
-    if (!held) throw await missing({ ...target, scope: within })
-    checkVersion(expected, held.version, `${nounOf(kind)} "${id}"`)
-    await kind.beforeDelete?.(within, held, { confirm, checkPlan })
+    const current = (await loadedIn(within, baseId).rows(kind, [id])).get(id)
+    if (!current) throw await missing({ ...target, scope: within })
+    checkVersion(expected, current.version, `${nounOf(kind)} "${id}"`)
+    await kind.beforeDelete?.(within, current, { confirm, checkPlan })
     await kind.table(within.db).delete({ where: { baseId_id: { baseId, id } } as never })
-    const version = held.version + 1
-    await finish(kind, within, { ...held, version }, 'delete')
+    const version = current.version + 1
+    await finish(kind, within, { ...current, version }, 'delete')
     return { id, deleted: true, version }
   })
 }

@@ -30,15 +30,15 @@ const DELETE_RECORDS = statement(
  */
 export async function deleteRecordsOf(
   scope: WriteScope,
-  held: TypeRow,
+  current: TypeRow,
   { confirm, checkPlan }: DeleteOptions,
 ): Promise<void> {
   const { db, summary } = scope
-  const { baseId, id } = held
+  const { baseId, id } = current
   await lockType(db, baseId, id)
   if (!scope.planning && confirm !== id && (await db.query(HAS_RECORDS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
-  if (summary) addNamed(summary, 'recordTypes', held)
+  if (summary) addNamed(summary, 'recordTypes', current)
   await clearLinksOfType(scope, baseId, id, checkPlan)
   await dropIndexes(db, baseId, id)
   await db.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])

@@ -66,21 +66,21 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   logged: ({ portableId }) => ({ portableId }),
   // Build progress is not part of the definition.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),
-  check: async ({ scope }, { baseId, id, held, next, input, options }) => {
+  check: async ({ scope }, { baseId, id, current, next, input, options }) => {
     const { onInvalid = 'refuse', migration } = options
     const repair = { onInvalid, steps: readMigration({ onInvalid, migration }) }
     const indexes = resolvedIndexes(next)
     // Declaring a failed index again retries its build.
     const isRetried =
-      'indexes' in input && input.indexes !== undefined && (held?.indexes.some(hasFailed) ?? false)
+      'indexes' in input && input.indexes !== undefined && (current?.indexes.some(hasFailed) ?? false)
     return {
       existing: async () => {
-        if (held)
-          await validateRecords(scope, held, { jsonSchema: next.jsonSchema, indexes, isRetried }, repair)
+        if (current)
+          await validateRecords(scope, current, { jsonSchema: next.jsonSchema, indexes, isRetried }, repair)
       },
       isForced: isRetried,
       columns: async () =>
-        held
+        current
           ? { indexes, revision: { increment: 1 } }
           : {
               indexes,

@@ -13,16 +13,16 @@ type Next = { jsonSchema: object; indexes: ResolvedIndex[]; isRetried: boolean }
  */
 export async function validateRecords(
   scope: WriteScope,
-  held: TypeRow,
+  current: TypeRow,
   next: Next,
   repair: Repair,
 ): Promise<void> {
-  const { baseId, id } = held
+  const { baseId, id } = current
   const { jsonSchema, indexes, isRetried } = next
-  const isReindexed = isRetried || !isDeepStrictEqual(indexes, held.indexes.map(resolvedIndex))
-  const isReshaped = repair.steps.length > 0 || !isDeepStrictEqual(jsonSchema, held.jsonSchema)
+  const isReindexed = isRetried || !isDeepStrictEqual(indexes, current.indexes.map(resolvedIndex))
+  const isReshaped = repair.steps.length > 0 || !isDeepStrictEqual(jsonSchema, current.jsonSchema)
   if (isReindexed || isReshaped) await lockType(scope.db, baseId, id)
   // Sync indexes first, so that a removed unique index does not reject a migrated record.
-  if (isReindexed) await syncIndexes(scope.db, held, held.indexes, indexes)
+  if (isReindexed) await syncIndexes(scope.db, current, current.indexes, indexes)
   if (isReshaped) await reconcile(scope, baseId, id, jsonSchema, repair)
 }

@@ -30,16 +30,16 @@ const DELETE_TYPE_LINKS = statement(
  */
 export async function deleteLinksOf(
   scope: WriteScope,
-  held: Row,
+  current: Row,
   { confirm, checkPlan }: DeleteOptions,
 ): Promise<void> {
   const { db, summary } = scope
-  const { baseId, id } = held
+  const { baseId, id } = current
   await lockRelationshipType(scope, baseId, id)
   if (!scope.planning && confirm !== id && (await db.query(HAS_LINKS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
   if (summary) {
-    addNamed(summary, 'relationshipTypes', held)
+    addNamed(summary, 'relationshipTypes', current)
     addCounts(summary, 'links', await db.query(COUNT_LINKS, [baseId, id]))
     checkPlan()
   }

@@ -45,11 +45,11 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
       (name) =>
         `The property "${name}" is no longer in data_schema. Relationships keep what they hold of it.`,
     ),
-  check: async ({ scope }, { held, before, next, options }) => ({
+  check: async ({ scope }, { current, before, next, options }) => ({
     faults: fieldFaults(next),
     existing: async () => {
-      if (held && before)
-        await validateExistingLinks(scope, held, before, next, options.onInvalid === 'allow')
+      if (current && before)
+        await validateExistingLinks(scope, current, before, next, options.onInvalid === 'allow')
     },
   }),
   beforeDelete: deleteLinksOf,

@@ -54,13 +54,15 @@ function perSide(make: (side: Side) => Statement): Record<Side, Statement> {
 export async function validateExistingLinks(
   scope: WriteScope,
   { baseId, id }: { baseId: string; id: string },
-  held: Fields,
+  current: Fields,
   next: Fields,
   allowsInvalid: boolean,
 ): Promise<void> {
-  const isReshaped = !isDeepStrictEqual(held.dataSchema, next.dataSchema)
-  const isNarrowed = KEYS.some((side) => !includesAll(next[`${side}RecordTypes`], held[`${side}RecordTypes`]))
-  const isCounted = held.cardinality !== next.cardinality
+  const isReshaped = !isDeepStrictEqual(current.dataSchema, next.dataSchema)
+  const isNarrowed = KEYS.some(
+    (side) => !includesAll(next[`${side}RecordTypes`], current[`${side}RecordTypes`]),
+  )
+  const isCounted = current.cardinality !== next.cardinality
   if (!isReshaped && !isNarrowed && !isCounted) return
   await lockRelationshipType(scope, baseId, id)
   if (isNarrowed) for (const side of KEYS) await checkEnds(scope, baseId, id, side, next)
@@ -68,8 +70,8 @@ export async function validateExistingLinks(
   if (isReshaped) await validateExistingData(scope, baseId, id, next.dataSchema, allowsInvalid)
 }
 
-const includesAll = (next: readonly string[], held: readonly string[]): boolean =>
-  next.includes('*') || held.every((id) => next.includes(id))
+const includesAll = (next: readonly string[], current: readonly string[]): boolean =>
+  next.includes('*') || current.every((id) => next.includes(id))
 
 type Sampled = { count: number }
 

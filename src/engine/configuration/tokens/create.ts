@@ -68,7 +68,7 @@ async function missingBases(db: Db, grants: readonly Grant[]): Promise<Detail[]>
 
 function checkExpiry(expiresAt: Date | null): Detail[] {
   if (!expiresAt || expiresAt.getTime() > Date.now()) return []
-  return [{ path: '/expires_at', code: 'in_the_past', message: 'expires_at lies in the future.' }]
+  return [{ path: '/expires_at', code: 'in_the_past', message: 'expires_at must be in the future.' }]
 }
 
 const outsideGrant = (index: number) =>

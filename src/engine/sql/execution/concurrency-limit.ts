@@ -8,22 +8,22 @@ export type AcquireSlot = (token: string) => () => void
 
 /** Concurrency limit: the maximum of running statements per process and per token. */
 export function openSlots(most: number, mostOfToken: number): AcquireSlot {
-  const held = new Map<string, number>()
+  const inUse = new Map<string, number>()
   let all = 0
   return (token) => {
-    const own = held.get(token) ?? 0
+    const own = inUse.get(token) ?? 0
     if (own >= mostOfToken) throw noSlot(`This token has ${mostOfToken} SQL statements running.`)
     if (all >= most) throw noSlot(`${most} SQL statements are running.`)
     all++
-    held.set(token, own + 1)
+    inUse.set(token, own + 1)
     let isFree = false
     return () => {
       if (isFree) return
       isFree = true
       all--
-      const left = (held.get(token) ?? 1) - 1
-      if (left > 0) held.set(token, left)
-      else held.delete(token)
+      const left = (inUse.get(token) ?? 1) - 1
+      if (left > 0) inUse.set(token, left)
+      else inUse.delete(token)
     }
   }
 }

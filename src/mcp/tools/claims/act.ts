@@ -75,7 +75,7 @@ export async function act(
     ...(sort !== undefined && { sort }),
     ...(limit !== undefined && { limit }),
   }
-  const held = { base, id }
+  const claimed = { base, id }
   const recordUri = recordUriIn(base)
   switch (action) {
     case 'claim': {
@@ -93,11 +93,11 @@ export async function act(
       })
     }
     case 'heartbeat':
-      return trim((await named(heartbeat({ ...held, ...lease }, context))).heartbeatClaim)
+      return trim((await named(heartbeat({ ...claimed, ...lease }, context))).heartbeatClaim)
     case 'release':
-      return trim((await named(release(held, context))).releaseClaim)
+      return trim((await named(release(claimed, context))).releaseClaim)
     case 'complete':
-      return trim((await named(complete(held, context))).completeClaim)
+      return trim((await named(complete(claimed, context))).completeClaim)
   }
 }
 

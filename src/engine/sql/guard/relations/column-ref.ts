@@ -77,7 +77,7 @@ function unknownColumn(
   const isQuoted = location !== undefined && context.source.from(location).startsWith('"')
   const advice = [
     hint ? ` Did you mean ${spell(hint)}?` : '',
-    isQuoted && !alias ? ` A text stands in single quotes: '${name.slice(0, 64)}'.` : '',
+    isQuoted && !alias ? ` String literals need single quotes: '${name.slice(0, 64)}'.` : '',
   ].join('')
   return context.source.fault(
     'unknown_column',

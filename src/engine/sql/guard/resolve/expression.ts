@@ -11,10 +11,10 @@ import type { NameScope } from '../relations/scope.ts'
  * @throws VALIDATION_ERROR
  */
 export function resolveExpression(context: GuardContext, node: Node, scope: NameScope): void {
-  const [[kind, held] = ['', {}]] = Object.entries<object>(node)
+  const [[kind, child] = ['', {}]] = Object.entries<object>(node)
   checkOne(context, node, scope)
-  if (kind === 'SelectStmt') context.select(held, scope)
-  else for (const part of partsOf(held)) resolveExpression(context, part, scope)
+  if (kind === 'SelectStmt') context.select(child, scope)
+  else for (const part of partsOf(child)) resolveExpression(context, part, scope)
 }
 
 /** Checks a single node, without its children. */
@@ -41,9 +41,9 @@ function checkOne(context: GuardContext, node: Node, scope: NameScope): void {
 
 /** The child nodes of a node. Name lists hold no expressions. */
 function* partsOf(fields: object): Generator<Node> {
-  for (const [name, held] of Object.entries(fields)) {
+  for (const [name, child] of Object.entries(fields)) {
     if (NAMES.has(name)) continue
-    for (const part of Array.isArray(held) ? held : [held]) {
+    for (const part of Array.isArray(child) ? child : [child]) {
       if (typeof part !== 'object' || part === null) continue
       if (name === 'over') yield { WindowDef: part }
       else if (/^[A-Z]/.test(Object.keys(part)[0] ?? '')) yield part

@@ -74,8 +74,8 @@ function visit(context: GuardContext, node: Node, place: Place, use: Use = {}): 
     return
   }
   const [[, fields] = ['', {}]] = Object.entries(node)
-  for (const [name, held] of Object.entries(fields as Record<string, unknown>))
-    for (const [index, part] of (Array.isArray(held) ? held : [held]).entries())
+  for (const [name, child] of Object.entries(fields as Record<string, unknown>))
+    for (const [index, part] of (Array.isArray(child) ? child : [child]).entries())
       if (typeof part === 'object' && part !== null)
         visit(
           context,

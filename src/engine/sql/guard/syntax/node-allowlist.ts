@@ -32,12 +32,13 @@ export function checkStructure(statement: SelectStmt, source: Source): ReadonlyS
     }
     if (kind === 'RangeVar' && relations.size <= LIMITS.sqlRelations)
       relations.add(String(fields['relname'] ?? ''))
-    for (const [name, held] of Object.entries(fields)) {
+    for (const [name, child] of Object.entries(fields)) {
       const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
-      if (!rule || !isPlain(rule, held)) throw source.fault('unsupported', hintForField(kind, name), location)
-      if (rule === 'node') node(held, location, depth + 1)
-      else if (rule === 'nodes') for (const each of held as unknown[]) node(each, location, depth + 1)
-      else if (typeof rule === 'object' && 'of' in rule) part(rule.of, held, location, depth + 1)
+      if (!rule || !isPlain(rule, child))
+        throw source.fault('unsupported', hintForField(kind, name), location)
+      if (rule === 'node') node(child, location, depth + 1)
+      else if (rule === 'nodes') for (const each of child as unknown[]) node(each, location, depth + 1)
+      else if (typeof rule === 'object' && 'of' in rule) part(rule.of, child, location, depth + 1)
     }
   }
   part('SelectStmt', statement, undefined, 0)
