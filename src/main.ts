@@ -5,6 +5,7 @@ import pino, { type Logger } from 'pino'
 import { type Config, readConfig } from './config/read-config.ts'
 import { type AdminToken, newToken } from './engine/configuration/tokens/index.ts'
 import { openEngine } from './engine/engine.ts'
+import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
 import { collectWhenIdle } from './foundation/idle-collection.ts'
 import { LIMITS } from './foundation/limits.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
@@ -32,7 +33,9 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
   }
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+    const modules = loadLargeModules(config)
     const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
+    await modules
     const admin = await adminToken(config, log)
     const engine = await openEngine({
       connectionString,
@@ -63,6 +66,14 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     await close()
     throw error
   }
+}
+
+/**
+ * Loads the modules of the first GraphQL request and the first SQL statement, each of which would hold the event
+ * loop for 150 to 280 ms. Runs while PostgreSQL starts. A failure is reported by the request that needs the module.
+ */
+async function loadLargeModules({ sql }: Config): Promise<void> {
+  await Promise.allSettled([import('./graphql/endpoint/yoga.ts'), sql && loadParser()])
 }
 
 /**

@@ -23,7 +23,7 @@ export type Parser = {
 
 let loaded: Promise<Parser> | undefined
 
-/** Lazy loading on the first statement: its WebAssembly and tables cost 100 ms and 20 MB. */
+/** Loads the parser once: its WebAssembly and tables cost 280 ms and 20 MB. */
 export function loadParser(): Promise<Parser> {
   loaded ??= load()
   return loaded
