@@ -133,7 +133,7 @@ test('the instructions say of an external_id what the tools do with it', async (
     ...{ protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
   })
   expect(body.result.instructions).toMatch(
-    'upsert_record with it again updates the same record; create_<type> refuses it',
+    'upsert_record with the same external_id updates that record; create_<type> refuses it',
   )
   const pair = { external_id: 'SF-1', external_source: 'salesforce' }
   await call('create_deal', { title: 'first', ...pair })

@@ -40,15 +40,17 @@ export default async function setup(project: TestProject) {
   project.provide('server', server)
   project.provide('template', template)
   return async () => {
-    await onServer(server, async (client) => {
-      const { rows } = await client.query<{ datname: string }>(
-        `SELECT datname FROM pg_database WHERE datname LIKE '${template}%'`,
-      )
-      for (const { datname } of rows) await client.query(`DROP DATABASE "${datname}" WITH (FORCE)`)
-    })
-    await cluster?.stop()
+    if (cluster) await cluster.stop()
+    else await onServer(server, (client) => dropClones(client, template))
     await rm(dataDir, { recursive: true, force: true })
   }
+}
+
+async function dropClones(client: pg.Client, template: string): Promise<void> {
+  const { rows } = await client.query<{ datname: string }>(
+    `SELECT datname FROM pg_database WHERE datname LIKE '${template}%'`,
+  )
+  for (const { datname } of rows) await client.query(`DROP DATABASE "${datname}" WITH (FORCE)`)
 }
 
 async function onServer(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {

@@ -76,7 +76,7 @@ const IDS_AT_ONCE = BOUNDS.records * 2
 const MOST_AT_ONCE = 16 * IDS_AT_ONCE
 
 type Stretch = { walked: number; last: string; ids: string[] }
-type ExplainPlan = { 'QUERY PLAN': [{ ExplainPlan: { 'Plan Rows': number } }] }
+type ExplainPlan = { 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }
 
 /**
  * Counts the records by an index-only scan for about `ms`. If time runs out, the count is an estimate, and
@@ -100,7 +100,7 @@ export async function walkType(db: Db, type: TypeKey, ms: number): Promise<Walk>
   }
   const newest = await take(db, BACKWARD, type, '', stride, Math.min(count, MOST_AT_ONCE))
   const [plan] = await db.query<ExplainPlan>(ESTIMATE, type)
-  const estimated = plan?.['QUERY PLAN'][0].ExplainPlan['Plan Rows'] ?? 0
+  const estimated = plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0
   const both = [...new Set([...ids, ...newest.ids])]
   return { count: Math.max(count, both.length, estimated), ids: spread(both, BOUNDS.records) }
 }
