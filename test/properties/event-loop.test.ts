@@ -37,7 +37,6 @@ beforeAll(async () => {
     const answer = await send({ kind: 'prepare', method: 'PUT', path, body: JSON.stringify(body) })
     expect(answer.status, answer.text).toBeLessThan(300)
   })
-  await useAllOnce()
 }, CASES_TIMEOUT)
 afterAll(async () => {
   await server?.stop()
@@ -74,17 +73,6 @@ async function serve(): Promise<Served> {
   }
   return { url, slowTurns, errors, stop }
 }
-
-/** Some code is loaded at its first use, once a process. */
-async function useAllOnce(): Promise<void> {
-  for (const sent of FIRST) await send(sent)
-  await settle()
-}
-const FIRST: readonly Sent[] = [
-  { kind: 'first', method: 'POST', path: '/graphql', body: '{"query":"{ bases { data { id } } }"}' },
-  { kind: 'first', method: 'POST', path: '/v1/big/sql', body: '{"query":"SELECT 1"}' },
-  { kind: 'first', method: 'GET', path: '/docs' },
-]
 
 async function send({ method, path, body, accept, type = 'application/json' }: Sent) {
   const response = await fetch(server.url + path, {
@@ -131,7 +119,6 @@ async function expectShortTurns(sent: Sent): Promise<void> {
     if (tries === TRIES) expect.fail(`${described(sent)} held the event loop: ${JSON.stringify(turns)}`)
     await server.stop()
     server = await serve()
-    await useAllOnce()
   }
 }
 
