@@ -137,7 +137,7 @@ let stdinReader: string | undefined
  * Reads the JSON value of an option: inline text, `@file`, or `-` for standard input. Rejects JSON that the
  * server would not store unchanged.
  */
-export async function readJson(text: string, flag: string): Promise<unknown> {
+async function readJson(text: string, flag: string): Promise<unknown> {
   const source =
     text === '-' ? await readStdin(flag) : text.startsWith('@') ? await readNamed(text.slice(1), flag) : text
   try {
