@@ -1,5 +1,5 @@
+import { isObject } from '../foundation/is-object.ts'
 import { condition, conjunction, type FilterAst, not, Unclear } from './filter-ast.ts'
-import { isObject } from './literal.ts'
 import { escaped } from './operands.ts'
 import { isOperatorWord } from './operators.ts'
 

@@ -2,9 +2,6 @@ import { DomainError } from '../foundation/errors.ts'
 import { parseJson } from '../json/index.ts'
 import { Unclear } from './filter-ast.ts'
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Parses a JSON value; undefined for invalid JSON or a value that would lose precision. */
 export function jsonIn(text: string): unknown {
   try {

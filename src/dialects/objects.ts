@@ -1,9 +1,9 @@
+import { isObject } from '../foundation/is-object.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { isCondition, isRole, readCondition } from './condition-object.ts'
 import { readTests } from './field-tests.ts'
 import { isField } from './fields.ts'
 import { condition, conjunction, type FilterAst, group, not, orUnclear, Unclear } from './filter-ast.ts'
-import { isObject } from './literal.ts'
 import { isOperatorWord } from './operators.ts'
 
 /** Maximum nesting of input groups, with room for redundant ones that the correction removes. */

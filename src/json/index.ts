@@ -12,8 +12,8 @@ import {
   tooMany,
   type Use,
 } from './faults.ts'
-import { Reader, skipSpace, TooMany } from './reader.ts'
-import { scan, scanInTurns, stringEnd } from './scan.ts'
+import { Reader, TooMany } from './reader.ts'
+import { scan, scanInTurns, skipSpace, stringEnd } from './scan.ts'
 
 export { pointer, type Use }
 

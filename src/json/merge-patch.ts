@@ -1,6 +1,4 @@
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
+import { isObject } from '../foundation/is-object.ts'
 /** Merges the patch into a copy of the target (JSON Merge Patch). Source: RFC 7396 §2. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch

@@ -1,12 +1,12 @@
 /**
- * Incremental JSON parser for large bodies; yields to the event loop. One pass finds where the text can be
- * cut. `JSON.parse` parses the slices between the cuts, and the reader assembles the values. It accepts what
- * `JSON.parse` accepts; `scan.ts` explains refusals.
+ * Incremental JSON parser for large bodies; yields to the event loop. One pass finds where the text can be cut,
+ * `JSON.parse` parses the slices, and the reader assembles the values. `scan.ts` explains refusals.
  */
 import { LIMITS } from '../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { survivesDouble } from './decimal.ts'
 import type { Path } from './faults.ts'
+import { skipSpace } from './scan.ts'
 
 /** Maximum characters of one slice, and between two checks of the time budget. */
 const SLICE = 64 * 1024
@@ -214,14 +214,6 @@ export class Reader {
     return this.#frames
       .slice(0, this.#depth - 1)
       .map(({ value, key = '' }) => (Array.isArray(value) ? value.length : key))
-  }
-}
-
-/** Offset of the first character from `i` on that is not white space. */
-export function skipSpace(text: string, i: number): number {
-  for (let at = i; ; at++) {
-    const c = text.charCodeAt(at)
-    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return at
   }
 }
 

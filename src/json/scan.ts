@@ -38,6 +38,14 @@ export async function scanInTurns(text: string, at: string, use: Use): Promise<D
   return scanner.faults
 }
 
+/** Offset of the first character from `i` on that is not white space. */
+export function skipSpace(text: string, i: number): number {
+  for (let at = i; ; at++) {
+    const c = text.charCodeAt(at)
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return at
+  }
+}
+
 /** Offset after the string that opens at `start`; the length of the text when it is not closed. */
 export function stringEnd(text: string, start: number): number {
   const end = text.indexOf('"', start + 1)

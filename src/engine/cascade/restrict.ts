@@ -7,8 +7,6 @@ import type { CascadedRecord } from './find-cascade.ts'
 /** Restricting links: a count and samples of those the token may see, and whether there are others. */
 type Standing = { seen: number; unseen: boolean; samples: object[] }
 
-const SAMPLES = 10
-
 const RESTRICTING = `ARRAY(SELECT t.id FROM plinth.relationship_type t WHERE t.base_id = $1 AND t.on_delete = 'restrict')`
 /**
  * Whether link `l` has types that the token may read. `types` is the parameter with these types; null for
@@ -20,7 +18,7 @@ const IS_SEEN = `${seenBy('$2')} AS is_seen`
 const COUNTS = `(count(*) FILTER (WHERE is_seen))::int AS seen, bool_or(NOT is_seen) AS unseen,
      coalesce(jsonb_agg(jsonb_build_object('id', id, 'rel_type', rel_type, 'source_record_type', source_record_type,
        'source_id', source_id, 'target_record_type', target_record_type, 'target_id', target_id) ORDER BY id)
-       FILTER (WHERE is_seen AND place <= ${SAMPLES}), '[]'::jsonb) AS samples`
+       FILTER (WHERE is_seen AND place <= ${LIMITS.samples}), '[]'::jsonb) AS samples`
 
 // A link whose source is also deleted does not restrict: it is deleted with its source.
 const STANDING = statement(

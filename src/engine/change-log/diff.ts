@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/index.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
@@ -60,9 +61,6 @@ function membersOf(previous: Json, next: Json): DiffStep[] {
 }
 
 type Json = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function compare(previous: unknown, next: unknown, at: string, steps: Steps): void {
   if (steps.areTooLong) return
   if (Array.isArray(previous) && Array.isArray(next)) compareLists(previous, next, at, steps)

@@ -27,8 +27,6 @@ type Claimed = { record: RecordItem; claim: { id: string; expiresAt: string; att
  */
 export type ClaimedRecords = { data: Claimed[]; limit: number; truncated?: boolean }
 
-/** Number of lost races before the result is empty. */
-const MAX_TRIES = 50
 const PAUSE_MS = 4
 /**
  * Scan limits of successive attempts. A larger one applies only when all matches of the previous one are
@@ -80,7 +78,7 @@ async function pick(scope: WriteScope, query: ClaimQuery, limit: number, room: n
   const claimed: Claimed[] = []
   let bytes = 0
   let reach = 0
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  for (let tries = 0; tries < LIMITS.raceTries; tries++) {
     const most = REACHES[reach] ?? null
     const ids = Array.from({ length: limit - claimed.length }, uuidv7)
     const left = { ids, bytes: room - bytes, atLeast: claimed.length === 0 ? 1 : 0 }

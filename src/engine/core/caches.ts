@@ -1,13 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { TokenSession } from '../access/session.ts'
 import type { CompiledEndpoint } from '../compiled-types/compiled-endpoint.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import type { Db } from '../database/client.ts'
-import { statement } from '../database/client.ts'
-import { answered, beat } from '../database/deadline.ts'
+import { type Log, openCacheNotices, type Topic } from './cache-notices.ts'
 
 /** In-process caches with invalidation by LISTEN/NOTIFY. Every entry may be dropped at any time. */
 export type Caches = {
@@ -33,20 +30,6 @@ export type Caches = {
   close(): Promise<void>
 }
 
-/** `type:<base>/<id>`, `relationships:<base>`, `endpoints:<base>`, `base:<id>` or `token:<hash>`. */
-export type Topic = `${'type' | 'relationships' | 'endpoints' | 'base' | 'token'}:${string}`
-
-const CHANNEL = 'plinth_caches'
-const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)::text`)
-const RECONNECT_MS = 250
-
-/** Invalidates a topic in all processes at commit (NOTIFY). */
-export async function announce(db: Db, topic: Topic): Promise<void> {
-  await db.query(ANNOUNCE, [topic])
-}
-
-type Log = { warn(fields: object, message: string): void }
-
 /** Opens the caches and listens for invalidations of other processes. */
 export async function openCaches(connectionString: string, log: Log): Promise<Caches> {
   const bases = new LRUCache<string, true>({ max: 10_000 })
@@ -57,8 +40,6 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
   const listeners = new Set<(topic: string | null) => void>()
   let live = false
   let forgotten = 0
-  let closing = false
-  let client: pg.Client | undefined
 
   const forget = (topic: string) => {
     forgotten++
@@ -77,19 +58,12 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
   const invalidate = (topic: string | null) => {
     for (const listener of [...listeners]) listener(topic)
   }
-  const listen = async (): Promise<void> => {
-    const next = new pg.Client({
-      connectionString,
-      application_name: 'plinth-notices',
-      connectionTimeoutMillis: LIMITS.connectionWaitMs,
-      keepAlive: true,
-    })
-    let ended = false
-    let beating: NodeJS.Timeout | undefined
-    const lost = () => {
-      if (ended) return
-      ended = true
-      clearInterval(beating)
+  const notices = await openCacheNotices(connectionString, log, {
+    connected() {
+      live = true
+      invalidate(null)
+    },
+    lost() {
       live = false
       forgotten++
       bases.clear()
@@ -97,33 +71,12 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       relationshipTypes.clear()
       endpoints.clear()
       sessions.clear()
-      next.end().catch(() => {})
-      if (!closing) setTimeout(() => listen().catch(() => {}), RECONNECT_MS).unref()
-    }
-    next.on('error', (error) => {
-      if (!closing)
-        log.warn({ err: error }, 'the notice connection was lost; caches are bypassed until it is back')
-      lost()
-    })
-    next.on('end', lost)
-    next.on('notification', ({ payload }) => {
-      if (!payload) return
-      forget(payload)
-      invalidate(payload)
-    })
-    try {
-      await next.connect()
-      await answered(next, LIMITS.heartbeatMs, next.query(`LISTEN ${CHANNEL}`))
-    } catch (error) {
-      lost()
-      throw error
-    }
-    client = next
-    beating = setInterval(() => beat(next, LIMITS.heartbeatMs - 1), LIMITS.heartbeatMs).unref()
-    live = true
-    invalidate(null)
-  }
-  await listen()
+    },
+    received(topic) {
+      forget(topic)
+      invalidate(topic)
+    },
+  })
   return {
     bases,
     types,
@@ -137,9 +90,6 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
     },
     forgotten: () => forgotten,
     live: () => live,
-    close: async () => {
-      closing = true
-      if (client) await answered(client, LIMITS.silenceMs, client.end())
-    },
+    close: notices.close,
   }
 }

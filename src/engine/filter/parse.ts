@@ -9,6 +9,7 @@ import { COLUMN_TYPES, type Column } from '../../contract/record-columns.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { correctFilter } from '../../dialects/correct.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
 import { checkValue } from './value.ts'
@@ -36,9 +37,6 @@ export type Filter<C extends string = Column> =
   | { kind: 'and' | 'or'; of: readonly Filter<C>[] }
   | { kind: 'not'; of: Filter<C> }
   | Condition<C>
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Resolves field names: of a record or of another row source, with the types of its columns. */
 export type Fields<C extends string> = {

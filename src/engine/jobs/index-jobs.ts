@@ -1,5 +1,5 @@
 import { lockType } from '../configuration/record-types/lock.ts'
-import { announce } from '../core/caches.ts'
+import { announce } from '../core/cache-notices.ts'
 import type { Db } from '../database/client.ts'
 import { enqueue, type IndexKey, type Jobs } from '../database/enqueue-job.ts'
 import type { Duplicate } from '../indexes/declaration.ts'

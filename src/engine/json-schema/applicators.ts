@@ -1,13 +1,7 @@
+import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/index.ts'
 import { dependent, dependentRequired } from './assertions.ts'
-import {
-  type Compiler,
-  type Evaluate,
-  type Faults,
-  isPlainObject,
-  type Keyword,
-  type Seen,
-} from './evaluation.ts'
+import type { Compiler, Evaluate, Faults, Keyword, Seen } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import type { Clean } from './normalize.ts'
 
@@ -100,7 +94,7 @@ function contains(value: unknown, parent: Clean, compiler: Compiler): Evaluate {
 function propertyNames(value: unknown, parent: Clean, compiler: Compiler): Evaluate {
   const evaluate = compiler.schema(value)
   return (data, _seen, out, path) => {
-    if (!isPlainObject(data)) return true
+    if (!isObject(data)) return true
     let valid = true
     for (const name of keysOf(data)) {
       if (evaluate(name, null, null, '')) continue
@@ -148,7 +142,7 @@ function properties(value: object, compiler: Compiler): Evaluate {
   )
   const byName = members.length > WIDE ? new Map(members.map((each) => [each.name, each])) : null
   return (data, seen, out, path) => {
-    if (!isPlainObject(data)) return true
+    if (!isObject(data)) return true
     const those = byName && !out ? fewest(data, members, byName) : members
     spend(those.length)
     let valid = true
@@ -178,7 +172,7 @@ function patternProperties(value: object, compiler: Compiler): Evaluate {
     ([source, schema]) => [compiler.pattern(source), compiler.schema(schema)] as const,
   )
   return (data, seen, out, path) => {
-    if (!isPlainObject(data)) return true
+    if (!isObject(data)) return true
     let valid = true
     for (const name of keysOf(data))
       for (const [pattern, evaluate] of rules) {
@@ -200,7 +194,7 @@ function additionalProperties(value: unknown, parent: Clean, compiler: Compiler)
   const rest = remaining('additionalProperties', value, parent, compiler.schema(value))
   const isCovered = (name: string) => named.has(name) || patterns.some((pattern) => pattern.test(name))
   return (data, seen: Seen | null, out, path) => {
-    if (!isPlainObject(data)) return true
+    if (!isObject(data)) return true
     if (seen) seen.allProperties = true
     return rest(data, isCovered, out, path)
   }

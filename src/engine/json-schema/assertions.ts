@@ -1,6 +1,7 @@
+import { isObject } from '../../foundation/is-object.ts'
 import { isMultipleOf } from '../../json/decimal.ts'
 import { pointer } from '../../json/index.ts'
-import { type Evaluate, isPlainObject, type Keyword } from './evaluation.ts'
+import type { Evaluate, Keyword } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import { FORMATS } from './formats.ts'
 import type { Clean } from './normalize.ts'
@@ -57,7 +58,7 @@ const TYPE_TESTS: Readonly<Record<string, Test>> = {
   boolean: (data) => typeof data === 'boolean',
   null: (data) => data === null,
   array: (data) => Array.isArray(data),
-  object: isPlainObject,
+  object: isObject,
 }
 
 function typeTest(names: readonly string[]): Test {
@@ -98,7 +99,7 @@ function properties(keyword: string, holds: (count: number, bound: number) => bo
   return (value, schema) => {
     const bound = Number(value)
     return assertion(keyword, schema, (data) => {
-      if (!isPlainObject(data)) return true
+      if (!isObject(data)) return true
       const { length } = Object.keys(data)
       spend(length)
       return holds(length, bound)
@@ -133,7 +134,7 @@ function uniqueItems(parent: Clean): Evaluate {
 /** Required names; each missing one is a separate fault. */
 function required(keyword: string, names: readonly string[], parent: Clean): Evaluate {
   return (data, _seen, out, path) => {
-    if (!isPlainObject(data)) return true
+    if (!isObject(data)) return true
     spend(names.length)
     let valid = true
     for (const name of names) {
@@ -155,7 +156,7 @@ export function dependentRequired(keyword: string, value: unknown, parent: Clean
 /** Dependent rules: each applies to objects that have its property. */
 export function dependent(rules: readonly (readonly [name: string, rule: Evaluate])[]): Evaluate {
   return (data, seen, out, path) => {
-    if (!isPlainObject(data)) return true
+    if (!isObject(data)) return true
     spend(rules.length)
     let valid = true
     for (const [name, rule] of rules) {

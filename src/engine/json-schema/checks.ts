@@ -85,10 +85,6 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeName(value) === 'object'
-}
-
 export function isName(value: string): boolean {
   return /^[A-Za-z_][-A-Za-z0-9._]*$/.test(value)
 }

@@ -1,9 +1,11 @@
 /** JSON Schema validation in bounded time: compiles a schema once and checks values against it. */
+
 import { nearest } from '../../contract/suggest.ts'
 import { capped, type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson, pointer } from '../../json/index.ts'
-import { isObject, typeName } from './checks.ts'
+import { typeName } from './checks.ts'
 import { type Evaluate, Faults } from './evaluation.ts'
 import { BudgetSpent, budget } from './evaluation-cost.ts'
 import { buildEvaluator } from './evaluator.ts'

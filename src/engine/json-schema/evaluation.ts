@@ -86,6 +86,3 @@ export class Seen {
     return this.allProperties || this.properties.has(name)
   }
 }
-
-export const isPlainObject = (data: unknown): data is Record<string, unknown> =>
-  typeof data === 'object' && data !== null && !Array.isArray(data)

@@ -1,7 +1,8 @@
+import { isObject } from '../../foundation/is-object.ts'
 import { ALTERNATIVES } from './alternatives.ts'
 import { APPLICATORS, remaining } from './applicators.ts'
 import { ASSERTED } from './assertions.ts'
-import { type Compiler, type Evaluate, isPlainObject, type Keyword, Seen } from './evaluation.ts'
+import { type Compiler, type Evaluate, type Keyword, Seen } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import type { Clean } from './normalize.ts'
 import type { Pattern } from './pattern.ts'
@@ -121,7 +122,7 @@ const unevaluatedProperties: Keyword = (value, parent, compiler) => {
   if (value === undefined) return undefined
   const rest = remaining('unevaluatedProperties', value, parent, compiler.schema(value))
   return (data, seen, out, path) => {
-    if (!isPlainObject(data) || !seen) return true
+    if (!isObject(data) || !seen) return true
     const valid = rest(data, (name) => seen.hasProperty(name), out, path)
     if (valid || out) seen.allProperties = true
     return valid

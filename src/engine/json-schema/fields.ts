@@ -1,4 +1,4 @@
-import { isObject } from './checks.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { locate } from './references.ts'
 
 const MOST_ALLOWED = 50

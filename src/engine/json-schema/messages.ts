@@ -1,6 +1,7 @@
 import { nearest } from '../../contract/suggest.ts'
 import type { Detail } from '../../foundation/errors.ts'
-import { isObject, typeName } from './checks.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { typeName } from './checks.ts'
 import type { Fault } from './evaluation.ts'
 
 const MOST_ALLOWED = 50

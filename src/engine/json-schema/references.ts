@@ -1,5 +1,6 @@
 import { nearest } from '../../contract/suggest.ts'
-import { isObject, type Path } from './checks.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import type { Path } from './checks.ts'
 import type { Clean, Reader } from './normalize.ts'
 
 const DEFS = '#/$defs/'

@@ -1,6 +1,7 @@
 import { invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import type { ProviderId } from './codec.ts'
-import { isObject, type Json } from './input.ts'
+import type { Json } from './input.ts'
 
 const LABELS: Record<ProviderId, string> = {
   openai: 'OpenAI',

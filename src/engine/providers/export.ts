@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import {
   type Checks,
   type ExportedType,
@@ -12,7 +13,7 @@ import {
   type Shape,
   type ToolCall,
 } from './codec.ts'
-import { isObject, type Json } from './input.ts'
+import type { Json } from './input.ts'
 import { PROVIDERS } from './registry.ts'
 import { recheck } from './schema-checks.ts'
 import { readSchema } from './schema-in.ts'

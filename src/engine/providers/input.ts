@@ -1,16 +1,12 @@
 import { hasControlCharacters } from '../../contract/ids.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { pointer as rootedPointer } from '../../json/index.ts'
 
 /** A JSON object with unvalidated keys. */
 export type Json = Record<string, unknown>
-
-/** Type guard of JSON objects, excluding arrays and null. */
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Appends segments to a JSON Pointer, with escaping. */
 export function pointer(at: string, ...segments: readonly (string | number)[]): string {

@@ -1,8 +1,8 @@
+import { isObject } from '../../foundation/is-object.ts'
 import { parseJson } from '../../json/index.ts'
 import type { OpenedTool, ProviderCodec, ToolDraft } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool, serverTool } from './detect.ts'
 import {
-  isObject,
   type Json,
   onlyKeys,
   pointer,

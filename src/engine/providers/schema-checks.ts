@@ -1,5 +1,6 @@
+import { isObject } from '../../foundation/is-object.ts'
 import type { Checks, Note } from './codec.ts'
-import { isObject, type Json, pointer } from './input.ts'
+import { type Json, pointer } from './input.ts'
 import { mapChildren, omit, pickMissing, someSchema } from './schema-walk.ts'
 
 /** Keywords that become `x-<keyword>` when the validator does not support them. */

@@ -1,6 +1,7 @@
 import { nearest } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { isObject, type Json, pointer, wrongType } from './input.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { type Json, pointer, wrongType } from './input.ts'
 import { mapChildren, omit } from './schema-walk.ts'
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']

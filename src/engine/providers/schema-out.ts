@@ -1,5 +1,6 @@
+import { isObject } from '../../foundation/is-object.ts'
 import type { Note } from './codec.ts'
-import { isObject, type Json, pointer } from './input.ts'
+import { type Json, pointer } from './input.ts'
 import { joined, mapChildren, mergeAll, mergeSchemas, omit, resolveRef, someSchema } from './schema-walk.ts'
 
 const REF_HOPS = 16

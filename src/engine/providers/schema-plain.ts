@@ -1,4 +1,5 @@
-import { isObject, type Json } from './input.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import type { Json } from './input.ts'
 import { mergeAll, mergeSchemas, omit, resolveRef } from './schema-walk.ts'
 
 const HOPS = 16

@@ -1,5 +1,6 @@
+import { isObject } from '../../foundation/is-object.ts'
 import type { Note } from './codec.ts'
-import { isObject, type Json, pointer } from './input.ts'
+import { type Json, pointer } from './input.ts'
 import { flattenRoot } from './schema-out.ts'
 import { type PlainSchema, plainSchema } from './schema-plain.ts'
 

@@ -1,4 +1,5 @@
-import { isObject, type Json, pointer } from './input.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { type Json, pointer } from './input.ts'
 
 const ONE = new Set(
   (

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../foundation/limits.ts'
 import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { underClaim } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
@@ -77,9 +78,6 @@ export const uncancel = (
   expected: Expectation,
 ): Promise<RecordRow | undefined> => run(scope, RESTORE, target, expected)
 
-/** Maximum number of retries after concurrent changes of the type. */
-const MAX_TRIES = 50
-
 /**
  * Runs a statement on one record. Retries when its type changed concurrently. Undefined when the record is
  * absent.
@@ -96,7 +94,7 @@ export async function run(
   authorize(scope, 'write', baseId, recordType)
   let type = await requireType(scope, baseId, recordType)
   const row = await scope.db.retry(async () => {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
+    for (let tries = 0; tries < LIMITS.raceTries; tries++) {
       const values = [...target, versions && [...versions], type.revision, ...authorship(scope)]
       const done = await guardUnique(type, () => execute(scope.db, type, how, values))
       if (done?.kind !== 'stale_type') return done

@@ -1,4 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'
@@ -10,9 +11,6 @@ import type { WriteScope } from '../write/write.ts'
 import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
 import { compareReadOnly, lockTarget } from './read-only-fields.ts'
 import { pairTaken, type RecordWrite, upsert } from './upsert.ts'
-
-/** Maximum number of retries after another writer created the record. */
-const MAX_TRIES = 50
 
 /**
  * PUT under a row and field policy, in a transaction: replaces the visible data of the target and keeps the hidden data, or
@@ -28,7 +26,7 @@ export async function putBounded(
   target: RecordWrite,
 ): Promise<RecordItem> {
   checkVisible(policy, target.data)
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  for (let tries = 0; tries < LIMITS.raceTries; tries++) {
     const type = await requireType(scope, baseId, recordType)
     const row = await holdTarget(scope, type, target)
     const done = await (row ? replaced(scope, policy, type, target, row) : made(scope, policy, type, target))

@@ -1,4 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
 import { underClaim } from '../claims/claim-guard.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
@@ -21,8 +22,6 @@ import { type RecordKey, uncancel } from './cancel.ts'
 import { onBounded } from './policy-write.ts'
 import { pairTaken } from './upsert.ts'
 
-const MAX_TRIES = 50
-
 /**
  * Reverts a cancel, or undeletes a deleted record. If the id is in use, applies to the record that uses it;
  * no effect on an active one.
@@ -44,7 +43,7 @@ async function restore(scope: WriteScope, target: RecordKey, expected: Expectati
   const [baseId, recordType] = target
   let type = await requireType(scope, baseId, recordType)
   return scope.db.retry(async () => {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
+    for (let tries = 0; tries < LIMITS.raceTries; tries++) {
       const row = (await uncancel(scope, target, expected)) ?? (await undelete(scope, type, target, expected))
       if (row) return toRecord(recordType, row)
       type = await refreshType(scope, baseId, recordType)

@@ -1,4 +1,5 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
@@ -41,7 +42,7 @@ export async function upsert(
 ): Promise<RecordItem> {
   let type = await requireType(scope, baseId, recordType)
   return scope.db.retry(async () => {
-    for (let tries = 0; tries < 50; tries++) {
+    for (let tries = 0; tries < LIMITS.raceTries; tries++) {
       validate(scope, type, target.data)
       const row = await guardUnique(type, () => attempt(scope, type, target))
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)

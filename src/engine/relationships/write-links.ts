@@ -1,5 +1,7 @@
 /** Bulk write of relationships in a few statements: find, decide, store. */
+
 import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../configuration/relationship-types/index.ts'
@@ -16,9 +18,6 @@ import { type DueLink, storeLinks } from './store-links.ts'
 
 /** Outcome of a link: the stored link or an error. */
 export type LinkOutcome = Relationship | DomainError
-
-/** Maximum number of retries after races. */
-const MAX_RACES = 50
 
 /**
  * Upserts links with one or two statements per type. Updates the link that the ends already have in the type,
@@ -42,7 +41,7 @@ export async function writeLinks(
     const stored = await storeLinks(scope, baseId, due)
     for (const [index, link] of stored.written) outcomes.set(index, link)
     if (stored.isStale) types = await reloadRelationshipTypes(scope, baseId)
-    if (outcomes.size === before && ++races === MAX_RACES) throw tooManyWriters()
+    if (outcomes.size === before && ++races === LIMITS.raceTries) throw tooManyWriters()
   }
   return links.map((_, index) => outcomes.get(index) as LinkOutcome)
 }

@@ -1,4 +1,5 @@
 import { digest } from '../../contract/canonical-hash.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 
 export type Counted = { readonly type: string; readonly count: number }
 
@@ -19,8 +20,6 @@ export type DeletionSummary = {
 }
 
 type Versioned = { readonly id: string; readonly version: number }
-
-const SAMPLES = 10
 
 export const openSummary = (): DeletionSummary => ({
   bases: [],
@@ -50,7 +49,7 @@ export function addRecords(
 ): void {
   for (const { recordType, id, version } of records) {
     addTo(summary.records, recordType, 1)
-    if (summary.samples.length < SAMPLES) summary.samples.push(`${recordType}/${id}`)
+    if (summary.samples.length < LIMITS.samples) summary.samples.push(`${recordType}/${id}`)
     summary.versions.push(`record ${recordType} ${id} ${version}`)
   }
 }

@@ -1,4 +1,5 @@
 /** Reads the keywords of one schema into a shape, without references and composition. */
+import { isObject } from '../../foundation/is-object.ts'
 import { combineAll, union } from './combine.ts'
 import { listed, phrase, sentence } from './descriptions.ts'
 import type { References } from './refs.ts'
@@ -8,7 +9,6 @@ import {
   BOUNDS,
   type Bound,
   type Budget,
-  isObject,
   isOf,
   KINDS,
   type Kind,

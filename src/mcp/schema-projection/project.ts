@@ -1,4 +1,5 @@
 /** Projects a record type's JSON Schema onto the portable dialect of tool schemas. */
+import { isObject } from '../../foundation/is-object.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { intersect } from './combine.ts'
 import type { ReadState } from './keywords.ts'
@@ -6,7 +7,7 @@ import { type PortableSchema, publish } from './publish.ts'
 import { readSchema } from './read.ts'
 import { References } from './refs.ts'
 import { chooseNames, type Names, restore } from './rename-properties.ts'
-import { ANY, Budget, isNever, isObject, type Shape, TooBig } from './shape.ts'
+import { ANY, Budget, isNever, type Shape, TooBig } from './shape.ts'
 
 /** Maximum nesting depth. Deeper values are open, and the description explains them. */
 const LEVELS = 6

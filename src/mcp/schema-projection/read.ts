@@ -1,9 +1,10 @@
 /** Reads a JSON Schema (2020-12 or draft-07) into a shape: resolves references and merges composition. */
+import { isObject } from '../../foundation/is-object.ts'
 import { combineAll, intersect, union } from './combine.ts'
 import { clean, phrase } from './descriptions.ts'
 import { type ReadState, readOwn } from './keywords.ts'
 import { isResource, type References } from './refs.ts'
-import { ANY, type Budget, isNever, isObject, NEVER, type Shape, UNKNOWN } from './shape.ts'
+import { ANY, type Budget, isNever, NEVER, type Shape, UNKNOWN } from './shape.ts'
 
 /** Maximum length of a chain of references. */
 const HOPS = 64

@@ -1,5 +1,5 @@
+import { isObject } from '../../foundation/is-object.ts'
 /** Resolves `$ref` within a record type's schema. References to other documents never resolve. */
-import { isObject } from './shape.ts'
 
 /** A subschema, and the embedded resource (a schema with its own `$id`) that contains it. */
 export type Place = { schema: unknown; resource: unknown }

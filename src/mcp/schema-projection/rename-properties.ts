@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { invalid } from '../../foundation/errors.ts'
-import { isNever, isObject, type Shape } from './shape.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { isNever, type Shape } from './shape.ts'
 
 const NAME_CHARS = 64
 

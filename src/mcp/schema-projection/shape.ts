@@ -106,10 +106,6 @@ export function kindOf(value: unknown): Kind {
   return kind === 'boolean' || kind === 'number' || kind === 'string' ? kind : 'object'
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /**
  * Work budget. Schemas come from users, and references multiply them. When the budget is spent, the caller
  * retries with fewer levels.

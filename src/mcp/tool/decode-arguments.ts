@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
 import { DomainError } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseJson } from '../../json/index.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
@@ -54,10 +55,6 @@ function decodeString(text: string, { type }: PortableSchema): unknown {
     if (error instanceof DomainError) return text
     throw error
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

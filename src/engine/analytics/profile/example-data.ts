@@ -1,7 +1,7 @@
+import { isObject } from '../../../foundation/is-object.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
 import type { FieldPath } from '../../compiled-types/field-path.ts'
-import { isObject } from '../../json-schema/checks.ts'
 import { BOUNDS } from './bounds.ts'
 import { fieldName, resolve } from './schema-fields.ts'
 import type { Summary } from './summary.ts'

@@ -1,5 +1,5 @@
+import { isObject } from '../../../foundation/is-object.ts'
 import type { FieldPath } from '../../compiled-types/field-path.ts'
-import { isObject } from '../../json-schema/checks.ts'
 import { locate } from '../../json-schema/references.ts'
 import { BOUNDS } from './bounds.ts'
 

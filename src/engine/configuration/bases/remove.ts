@@ -1,7 +1,7 @@
 import { isProductionBaseId, productionOf } from '../../../contract/ids.ts'
 import { requirePermission } from '../../access/access.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { announce } from '../../core/caches.ts'
+import { announce } from '../../core/cache-notices.ts'
 import { statement } from '../../database/client.ts'
 import { dropIndexes } from '../../indexes/index.ts'
 import { checkVersion, confirmFirst, type Expectation } from '../../write/preconditions.ts'

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '../../../foundation/errors.ts'
 import { appendChange } from '../../core/append-change.ts'
-import { announce } from '../../core/caches.ts'
+import { announce } from '../../core/cache-notices.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'

@@ -1,7 +1,7 @@
 import { hashOf, toToken } from '../../authentication/authenticate.ts'
 import { ADMIN_OF_ALL } from '../../authentication/may-manage.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { announce } from '../../core/caches.ts'
+import { announce } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import { uuidv7 } from '../../core/uuid.ts'
 import { type Db, statement } from '../../database/client.ts'

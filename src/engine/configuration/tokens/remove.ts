@@ -2,7 +2,7 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { toToken } from '../../authentication/authenticate.ts'
 import { administersAll, manages, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
-import { announce } from '../../core/caches.ts'
+import { announce } from '../../core/cache-notices.ts'
 import type { WriteScope } from '../../write/write.ts'
 
 /** Revokes a token. All processes reject it within a second. */

@@ -1,4 +1,5 @@
 import { digest } from '../../../contract/canonical-hash.ts'
+import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { sealText, unsealText } from '../../../graphql/context.ts'
 import { type AddressSession, exactAddressOf } from '../address-session.ts'
@@ -82,6 +83,3 @@ function answersTo(asked: State['asked'], sent: unknown): Record<string, Wire> {
   })
   return Object.fromEntries(answers)
 }
-
-const isObject = (value: unknown): value is Wire =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,3 +1,4 @@
+import { isObject } from '../../../foundation/is-object.ts'
 import { graphql, type ResultOf } from '../../../graphql/document.ts'
 
 /** The fields of a profile that the tool returns. */
@@ -36,10 +37,7 @@ function sparingField({ field, types, null_share, distinct, top, min, max }: Fie
   }
 }
 
-/** Reduces a JSON Schema to an outline of names and types. */
-
-type Schema = Record<string, unknown>
-
+/** Keywords of the outline of a schema, by the form of their values. */
 const PLAIN = ['type', 'enum', 'const', 'format', 'required', '$ref', '$anchor', '$id'] as const
 const ONE = ['items', 'additionalProperties', 'unevaluatedProperties'] as const
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const
@@ -63,6 +61,3 @@ const eachOf = (map: unknown): unknown =>
   isObject(map)
     ? Object.fromEntries(Object.entries(map).map(([name, part]) => [name, briefSchema(part)]))
     : undefined
-
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

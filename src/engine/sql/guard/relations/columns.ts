@@ -1,4 +1,4 @@
-import { isObject } from '../../../json-schema/checks.ts'
+import { isObject } from '../../../../foundation/is-object.ts'
 import { locate } from '../../../json-schema/references.ts'
 import { nameOf, quoteText } from '../syntax/names.ts'
 

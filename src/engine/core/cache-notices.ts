@@ -1,0 +1,81 @@
+/** Invalidations between processes: NOTIFY at commit, and a LISTEN connection that reconnects. */
+import pg from 'pg'
+import { LIMITS } from '../../foundation/limits.ts'
+import { type Db, statement } from '../database/client.ts'
+import { answered, beat } from '../database/deadline.ts'
+
+/** `type:<base>/<id>`, `relationships:<base>`, `endpoints:<base>`, `base:<id>` or `token:<hash>`. */
+export type Topic = `${'type' | 'relationships' | 'endpoints' | 'base' | 'token'}:${string}`
+
+const CHANNEL = 'plinth_caches'
+const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)::text`)
+const RECONNECT_MS = 250
+
+/** Invalidates a topic in all processes at commit (NOTIFY). */
+export async function announce(db: Db, topic: Topic): Promise<void> {
+  await db.query(ANNOUNCE, [topic])
+}
+
+export type Log = { warn(fields: object, message: string): void }
+
+type Handlers = {
+  /** Notifications arrive from now on. Earlier ones may have been missed. */
+  connected(): void
+  /** Notifications may be missed from now on. */
+  lost(): void
+  received(topic: string): void
+}
+
+/** Listens for topics that any process invalidates. Reconnects until it is closed. */
+export async function openCacheNotices(
+  connectionString: string,
+  log: Log,
+  on: Handlers,
+): Promise<{ close(): Promise<void> }> {
+  let closing = false
+  let client: pg.Client | undefined
+  const listen = async (): Promise<void> => {
+    const next = new pg.Client({
+      connectionString,
+      application_name: 'plinth-notices',
+      connectionTimeoutMillis: LIMITS.connectionWaitMs,
+      keepAlive: true,
+    })
+    let ended = false
+    let beating: NodeJS.Timeout | undefined
+    const lost = () => {
+      if (ended) return
+      ended = true
+      clearInterval(beating)
+      on.lost()
+      next.end().catch(() => {})
+      if (!closing) setTimeout(() => listen().catch(() => {}), RECONNECT_MS).unref()
+    }
+    next.on('error', (error) => {
+      if (!closing)
+        log.warn({ err: error }, 'the notice connection was lost; caches are bypassed until it is back')
+      lost()
+    })
+    next.on('end', lost)
+    next.on('notification', ({ payload }) => {
+      if (payload) on.received(payload)
+    })
+    try {
+      await next.connect()
+      await answered(next, LIMITS.heartbeatMs, next.query(`LISTEN ${CHANNEL}`))
+    } catch (error) {
+      lost()
+      throw error
+    }
+    client = next
+    beating = setInterval(() => beat(next, LIMITS.heartbeatMs - 1), LIMITS.heartbeatMs).unref()
+    on.connected()
+  }
+  await listen()
+  return {
+    close: async () => {
+      closing = true
+      if (client) await answered(client, LIMITS.silenceMs, client.end())
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/** Limits of the process: times, connections, rates, queries and streams. `limits.ts` includes them. */
+export const SERVER_LIMITS = {
+  requestTimeoutMs: 30_000,
+  /** An event loop pass longer than this is logged, because it delays every other request. */
+  turnMs: 100,
+  /** A read that takes longer than this is cancelled when its client disconnects. */
+  watchAfterMs: 100,
+  drainMs: 25_000,
+  /** The part of `drainMs` that requests in flight may use. */
+  finishMs: 18_000,
+  /** At shutdown, a connection that has sent nothing is closed after this time. */
+  silentConnectionMs: 200,
+  /** Size of the connection pool: enough to keep two PostgreSQL cores busy. */
+  databaseConnections: 12,
+  /** Attempts of a write that loses races with other writers. */
+  raceTries: 50,
+  /** Connection queue: maximum wait, and maximum number of queued statements of one token. */
+  connectionWaitMs: 8000,
+  queuedOfToken: 250,
+  /** Concurrent polling queries of long polls and list subscriptions: of one token, and in total. */
+  pollsOfToken: 1,
+  pollsInAll: 3,
+  /**
+   * How far a polling query may run past the deadline of its long poll before the last result is returned.
+   */
+  pollGraceMs: 2000,
+  /** Grace period for the database to report a statement timeout after the deadline of the statement. */
+  silenceMs: 1000,
+  /** Heartbeat of LISTEN connections: interval, and timeout. */
+  heartbeatMs: 3000,
+  /** Interval of the write probe of `/readyz`. */
+  writeProbeMs: 3000,
+  requestsPerMinute: 1200,
+  requestBurst: 200,
+  /** Authentication failures per minute of one client address before it is rate-limited. */
+  authFailuresPerMinute: 300,
+  /**
+   * Rate limit of one client address for requests without a token (pages, scripts, API descriptions). A proxy
+   * is one address.
+   */
+  visitsPerMinute: 600,
+  visitBurst: 200,
+  /** Connection limits: open connections, timeout for request headers, and interval of that timeout check. */
+  connections: 1024,
+  headersTimeoutMs: 10_000,
+  connectionCheckMs: 2000,
+  graphqlDepth: 12,
+  graphqlCost: 5000,
+  graphqlAliases: 50,
+  graphqlTokens: 2000,
+  /** GraphQL text limits, checked before parsing: bytes, and nesting depth of brackets. */
+  graphqlTextBytes: 100 * 1024,
+  graphqlNesting: 200,
+  /**
+   * SQL endpoint: rows, time and bytes of a response; concurrent statements of the process and of one token.
+   */
+  sqlRows: 1000,
+  sqlTimeoutMs: 10_000,
+  sqlBytes: 16 * 1024 * 1024,
+  sqlStatements: 4,
+  sqlStatementsOfToken: 2,
+  /** Change feed: polling interval while a client listens, and retry delay after a failure. */
+  feedTickMs: 50,
+  feedRetryMs: 1000,
+  /**
+   * Shared buffer of a base's change feed, in entries and bytes. A stream that lags further reads the log
+   * itself.
+   */
+  feedTailEntries: 1000,
+  feedTailBytes: 4 * 1024 * 1024,
+  /** Entries per read: for all streams of a base, and for one stream that catches up. */
+  feedStretch: 100,
+  feedCatchUp: 20,
+  /** Maximum number of entries that one page scans for matches of its filter and grants. */
+  feedReach: 20_000,
+  /**
+   * Event streams: maximum number of open streams of one token, and interval at which grants are checked
+   * again.
+   */
+  streamsOfToken: 100,
+  streamCheckMs: 500,
+  streamHeartbeatMs: 15_000,
+  /** List subscriptions: entries per filter match, and minimum pause between two matches. */
+  matchedEntries: 1000,
+  matchPauseMs: 200,
+  /** Subscriptions of one token: resources of a base, and distinct filters among them. */
+  followedOfToken: 5000,
+  followedFilters: 100,
+  /** How long a read of the log waits for open transactions to commit. */
+  feedWaitMs: 1000,
+  /** Backlog of an event stream, in bytes, before its reader is disconnected. */
+  streamBacklogBytes: 4 * 1024 * 1024,
+} as const
