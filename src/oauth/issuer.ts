@@ -6,8 +6,7 @@ import type { Principal } from '../engine/engine.ts'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { parseJson, pointer } from '../json/index.ts'
-import { discoverKeys } from './discover.ts'
-import { keyRing } from './keys.ts'
+import { discoverKeys, keyRing } from './keys.ts'
 
 /** Asymmetric signature algorithms only: no shared secrets and no `none`. */
 const ALGORITHMS = [

@@ -1,12 +1,12 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../../foundation/errors.ts'
 import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
-import type { EventQueue } from '../event-queue.ts'
-import type { Provider, Wire } from '../provider.ts'
+import { EventQueue } from '../event-queue.ts'
+import { type Changed, InvalidParams, type Provider, type Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
-import { listen } from './listen.ts'
 import { isOpening, isRequest, readMessages } from './messages.ts'
 import { openLegacyServer } from './server.ts'
 import { type ClientSession, LegacyExchange, SessionStore } from './sessions.ts'
@@ -25,7 +25,7 @@ type Serve = (request: FastifyRequest, reply: FastifyReply, session: AddressSess
  * HTTP transport of the legacy era: POST with and without a session, GET for the session stream, DELETE to
  * end a session.
  */
-export type Legacy = { post: Post; get: Serve; delete: Serve; close(): Promise<void>; endStreams(): void }
+type Legacy = { post: Post; get: Serve; delete: Serve; close(): Promise<void>; endStreams(): void }
 
 export async function openLegacy(provider: Provider, onInternal: (cause: unknown) => void): Promise<Legacy> {
   const server = await openLegacyServer(provider, onInternal)
@@ -125,3 +125,51 @@ const capabilitiesIn = (message: JSONRPCMessage | undefined): Wire =>
 
 const refuse = (reply: FastifyReply, status: number, code: number, message: string): FastifyReply =>
   reply.code(status).send(protocolError(code, message))
+
+/**
+ * Opens the GET stream of a session for server-initiated messages. A session has one stream; a new one
+ * replaces the old one, whose connection is presumed lost.
+ * @throws RATE_LIMITED
+ */
+async function listen(
+  provider: Provider,
+  session: AddressSession,
+  client: ClientSession,
+  onInternal: (cause: unknown) => void,
+): Promise<EventQueue> {
+  const queue = new EventQueue()
+  const watch = await provider.watch?.(session, (changed) => queue.send(notificationOf(changed)))
+  for (const uri of client.uris)
+    try {
+      await watch?.follow(uri)
+      // Notify about changes that may have been missed while no stream was open.
+      queue.send(notificationOf({ uri }))
+    } catch (thrown) {
+      // Drop subscriptions that the token may no longer read.
+      if (!(thrown instanceof InvalidParams || thrown instanceof DomainError)) onInternal(thrown)
+      client.uris.delete(uri)
+    }
+  client.stream?.queue.end()
+  const stream = { queue, watch }
+  client.stream = stream
+  queue.onEnd = () => {
+    watch?.close()
+    client.usedAt = Date.now()
+    if (client.stream === stream) client.stream = undefined
+  }
+  const over = () => {
+    if (watch?.over.reason instanceof Error && watch.over.reason.name !== 'AbortError')
+      onInternal(watch.over.reason)
+    // The grants may have changed, so the client must list the tools again after it reconnects.
+    queue.send(notificationOf({ list: 'tools' }))
+    queue.end()
+  }
+  if (watch?.over.aborted) over()
+  else watch?.over.addEventListener('abort', over, { once: true })
+  return queue
+}
+
+const notificationOf = (changed: Changed): JSONRPCMessage =>
+  'uri' in changed
+    ? { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: changed.uri } }
+    : { jsonrpc: '2.0', method: `notifications/${changed.list}/list_changed` }

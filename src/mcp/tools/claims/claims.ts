@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { type Tool, tool } from '../../tool/tool.ts'
-import { act } from './act.ts'
-import { input } from './arguments.ts'
+import { act, input } from './act.ts'
 
 const whole = tool('work', {
   title: 'Work',
