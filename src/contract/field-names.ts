@@ -6,7 +6,7 @@ export type Camel<Name extends string> = Name extends `${infer Head}_${infer Tai
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name
 
-const toCamel = (name: string): string =>
+export const toCamel = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 export const toSnake = (name: string): string =>

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toCamel } from '../../src/contract/field-names.ts'
 import { succeed } from '../support/answers.ts'
+import { PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -15,8 +17,23 @@ const fieldsOf = (type: 'Query' | 'Mutation') =>
       {},
   )
 
+/** The kinds of configuration that are no types: `prepare` makes one called `desk` of each. */
+const PLAIN_KINDS = PLAIN_NOUNS.map((noun) => {
+  const one = toCamel(noun.replace(/s$/, '').replaceAll('-', '_'))
+  return { one, name: `${one.charAt(0).toUpperCase()}${one.slice(1)}` }
+})
+const queriesOf = (one: string) => ({
+  [one]: `${one}(base: "crm", id: "desk") { id }`,
+  [`${one}s`]: `${one}s(base: "crm") { data { id } }`,
+})
+const mutationsOf = (name: string) => ({
+  [`put${name}`]: `put${name}(base: "crm", id: "desk", input: {name: "N"} $dry) { id }`,
+  [`delete${name}`]: `delete${name}(base: "crm", id: "desk" $dry) { id }`,
+})
+
 /** A selection of a field, on the base `crm` that `prepare` makes; `$claim` and `$seq` are filled in. */
 const QUERIES: Record<string, string> = {
+  ...Object.assign({}, ...PLAIN_KINDS.map(({ one }) => queriesOf(one))),
   aggregate: 'aggregate(base: "crm", recordType: "task", aggregations: [{fn: "count"}]) { rows }',
   aggregateBases:
     'aggregateBases(bases: ["crm"], recordType: "task", aggregations: [{fn: "count"}]) { rows }',
@@ -30,8 +47,6 @@ const QUERIES: Record<string, string> = {
   claims: 'claims(base: "crm") { data { id } }',
   configurationHistory:
     'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',
-  endpoint: 'endpoint(base: "crm", id: "desk") { id }',
-  endpoints: 'endpoints(base: "crm") { data { id } }',
   exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
   queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
   record: 'record(base: "crm", recordType: "task", id: "a") { id data }',
@@ -48,15 +63,13 @@ const QUERIES: Record<string, string> = {
   servedEndpoint: 'servedEndpoint(base: "crm", id: "desk") { __typename }',
   sql: 'sql(base: "crm", query: "SELECT count(*) AS n FROM task") { data }',
   tokens: 'tokens { data { id } }',
-  toolset: 'toolset(base: "crm", id: "common") { id }',
-  toolsets: 'toolsets(base: "crm") { data { id } }',
   trash: 'trash(base: "crm") { data { deletedAt } }',
   waitForRecords: 'waitForRecords(base: "crm", recordType: "task", timeout: 1) { rows }',
 }
 const LINK =
   'relType: "next", sourceRecordType: "task", sourceId: "b", targetRecordType: "task", targetId: "a"'
-const TOOLS = '[{record_type: "task", operations: ["get"]}]'
 const MUTATIONS: Record<string, string> = {
+  ...Object.assign({}, ...PLAIN_KINDS.map(({ name }) => mutationsOf(name))),
   batch:
     'batch(base: "crm", operations: [{type: "upsert_record", record_type: "task", id: "n", data: {title: "n"}}] $dry) { count }',
   cancelRecord: 'cancelRecord(base: "crm", recordType: "task", id: "a" $dry) { id status }',
@@ -67,13 +80,11 @@ const MUTATIONS: Record<string, string> = {
   createToken:
     'createToken(name: "n", grants: [{base: "crm", record_type: "*", environment: "*", permission: "read"}] $dry) { id }',
   deleteBase: 'deleteBase(id: "crm", confirm: "crm" $dry) { id }',
-  deleteEndpoint: 'deleteEndpoint(base: "crm", id: "desk" $dry) { id }',
   deleteRecord: 'deleteRecord(base: "crm", recordType: "task", id: "a" $dry) { id }',
   deleteRecordType: 'deleteRecordType(base: "crm", id: "task", confirm: "task" $dry) { id }',
   deleteRelationship: 'deleteRelationship(base: "crm", id: "l" $dry) { id }',
   deleteRelationshipType: 'deleteRelationshipType(base: "crm", id: "next", confirm: "next" $dry) { id }',
   deleteToken: 'deleteToken(id: "$token" $dry) { id }',
-  deleteToolset: 'deleteToolset(base: "crm", id: "common" $dry) { id }',
   heartbeatClaim: 'heartbeatClaim(base: "crm", id: "$claim" $dry) { id }',
   importTools:
     'importTools(base: "crm", provider: "openai", tools: [{type: "function", function: {name: "n", parameters: {type: "object"}}}] $dry) { __typename }',
@@ -81,14 +92,12 @@ const MUTATIONS: Record<string, string> = {
   patchRecordType: 'patchRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
   patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
   putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',
-  putEndpoint: `putEndpoint(base: "crm", id: "desk", input: {name: "N", tools: ${TOOLS}} $dry) { id }`,
   putRecord: 'putRecord(base: "crm", recordType: "task", id: "a", data: {title: "n"} $dry) { id }',
   putRecordByExternalId:
     'putRecordByExternalId(base: "crm", recordType: "task", externalId: "e", data: {title: "n"} $dry) { id }',
   putRecordType: 'putRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
   putRelationship: `putRelationship(base: "crm", id: "l2", input: {${LINK}} $dry) { id }`,
   putRelationshipType: 'putRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
-  putToolset: `putToolset(base: "crm", id: "common", input: {name: "N", tools: ${TOOLS}} $dry) { id }`,
   recordToolCall:
     'recordToolCall(base: "crm", recordType: "task", provider: "mcp", call: {name: "task", arguments: {title: "n"}} $dry) { __typename }',
   releaseClaim: 'releaseClaim(base: "crm", id: "$claim" $dry) { id }',
@@ -117,8 +126,7 @@ beforeAll(async () => {
     target_record_type: 'task',
     target_id: 'b',
   })
-  await put('toolsets/common', { tools: [{ record_type: 'task', operations: ['list'] }] })
-  await put('endpoints/desk', { tools: [{ record_type: 'task', operations: ['get'] }] })
+  for (const noun of PLAIN_NOUNS) await put(`${noun}/desk`, {})
   succeed(await world.call('DELETE', '/v1/crm/records/task/gone'))
   const claimed = succeed(
     await world.call('POST', '/v1/crm/records/task/claim', { filter: { field: 'id', op: 'eq', value: 'b' } }),

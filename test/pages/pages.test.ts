@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
+import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -167,18 +168,8 @@ const STEPS: Step[] = [
     '/crm/toolsets/basics',
     { tools: [{ record_type: 'task', operations: ['get'] }] },
   ],
-  ['PUT /:base_id/toolsets/:id', '/crm/toolsets/basics?dry_run=true', {}],
-  ['GET /:base_id/toolsets', '/crm/toolsets?include_total=true'],
-  ['GET /:base_id/toolsets/:id', '/crm/toolsets/basics'],
-  ['GET /:base_id/toolsets/:id/history', '/crm/toolsets/basics/history'],
   ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
-  ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk?dry_run=true', {}],
-  ['GET /:base_id/endpoints', '/crm/endpoints?include_total=true'],
-  ['GET /:base_id/endpoints/:id', '/crm/endpoints/desk'],
-  ['GET /:base_id/endpoints/:id/history', '/crm/endpoints/desk/history'],
   ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
-  ['DELETE /:base_id/endpoints/:id', '/crm/endpoints/desk'],
-  ['DELETE /:base_id/toolsets/:id', '/crm/toolsets/basics'],
   ['GET /:base_id/relationships', '/crm/relationships?include_total=true&sort=-created_at'],
   ['GET /:base_id/records/:record_type/:id/related', '/crm/records/task/t1/related?include_total=true'],
   ['GET /:base_id/relationships/:id', '/crm/relationships/l1'],
@@ -330,6 +321,17 @@ test('every success of a walk through the API is as the description says', async
   const revert = `/v1/undo/changes/${made.seq}/revert`
   for (const path of [`${revert}?dry_run=true`, revert])
     check('POST /:base_id/changes/:seq/revert', await server.call('POST', path))
+  await putReferences(server.call, 'undo')
+  for (const { noun, body } of Object.values(KIND_SAMPLES)) {
+    const row = `/:base_id/${noun}`
+    const path = `/v1/undo/${noun}/walked`
+    for (const query of ['?dry_run=true', '', ''])
+      check(`PUT ${row}/:id`, await server.call('PUT', `${path}${query}`, body))
+    check(`GET ${row}`, await server.call('GET', `/v1/undo/${noun}?include_total=true`))
+    check(`GET ${row}/:id`, await server.call('GET', path))
+    check(`GET ${row}/:id/history`, await server.call('GET', `${path}/history`))
+    check(`DELETE ${row}/:id`, await server.call('DELETE', path))
+  }
   expect([...seen].sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 

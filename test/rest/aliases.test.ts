@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { succeed } from '../support/answers.ts'
-import { KIND_SAMPLES } from '../support/kinds.ts'
+import { KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -22,15 +22,10 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', '/v1/crm/records/task/a/history'))
   seq = String(data[0].seq)
   await claimAs(world, 'held', 'task')
-  for (const noun of OTHERS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
+  for (const noun of PLAIN_NOUNS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
 })
 afterAll(() => world.close())
-
-/** The kinds that are no types: one called `desk` is made of each. */
-const OTHERS = Object.values(KIND_SAMPLES)
-  .map(({ noun }) => noun)
-  .filter((noun) => !noun.endsWith('-types'))
 
 const GRANT = { base: 'crm', record_type: '*', environment: '*', permission: 'read' }
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } }
@@ -126,7 +121,7 @@ function valuesOf(pattern: string): Record<string, string> {
     [/relationship-types/, 'near'],
     [/relationships/, 'l'],
     [/claims/, 'held'],
-    [new RegExp(`/(${OTHERS.join('|')})`), 'desk'],
+    [new RegExp(`/(${PLAIN_NOUNS.join('|')})`), 'desk'],
   ]
   const id = ids.find(([about]) => about.test(pattern))?.[1] ?? 'task'
   return { base_id: 'crm', record_type: 'task', provider: 'openai', account_id: 'default', id, seq }

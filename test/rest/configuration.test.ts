@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { camelFields } from '../../src/contract/field-names.ts'
 import { KINDS } from '../../src/engine/configuration/kinds.ts'
 import { type Code, expectFailure, expectFault, succeed, TIME } from '../support/answers.ts'
-import { KIND_SAMPLES } from '../support/kinds.ts'
+import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -9,15 +10,31 @@ let world: World
 beforeAll(async () => {
   world = await openWorld()
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
-  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
-  succeed(await world.call('PUT', '/v1/crm/relationship-types/about', {}), 201)
-  succeed(await world.call('PUT', '/v1/crm/toolsets/shared', {}), 201)
+  await putReferences(world.call, 'crm')
 })
 afterAll(() => world.close())
 
 test('every kind of configuration has a sample, and every sample a kind', () => {
   expect(Object.keys(KIND_SAMPLES).sort()).toEqual(KINDS.map(({ name }) => name).sort())
 })
+
+test('a kind is listed after the kinds that it references', () => {
+  for (const [at, { name, references }] of KINDS.entries())
+    for (const { kind } of references?.(camelFields(KIND_SAMPLES[name]?.body ?? {})) ?? [])
+      expect(KINDS.slice(0, at).map((before) => before.name)).toContain(kind.name)
+})
+
+/** The same value, with the keys of each object in reverse order. */
+const reversed = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(reversed)
+    : typeof value === 'object' && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .reverse()
+            .map(([key, member]) => [key, reversed(member)]),
+        )
+      : value
 
 const reasonOf = (answer: Answer, code: Code) => expectFailure(answer, code).details[0].code
 
@@ -38,6 +55,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(made.headers.get('etag')).toBe('"1"')
     expect(succeed(await world.call('GET', path))).toEqual(made.body)
     expect(succeed(await put(body)), 'unchanged').toEqual(made.body)
+    expect(succeed(await put(reversed(body) as Body)), 'unchanged').toEqual(made.body)
     // What a write says beside the resource is no part of it.
     const { meta: _told, ...cleared } = succeed(await put({}))
     expect(cleared).toMatchObject({

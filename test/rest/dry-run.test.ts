@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
-import { KIND_SAMPLES } from '../support/kinds.ts'
+import { KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
     succeed(await world.call('PUT', `/v1/crm/records/node/${id}`, { data: {} }), 201)
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', {}), 201)
   succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
-  for (const noun of OTHERS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
+  for (const noun of PLAIN_NOUNS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
   spare = await world.newToken([{ permission: 'write' }])
@@ -65,10 +65,6 @@ const LINK = {
   target_id: 'b',
 }
 
-/** The kinds of configuration that are no types: one called `desk` is made of each. */
-const OTHERS = Object.values(KIND_SAMPLES)
-  .map(({ noun }) => noun)
-  .filter((noun) => !noun.endsWith('-types'))
 const writesOf = (noun: string): [string, string, unknown, number, Body][] => [
   [`PUT /:base_id/${noun}/:id`, `/v1/crm/${noun}/new`, {}, 201, { id: 'new', version: 1 }],
   [`DELETE /:base_id/${noun}/:id`, `/v1/crm/${noun}/desk`, undefined, 200, { deleted: true }],
@@ -76,7 +72,7 @@ const writesOf = (noun: string): [string, string, unknown, number, Body][] => [
 
 /** Every write: its row, its request, its status, and what its answer shows. */
 const WRITES: [string, string, unknown, number, Body][] = [
-  ...OTHERS.flatMap(writesOf),
+  ...PLAIN_NOUNS.flatMap(writesOf),
   ['PUT /bases/:id', '/v1/bases/new', { name: 'N' }, 201, { id: 'new', version: 1 }],
   ['PUT /bases/:id', '/v1/bases/crm', { name: 'Other' }, 200, { name: 'Other', version: 2 }],
   ['DELETE /bases/:id', '/v1/bases/crm?confirm=crm', undefined, 200, { id: 'crm', deleted: true }],

@@ -1,4 +1,5 @@
-import type { Body } from './server.ts'
+import { succeed } from './answers.ts'
+import type { Body, Call } from './server.ts'
 
 /** A sample of a configuration kind: its path, a body that sets all fields, and the defaults. */
 export type KindSample = { noun: string; body: Body; defaults: Body }
@@ -85,3 +86,14 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
     },
   },
 }
+
+/** Creates in a base what the bodies of the samples refer to. */
+export async function putReferences(call: Call, base: string): Promise<void> {
+  for (const path of ['record-types/note', 'relationship-types/about', 'toolsets/shared'])
+    succeed(await call('PUT', `/v1/${base}/${path}`, {}), 201)
+}
+
+/** Nouns of the kinds that are no types: an empty body creates one. */
+export const PLAIN_NOUNS: readonly string[] = Object.values(KIND_SAMPLES)
+  .map(({ noun }) => noun)
+  .filter((noun) => !noun.endsWith('-types'))

@@ -1,4 +1,6 @@
-import type { OnInvalid } from '../configuration/record-types/migration.ts'
+import { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import type { Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
 import type { Pair, PairInput } from '../record-store/record.ts'
 import type { RecordLink } from '../records/index.ts'
 import type { LinkEnd, LinkWrite } from '../relationships/index.ts'
@@ -66,22 +68,14 @@ export type LinkOperation = Common &
 /** An operation on records or links, not on the configuration. */
 export type DataOperation = RecordOperation | LinkOperation
 
-export type ConfigurationOperation = Common & { readonly id: string; readonly expected: Expectation } & (
-    | {
-        readonly type: 'upsert_record_type'
-        readonly input: object
-        readonly migration: unknown
-        readonly onInvalid: OnInvalid
-      }
-    | {
-        readonly type: 'upsert_relationship_type'
-        readonly input: object
-        readonly onInvalid: 'refuse' | 'allow'
-      }
-    | {
-        readonly type: 'delete_record_type' | 'delete_relationship_type'
-        readonly confirm: string | null
-      }
+export type ConfigurationOperation = Common & {
+  readonly type: ConfigurationName
+  readonly kind: Kind
+  readonly id: string
+  readonly expected: Expectation
+} & (
+    | { readonly input: object; readonly repair: Omit<PutOptions, 'expected'> }
+    | { readonly confirm: string | null }
   )
 
 export type Operation = DataOperation | ConfigurationOperation
@@ -89,18 +83,22 @@ export type Operation = DataOperation | ConfigurationOperation
 /** A parsed operation without its index. */
 export type Unplaced<T> = T extends unknown ? Omit<T, 'index' | 'isNamed'> : never
 
-const CONFIGURATION: readonly string[] = [
-  'upsert_record_type',
-  'delete_record_type',
-  'upsert_relationship_type',
-  'delete_relationship_type',
-]
+/** Names of operations on configuration: `upsert_<kind>` and `delete_<kind>`. */
+export type ConfigurationName = `${'upsert' | 'delete'}_${Kind['name']}` & keyof typeof OPERATION_SHAPES
+
+const CONFIGURATION: ReadonlyMap<string, Kind> = new Map(
+  KINDS.flatMap((kind) =>
+    [`upsert_${kind.name}`, `delete_${kind.name}`].flatMap((type) =>
+      Object.hasOwn(OPERATION_SHAPES, type) ? [[type, kind] as const] : [],
+    ),
+  ),
+)
+
+/** The kind of configuration that a raw operation targets, even if it is invalid. */
+export const kindOfOperation = (raw: unknown): Kind | undefined =>
+  CONFIGURATION.get(String((raw as { type?: unknown } | null)?.type))
 
 export const isConfiguration = (operation: Operation): operation is ConfigurationOperation =>
-  CONFIGURATION.includes(operation.type)
-
-/** Whether the raw operation targets the configuration, even if it is invalid. */
-export const asksConfiguration = (raw: unknown): boolean =>
-  CONFIGURATION.includes(String((raw as { type?: unknown } | null)?.type))
+  'kind' in operation
 
 export const isOfRecord = (operation: Operation): operation is RecordOperation => 'recordType' in operation

@@ -4,19 +4,21 @@ import { type Access, type Permission, requirePermission } from '../access/acces
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { collect, type Failure, refuse } from './failures.ts'
+import { kindOfOperation } from './operation.ts'
 
 type Need = { permission: Permission; recordType: string; path: string }
 
 /** Permissions that a raw operation needs, checked before its validity. */
 function needsOf(raw: unknown): Need[] {
   const fields = (raw ?? {}) as Record<string, unknown>
-  const { type } = fields
-  if (type === 'upsert_relationship_type' || type === 'delete_relationship_type')
-    return [{ permission: 'manage', recordType: '*', path: '' }]
-  if (type === 'upsert_record_type' || type === 'delete_record_type')
-    return typeof fields['id'] === 'string'
-      ? [{ permission: 'manage', recordType: fields['id'], path: '/id' }]
+  const kind = kindOfOperation(fields)
+  if (kind && !kind.managedAs) return [{ permission: 'manage', recordType: '*', path: '' }]
+  if (kind?.managedAs) {
+    const { id } = fields
+    return typeof id === 'string'
+      ? [{ permission: 'manage', recordType: kind.managedAs(id), path: '/id' }]
       : []
+  }
   const needs = needsAt(fields, NAMED, '')
   const { relationships } = fields
   if (Array.isArray(relationships))

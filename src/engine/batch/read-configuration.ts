@@ -3,41 +3,38 @@ import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
 import { camelFields } from '../../contract/field-names.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
-import type { ConfigurationOperation, Unplaced } from './operation.ts'
+import {
+  type ConfigurationName,
+  type ConfigurationOperation,
+  kindOfOperation,
+  type Unplaced,
+} from './operation.ts'
 
-type Shapes = typeof OPERATION_SHAPES
-type Raw<K extends keyof Shapes> = z.output<Shapes[K]>
-type RawConfiguration = Raw<
-  'upsert_record_type' | 'delete_record_type' | 'upsert_relationship_type' | 'delete_relationship_type'
->
+type Raw = z.output<(typeof OPERATION_SHAPES)[ConfigurationName]>
+type Deletion = { confirm?: string; expected_version?: number }
+/** The members of an upsert, of any kind. */
+type Upsert = { body?: Body; on_invalid?: 'allow'; migrate?: boolean }
+type Body = { id?: string; expected_version?: number; migration?: unknown; sources?: unknown }
 
 /**
  * Parses a configuration operation.
  * @throws VALIDATION_ERROR
  */
-export function readConfiguration(raw: RawConfiguration): Unplaced<ConfigurationOperation> {
-  if (raw.type === 'upsert_record_type') return readRecordType(raw)
-  if (raw.type === 'upsert_relationship_type') return readRelationshipType(raw)
-  const { type, id, confirm = null, expected_version } = raw
-  return { type, id, confirm, expected: expectedOf(expected_version) }
-}
-
-function readRecordType(raw: Raw<'upsert_record_type'>): Unplaced<ConfigurationOperation> {
-  const { type, id, body = {}, on_invalid, migrate = false } = raw
+export function readConfiguration(raw: Raw): Unplaced<ConfigurationOperation> {
+  const { type, id } = raw
+  const kind = kindOfOperation(raw)
+  if (!kind) throw new Error(`No kind of configuration has the operation ${type}`)
+  if (type.startsWith('delete_')) {
+    const { confirm = null, expected_version } = raw as Deletion
+    return { type, kind, id, confirm, expected: expectedOf(expected_version) }
+  }
+  const { body = {}, on_invalid, migrate = false } = raw as Upsert
   checkSameId(id, body.id)
   if (migrate && on_invalid) throw bothRepairs()
-  const { json_schema, migration, expected_version, id: _id, sources: _sources, ...texts } = body
-  const input = { ...texts, jsonSchema: json_schema }
+  const { id: _id, sources: _sources, expected_version, migration, ...fields } = body
   const onInvalid = migrate ? 'migrate' : (on_invalid ?? 'refuse')
-  return { type, id, input, migration, onInvalid, expected: expectedOf(expected_version) }
-}
-
-function readRelationshipType(raw: Raw<'upsert_relationship_type'>): Unplaced<ConfigurationOperation> {
-  const { type, id, body = {}, on_invalid = 'refuse' } = raw
-  checkSameId(id, body.id)
-  const { id: _id, expected_version, ...fields } = body
   const input = camelFields(fields)
-  return { type, id, input, onInvalid: on_invalid, expected: expectedOf(expected_version) }
+  return { type, kind, id, input, repair: { onInvalid, migration }, expected: expectedOf(expected_version) }
 }
 
 /** Preconditions from `expected_version` and `claim_id`. */

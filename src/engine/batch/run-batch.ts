@@ -9,11 +9,11 @@ import { type Failure, refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
 import { hasOwnLinks } from './nested-links.ts'
 import {
-  asksConfiguration,
   type ConfigurationOperation,
   type DataOperation,
   isConfiguration,
   isOfRecord,
+  kindOfOperation,
   type Operation,
 } from './operation.ts'
 import type { Outcome } from './outcome.ts'
@@ -40,7 +40,7 @@ export async function runBatch(
   const list = readList(raw)
   await requirePermissions(scope, baseId, list)
   const { operations, failures } = await readOperations(list, scope.limits)
-  if (list.some(asksConfiguration)) return runMixed(scope, baseId, operations, failures)
+  if (list.some(kindOfOperation)) return runMixed(scope, baseId, operations, failures)
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
   checkByteBudget(scope.limits.batchBytes, data.filter(isOfRecord))
   const { types } = refuseFaults(await prepare(scope, baseId, data), failures)

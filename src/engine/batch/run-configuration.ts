@@ -1,7 +1,5 @@
 import { withPaths } from '../../foundation/errors.ts'
 import { put, remove } from '../configuration/lifecycle/index.ts'
-import { RECORD_TYPE, requireType } from '../configuration/record-types/index.ts'
-import { RELATIONSHIP_TYPE, requireRelationshipType } from '../configuration/relationship-types/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ofOperation } from './failures.ts'
 import type { ConfigurationOperation } from './operation.ts'
@@ -25,29 +23,12 @@ export async function runConfiguration(
 type Done = Pick<Outcome, 'operation' | 'version'>
 
 async function run(scope: WriteScope, baseId: string, operation: ConfigurationOperation): Promise<Done> {
-  const { id, expected } = operation
-  switch (operation.type) {
-    case 'upsert_record_type': {
-      const { input, migration, onInvalid } = operation
-      return doneBy(
-        await put({ kind: RECORD_TYPE, scope, baseId, id }, input, { expected, migration, onInvalid }),
-      )
-    }
-    case 'upsert_relationship_type': {
-      const { input, onInvalid } = operation
-      return doneBy(await put({ kind: RELATIONSHIP_TYPE, scope, baseId, id }, input, { expected, onInvalid }))
-    }
-    case 'delete_record_type': {
-      const { version } = await requireType(scope, baseId, id)
-      await remove({ kind: RECORD_TYPE, scope, baseId, id }, { confirm: operation.confirm, expected })
-      return { operation: 'deleted', version: version + 1 }
-    }
-    case 'delete_relationship_type': {
-      const { version } = await requireRelationshipType(scope, baseId, id)
-      await remove({ kind: RELATIONSHIP_TYPE, scope, baseId, id }, { confirm: operation.confirm, expected })
-      return { operation: 'deleted', version: version + 1 }
-    }
-  }
+  const { kind, id, expected } = operation
+  const target = { kind, scope, baseId, id }
+  if ('input' in operation)
+    return doneBy(await put(target, operation.input, { ...operation.repair, expected }))
+  const { version } = await remove(target, { confirm: operation.confirm, expected })
+  return { operation: 'deleted', version }
 }
 
 const doneBy = ({

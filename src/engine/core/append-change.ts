@@ -1,10 +1,11 @@
+import type { Kind } from '../change-log/entry.ts'
 import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { statement } from '../database/client.ts'
 import { authorship, type Scope } from './scope.ts'
 
 type Operation = 'create' | 'update' | 'cancel' | 'delete' | 'restore'
 /** Kinds of resources other than records. The change log stores their complete state. */
-export type ResourceKind = 'base' | 'record_type' | 'relationship_type' | 'endpoint' | 'toolset' | 'token'
+export type ResourceKind = Exclude<Kind, 'record' | 'relationship'>
 
 const APPEND = statement(
   'append_change',

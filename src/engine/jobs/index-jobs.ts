@@ -1,4 +1,4 @@
-import { lockType } from '../configuration/record-types/lock.ts'
+import { lockType } from '../configuration/lifecycle/lock.ts'
 import { announce } from '../core/cache-notices.ts'
 import type { Db } from '../database/client.ts'
 import { enqueue, type IndexKey, type Jobs } from '../database/enqueue-job.ts'
@@ -87,7 +87,7 @@ async function enterOrRefuse(tx: Db, key: Key, which: Which): Promise<Refused[]>
  */
 async function judge(tx: Db, key: Key): Promise<Step> {
   const [base, type, index] = key
-  await lockType(tx, base, type)
+  await lockType(tx, 'record_type', base, type)
   const [building] = await tx.query<Building>(LOCK_BUILDING, key)
   if (!building) return 'over'
   const ids = (building.duplicates ?? []).flatMap((group) => group.ids)

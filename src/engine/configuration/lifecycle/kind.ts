@@ -27,6 +27,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   /** Cache topic to invalidate after a change. */
   topic?(baseId: string, id: string): Topic
   readonly rights?: Partial<Rights<F>>
+  /** Record type whose `manage` grant allows a change. Otherwise, the grant must be on the whole base. */
+  managedAs?(id: string): string
   /** Normalizes the fields for storage. */
   normalize?(fields: F): F
   /** Reads the fields of a row, if they are not its columns. */
@@ -90,8 +92,6 @@ export type Rights<F extends object> = {
   list(scope: Scope, baseId: string): object
   /** @throws FORBIDDEN */
   read(scope: Scope, baseId: string, id: string): void
-  /** @throws FORBIDDEN */
-  manage(scope: Scope, baseId: string, id: string): void
   /** Redacts the resource for the token; null when it may not see it. */
   shown(scope: Scope, view: View<F>): View<F> | null
 }

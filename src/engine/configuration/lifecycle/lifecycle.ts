@@ -1,11 +1,11 @@
 /** Put, patch and delete of configuration, generic over its kinds. */
-import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '../../../foundation/errors.ts'
 import { appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/cache-notices.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
+import { isSameDefinition } from './definition.ts'
 import { fieldsOf, readFields, stateOf, viewOf } from './fields.ts'
 import { type Kind, nounOf, type PutOptions, type Stored, type Target, type View } from './kind.ts'
 import { loadedIn } from './load.ts'
@@ -71,7 +71,7 @@ async function change<F extends object, R extends Stored>(
     if (fault) throw invalid(fault, ...more)
     checkVersion(options.expected, current?.version, `${nounOf(kind)} "${id}"`)
     await checked.existing?.()
-    if (current && !checked.isForced && isDeepStrictEqual(next, before))
+    if (current && before && !checked.isForced && isSameDefinition(next, before))
       return { ...viewOf(kind, current), operation: 'unchanged' }
     const row = await store(kind, within, edit, { ...next, ...(await checked.columns?.()) })
     loaded.wrote(kind as Kind, id, row)

@@ -1,5 +1,5 @@
 /** The three forms of a PATCH, as changes of fields. */
-import { camelFields, snakeFields } from '../../../contract/field-names.ts'
+import { camelFields } from '../../../contract/field-names.ts'
 import { mergeShape } from '../../../contract/merge-shape.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
@@ -7,6 +7,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { checkJson } from '../../../json/index.ts'
 import { applyOperations, readOperations } from '../../../json/json-patch.ts'
 import { mergePatch } from '../../../json/merge-patch.ts'
+import { definitionOf } from './definition.ts'
 import type { Kind } from './kind.ts'
 
 /**
@@ -36,7 +37,7 @@ export function readPatch<F extends object>(
     const merge = check(mergeShape(body), patch.merge, inBody())
     checkJson(merge)
     return (before) => {
-      const merged = mergePatch(snakeFields(before), merge) as Document
+      const merged = mergePatch(definitionOf(before), merge) as Document
       return changesOf(body, merged, Object.keys(merge))
     }
   }
@@ -46,7 +47,7 @@ export function readPatch<F extends object>(
     return (operation.op === 'move' ? [...written, operation.from] : written).map(memberOf)
   })
   return (before) => {
-    const patched = applyOperations(snakeFields(before), operations, LIMITS.smallBodyBytes)
+    const patched = applyOperations(definitionOf(before), operations, LIMITS.smallBodyBytes)
     return changesOf(body, patched as Document, [...new Set(touched)])
   }
 }

@@ -13,7 +13,6 @@ const OF_THE_BASE: Rights<object> = {
     return {}
   },
   read: (scope, baseId) => requirePermission(scope.access, 'read', baseId, '*'),
-  manage: (scope, baseId) => requirePermission(scope.access, 'manage', baseId, '*'),
   shown: (_scope, view) => view,
 }
 
@@ -29,7 +28,7 @@ export const requireManage = <F extends object, R extends Stored>({
   scope,
   baseId,
   id,
-}: Target<F, R>): void => rightsTo(kind).manage(scope, baseId, id)
+}: Target<F, R>): void => requirePermission(scope.access, 'manage', baseId, kind.managedAs?.(id) ?? '*')
 
 /**
  * Lists the resources of the base that the token may see, newest first.

@@ -7,7 +7,7 @@ import { addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
-import { lockType } from './lock.ts'
+import { lockType } from '../lifecycle/lock.ts'
 import type { TypeRow } from './table.ts'
 
 const HAS_RECORDS = statement(
@@ -35,7 +35,7 @@ export async function deleteRecordsOf(
 ): Promise<void> {
   const { db, summary } = scope
   const { baseId, id } = current
-  await lockType(db, baseId, id)
+  await lockType(db, 'record_type', baseId, id)
   if (!scope.planning && confirm !== id && (await db.query(HAS_RECORDS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
   if (summary) addNamed(summary, 'recordTypes', current)

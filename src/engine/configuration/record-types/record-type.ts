@@ -46,8 +46,8 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
       return types === '*' ? {} : { id: { in: [...types] } }
     },
     read: (scope, baseId, id) => requirePermission(scope.access, 'read', baseId, id),
-    manage: (scope, baseId, id) => requirePermission(scope.access, 'manage', baseId, id),
   },
+  managedAs: (id) => id,
   normalize: normalized,
   fields: (row) => ({
     name: row.name,

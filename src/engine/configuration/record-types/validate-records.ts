@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ResolvedIndex, resolvedIndex, syncIndexes } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { lockType } from './lock.ts'
+import { lockType } from '../lifecycle/lock.ts'
 import type { TypeRow } from './table.ts'
 import { type Repair, reconcile } from './validate-existing.ts'
 
@@ -21,7 +21,7 @@ export async function validateRecords(
   const { jsonSchema, indexes, isRetried } = next
   const isReindexed = isRetried || !isDeepStrictEqual(indexes, current.indexes.map(resolvedIndex))
   const isReshaped = repair.steps.length > 0 || !isDeepStrictEqual(jsonSchema, current.jsonSchema)
-  if (isReindexed || isReshaped) await lockType(scope.db, baseId, id)
+  if (isReindexed || isReshaped) await lockType(scope.db, 'record_type', baseId, id)
   // Sync indexes first, so that a removed unique index does not reject a migrated record.
   if (isReindexed) await syncIndexes(scope.db, current, current.indexes, indexes)
   if (isReshaped) await reconcile(scope, baseId, id, jsonSchema, repair)

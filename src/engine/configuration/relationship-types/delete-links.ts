@@ -6,7 +6,7 @@ import { addCounts, addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
 import type { DeleteOptions } from '../lifecycle/kind.ts'
-import { lockRelationshipType } from './validate-existing.ts'
+import { lockType } from '../lifecycle/lock.ts'
 
 const HAS_LINKS = statement(
   'type_holds_links',
@@ -35,7 +35,7 @@ export async function deleteLinksOf(
 ): Promise<void> {
   const { db, summary } = scope
   const { baseId, id } = current
-  await lockRelationshipType(scope, baseId, id)
+  await lockType(db, 'relationship_type', baseId, id)
   if (!scope.planning && confirm !== id && (await db.query(HAS_LINKS, [baseId, id])).length > 0)
     throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
   if (summary) {

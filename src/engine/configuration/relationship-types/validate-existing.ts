@@ -3,21 +3,13 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { hasOneSource, hasOneTarget } from '../../compiled-types/compiled-relationship-type.ts'
 import { type Statement, statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
+import { lockType } from '../lifecycle/lock.ts'
 import type { Fields } from './input.ts'
 import { validateExistingData } from './validate-existing-data.ts'
 
 const SAMPLES = 10
 const KEYS = ['source', 'target'] as const
 type Side = (typeof KEYS)[number]
-
-// FOR UPDATE conflicts with the FOR KEY SHARE of link writes: waits for those in progress and blocks new
-// ones.
-const LOCK_TYPE = statement(
-  'lock_relationship_type',
-  'SELECT 1 AS one FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 FOR UPDATE',
-)
-export const lockRelationshipType = (scope: WriteScope, baseId: string, id: string) =>
-  scope.db.query(LOCK_TYPE, [baseId, id])
 
 const STRANGERS = perSide((side) =>
   statement(
@@ -64,7 +56,7 @@ export async function validateExistingLinks(
   )
   const isCounted = current.cardinality !== next.cardinality
   if (!isReshaped && !isNarrowed && !isCounted) return
-  await lockRelationshipType(scope, baseId, id)
+  await lockType(scope.db, 'relationship_type', baseId, id)
   if (isNarrowed) for (const side of KEYS) await checkEnds(scope, baseId, id, side, next)
   if (isCounted) await checkCardinality(scope, baseId, id, next)
   if (isReshaped) await validateExistingData(scope, baseId, id, next.dataSchema, allowsInvalid)
