@@ -9,7 +9,7 @@ import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
 import { collectWhenIdle } from './foundation/idle-collection.ts'
 import { LIMITS } from './foundation/limits.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
-import { supervise } from './postgres/supervisor.ts'
+import { supervise } from './postgres/cluster.ts'
 import { buildServer } from './server.ts'
 import { shutdownOnSignal } from './shutdown.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { supervise } from '../../src/postgres/supervisor.ts'
+import { supervise } from '../../src/postgres/cluster.ts'
 
 const quiet = { info: () => {}, warn: () => {} }
 let dataDir: string

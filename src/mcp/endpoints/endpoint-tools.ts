@@ -8,7 +8,7 @@ import type { Tool } from '../tool/tool.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { aggregateTools } from '../tools/aggregates.ts'
 import { callTyped } from '../tools/call-typed-tool.ts'
-import { recordTools } from '../tools/records/record-tools.ts'
+import { recordTools } from '../tools/records/writes.ts'
 import { aboutType, allTypes, labelOf, type RecordType, typedToolOf, wordsOf } from '../tools/typed-tools.ts'
 import { batchTool, linkTool, sqlTool } from './link-tools.ts'
 

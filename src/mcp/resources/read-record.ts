@@ -1,7 +1,7 @@
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { clean } from '../schema-projection/descriptions.ts'
-import { ToolRecord } from '../tools/records/record-tools.ts'
+import { ToolRecord } from '../tools/records/operations.ts'
 
 /** Reads one record with all fields that tools show. */
 export const readRecord = compile(

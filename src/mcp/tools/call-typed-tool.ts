@@ -8,7 +8,8 @@ import { splitArguments, type ToolInput } from '../schema-projection/tool-inputs
 import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
 import type { CallSite } from '../tool/tool-binding.ts'
 import { asked } from '../tool/tool-call.ts'
-import { create, patch, upsertRecord } from './records/record-tools.ts'
+import { create, patch } from './records/operations.ts'
+import { upsertRecord } from './records/writes.ts'
 import type { TypedTool } from './typed-tools.ts'
 
 const Reserved = z.strictObject({

@@ -7,7 +7,7 @@ import { compile } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
-import { ToolRecord } from './records/record-tools.ts'
+import { ToolRecord } from './records/operations.ts'
 
 const history = compile(
   graphql(

@@ -27,8 +27,9 @@ import {
   target,
   versions,
 } from './operations.ts'
+import { readingTools } from './reads.ts'
 
-export const writingTools = [
+const writingTools = [
   tool('upsert_record', {
     title: 'Upsert record',
     acceptsReadOnlyFields: true,
@@ -143,3 +144,5 @@ const nothingExpected = (argument: string) =>
     code: 'not_conditional',
     message: `Without id and external_id a record is created, which has no ${argument.replace('expected_', '')} yet. Name the one you mean.`,
   })
+
+export const recordTools = [...readingTools, ...writingTools]
