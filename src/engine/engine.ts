@@ -124,6 +124,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       requestId,
       keys,
       limits,
+      batches: { left: limits.batchBytes },
       answer: budgetOf(via, pageBytes, reserveBytes),
       sql,
       ...(closed && { closed }),
@@ -175,6 +176,7 @@ const systemScope = (
   actor: { tokenId: null, name: 'system' },
   via: 'system',
   requestId: 'boot',
+  batches: { left: Number.POSITIVE_INFINITY },
   answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   ...settings,
 })

@@ -74,3 +74,15 @@ test('a server that takes larger bodies takes larger batches, and more than one 
     await larger.close()
   }
 })
+
+test('the batches of one GraphQL document share the bytes of a batch', async () => {
+  const before = await entries()
+  const one = (name: string) =>
+    `${name}: batch(base: "crm", operations: [${times(10, (n) => `{type: "patch_record", record_type: "${type}", id: "r${n}", data: {again: ${n}, by: "${name}"}}`).join(', ')}]) { count }`
+  const { body } = await world.call('POST', '/graphql', {
+    query: `mutation { ${one('first')} ${one('second')} }`,
+  })
+  expect(body.errors[0].path).toEqual(['second'])
+  expect(body.errors[0].extensions.details[0]).toMatchObject({ code: 'batch_too_large' })
+  expect(await entries()).toBe(before + 10)
+})

@@ -4,7 +4,7 @@ import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { runPlanned } from '../write/run-planned.ts'
 import type { WriteScope } from '../write/write.ts'
-import { checkByteBudget, openByteBudget } from './byte-budget.ts'
+import { type ByteBudget, checkByteBudget, openByteBudget } from './byte-budget.ts'
 import { type Failure, refuse } from './failures.ts'
 import { upsertPlain } from './fast-path.ts'
 import { hasOwnLinks } from './nested-links.ts'
@@ -46,12 +46,25 @@ export async function runBatch(
   const { types } = refuseFaults(await prepare(scope, baseId, data), failures)
   const done = await upsertPlain(scope, data, types)
   if (done) return { data: done }
-  const run = async (within: WriteScope) => {
-    const outcomes = new Map<number, Outcome>()
-    await runData(within, baseId, data, types, outcomes, openByteBudget(scope.limits.batchBytes))
-    return inOrder(outcomes)
-  }
-  return runPlanned(scope, run, 'statements')
+  return withinBudget(scope, (budget) => {
+    const run = async (within: WriteScope) => {
+      const outcomes = new Map<number, Outcome>()
+      await runData(within, baseId, data, types, outcomes, budget())
+      return inOrder(outcomes)
+    }
+    return runPlanned(scope, run, 'statements')
+  })
+}
+
+/** Charges a batch to the bytes that the batches of the request have left. A retried transaction starts anew. */
+async function withinBudget<T>(scope: WriteScope, run: (open: () => ByteBudget) => Promise<T>): Promise<T> {
+  let budget = openByteBudget(scope.batches.left)
+  const done = await run(() => {
+    budget = openByteBudget(scope.batches.left)
+    return budget
+  })
+  scope.batches.left = budget.left
+  return done
 }
 
 /**
@@ -76,14 +89,13 @@ function runMixed(
   operations: readonly Operation[],
   failures: readonly Failure[],
 ): Promise<{ data: Outcome[] }> {
-  return runPlanned(scope, async (whole) => {
+  const run = async (whole: WriteScope, budget: ByteBudget) => {
     // Disables the caches, which do not have the transaction's own changes.
     const caches = { ...scope.caches, live: () => false }
     const within: WriteScope = { ...whole, caches }
     await lockConfiguration(within, baseId)
     refuseFaults(await prepare(within, baseId, unaffectedOperations(operations)), failures)
     const outcomes = new Map<number, Outcome>()
-    const budget = openByteBudget(scope.limits.batchBytes)
     for (const part of partsOf(operations)) {
       if (!Array.isArray(part)) outcomes.set(part.index, await runConfiguration(within, baseId, part))
       else {
@@ -92,7 +104,8 @@ function runMixed(
       }
     }
     return inOrder(outcomes)
-  })
+  }
+  return withinBudget(scope, (budget) => runPlanned(scope, (whole) => run(whole, budget())))
 }
 
 /** Data operations that no configuration change affects: those before all of them, or on other types. */

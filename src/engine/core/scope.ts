@@ -41,6 +41,8 @@ export type Scope = {
   /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
+  /** Bytes left for the batches of this request: a GraphQL document may hold several. */
+  readonly batches: { left: number }
   /** Byte limit of the pages of this request. */
   readonly answer: ResponseBudget
   readonly sql: SqlRunner
