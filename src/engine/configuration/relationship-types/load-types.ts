@@ -9,9 +9,6 @@ import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
-import { requireBase } from '../bases/index.ts'
-import { notFound } from '../lifecycle/read.ts'
-import { RELATIONSHIP_TYPE } from './relationship-type.ts'
 
 type Row = {
   id: string
@@ -87,21 +84,4 @@ function readable(scope: Scope, baseId: string, types: Types): Types {
   const access = rightsOf(scope)
   if (access.types('read', baseId) === '*') return types
   return new Map([...types].filter(([, type]) => mayReadRelationships(access, type)))
-}
-
-/**
- * Loads a relationship type.
- * @throws NOT_FOUND when the base or the type is absent, or the token may not read it
- */
-export async function requireRelationshipType(
-  scope: Scope,
-  baseId: string,
-  id: string,
-): Promise<CompiledRelationshipType> {
-  const known = (await readableRelationshipTypes(scope, baseId)).get(id)
-  // A type that another process just created may not be cached yet.
-  const type = known ?? readable(scope, baseId, await reloadRelationshipTypes(scope, baseId)).get(id)
-  if (type) return type
-  await requireBase(scope, baseId)
-  throw notFound(RELATIONSHIP_TYPE, id)
 }
