@@ -73,7 +73,9 @@ const callAlone = async (token: string, n: number, more: object = {}, meta: obje
   return (events.length > 0 ? events : [text]).map((each): Body => JSON.parse(each))
 }
 
-test('nor is one in the era that keeps nothing, with what is said and asked on the way', async () => {
+test('nor is one in the era that keeps nothing, with what is said and asked on the way', {
+  tags: 'full',
+}, async () => {
   const calls = tokens.flatMap(({ name, token }, client) =>
     [0, 1, 5, 6, 13].map(async (n) => {
       const said = await callAlone(token, n, {}, { progressToken: `${client}` })

@@ -309,7 +309,7 @@ describe('A large type', () => {
     await expectExamplesToFind(type, profile)
   })
 
-  test('of large records is read in part, and says so', async () => {
+  test('of large records is read in part, and says so', { tags: 'full' }, async () => {
     const type = await world.newType()
     const text = 'x'.repeat(1_000_000)
     for (const i of times(12, (n) => n))

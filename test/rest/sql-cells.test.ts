@@ -39,7 +39,7 @@ test('long arrays have their items, whatever these hold', async () => {
   expect(await cell(series('array_agg(ARRAY[i, i])'))).toEqual(times(10_000, (i) => [i + 1, i + 1]))
 })
 
-test('a value of megabytes holds nobody up', { timeout: 60_000 }, async () => {
+test('a value of megabytes holds nobody up', { tags: 'full', timeout: 60_000 }, async () => {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
   expect(await cell(series('array_agg(i % 10)', 400))).toHaveLength(4_000_000)

@@ -175,7 +175,9 @@ const narrow = async (call: Call) => {
   expect(await rows('SELECT count(*) AS n FROM records')).toEqual([{ n: 2 }])
 }
 
-test('a login that makes roles but is no superuser keeps statements apart by roles', async () => {
+test('a login that makes roles but is no superuser keeps statements apart by roles', {
+  tags: 'full',
+}, async () => {
   await onLogin('CREATEROLE', async (call, log) => {
     expect((await call('GET', '/readyz')).body.sql_isolation).toBe('roles')
     expect(log.some((line) => line.includes('"sql_isolation":"roles"'))).toBe(true)
