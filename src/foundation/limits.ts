@@ -166,6 +166,8 @@ export const LIMITS = {
   descriptionChars: 10_000,
   toolsPerImport: 200,
   typedToolTokens: 8000,
+  /** Definitions of tools that each cache of them keeps, in characters. */
+  toolCacheChars: 32 * 1024 * 1024,
   /**
    * Response budget of MCP read tools, in tokens. Below the minimum, not even the names of the fields fit.
    */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../../foundation/limits.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -9,7 +10,15 @@ import type { EndpointTool } from '../tool/tool-binding.ts'
 import { aggregateTools } from '../tools/aggregates.ts'
 import { callTyped } from '../tools/call-typed-tool.ts'
 import { recordTools } from '../tools/records/writes.ts'
-import { aboutType, allTypes, labelOf, type RecordType, typedToolOf, wordsOf } from '../tools/typed-tools.ts'
+import {
+  aboutType,
+  allTypes,
+  charsOf,
+  labelOf,
+  type RecordType,
+  typedToolOf,
+  wordsOf,
+} from '../tools/typed-tools.ts'
 import { batchTool, linkTool, sqlTool } from './link-tools.ts'
 
 const Served = graphql(`query ServedEndpoint($base: String!, $id: String!, $whole: Boolean) {
@@ -30,7 +39,7 @@ type ServedTool = ServedEndpoint['tools'][number]
 
 export type EndpointTools = ReadonlyMap<string, EndpointTool>
 
-const cache = new LRUCache<string, EndpointTools>({ max: 200 })
+const cache = new LRUCache<string, EndpointTools>({ maxSize: LIMITS.toolCacheChars })
 
 /**
  * Resolves the tools of an endpoint that the token may use, in the author's order; with `whole`, all tools.
@@ -63,7 +72,7 @@ export async function endpointTools(
     ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
   ]
   const tools = new Map(made.map((tool) => [tool.definition.name, tool]))
-  cache.set(key, tools)
+  cache.set(key, tools, { size: await charsOf(made) })
   return tools
 }
 

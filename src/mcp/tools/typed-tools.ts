@@ -36,7 +36,12 @@ export type TypedTool = {
   input: ToolInput
 }
 /** The type tools of a base, cached by types version and grants. */
-export type TypedTools = { all: ReadonlyMap<string, TypedTool>; listed: readonly ToolDefinition[] }
+export type TypedTools = {
+  all: ReadonlyMap<string, TypedTool>
+  listed: readonly ToolDefinition[]
+  /** Characters of all definitions. */
+  chars: number
+}
 
 /** The named tools, or all. Lists all or none: none if they exceed the token limit. */
 export function listedOf({ all, listed }: TypedTools, names: readonly string[] | null) {
@@ -55,7 +60,8 @@ function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
   return tools.map((tool) => tool.definition)
 }
 
-const cache = new LRUCache<string, TypedTools>({ max: 200 })
+const bounds = { maxSize: LIMITS.toolCacheChars, sizeCalculation: ({ chars }: TypedTools) => chars }
+const cache = new LRUCache<string, TypedTools>(bounds)
 
 /** The write tools of the types that the token may write. */
 export async function typedTools(base: string, context: Context): Promise<TypedTools> {
@@ -68,14 +74,24 @@ export async function typedTools(base: string, context: Context): Promise<TypedT
   const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
   const all = new Map<string, TypedTool>()
   for (const type of types) for (const tool of await toolsOf(type)) all.set(tool.definition.name, tool)
-  const tools = { all, listed: fitting([...all.values()]) }
+  const tools = { all, listed: fitting([...all.values()]), chars: await charsOf(all.values()) }
   cache.set(key, tools)
   recent.set(`${base}\n${grants}`, tools)
   return tools
 }
 
+/** Characters of the definitions of tools: the size of a cache entry. */
+export async function charsOf(tools: Iterable<{ readonly definition: ToolDefinition }>): Promise<number> {
+  let chars = 1
+  for (const { definition } of tools) {
+    if (turnIsOver()) await nextTurn()
+    chars += JSON.stringify(definition).length
+  }
+  return chars
+}
+
 const RECENT_MS = 1000
-const recent = new LRUCache<string, TypedTools>({ max: 200, ttl: RECENT_MS })
+const recent = new LRUCache<string, TypedTools>({ ...bounds, ttl: RECENT_MS })
 
 /** Finds a type tool by name. The cache may be a second old; the call validates against the current type. */
 export async function typedTool(
