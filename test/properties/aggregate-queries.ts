@@ -12,8 +12,8 @@ import {
   keysOf,
   nameOf,
 } from '../support/reference-aggregates.ts'
-import type { Sample } from './atlas.ts'
 import { filters, sorts } from './queries.ts'
+import type { Sample } from './samples.ts'
 
 export type AggregateCase = { query: AggregateQuery; limit: number; offset: number }
 

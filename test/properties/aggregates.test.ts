@@ -13,7 +13,7 @@ import { SEED } from '../support/seed.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { type AggregateCase, aggregateCases } from './aggregate-queries.ts'
-import { loadCountries, loadOdd, type Sample } from './atlas.ts'
+import { loadCountries, loadOdd, type Sample } from './samples.ts'
 
 let world: World
 beforeAll(async () => {

@@ -4,18 +4,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CASES_TIMEOUT } from '../support/cases.ts'
 import { forAll } from '../support/for-all.ts'
-import { openLensed } from '../support/lens.ts'
+import { openPolicyEngine } from '../support/row-policy.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
-let lensed: Awaited<ReturnType<typeof openLensed>>
+let policies: Awaited<ReturnType<typeof openPolicyEngine>>
 beforeAll(async () => {
   world = await openWorld()
-  lensed = await openLensed(world)
+  policies = await openPolicyEngine(world)
 })
 afterAll(async () => {
-  await lensed.close()
+  await policies.close()
   await world.close()
 })
 
@@ -88,7 +88,7 @@ test(
       const type = `bounded${++serial}`
       await fill(type, rows)
       const defaults = { team: 'ours', secret: 'canary of new ones' }
-      const through = await lensed.through([{ recordType: type, filter, fields: FIELDS, defaults }])
+      const through = await policies.through([{ recordType: type, filter, fields: FIELDS, defaults }])
       for (const { name, ...args } of done) {
         const before = await stateOf(type, filter)
         const { body, error } = await through(name, asked(type, args))

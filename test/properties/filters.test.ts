@@ -7,8 +7,8 @@ import { forAll } from '../support/for-all.ts'
 import { select } from '../support/reference.ts'
 import { SEED } from '../support/seed.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { ask, idsOf, loadCountries, loadOdd, type Sample } from './atlas.ts'
 import { door, filters } from './queries.ts'
+import { ask, idsOf, loadCountries, loadOdd, type Sample } from './samples.ts'
 
 const BY_ID = [{ field: 'id', direction: 'asc' as const }]
 

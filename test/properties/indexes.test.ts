@@ -8,9 +8,9 @@ import { type Filter, type Row, type Sort, select } from '../support/reference.t
 import { SEED } from '../support/seed.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { idsOf, inParallel, loadOdd, type Query, type Sample } from './atlas.ts'
-import { oddContents } from './odd.ts'
+import { oddContents } from './irregular-records.ts'
 import { conditionsAt, filters, sorts } from './queries.ts'
+import { idsOf, inParallel, loadOdd, type Query, type Sample } from './samples.ts'
 
 type Plain = { filter?: Filter; sort?: Sort; offset?: number; limit: number }
 const NEWEST: Sort = [{ field: 'created_at', direction: 'desc' }]

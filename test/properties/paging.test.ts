@@ -10,6 +10,7 @@ import { type Row, type Sort, select } from '../support/reference.ts'
 import { SEED } from '../support/seed.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
+import { door, filters, sorts } from './queries.ts'
 import {
   ask,
   type Door,
@@ -19,8 +20,7 @@ import {
   loadOdd,
   type Query,
   type Sample,
-} from './atlas.ts'
-import { door, filters, sorts } from './queries.ts'
+} from './samples.ts'
 
 let world: World
 let country: Sample

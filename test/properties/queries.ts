@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { instant } from '../support/instants.ts'
 import type { Json } from '../support/paths.ts'
 import { type Condition, type Filter, type Row, reader, type Sort } from '../support/reference.ts'
-import type { Sample } from './atlas.ts'
-import * as odd from './odd-values.ts'
+import * as odd from './irregular-values.ts'
+import type { Sample } from './samples.ts'
 
 const MOST_VALUES = 80
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { openLensed, type Through } from '../support/lens.ts'
+import { openPolicyEngine, type Through } from '../support/row-policy.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 // a → b → x → c: what lies behind x, which is outside, is not to be walked to. Both a and b have people.
 let world: World
-let lensed: Awaited<ReturnType<typeof openLensed>>
+let policies: Awaited<ReturnType<typeof openPolicyEngine>>
 let through: Through
 const OURS = { field: 'data.team', op: 'eq', value: 'ours' }
 const TYPES = [
@@ -41,7 +41,7 @@ beforeAll(async () => {
     await put('deal', id, { title: `deal ${id}`, secret: 'canary', team })
   await put('person', 'p', { name: 'Ada' })
   await put('note', 'n', { text: 'canary' })
-  lensed = await openLensed(world)
+  policies = await openPolicyEngine(world)
   const link = async (relType: string, source: string, targetType: string, target: string) =>
     succeed(
       await world.call('PUT', '/v1/crm/relationships', {
@@ -57,10 +57,10 @@ beforeAll(async () => {
   await link('owner', 'a', 'person', 'p')
   await link('owner', 'x', 'person', 'p')
   await link('noted', 'a', 'note', 'n')
-  through = await lensed.through(TYPES)
+  through = await policies.through(TYPES)
 })
 afterAll(async () => {
-  await lensed.close()
+  await policies.close()
   await world.close()
 })
 

@@ -63,7 +63,7 @@ export type Through = (
 /**
  * Opens the engine on the world's database and runs GraphQL in contexts that are narrowed as endpoints do.
  */
-export async function openLensed(world: World): Promise<{
+export async function openPolicyEngine(world: World): Promise<{
   through(types: readonly PolicyInput[], token?: string): Promise<Through>
   close(): Promise<void>
 }> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { openLensed, type Through } from '../support/lens.ts'
+import { openPolicyEngine, type Through } from '../support/row-policy.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const SCHEMA = {
@@ -16,7 +16,7 @@ const SCHEMA = {
   additionalProperties: false,
 }
 const OURS = { field: 'data.team', op: 'eq', value: 'ours' }
-const LENS = {
+const POLICY = {
   recordType: 'deal',
   filter: { and: [OURS, { field: 'status', op: 'eq', value: 'active' }] },
   fields: ['data.title', 'data.stage', 'data.amount'],
@@ -25,18 +25,18 @@ const LENS = {
 const type = 'deal'
 
 let world: World
-let lensed: Awaited<ReturnType<typeof openLensed>>
+let policies: Awaited<ReturnType<typeof openPolicyEngine>>
 let through: Through
 
 beforeAll(async () => {
   world = await openWorld()
   const indexes = [{ fields: ['data.title', 'data.secret'], unique: true }]
   succeed(await world.call('PUT', '/v1/crm/record-types/deal', { json_schema: SCHEMA, indexes }), 201)
-  lensed = await openLensed(world)
-  through = await lensed.through([LENS])
+  policies = await openPolicyEngine(world)
+  through = await policies.through([POLICY])
 })
 afterAll(async () => {
-  await lensed.close()
+  await policies.close()
   await world.close()
 })
 
@@ -88,7 +88,9 @@ describe('Create', () => {
   })
 
   test('refuses what would lie outside, and writes nothing', async () => {
-    const strict = await lensed.through([{ ...LENS, filter: { field: 'data.amount', op: 'lt', value: 5 } }])
+    const strict = await policies.through([
+      { ...POLICY, filter: { field: 'data.amount', op: 'lt', value: 5 } },
+    ])
     const { error } = await strict('create', { type, id: `o${a}`, data: { amount: 7 } })
     expect(error).toMatchObject({ code: 'FORBIDDEN', details: [{ code: 'out_of_bounds' }] })
     expect((await stored(`o${a}`)).error.code).toBe('NOT_FOUND')
@@ -96,7 +98,7 @@ describe('Create', () => {
   })
 
   test('tells that a hidden property is missing without its name', async () => {
-    const bare = await lensed.through([{ ...LENS, defaults: { team: 'ours' } }])
+    const bare = await policies.through([{ ...POLICY, defaults: { team: 'ours' } }])
     const { error } = await bare('create', { type, data: { title: 'x', amount: 'much' } })
     expect(error).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -131,7 +133,7 @@ describe('Create', () => {
     const args = { type, data: { title: `n${a}` }, key: `key-${a}` }
     const { body } = await through('create', args)
     expect((await through('create', args)).body).toEqual(body)
-    const wider = await lensed.through([{ recordType: type, filter: OURS }])
+    const wider = await policies.through([{ recordType: type, filter: OURS }])
     expect((await wider('create', args)).error?.code).toBe('CONFLICT')
   })
 
@@ -192,7 +194,7 @@ describe('Put', () => {
   })
 
   test('that would take the record outside is refused', async () => {
-    const small = await lensed.through([
+    const small = await policies.through([
       { recordType: type, filter: { field: 'data.stage', op: 'neq', value: 'won' }, fields: ['data.stage'] },
     ])
     const { error } = await small('put', { type, id: a, data: { stage: 'won' } })
@@ -289,7 +291,7 @@ describe('Cancel, restore and delete', () => {
   })
 
   test('a cancel, its undoing and a deletion within show what is shown', async () => {
-    const ours = await lensed.through([{ ...LENS, filter: OURS }])
+    const ours = await policies.through([{ ...POLICY, filter: OURS }])
     const cancelled = await ours('cancel', { type, id: a })
     expect(cancelled.body).toMatchObject({ status: 'cancelled', version: 2 })
     expect(cancelled.body.data).toEqual({ title: `t${a}`, stage: 'open' })
@@ -325,8 +327,8 @@ describe('Cancel, restore and delete', () => {
 
 describe('Aggregate', () => {
   test('counts what lies within, and refuses what is hidden', async () => {
-    const only = await lensed.through([
-      { ...LENS, filter: { and: [OURS, { field: 'id', op: 'eq', value: a }] } },
+    const only = await policies.through([
+      { ...POLICY, filter: { and: [OURS, { field: 'id', op: 'eq', value: a }] } },
     ])
     const counted = await only('aggregate', {
       type,

@@ -5,7 +5,7 @@ import { succeed, times } from '../support/answers.ts'
 import type { Json, JsonObject } from '../support/paths.ts'
 import type { Row, Rules } from '../support/reference.ts'
 import type { Body, Call } from '../support/server.ts'
-import * as odd from './odd.ts'
+import * as odd from './irregular-records.ts'
 
 /** A record type with all its records, as the server shows them, and the fields worth asking for. */
 export type Sample = { type: string; at: string; rows: Row[]; rules: Rules; fields: string[]; many: string[] }

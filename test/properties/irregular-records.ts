@@ -1,7 +1,7 @@
 /** Records that are odd in every way: mixed types, keys that paths must quote, strings where times should be. */
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../support/paths.ts'
-import { mixed, number, small, text, time } from './odd-values.ts'
+import { mixed, number, small, text, time } from './irregular-values.ts'
 
 const timeOrNot = fc.oneof(
   { weight: 9, arbitrary: time },

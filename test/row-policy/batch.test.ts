@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { openLensed, type Through } from '../support/lens.ts'
+import { openPolicyEngine, type Through } from '../support/row-policy.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-const LENS = {
+const POLICY = {
   recordType: 'deal',
   filter: { field: 'data.team', op: 'eq', value: 'ours' },
   fields: ['data.title', 'data.stage'],
@@ -17,16 +17,16 @@ const SCHEMA = {
 const path = '/v1/crm/records/deal'
 
 let world: World
-let lensed: Awaited<ReturnType<typeof openLensed>>
+let policies: Awaited<ReturnType<typeof openPolicyEngine>>
 let through: Through
 beforeAll(async () => {
   world = await openWorld()
   succeed(await world.call('PUT', '/v1/crm/record-types/deal', { json_schema: SCHEMA }), 201)
-  lensed = await openLensed(world)
-  through = await lensed.through([LENS])
+  policies = await openPolicyEngine(world)
+  through = await policies.through([POLICY])
 })
 afterAll(async () => {
-  await lensed.close()
+  await policies.close()
   await world.close()
 })
 
@@ -96,8 +96,8 @@ test('an upsert does not reach a record outside, and nothing of its batch is wri
 })
 
 test('a write that would lie outside is refused at its place', async () => {
-  const open = await lensed.through([
-    { ...LENS, filter: { field: 'data.stage', op: 'neq', value: 'won' }, defaults: { secret: 'canary' } },
+  const open = await policies.through([
+    { ...POLICY, filter: { field: 'data.stage', op: 'neq', value: 'won' }, defaults: { secret: 'canary' } },
   ])
   const { error } = await open('batch', {
     operations: [
@@ -118,7 +118,7 @@ test('hidden names are refused before anything is written, and hidden faults tol
   expect(named.error?.details).toMatchObject([{ path: '/operations/0/data/secret', code: 'unknown_field' }])
   const cleared = await batch({ type: 'patch_record', id: a, data: { secret: null } })
   expect(cleared.error?.details).toMatchObject([{ path: '/operations/0/data/secret', code: 'unknown_field' }])
-  const bare = await lensed.through([{ ...LENS, defaults: { team: 'ours' } }])
+  const bare = await policies.through([{ ...POLICY, defaults: { team: 'ours' } }])
   const missing = await bare('batch', {
     operations: [{ type: 'create_record', record_type: 'deal', data: {} }],
   })

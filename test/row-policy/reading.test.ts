@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessToTypes, compileAccess, narrowAccess, wholeGrants } from '../../src/engine/access/access.ts'
 import { succeed } from '../support/answers.ts'
-import { openLensed, type Through } from '../support/lens.ts'
+import { openPolicyEngine, type Through } from '../support/row-policy.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const SCHEMA = {
@@ -18,7 +18,7 @@ const SCHEMA = {
 const OURS = { field: 'data.team', op: 'eq', value: 'ours' }
 
 let world: World
-let lensed: Awaited<ReturnType<typeof openLensed>>
+let policies: Awaited<ReturnType<typeof openPolicyEngine>>
 let through: Through
 const type = 'deal'
 
@@ -42,13 +42,13 @@ beforeAll(async () => {
   await put('b', { title: 'Beta plan', stage: 'won', amount: 20, secret: 'canary two', team: 'ours' })
   await put('x', { title: 'Gamma plan', stage: 'open', amount: 99, secret: 'canary three', team: 'theirs' })
   await put('y', { title: 'Delta plan', stage: 'lost', amount: 50, secret: 'canary four' })
-  lensed = await openLensed(world)
-  through = await lensed.through([
+  policies = await openPolicyEngine(world)
+  through = await policies.through([
     { recordType: type, filter: OURS, fields: ['data.title', 'data.stage', 'data.amount'] },
   ])
 })
 afterAll(async () => {
-  await lensed.close()
+  await policies.close()
   await world.close()
 })
 
@@ -122,7 +122,7 @@ describe('A list', () => {
     const next = await through('list', { type, sort: 'data.amount', limit: 1, cursor: body.nextCursor })
     expect(ids(next.body)).toEqual(['b'])
     expect(next.body.hasMore).toBe(false)
-    const wider = await lensed.through([{ recordType: type, fields: ['data.amount'] }])
+    const wider = await policies.through([{ recordType: type, fields: ['data.amount'] }])
     const refused = await wider('list', { type, sort: 'data.amount', limit: 1, cursor: body.nextCursor })
     expect(refused.error).toMatchObject({ code: 'VALIDATION_ERROR' })
   })
@@ -185,7 +185,7 @@ describe('A list', () => {
   })
 
   test('is not ranked by a search of its bounds', async () => {
-    const searching = await lensed.through([
+    const searching = await policies.through([
       {
         recordType: type,
         filter: { field: 'data.secret', op: 'search', value: 'canary' },
@@ -218,7 +218,7 @@ describe('Out of reach', () => {
     for (const text of refused) expect((await through({ text })).error?.code, text).toBe('FORBIDDEN')
     // With a type beside it that is there whole, the others are no relations at all.
     const sql = '{ it: sql(base: "crm", query: "SELECT * FROM deal") { data } }'
-    const beside = await lensed.through([{ recordType: type, filter: OURS }, { recordType: 'other' }])
+    const beside = await policies.through([{ recordType: type, filter: OURS }, { recordType: 'other' }])
     expect((await beside({ text: sql })).error?.code).toBe('VALIDATION_ERROR')
     const empty = [
       '{ it: trash(base: "crm") { data { deletedAt } } }',
@@ -239,7 +239,7 @@ describe('Out of reach', () => {
 
   test('is what the token may not read, in the words of every address', async () => {
     const { token } = await world.newToken([{ record_type: 'other', permission: 'read' }])
-    const narrow = await lensed.through([{ recordType: type, filter: OURS }], token)
+    const narrow = await policies.through([{ recordType: type, filter: OURS }], token)
     expect((await narrow('list', { type })).error).toMatchObject({
       code: 'FORBIDDEN',
       details: [{ code: 'missing_permission' }],
