@@ -13,7 +13,7 @@ afterAll(() => world.close())
 
 const branches = times(200, (i) => ({ properties: { k: { const: i } }, required: ['k'] }))
 const COSTLY = { json_schema: { properties: { v: { items: { oneOf: branches } } } } }
-/** Takes some 1.1 million steps to check, of the two million that one value has. */
+/** Checking this value takes about 1.1 million steps; the budget of one value is two million. */
 const costlyData = (last = 0) => ({ v: [...times(600, (i) => ({ k: i % 200 })), { k: last }] })
 const upsert = (record_type: string, id: string, data: object) => ({
   type: 'upsert_record',
@@ -24,7 +24,7 @@ const upsert = (record_type: string, id: string, data: object) => ({
 const batch = (operations: object[], query = '') =>
   world.call('POST', `/v1/crm/batch${query}`, { operations })
 
-/** How often another request was answered while the work ran. */
+/** Counts the requests that were answered while the work ran. */
 async function answeredDuring(work: Promise<Answer>): Promise<{ answer: Answer; others: number }> {
   let done = false
   const answer = work.finally(() => {
@@ -38,7 +38,7 @@ async function answeredDuring(work: Promise<Answer>): Promise<{ answer: Answer; 
   return { answer: await answer, others }
 }
 
-describe('Other requests are answered', () => {
+describe('While long checks run, other requests are answered', () => {
   test('between the operations of a batch', async () => {
     const operations = times(30, (i) => upsert(costly, `b${i}`, costlyData()))
     const { answer, others } = await answeredDuring(batch(operations))
@@ -46,7 +46,7 @@ describe('Other requests are answered', () => {
     expect(others).toBeGreaterThan(5)
   })
 
-  test('between the records that a changed type is held to', async () => {
+  test('between the records that are checked against a changed schema', async () => {
     const type = await world.newType({})
     succeed(await batch(times(30, (i) => upsert(type, `r${i}`, costlyData()))))
     const { answer, others } = await answeredDuring(
@@ -57,15 +57,15 @@ describe('Other requests are answered', () => {
   })
 })
 
-describe('The checks of a request have a budget', () => {
-  test('a batch that asks for more is refused, and writes nothing', async () => {
+describe('The schema checks of one request have a budget', () => {
+  test('a batch that exceeds it is refused and writes nothing', async () => {
     const operations = times(120, (i) => upsert(costly, `over${i}`, costlyData()))
     const { details } = expectFailure(await batch(operations), 'VALIDATION_ERROR')
     expect(details).toMatchObject([{ code: 'too_complex' }])
     expectFailure(await world.call('GET', `/v1/crm/records/${costly}/over0`), 'NOT_FOUND')
   })
 
-  test('one value that asks for more is refused', async () => {
+  test('a single value that exceeds it is refused', async () => {
     const data = { v: times(10_000, (i) => ({ k: i % 200 })) }
     const answer = await world.call('PUT', `/v1/crm/records/${costly}/one`, { data })
     expect(expectFailure(answer, 'VALIDATION_ERROR').details).toMatchObject([
@@ -74,8 +74,8 @@ describe('The checks of a request have a budget', () => {
   })
 })
 
-describe('What is wrong with many', () => {
-  test('operations is told of the first, and counted', async () => {
+describe('The error of a request with many faults', () => {
+  test('describes the faults of the first operation and counts all failed operations', async () => {
     const properties = Object.fromEntries(times(100, (i) => [`property_${i}`, {}]))
     const closed = await world.newType({ json_schema: { properties, additionalProperties: false } })
     const data = Object.fromEntries(times(200, (i) => [`propert_${i}`, 1]))
@@ -89,7 +89,7 @@ describe('What is wrong with many', () => {
     expect(answer.text.length).toBeLessThan(64 * 1024)
   })
 
-  test('records under a changed type is counted in full, with ten of them', async () => {
+  test('counts all records that violate a changed schema and shows ten of them', async () => {
     const type = await world.newType({})
     succeed(await batch(times(40, (i) => upsert(type, `r${i}`, { n: i }))))
     const answer = await world.call('PATCH', `/v1/crm/record-types/${type}`, {
@@ -100,7 +100,7 @@ describe('What is wrong with many', () => {
     expect(detail.samples).toHaveLength(10)
   })
 
-  test('records is found on every page, whatever the size of each', async () => {
+  test('counts invalid records on every page of the check, whatever their size', async () => {
     const type = await world.newType({})
     const large = { text: 'x'.repeat(900_000), n: 1 }
     for (let i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ describe('What is wrong with many', () => {
   })
 })
 
-test('A batch may make a relationship type and write a record whose relationships use it', async () => {
+test('A batch can create a relationship type and write a record whose relationships use it', async () => {
   const type = await world.newType({})
   const made = {
     type: 'upsert_relationship_type',
@@ -133,7 +133,7 @@ test('A batch may make a relationship type and write a record whose relationship
   expect(data.map(({ source_id }: { source_id: string }) => source_id).sort()).toEqual(['other', 'part'])
 })
 
-test('A batch that uses a relationship type before it makes it is refused', async () => {
+test('A batch that uses a relationship type before it creates it is refused', async () => {
   const type = await world.newType({})
   const relationships = [{ rel_type: 'too_late', record_type: type, id: 'whole' }]
   const answer = await batch([
@@ -145,7 +145,7 @@ test('A batch that uses a relationship type before it makes it is refused', asyn
   expectFailure(await world.call('GET', `/v1/crm/records/${type}/whole`), 'NOT_FOUND')
 })
 
-test('An import names every tool whose schema is at fault', async () => {
+test('A refused import names every tool with an invalid schema', async () => {
   const tool = (name: string, input_schema: object) => ({ name, description: name, input_schema })
   const bad = (name: string) => tool(name, { type: 'object', properties: { a: { minimum: 'x' } } })
   const tools = [bad('first_bad'), tool('sound', { type: 'object' }), bad('second_bad')]

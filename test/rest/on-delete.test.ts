@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Makes records of the type and answers their ids. */
+/** Creates records of the type and returns their ids. */
 async function made(count: number): Promise<string[]> {
   const ids = times(count, () => `r${++serial}`)
   for (const id of ids)
@@ -34,7 +34,7 @@ const there = async (ids: readonly string[]) => {
   return answers.map(({ status }) => status === 200)
 }
 
-test('unlink: the link goes with either end and the other end stays', async () => {
+test('unlink: deleting either end deletes the link and keeps the other end', async () => {
   for (const end of [0, 1]) {
     const ids = (await made(2)) as [string, string]
     await linked('unlink', ...ids)
@@ -44,7 +44,7 @@ test('unlink: the link goes with either end and the other end stays', async () =
   }
 })
 
-test('restrict: a linked target is refused with its links and nothing is written; its source takes the link along', async () => {
+test('restrict: deleting a linked target is refused with its links and writes nothing; deleting the source deletes the link', async () => {
   const [source = '', target = ''] = await made(2)
   const { id } = await linked('restrict', source, target)
   const seq = await lastSeq(world)
@@ -63,7 +63,7 @@ test('restrict: a linked target is refused with its links and nothing is written
   succeed(await remove(target))
 })
 
-test('restrict counts every link and shows ten', async () => {
+test('restrict: the error counts every link and shows ten', async () => {
   const [target = '', ...sources] = await made(13)
   for (const source of sources) await linked('restrict', source, target)
   const [detail] = expectFailure(await remove(target), 'CONFLICT').details
@@ -72,9 +72,9 @@ test('restrict counts every link and shows ten', async () => {
   for (const source of sources) succeed(await remove(source))
 })
 
-test('cascade: the sources of a target go with it, along chains and round cycles; its own targets stay', async () => {
+test('cascade: deleting a target deletes its sources, along chains and cycles, and keeps its own targets', async () => {
   const [a = '', b = '', c = '', d = '', e = ''] = await made(5)
-  // a → b → c → a is a circle, d hangs on b, and c points at e.
+  // a → b → c → a is a cycle; d links to b, and c links to e.
   for (const [from, to] of [
     [a, b],
     [b, c],
@@ -101,7 +101,7 @@ test('cascade: the sources of a target go with it, along chains and round cycles
     ).toEqual([])
 })
 
-test('a chain of 100 goes whole', async () => {
+test('cascade: deleting the end of a chain of 100 records deletes all of them', async () => {
   const ids = await made(1)
   for (const _ of times(99, () => 0)) {
     const id = `r${++serial}`
@@ -116,7 +116,7 @@ test('a chain of 100 goes whole', async () => {
   )
 })
 
-test('a restricting link deep in a cascade stops all of it, unless its source goes too', async () => {
+test('a restricting link deep in a cascade refuses the whole deletion, unless its source is deleted too', async () => {
   const [target = '', source = '', guard = ''] = await made(3)
   await linked('cascade', source, target)
   await linked('restrict', guard, source)
@@ -127,7 +127,7 @@ test('a restricting link deep in a cascade stops all of it, unless its source go
   expect(await there([target, source, guard])).toEqual([false, false, false])
 })
 
-test('a link of a record to itself never stands in its way', async () => {
+test('a link of a record to itself never prevents its deletion', async () => {
   for (const on of ['unlink', 'restrict', 'cascade']) {
     const [id = ''] = await made(1)
     await linked(on, id, id)
@@ -136,7 +136,7 @@ test('a link of a record to itself never stands in its way', async () => {
   expect(await linkNames(world)).toEqual([])
 })
 
-test('a dry run tells what would be and leaves all; a key has it happen once', async () => {
+test('a dry run of a cascade deletes nothing, and an idempotency key makes it happen once', async () => {
   const [source = '', target = ''] = await made(2)
   await linked('cascade', source, target)
   expect(succeed(await remove(target, '?dry_run=true'))).toEqual({ id: target, deleted: true, dry_run: true })
@@ -150,7 +150,7 @@ test('a dry run tells what would be and leaves all; a key has it happen once', a
   expect(await there([source, target])).toEqual([false, false])
 })
 
-test('a condition holds for a linked record as for any', async () => {
+test('If-Match applies to the deletion of a linked record', async () => {
   const [source = '', target = ''] = await made(2)
   await linked('unlink', source, target)
   const stale = await world.call('DELETE', `${at}/${target}`, undefined, { 'if-match': '"7"' })
@@ -163,7 +163,7 @@ test('a condition holds for a linked record as for any', async () => {
   succeed(await world.call('DELETE', `${at}/${target}`, undefined, { 'if-match': '"1"' }))
 })
 
-test('links out of sight count and are not named: they restrict, unlink and cascade', async () => {
+test('links that the token may not read still restrict, unlink and cascade, and are never named', async () => {
   const hidden = await world.newType()
   const { call } = await world.newToken([{ record_type: type, permission: 'write' }])
   const put = (id: string, relType: string, target: string) =>
@@ -190,7 +190,7 @@ test('links out of sight count and are not named: they restrict, unlink and casc
   expectFailure(await world.call('GET', `/v1/crm/records/${hidden}/h2`), 'NOT_FOUND')
 })
 
-test('deleting a record type takes its links out first, and with them what cascades from other types', async () => {
+test('deleting a record type deletes its links first, and the records of other types that cascade from them', async () => {
   const other = await world.newType()
   const doomed = await world.newType()
   const put = (recordType: string, id: string, relationships: object[] = []) =>
@@ -220,7 +220,7 @@ test('deleting a record type takes its links out first, and with them what casca
   expect(records.toSorted()).toEqual(['d1', 'd2', 'o2', 'o3'])
 })
 
-test('deleting a base takes its links with it', async () => {
+test('deleting a base deletes its links', async () => {
   succeed(await world.call('PUT', '/v1/bases/brief', {}), 201)
   succeed(await world.call('PUT', '/v1/brief/record-types/t', {}), 201)
   succeed(await world.call('PUT', '/v1/brief/relationship-types/r', { on_delete: 'restrict' }), 201)
@@ -231,7 +231,7 @@ test('deleting a base takes its links with it', async () => {
   expect(await world.database.query(`SELECT id FROM plinth.relationship WHERE base_id = 'brief'`)).toEqual([])
 })
 
-/** Links of the type `relType`, from each record of `sources` to each of `targets`, without asking for them one by one. */
+/** Links every record of `sources` to every record of `targets` with one SQL statement. */
 async function linkAll(relType: string, sources: string, targets: string): Promise<void> {
   await world.database.query(
     `INSERT INTO plinth.relationship (base_id, id, rel_type, source_record_type, source_id, source_row, target_record_type,
@@ -241,7 +241,7 @@ async function linkAll(relType: string, sources: string, targets: string): Promi
      WHERE s.base_id = 'crm' AND s.record_type = $2 AND t.base_id = 'crm' AND t.record_type = $3`,
     [relType, sources, targets],
   )
-  // As the server does for tables that have grown.
+  // The server analyzes tables that have grown.
   await world.database.query('ANALYZE plinth.record, plinth.relationship')
 }
 async function typeOf(count: number): Promise<string> {
@@ -254,7 +254,7 @@ async function typeOf(count: number): Promise<string> {
   return name
 }
 
-test('one deletion takes 10,000 records along and no more', async () => {
+test('one deletion cascades to at most 10,000 records', async () => {
   const [sources, target] = [await typeOf(10_000), await typeOf(1)]
   await linkAll('cascade', sources, target)
   const path = `/v1/crm/records/${target}/r1`
@@ -265,7 +265,7 @@ test('one deletion takes 10,000 records along and no more', async () => {
   expect(details).toMatchObject([{ path: 'path/id', code: 'cascade_too_large', expected: 10_000 }])
 })
 
-test('one deletion takes 50,000 links along and no more, whatever goes with it', {
+test('one deletion deletes at most 50,000 links, over all records that it cascades to', {
   tags: 'full',
 }, async () => {
   const [sources, targets] = [await typeOf(400), await typeOf(125)]

@@ -3,7 +3,7 @@ import { expectFault, succeed, times } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-/** One value of every kind that a filter can meet, by record id. */
+/** One value of every kind that a filter can compare, by record id. */
 const VALUES: Record<string, unknown> = {
   zero: 0,
   five: 5,
@@ -83,7 +83,7 @@ const CASES: [op: string, value: unknown, expected: string[]][] = [
   ['has_all', [], ['list', 'none']],
 ]
 
-describe('An operator on a field', () => {
+describe('A filter operator on a field', () => {
   test.each(CASES)('%s %j', async (op, value, expected) => {
     const condition = { field: 'data.v', op, value }
     expect(await matching(condition)).toEqual(sorted(expected))
@@ -91,7 +91,7 @@ describe('An operator on a field', () => {
   })
 
   test.each(CASES.filter(([, value]) => !JSON.stringify(value).includes('null')))(
-    'holds for any element of a list: %s %j',
+    'matches a list if any element matches: %s %j',
     async (op, value, expected) => {
       expect(await matching({ field: 'data.l[]', op, value })).toEqual(sorted(expected))
     },
@@ -104,7 +104,7 @@ describe('An operator on a field', () => {
     expect(await matching({ field: 'data.v', op, value })).toEqual(without(expected))
   })
 
-  test('is_null and is_not_null take missing and null for one', async () => {
+  test('is_null and is_not_null treat a missing field as null', async () => {
     const nulls = ['missing', 'nil']
     for (const filter of [{ op: 'is_null' }, { op: 'eq', value: null }])
       expect(await matching({ field: 'data.v', ...filter })).toEqual(nulls)
@@ -113,7 +113,7 @@ describe('An operator on a field', () => {
   })
 })
 
-describe('A column', () => {
+describe('A filter on a column', () => {
   test.each<[string, string, unknown, string[]]>([
     ['id', 'in', ['abc', 'five', 7], ['abc', 'five']],
     ['id', 'gt', 'upper', ['yes', 'zero']],
@@ -137,7 +137,7 @@ describe('A column', () => {
     ['created_at', 'starts_with'],
     ['id', 'has'],
     ['updated_at', 'search'],
-  ])('%s refuses %s, and says what it takes', async (field, op) => {
+  ])('on %s refuses the operator %s and lists those allowed', async (field, op) => {
     const fault = expectFault(await ask({ field, op, value: 'x' }), '/filter/op')
     expect(fault.code).toBe('operator_mismatch')
     expect(fault.allowed).toContain('gte')
@@ -145,7 +145,7 @@ describe('A column', () => {
   })
 })
 
-describe('A value is refused, at its place,', () => {
+describe('A filter value is refused with its path:', () => {
   test.each<[string, unknown, string]>([
     ['gt', null, 'type'],
     ['gt', true, 'type'],
@@ -164,21 +164,21 @@ describe('A value is refused, at its place,', () => {
     ['search', '!?', 'no_words'],
     ['is_null', null, 'unexpected'],
     ['is_not_null', true, 'unexpected'],
-  ])('for %s with %j', async (op, value, code) => {
+  ])('the operator %s with %j', async (op, value, code) => {
     expect(expectFault(await ask({ field: 'data.v', op, value }), '/filter/value').code).toBe(code)
   })
 
-  test.each(['eq', 'gt', 'in', 'like', 'has', 'search'])('for %s without any', async (op) => {
+  test.each(['eq', 'gt', 'in', 'like', 'has', 'search'])('the operator %s without a value', async (op) => {
     expect(expectFault(await ask({ field: 'data.v', op }), '/filter/value').code).toBe('required')
   })
 
-  test('but runs of wildcards count as one', async () => {
+  test('a long run of wildcards is accepted, because it counts as one', async () => {
     const all = await matching({ field: 'data.v', op: 'like', value: '%'.repeat(5000) })
     expect(all).toHaveLength(8)
   })
 })
 
-test('half of a surrogate pair equals nothing, and has its place in the order', async () => {
+test('a lone surrogate in a filter equals nothing and sorts by its code point', async () => {
   const ask = async (op: string, value: unknown) => matching({ field: 'data.v', op, value })
   const half = '\ud83d'
   for (const [op, value] of [

@@ -1,4 +1,4 @@
-/** A page of any list ends at its bytes, says so, and the pages together are the whole list. */
+/** A page of any list ends at its byte limit and says so; the pages together are the whole list. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../support/answers.ts'
@@ -8,7 +8,7 @@ import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const PAGE = 64 * 1024
-/** What one row and the frame of an answer add to the bytes of a page. */
+/** The bytes that one row and the envelope may add to a page. */
 const MARGIN = 4 * 1024
 
 let whole: World
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const text = (bytes: number) => 'x'.repeat(bytes)
 
-/** All pages by cursor, with the bytes of each. */
+/** Reads all pages by cursor, with the bytes of each. */
 async function walk(world: World, path: string) {
   const rows: Body[] = []
   const sizes: number[] = []
@@ -50,7 +50,7 @@ describe('A list of large records', () => {
       succeed(await whole.call('PUT', `${at}/${id}`, { data: { id, text: text(16_000) } }), 201)
   })
 
-  test('by cursor loses and repeats nothing, and no answer is larger than a page', async () => {
+  test('by cursor: pages lose and repeat nothing, and none exceeds the byte limit', async () => {
     const { rows, sizes, truncated } = await walk(paged, `${at}?sort=id&limit=1000`)
     expect(rows).toEqual(succeed(await whole.call('GET', `${at}?sort=id&limit=1000`)).data)
     expect(Math.max(...sizes)).toBeLessThan(PAGE + MARGIN)
@@ -58,7 +58,7 @@ describe('A list of large records', () => {
     expect(truncated).toEqual([true, true, true, true, false])
   })
 
-  test('by offset goes on behind the rows of each answer', async () => {
+  test('by offset: each page starts after the rows of the one before', async () => {
     const ids: string[] = []
     for (let offset = 0; ; ) {
       const { data, meta } = succeed(
@@ -73,13 +73,13 @@ describe('A list of large records', () => {
     expect(ids).toEqual(times(20, (i) => `r${String(i).padStart(2, '0')}`))
   })
 
-  test('has a page of one record where that alone is larger than a page', async () => {
+  test('has a page of one record if that record alone exceeds the byte limit', async () => {
     succeed(await whole.call('PUT', `${at}/r05`, { data: { text: text(PAGE * 2) } }))
     const { rows } = await walk(paged, `${at}?sort=id`)
     expect(rows.map(({ id }) => id)).toEqual(times(20, (i) => `r${String(i).padStart(2, '0')}`))
   })
 
-  test('that are shown in part, expanded or as of a moment, ends there, too', async () => {
+  test('with fields or as_of: pages end at the byte limit', async () => {
     const now = new Date().toISOString()
     for (const more of ['fields=id,data.id', `as_of=${now}`]) {
       const { rows, sizes } = await walk(paged, `${at}?sort=id&${more}`)
@@ -88,7 +88,7 @@ describe('A list of large records', () => {
     }
   })
 
-  test('the trash, the log of changes and the history end there, too', async () => {
+  test('as trash, change log or history: pages end at the byte limit', async () => {
     const id = 'historic'
     for (const n of times(12, (i) => i))
       await whole.call('PUT', `${at}/${id}`, { data: { n, text: text(16_000 + n) } })
@@ -96,7 +96,7 @@ describe('A list of large records', () => {
     expect(history.rows).toEqual(succeed(await whole.call('GET', `${at}/${id}/history`)).data)
     expect(history.rows).toHaveLength(12)
     expect(history.sizes.length).toBeGreaterThan(3)
-    // A patch repeats the path of each step: here a thousand times as long as what it changes.
+    // A patch repeats the path of each step: here the path is a thousand times as long as the change.
     const name = 'n'.repeat(5000)
     for (const n of [1, 2]) await whole.call('PUT', `${at}/${id}`, { data: { [name]: times(2000, () => n) } })
     const long = await whole.call('GET', `${at}/${id}/history?limit=1`)
@@ -124,7 +124,7 @@ describe('A list of large records', () => {
   })
 })
 
-test('what expand adds is bounded, and refused with what to do above', async () => {
+test('an expansion that exceeds the byte limit is refused, and a smaller page of it succeeds', async () => {
   const type = await whole.newType()
   const at = `/v1/crm/records/${type}`
   const ends = { source_record_types: [type], target_record_types: [type] }
@@ -144,7 +144,7 @@ test('what expand adds is bounded, and refused with what to do above', async () 
   expect(succeed(answer).data.map((row: Body) => row._expanded.near[0].record.id)).toEqual(['hub', 'hub'])
 })
 
-test('all levels of the expansion of one record share the bytes of a page', async () => {
+test('all levels of the expansion of one record share the byte limit of a page', async () => {
   const type = await whole.newType()
   const at = `/v1/crm/records/${type}`
   const ends = { source_record_types: [type], target_record_types: [type] }
@@ -159,7 +159,7 @@ test('all levels of the expansion of one record share the bytes of a page', asyn
   expect(succeed(answer)._expanded.below[0].record._expanded.below[0].record.id).toBe('r2')
 })
 
-test('pages of records of any size, in any order, are the one big page', {
+test('pages of records of any size, in any order, add up to the unlimited page', {
   tags: 'sampled',
   timeout: CASES_TIMEOUT,
 }, async () => {
@@ -197,7 +197,7 @@ describe('A claim of large records', () => {
   const held = async () => succeed(await whole.call('GET', '/v1/crm/claims?status=active')).data.length
   const numbers = (data: Body[]) => data.map(({ record }) => record.data.n)
 
-  test('holds what it answers and no more, and the next one goes on', async () => {
+  test('claims only the records that it returns, and the next claim continues after them', async () => {
     const answer = await paged.call('POST', `${at}/claim`, { sort: 'data.n', limit: 100 })
     const { data, meta } = succeed(answer)
     expect(numbers(data)).toEqual([0, 1, 2, 3])
@@ -209,7 +209,7 @@ describe('A claim of large records', () => {
     expect(await held()).toBe(7)
   })
 
-  test('by workers at once hands out each record once', async () => {
+  test('by concurrent workers gives each record to one of them', async () => {
     const seen: number[] = []
     const work = async () => {
       for (;;) {
@@ -223,7 +223,7 @@ describe('A claim of large records', () => {
     expect(seen.sort((a, b) => a - b)).toEqual(times(13, (n) => n + 7))
   })
 
-  test('is of one record where that alone is larger than an answer', async () => {
+  test('returns one record if that record alone exceeds the byte limit', async () => {
     const type = await whole.newType()
     for (const n of [0, 1])
       succeed(await whole.call('POST', `/v1/crm/records/${type}`, { data: { n, text: text(PAGE * 2) } }), 201)
@@ -234,7 +234,7 @@ describe('A claim of large records', () => {
   })
 })
 
-describe('Lists of configuration', () => {
+describe('A list of definitions', () => {
   test.each([
     ['record-types', (at: string) => ({ json_schema: { description: at + text(15_000) } })],
     [
@@ -242,7 +242,7 @@ describe('Lists of configuration', () => {
       (at: string) => ({ data_schema: { type: 'object', description: at + text(15_000) } }),
     ],
     ['toolsets', (at: string) => ({ description: at + text(9_000) })],
-  ])('%s: pages end at their bytes, and together are the whole list', async (noun, body) => {
+  ])('%s: pages end at the byte limit and add up to the whole list', async (noun, body) => {
     const base = `list-${noun.slice(0, 5)}`
     succeed(await whole.call('PUT', `/v1/bases/${base}`, {}), 201)
     for (const id of times(20, (i) => `n${i}`))
@@ -258,7 +258,7 @@ describe('Lists of configuration', () => {
   })
 })
 
-test('an export of more than a page is refused, and goes on by names', async () => {
+test('an export that exceeds the byte limit is refused, and succeeds for named types', async () => {
   const base = 'exported'
   succeed(await whole.call('PUT', `/v1/bases/${base}`, {}), 201)
   for (const id of times(6, (i) => `n${i}`)) {
@@ -277,7 +277,7 @@ test('an export of more than a page is refused, and goes on by names', async () 
 })
 
 describe('The list of tokens', () => {
-  // Some fifty kilobytes a token: together they are more than a page.
+  // About fifty kilobytes a token: together they exceed a page.
   const grants = times(100, (n) => ({
     base: 'crm',
     record_type: times(10, (i) => `t${n}_${i}${text(40)}`),
@@ -290,18 +290,18 @@ describe('The list of tokens', () => {
     await whole.newToken([{ base: '*', permission: 'read' }])
   })
 
-  test('ends at its bytes, and its pages are the whole list', async () => {
+  test('ends its pages at the byte limit, and they add up to the whole list', async () => {
     const all = succeed(await whole.call('GET', '/v1/tokens?limit=1000&include_total=true'))
     expect(all.meta.total).toBe(all.data.length)
     const { rows, sizes } = await walk(paged, '/v1/tokens?limit=1000')
-    // Each call is a use of the administrator's own.
+    // Only ids are compared, because each call updates the administrator's last use.
     const ids = (tokens: Body[]) => tokens.map(({ id }) => id)
     expect(ids(rows)).toEqual(ids(all.data))
     expect(Math.max(...sizes)).toBeLessThan(PAGE + MARGIN)
     expect(sizes.length).toBeGreaterThan(3)
   })
 
-  test('shows and counts those that the asking one may manage, by cursor and offset', async () => {
+  test('shows and counts the tokens that the caller may manage, by cursor and by offset', async () => {
     const { call } = await whole.newToken([{ permission: 'admin' }])
     const path = '/v1/tokens?include_total=true'
     const { data, meta } = succeed(await call('GET', path))

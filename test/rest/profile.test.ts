@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** A type that holds these records, under ids that sort as they are given. */
+/** Creates a type with these records, under ids that sort in the given order. */
 async function typeWith(records: readonly object[], body: object = {}): Promise<string> {
   const type = await world.newType(body)
   for (const [i, data] of records.entries())
@@ -21,7 +21,7 @@ async function typeWith(records: readonly object[], body: object = {}): Promise<
   return type
 }
 
-/** Many records at once, past the product. */
+/** Inserts many records at once, directly into the table. */
 const insert = (type: string, records: readonly object[], base = 'crm') =>
   world.database.query(
     `INSERT INTO plinth.record (base_id, record_type, id, data, version)
@@ -35,7 +35,7 @@ const fieldOf = (profile: Body, name: string): Body =>
   profile.fields.find((each: Body) => each.field === name)
 const named = (profile: Body): string[] => profile.fields.map((each: Body) => each.field)
 
-/** Sends every example of a profile where it says it belongs, and gives the rows that each found. */
+/** Sends every example of a profile to the endpoint that it names, and returns the rows of each. */
 async function rowsOfExamples(type: string, { examples }: Body): Promise<Body[][]> {
   expect(examples).toHaveLength(3)
   const found: Body[][] = []
@@ -59,7 +59,7 @@ describe('The profile of a small type', () => {
     { status: 'open', amount: 10, done: true },
   ]
 
-  test('has the exact figures of each field, the most frequent first', async () => {
+  test('has the exact figures of each field, the most frequent fields first', async () => {
     const profile = await profileOf(await typeWith(RECORDS))
     expect(Object.keys(profile)).toEqual(['count', 'sampled', 'fields', 'relationships', 'examples'])
     expect(profile).toMatchObject({ count: 4, sampled: false, relationships: [] })
@@ -130,7 +130,7 @@ describe('The profile of a small type', () => {
     expect(named(profile)).toHaveLength(7)
   })
 
-  test('has null shares that is_null agrees with', async () => {
+  test('has null shares that agree with the is_null filter', async () => {
     const type = await typeWith(RECORDS)
     const profile = await profileOf(type)
     for (const { field, null_share } of profile.fields) {
@@ -140,7 +140,7 @@ describe('The profile of a small type', () => {
     }
   })
 
-  test('has a minimum and a maximum that sort agrees with, over all types', async () => {
+  test('has a minimum and a maximum that agree with sorting, across all types of values', async () => {
     const values = ['b', 'a', '\u{1f600}', '\uffee', 3, -1, 1e300, false, true, null, 'Z', 0.5]
     const type = await typeWith(values.map((v) => ({ v })))
     const field = fieldOf(await profileOf(type), 'data.v')
@@ -155,7 +155,7 @@ describe('The profile of a small type', () => {
     expect(field.distinct).toBe(11)
   })
 
-  test('names keys as filters take them, and every name is taken', async () => {
+  test('quotes keys as filters do, and a filter accepts every field name', async () => {
     const odd = {
       'odd.key': 1,
       'a b': 2,
@@ -183,11 +183,11 @@ describe('The profile of a small type', () => {
     await expectExamplesToFind(type, profile)
   })
 
-  test('reads times as instants, in the timezone of the type', async () => {
+  test('compares times as instants, in the timezone of the type', async () => {
     const at = { type: 'string', format: 'date-time' }
     const type = await typeWith(
       [
-        // The first and the second are one instant, and the third is before them though it sorts after.
+        // The first and the second are one instant; the third is an earlier instant, though it sorts after them as text.
         { at: '2026-01-01T00:30:00+01:00' },
         { at: '2025-12-31T23:30:00Z' },
         { at: '2026-01-01T02:00:00+09:00' },
@@ -206,7 +206,7 @@ describe('The profile of a small type', () => {
     await expectExamplesToFind(type, profile)
   })
 
-  test('leaves long values out whole, and cuts none', async () => {
+  test('omits long values instead of truncating them', async () => {
     const long = 'x'.repeat(500)
     const type = await typeWith([{ t: long }, { t: long }, { t: 'a' }])
     const profile = await profileOf(type)
@@ -219,13 +219,13 @@ describe('The profile of a small type', () => {
     expect(JSON.stringify(profile)).not.toContain('xx')
   })
 
-  test('goes six levels deep', async () => {
+  test('describes fields down to six levels', async () => {
     const profile = await profileOf(await typeWith([{ a: { b: { c: { d: { e: { f: { g: 1 } } } } } } }]))
     expect(named(profile)).toHaveLength(6)
     expect(named(profile)).toContain('data.a.b.c.d.e.f')
   })
 
-  test('says how many fields it leaves out, and never leaves out one of the schema', async () => {
+  test('says how many fields it omits, and never omits a field of the schema', async () => {
     const wide = (from: number) => Object.fromEntries(times(90, (i) => [`k${from + i}`, i]))
     const json_schema = { type: 'object', properties: { rare: { type: 'string' } } }
     const type = await typeWith([{ ...wide(0) }, { ...wide(50), rare: 'x' }], { json_schema })
@@ -237,7 +237,7 @@ describe('The profile of a small type', () => {
   })
 })
 
-test('A type of ever new keys is profiled in bounds', async () => {
+test('The profile of a type whose records share few keys has a bounded number of fields', async () => {
   const records = times(4, (r) => Object.fromEntries(times(1500, (i) => [`k${r}_${i}`, i])))
   const profile = await profileOf(await typeWith(records.map((each) => ({ ...each, always: 'here' }))))
   expect(profile.fields).toHaveLength(100)
@@ -245,8 +245,8 @@ test('A type of ever new keys is profiled in bounds', async () => {
   expect(profile.omitted_fields).toBeGreaterThanOrEqual(2000)
 })
 
-describe('A type without records', () => {
-  test('has the fields of its schema, and examples that are accepted', async () => {
+describe('The profile of a type without records', () => {
+  test('has the fields of its schema, and examples that the server accepts', async () => {
     const json_schema = {
       type: 'object',
       additionalProperties: false,
@@ -277,14 +277,14 @@ describe('A type without records', () => {
     expect(await rowsOfExamples(type, profile)).toEqual([[], [], []])
   })
 
-  test('and without a schema has examples still', async () => {
+  test('has examples that the server accepts even without a schema', async () => {
     const type = await world.newType()
     const profile = await profileOf(type)
     expect(profile.fields).toEqual([])
     expect(await rowsOfExamples(type, profile)).toEqual([[], [], []])
   })
 
-  test('of a schema that holds itself ends', async () => {
+  test('is finite for a recursive schema', async () => {
     const node = { type: 'object', properties: { v: { type: 'string' }, next: { $ref: '#/$defs/node' } } }
     const json_schema = { type: 'object', $defs: { node }, properties: { root: { $ref: '#/$defs/node' } } }
     const profile = await profileOf(await world.newType({ json_schema }))
@@ -292,8 +292,8 @@ describe('A type without records', () => {
   })
 })
 
-describe('A large type', () => {
-  test('is counted exactly and sampled evenly', async () => {
+describe('The profile of a large type', () => {
+  test('has the exact count and is sampled evenly', async () => {
     const type = await world.newType()
     await insert(
       type,
@@ -309,7 +309,7 @@ describe('A large type', () => {
     await expectExamplesToFind(type, profile)
   })
 
-  test('of large records is read in part, and says so', { tags: 'full' }, async () => {
+  test('of large records reads only some of them and is marked as sampled', { tags: 'full' }, async () => {
     const type = await world.newType()
     const text = 'x'.repeat(1_000_000)
     for (const i of times(12, (n) => n))
@@ -321,7 +321,7 @@ describe('A large type', () => {
     expect(distinct).toBeLessThan(12)
   })
 
-  test('of huge records, which nobody could send, is profiled without them', async () => {
+  test('skips records larger than the API accepts', async () => {
     const type = await typeWith([{ v: 1 }])
     await insert(type, [{ huge: 'x'.repeat(3_000_000) }])
     const profile = await profileOf(type)
@@ -330,14 +330,14 @@ describe('A large type', () => {
   })
 })
 
-describe('The countries of the world', () => {
+describe('The profile of the countries of the world', () => {
   let type: string
   beforeAll(async () => {
     type = await world.newType(COUNTRY)
     await insert(type, countries)
   })
 
-  test('show what they are, with examples that find some', async () => {
+  test('describes their fields, and its examples find rows', async () => {
     const profile = await profileOf(type)
     expect(profile).toMatchObject({ count: countries.length, sampled: false })
     expect(profile.fields).toHaveLength(100)
@@ -350,7 +350,7 @@ describe('The countries of the world', () => {
     await expectExamplesToFind(type, profile)
   })
 
-  test('are described in few tokens', async () => {
+  test('fits in few tokens as the describe_type tool shows it', async () => {
     const { body } = await callTool(world, '/mcp/crm', 'describe_type', { record_type: type })
     expect(body.profile.fields).toHaveLength(40)
     expect(body.profile.omitted_fields).toBeGreaterThan(500)
@@ -359,8 +359,8 @@ describe('The countries of the world', () => {
   })
 })
 
-describe('What is remembered', () => {
-  test('is the profile, until the type changes', async () => {
+describe('A cached profile', () => {
+  test('is served until the type changes', async () => {
     const type = await typeWith([{ v: 1 }])
     const first = await profileOf(type)
     succeed(await world.call('PUT', `/v1/crm/records/${type}/another`, { data: { v: 2 } }), 201)
@@ -372,7 +372,7 @@ describe('What is remembered', () => {
     expect(named(second)).toEqual(['data.v', 'data.w'])
   })
 
-  test('never outlives the type', async () => {
+  test('is not served after the type was deleted', async () => {
     const type = await typeWith([{ v: 1 }])
     await profileOf(type)
     succeed(await world.call('DELETE', `/v1/crm/record-types/${type}?confirm=${type}`))
@@ -382,7 +382,7 @@ describe('What is remembered', () => {
     expect(await profileOf(type)).toMatchObject({ count: 0, fields: [] })
   })
 
-  test('crosses no grants: a profile one token has seen is still refused to another', async () => {
+  test('is not shown to a token without a grant on the type', async () => {
     const type = await typeWith([{ v: 'seen' }])
     await profileOf(type)
     const path = `/v1/crm/record-types/${type}/profile`
@@ -398,8 +398,8 @@ describe('What is remembered', () => {
   })
 })
 
-describe('What lies elsewhere', () => {
-  test('is in no profile: not of the same type in another base, not of another type in this one', async () => {
+describe('The profile of a type', () => {
+  test('has no values of the same type in another base, and none of another type in the base', async () => {
     succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
     const type = await typeWith([{ v: 'own' }])
     const sibling = await typeWith([{ v: 'canary-sibling', canaryKey: 1 }])
@@ -413,7 +413,7 @@ describe('What lies elsewhere', () => {
     expect(fieldOf(other, 'data.v').min).toBe('canary-neighbour')
   })
 
-  test('is not found, or refused by name', async () => {
+  test('is 404 for an absent type or base, and refuses unknown parameters', async () => {
     expectFailure(await world.call('GET', '/v1/crm/record-types/nowhere/profile'), 'NOT_FOUND')
     expectFailure(await world.call('GET', '/v1/nobase/record-types/x/profile'), 'NOT_FOUND')
     const type = await world.newType()
@@ -421,7 +421,7 @@ describe('What lies elsewhere', () => {
   })
 })
 
-test('examples name no field that the schema, changed since, would refuse', async () => {
+test('examples of a profile name no field that a later schema forbids', async () => {
   const type = await typeWith([
     { old: 'a', kept: 'x' },
     { old: 'a', kept: 'y' },
@@ -449,12 +449,12 @@ test.each([
   ['of long texts', [{ t: 'x'.repeat(200) }, { t: 'y'.repeat(200) }]],
   ['of nothing', [{}, {}]],
   ['of nulls', [{ a: null }, { a: null }]],
-])('examples find something in records %s', async (_what, records) => {
+])('examples of a profile find rows in records %s', async (_what, records) => {
   const type = await typeWith(records)
   await expectExamplesToFind(type, await profileOf(type))
 })
 
-test('the other doors show the same', async () => {
+test('GraphQL, MCP and the command line show the same profile', async () => {
   const type = await typeWith([{ status: 'open', n: 1 }, { status: 'open', n: 2 }, { status: 'shut' }])
   const profile = await profileOf(type)
 
@@ -477,7 +477,7 @@ test('the other doors show the same', async () => {
   expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: profile })
 })
 
-test('the tool is cheap to list, says that it reads, and is refused outside the grants', async () => {
+test('the describe_type tool is short in tools/list, is marked read-only, and is refused without a grant', async () => {
   const type = await typeWith([{ v: 'secret' }])
   const { body } = await rpc(world, '/mcp/crm', 'tools/list')
   const tool = body.result.tools.find(({ name }: Body) => name === 'describe_type')
@@ -489,7 +489,7 @@ test('the tool is cheap to list, says that it reads, and is refused outside the 
   expect(JSON.stringify(error)).not.toContain('secret')
 })
 
-test('a profile tells how records of the type are linked, as far as the token reads both ends', async () => {
+test('a profile counts the links of the type by relationship type, where the token may read both ends', async () => {
   const [own, near, far] = await Promise.all([typeWith([{}, {}]), typeWith([{}]), typeWith([{}])])
   const ids = async (type: string): Promise<string[]> =>
     succeed(await world.call('GET', `/v1/crm/records/${type}?sort=id`)).data.map(({ id }: Body) => id)

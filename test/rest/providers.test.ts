@@ -132,7 +132,7 @@ const send = (provider: string, call: object, type = 'place_order', headers: Rec
 const total = async (type = 'place_order') =>
   (await server.call('GET', `/v1/${base}/records/${type}?include_total=true`)).body.meta.total
 
-test('an import that drops properties of an existing type says which', async () => {
+test('an import that removes properties of an existing type warns with their names', async () => {
   const tool = (properties: object) => ({
     type: 'function',
     function: { name: 'shrunk', description: 'x', parameters: { type: 'object', properties } },
@@ -154,7 +154,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     })
   })
 
-  test('a definition becomes a record type, and comes back unchanged in meaning', async () => {
+  test('an imported definition becomes a record type, and its export is the same definition', async () => {
     const type = (await server.call('GET', `/v1/${base}/record-types/place_order`)).body
     expect(type).toMatchObject({
       description: 'Places an order.',
@@ -175,7 +175,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     expect((await server.call('GET', `/v1/${base}/record-types/place_order`)).body.version).toBe(1)
   })
 
-  test('a call becomes a record under its id; the same call again is the same record', async () => {
+  test('a call becomes a record with the call id as external id; repeating the call returns the same record', async () => {
     const first = await send(provider, call('call_1', { sku: 'a', qty: 2 }))
     expect(first.status).toBe(201)
     expect(first.body).toMatchObject({
@@ -205,7 +205,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     expect(await total()).toBe(1)
   })
 
-  test('the id of another call is a conflict that changes nothing', async () => {
+  test('a call with a used id and other arguments is a conflict that changes nothing', async () => {
     const { body } = await send(provider, call('call_1', { sku: 'a', qty: 2 }))
     const other = await send(provider, call('call_1', { sku: 'a', qty: 3 }))
     expect(other.status).toBe(409)
@@ -218,7 +218,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     expect(await total()).toBe(1)
   })
 
-  test('a call stays the same call after its record went on', async () => {
+  test('repeating a call after its record was changed returns the record unchanged', async () => {
     const { body } = await send(provider, call('call_1', { sku: 'a', qty: 2 }))
     await server.call('PATCH', `/v1/${base}/records/place_order/${body.id}`, { data: { qty: 9 } })
     const again = await send(provider, call('call_1', { sku: 'a', qty: 2 }))
@@ -231,7 +231,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     })
   })
 
-  test('thirty-two equal calls at once are one record', async () => {
+  test('thirty-two equal concurrent calls create one record', async () => {
     const answers = await Promise.all(
       Array.from({ length: 32 }, () => send(provider, call('call_1', { sku: 'a', qty: 2 }))),
     )
@@ -240,7 +240,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     expect(await total()).toBe(1)
   })
 
-  test('faults point into the native call', async () => {
+  test('validation errors point into the native call', async () => {
     const wrong = await send(provider, call('call_1', { sku: 5, qty: 0, colour: 'red' }))
     expect(wrong.status).toBe(400)
     const paths = wrong.body.error.details.map((detail: Body) => detail.path).sort()
@@ -260,7 +260,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     expect(await total()).toBe(0)
   })
 
-  test('every spelling of the path is the same call', async () => {
+  test('the aliases of the path lead to the same record', async () => {
     const spellings = [`${base}/providers/${provider}/records`, `${base}/providers/${provider}/documents`]
     const answers = []
     for (const path of spellings)
@@ -275,7 +275,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     expect(two?.text).toBe(one?.text)
   })
 
-  test('a dry run tells and writes nothing', async () => {
+  test('a dry run answers as the call would and writes nothing', async () => {
     const dry = await server.call(
       'POST',
       `/v1/${base}/providers/${provider}/records/place_order?dry_run=true`,
@@ -287,7 +287,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
   })
 })
 
-test('an MCP call has no id: each makes a record, unless a key says otherwise', async () => {
+test('an MCP call has no id: each creates a record, unless an idempotency key repeats', async () => {
   expect((await importTools('mcp', [MCP_TOOL])).status).toBe(200)
   const call = { name: 'place_order', arguments: { sku: 'a', qty: 1 } }
   const [one, two] = [await send('mcp', call), await send('mcp', call)]
@@ -306,7 +306,7 @@ test('an MCP call has no id: each makes a record, unless a key says otherwise', 
   expect((await server.call('GET', `/v1/${base}/record-types/place_order`)).body.name).toBe('Place order')
 })
 
-test('a name that a provider forbids goes by an alias, which its calls may carry', async () => {
+test('a type id that a provider forbids is exported under an alias, which calls may use', async () => {
   await server.call('PUT', `/v1/${base}/record-types/order.v2`, { json_schema: PARAMETERS })
   const { body } = await server.call('GET', `/v1/${base}/providers/openai/export?record_types=order.v2`)
   const alias = body.tools[0].function.name
@@ -331,7 +331,7 @@ test('a name that a provider forbids goes by an alias, which its calls may carry
   expect((await send('openai', call('c3', alias), alias)).status).toBe(404)
 })
 
-test('an import is all or nothing, and says of each tool what is wrong', async () => {
+test('an import with invalid tools writes nothing and lists the faults of each tool', async () => {
   const tool = (name: unknown, input_schema: unknown = PARAMETERS) => ({ name, input_schema })
   const refused = await importTools('anthropic', [
     tool('good'),
@@ -356,7 +356,7 @@ test('an import is all or nothing, and says of each tool what is wrong', async (
   }
 })
 
-test('an import that existing records break is a conflict and changes no type', async () => {
+test('an import that would make existing records invalid is a conflict and changes no type', async () => {
   await importTools('anthropic', [{ name: 'a', input_schema: {} }])
   await server.call('POST', `/v1/${base}/records/a`, { data: { qty: 'many' } })
   const broken = await importTools('anthropic', [
@@ -373,7 +373,7 @@ test('an import that existing records break is a conflict and changes no type', 
   })
 })
 
-test('a dry run of an import is asked for in the body or in the query, and makes nothing', async () => {
+test('a dry run of an import is requested in the body or the query, and writes nothing', async () => {
   const tools = [{ name: 'a', input_schema: PARAMETERS }]
   for (const dry of [
     await importTools('anthropic', tools, { dry_run: true }),
@@ -396,7 +396,7 @@ test('a dry run of an import is asked for in the body or in the query, and makes
   ).toBe(400)
 })
 
-test('an import of a type that is there changes what the definition says and nothing else', async () => {
+test('importing an existing type changes only what the definition contains', async () => {
   await server.call('PUT', `/v1/${base}/record-types/a`, {
     color: 'red',
     display: { mine: 1 },
@@ -415,7 +415,7 @@ test('an import of a type that is there changes what the definition says and not
   })
 })
 
-test('what was imported from one provider is exported to the others', async () => {
+test('a type imported from one provider is exported to the others', async () => {
   await importTools('anthropic', [{ name: 'place_order', description: 'Places.', input_schema: PARAMETERS }])
   const exported = async (provider: string, query = '') =>
     (await server.call('GET', `/v1/${base}/providers/${provider}/export${query}`)).body.tools[0]
@@ -440,7 +440,7 @@ test('what was imported from one provider is exported to the others', async () =
   })
 })
 
-test('an export names its types, or gives all; what is not there is refused', async () => {
+test('an export contains the named types, or all; an unknown type is 404', async () => {
   for (const id of ['b', 'a', 'c']) await server.call('PUT', `/v1/${base}/record-types/${id}`, {})
   const names = async (query: string) => {
     const { body } = await server.call('GET', `/v1/${base}/providers/mcp/export${query}`)
@@ -460,7 +460,7 @@ test('an export names its types, or gives all; what is not there is refused', as
     expect((await get(query)).status, query).toBe(400)
 })
 
-test('a provider that is unknown is refused with the ones there are', async () => {
+test('an unknown provider is 400 with the closest known name as a hint', async () => {
   for (const [method, path, body] of [
     ['POST', 'import', { tools: [{}] }],
     ['GET', 'export', undefined],
@@ -472,7 +472,7 @@ test('a provider that is unknown is refused with the ones there are', async () =
   }
 })
 
-test('another provider’s call is refused with the place to send it', async () => {
+test('a call in the format of another provider is refused with the name of that provider', async () => {
   await server.call('PUT', `/v1/${base}/record-types/a`, {})
   const answer = await send('openai', { type: 'tool_use', id: 'x', name: 'a', input: {} }, 'a')
   expect(answer.status).toBe(400)
@@ -490,7 +490,7 @@ test('another provider’s call is refused with the place to send it', async () 
   ])
 })
 
-test('grants hold: import needs manage on each type, export reads, calls write', async () => {
+test('an import needs the manage permission on each type, an export read, a call write', async () => {
   const tokenWith = async (grant: object) =>
     (
       await server.call('POST', '/v1/tokens', {
@@ -524,7 +524,7 @@ test('grants hold: import needs manage on each type, export reads, calls write',
   expect((await server.as(null)('GET', `/v1/${base}/providers/mcp/export`)).status).toBe(401)
 })
 
-test('a call to what is not there is a 404 that names it', async () => {
+test('a call to an absent type or base is a 404 that names it', async () => {
   const call = { type: 'tool_use', id: 'c1', name: 'nope', input: {} }
   const noType = await send('anthropic', call, 'nope')
   expect(noType.status).toBe(404)

@@ -3,7 +3,7 @@ import { succeed, times } from '../support/answers.ts'
 import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// Two instances on one database, so that no lock of a process can hide a race.
+// Two instances on one database, so that a lock in one process cannot hide a race.
 let one: World
 let two: World
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const statuses = (answers: Answer[]) => {
   return counts
 }
 
-/** Runs the works, so many at a time. */
+/** Runs the works with a limited concurrency. */
 async function pooled<T>(works: (() => Promise<T>)[], width: number): Promise<T[]> {
   const results: T[] = []
   const next = works.entries()
@@ -34,7 +34,7 @@ async function pooled<T>(works: (() => Promise<T>)[], width: number): Promise<T[
   return results
 }
 
-/** Each id's versions must run 1, 2, 3 …, and each record be what its last row says. */
+/** The versions of each id must be 1, 2, 3 …, and each record must equal its last log entry. */
 async function expectSoundLog(type: string): Promise<void> {
   const rows = await one.logOf(type)
   const lives = Map.groupBy(rows, (row) => row.id)
@@ -45,7 +45,7 @@ async function expectSoundLog(type: string): Promise<void> {
       id,
     ).toEqual(times(life.length, (i) => i + 1))
     for (const [index, row] of ordered.entries()) {
-      // What was deleted is made anew, or brought back.
+      // After a deletion an id is created again or restored.
       const follows = ordered[index - 1]?.operation
       const wanted = follows === 'delete' ? /^(create|restore)$/ : index === 0 ? /^create$/ : /^(?!create)/
       expect(row.operation, `${id} version ${row.version}`).toMatch(wanted)
@@ -63,7 +63,7 @@ async function expectSoundLog(type: string): Promise<void> {
 const last = <T extends { version: number }>(rows: T[]): T =>
   rows.reduce((a, b) => (a.version > b.version ? a : b))
 
-test('64 PUTs of one new external id make one record: one 201, no 409, no 500', async () => {
+test('64 concurrent PUTs of one new external id create one record: one 201, no 409, no 500', async () => {
   const type = await one.newType()
   const answers = await Promise.all(
     times(64, (i) => either(i)('PUT', `/v1/crm/records/${type}`, { data: { i }, external_id: 'e' })),
@@ -74,7 +74,7 @@ test('64 PUTs of one new external id make one record: one 201, no 409, no 500', 
   await expectSoundLog(type)
 })
 
-test('64 PUTs of one new pair under 64 path ids make one record', async () => {
+test('64 concurrent PUTs of one new external id under 64 path ids create one record', async () => {
   const type = await one.newType()
   const answers = await Promise.all(
     times(64, (i) => either(i)('PUT', `/v1/crm/records/${type}/id-${i}`, { data: { i }, external_id: 'e' })),
@@ -83,7 +83,7 @@ test('64 PUTs of one new pair under 64 path ids make one record', async () => {
   await expectSoundLog(type)
 })
 
-test('64 PUTs of one new id are 64 versions; with If-None-Match: * one of 64 wins', async () => {
+test('64 concurrent PUTs of one new id make 64 versions; with If-None-Match: * only one succeeds', async () => {
   const type = await one.newType()
   const puts = await Promise.all(
     times(64, (i) => either(i)('PUT', `/v1/crm/records/${type}/a`, { data: { i } })),
@@ -102,7 +102,7 @@ test('64 PUTs of one new id are 64 versions; with If-None-Match: * one of 64 win
   await expectSoundLog(type)
 })
 
-test('64 patches of one record lose none', async () => {
+test('64 concurrent patches of one record are all applied', async () => {
   const type = await one.newType()
   const path = `/v1/crm/records/${type}/a`
   succeed(await one.call('PUT', path, { data: {} }), 201)
@@ -112,7 +112,7 @@ test('64 patches of one record lose none', async () => {
   await expectSoundLog(type)
 })
 
-test('64 writers that hold one version: one wins, at two instances', async () => {
+test('of 64 writes with the same If-Match at two instances one succeeds', async () => {
   const type = await one.newType()
   const path = `/v1/crm/records/${type}/a`
   succeed(await one.call('PUT', path, { data: {} }), 201)
@@ -127,7 +127,7 @@ test('64 writers that hold one version: one wins, at two instances', async () =>
   await expectSoundLog(type)
 })
 
-test('500 PUTs, DELETEs, cancels and restores of three records interleaved: versions never repeat or skip', async () => {
+test('500 concurrent PUTs, DELETEs, cancels and restores of three records never repeat or skip a version', async () => {
   const type = await one.newType()
   const works = times(500, (i) => () => {
     const path = `/v1/crm/records/${type}/r${i % 3}`
@@ -143,7 +143,7 @@ test('500 PUTs, DELETEs, cancels and restores of three records interleaved: vers
   await expectSoundLog(type)
 })
 
-test('a pair that two records want is one’s at any time', async () => {
+test('an external id that two records compete for belongs to at most one of them', async () => {
   const type = await one.newType()
   for (const id of ['a', 'b'])
     succeed(await one.call('PUT', `/v1/crm/records/${type}/${id}`, { data: {} }), 201)
@@ -156,7 +156,7 @@ test('a pair that two records want is one’s at any time', async () => {
   await expectSoundLog(type)
 })
 
-test('a schema that changes under writers leaves no record that it refuses unflagged', async () => {
+test('schema changes with on_invalid=allow during writes flag every record that the schema refuses', async () => {
   const type = await one.newType()
   const schemas = [
     { type: 'object', properties: { v: { type: 'number' } } },
@@ -189,7 +189,7 @@ test('a schema that changes under writers leaves no record that it refuses unfla
   await expectSoundLog(type)
 })
 
-test('a schema refused or taken under writers never leaves a record it would refuse', async () => {
+test('a schema change during writes is refused, or leaves no invalid record', async () => {
   const type = await one.newType()
   const json_schema = { type: 'object', properties: { v: { type: 'number' } } }
   const works = times(
@@ -206,7 +206,7 @@ test('a schema refused or taken under writers never leaves a record it would ref
   else expect(change.status, change.text).toBe(409)
 })
 
-test('a type deleted under writers takes every record with it', async () => {
+test('deleting a type during writes deletes all of its records', async () => {
   const type = await one.newType()
   const works = times(150, (i) => () => either(i)('PUT', `/v1/crm/records/${type}/r${i}`, { data: { i } }))
   const [writes, gone] = await Promise.all([
@@ -222,7 +222,7 @@ test('a type deleted under writers takes every record with it', async () => {
   expect(rows.filter((row) => row.operation === 'delete')).toHaveLength(created)
 })
 
-test('of 32 PUTs of one new base, or one new type, one makes it', async () => {
+test('of 32 concurrent PUTs of one new base or one new type, one is 201', async () => {
   const bases = await Promise.all(times(32, (i) => either(i)('PUT', '/v1/bases/raced', {})))
   expect(statuses(bases)).toEqual({ 200: 31, 201: 1 })
   const types = await Promise.all(

@@ -1,4 +1,4 @@
-/** A database that can be read and not written: `/readyz` and the errors say so, and reads go on. */
+/** While the database cannot be written, `/readyz` and errors say so, and reads are served. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Settings hold for new connections: the ones that there are end. */
+/** Ends the open connections, because the settings apply to new ones only. */
 async function reconnect(): Promise<void> {
   await world.database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -37,8 +37,8 @@ async function expectNoWrites(code: string) {
   succeed(await world.call('GET', '/v1/crm/records/task/a'))
 }
 
-// Retried, because the WAL position also moves with the writes of test files that run at the same time.
-test('a writable database is ready, and checks of readiness write once in some seconds at most', {
+// Retried, because concurrent test files also move the WAL position.
+test('a writable database is ready, and readiness checks write at most once in some seconds', {
   retry: 10,
 }, async () => {
   await becomes([200, 'reachable'])
@@ -51,7 +51,7 @@ test('a writable database is ready, and checks of readiness write once in some s
   expect(messages[0]?.n).toBeLessThan(64 * 1024)
 })
 
-test('one that is read-only is not, until it is no more', { timeout: 60_000 }, async () => {
+test('a read-only database is not ready until it is writable again', { timeout: 60_000 }, async () => {
   await world.database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
   await reconnect()
   await becomes([503, 'read_only'])
@@ -62,8 +62,8 @@ test('one that is read-only is not, until it is no more', { timeout: 60_000 }, a
   await expect.poll(async () => (await write()).status, { timeout: 10_000 }).toBe(200)
 })
 
-test('one whose disk is full is not, until there is room', { tags: 'full', timeout: 60_000 }, async () => {
-  // What PostgreSQL says then, from where it would say it.
+test('/readyz is 503 while the database disk is full', { tags: 'full', timeout: 60_000 }, async () => {
+  // Raises the error of PostgreSQL in the two places where it occurs.
   const full = (kind: string) => `RAISE EXCEPTION USING ERRCODE = 'disk_full', MESSAGE = 'could not ${kind}'`
   await world.database.query(`CREATE SCHEMA full_disk`)
   await world.database.query(

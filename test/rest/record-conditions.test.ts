@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 let serial = 0
-/** A record at version 3; answers its path. */
+/** Creates a record at version 3 and returns its path. */
 async function third(): Promise<string> {
   const path = `${at}/r${++serial}`
   for (const n of [1, 2, 3])
@@ -24,7 +24,7 @@ async function third(): Promise<string> {
 const versionOf = async (path: string) => succeed(await world.call('GET', path)).version
 
 type Write = (path: string, headers: Record<string, string>) => Promise<Answer>
-/** Every write that can be conditional, each of them one that changes the record. */
+/** Every write that accepts a condition; each of them changes the record. */
 const WRITES: [string, Write][] = [
   ['PUT by id', (path, headers) => world.call('PUT', path, { data: { n: 4 } }, headers)],
   ['PUT by pair', (path, headers) => world.call('PUT', at, { data: { n: 4 }, external_id: path }, headers)],
@@ -38,7 +38,7 @@ const WRITES: [string, Write][] = [
 ]
 
 describe.each(WRITES)('%s', (_name, write) => {
-  test.each(['"3"', '*', '"1", "3"', ' "3" ', '"3","99"'])('passes on If-Match: %s', async (tag) => {
+  test.each(['"3"', '*', '"1", "3"', ' "3" ', '"3","99"'])('succeeds with If-Match: %s', async (tag) => {
     succeed(await write(await third(), { 'if-match': tag }))
   })
 
@@ -51,7 +51,7 @@ describe.each(WRITES)('%s', (_name, write) => {
     ['"three"', 0],
     ['""', 0],
     ['"99999999999999999999"', 0],
-  ])('is 409 on If-Match: %s and changes nothing', async (tag, received) => {
+  ])('is 409 with If-Match: %s and changes nothing', async (tag, received) => {
     const path = await third()
     const { details } = expectFailure(await write(path, { 'if-match': tag }), 'CONFLICT')
     expect(details).toEqual([
@@ -67,7 +67,7 @@ describe.each(WRITES)('%s', (_name, write) => {
   })
 
   test.each(['3', '"3', "'3'", '"3" "4"', '*, "3"', '"3",', ''])(
-    'is 400 on the malformed If-Match: %s',
+    'is 400 with the malformed If-Match: %s',
     async (tag) => {
       const path = await third()
       expectFault(await write(path, { 'if-match': tag }), 'header/If-Match')
@@ -75,13 +75,13 @@ describe.each(WRITES)('%s', (_name, write) => {
     },
   )
 
-  test('is 404 on an absent record, and creates nothing', async () => {
+  test('is 404 for an absent record with If-Match, and creates nothing', async () => {
     const path = `${at}/absent`
     for (const tag of ['"1"', '*', '"0"']) expectFailure(await write(path, { 'if-match': tag }), 'NOT_FOUND')
     expectFailure(await world.call('GET', path), 'NOT_FOUND')
   })
 
-  test('is 400 on If-None-Match with a tag', async () => {
+  test('is 400 with a tag in If-None-Match', async () => {
     const path = await third()
     expectFault(await write(path, { 'if-none-match': '"3"' }), 'header/If-None-Match')
     expect(await versionOf(path)).toBe(3)
@@ -94,7 +94,7 @@ describe('expected_version', () => {
     ['PATCH', (path, expected_version) => world.call('PATCH', path, { data: { n: 4 }, expected_version })],
     ['cancel', (path, expected_version) => world.call('POST', `${path}/cancel`, { expected_version })],
   ]
-  test.each(bodies)('of a %s is a condition like If-Match', async (_name, write) => {
+  test.each(bodies)('of a %s is a precondition like If-Match', async (_name, write) => {
     const path = await third()
     const { details } = expectFailure(await write(path, 2), 'CONFLICT')
     expect(details[0]).toMatchObject({
@@ -121,7 +121,7 @@ describe('expected_version', () => {
     ).toBe(5)
   })
 
-  test('holds for a write that would change nothing, too', async () => {
+  test('applies to a write that would change nothing', async () => {
     const path = await third()
     const same = { data: { n: 3 }, expected_version: 2 }
     expectFailure(await world.call('PUT', path, same), 'CONFLICT')
@@ -136,7 +136,7 @@ describe('expected_version', () => {
 describe('If-None-Match: *', () => {
   const once = { 'if-none-match': '*' }
 
-  test('creates, and on what exists is 409', async () => {
+  test('creates a record, and is 409 for an existing one', async () => {
     const path = `${at}/once`
     succeed(await world.call('PUT', path, { data: { n: 1 } }, once), 201)
     expectFailure(await world.call('PUT', path, { data: { n: 2 } }, once), 'CONFLICT')
@@ -144,7 +144,7 @@ describe('If-None-Match: *', () => {
     expect(await versionOf(path)).toBe(1)
   })
 
-  test('with a pair that is taken is 409, whatever the path id', async () => {
+  test('is 409 for an external id in use, whatever the path id', async () => {
     const path = await third()
     const body = { data: {}, external_id: path }
     expectFailure(await world.call('PUT', `${at}/free`, body, once), 'CONFLICT')
@@ -152,7 +152,7 @@ describe('If-None-Match: *', () => {
     expectFailure(await world.call('GET', `${at}/free`), 'NOT_FOUND')
   })
 
-  test('is 400 on whatever does not create', async () => {
+  test('is 400 for writes that cannot create', async () => {
     const path = await third()
     for (const [method, target, body] of [
       ['PATCH', path, { data: { n: 4 } }],
@@ -165,12 +165,12 @@ describe('If-None-Match: *', () => {
   })
 })
 
-test('a POST that creates takes no condition', async () => {
+test('a POST that creates a record refuses If-Match and If-None-Match', async () => {
   for (const header of ['if-match', 'if-none-match'])
     expectFailure(await world.call('POST', at, { data: {} }, { [header]: '*' }), 'VALIDATION_ERROR')
 })
 
-test('GET answers 304 to a tag that fits, weak or in a list, and 200 to another', async () => {
+test('a GET with If-None-Match is 304 for a matching tag, also weak or in a list, and 200 for another', async () => {
   const path = await third()
   for (const tag of ['"3"', 'W/"3"', '"1", "3"', '*']) {
     const answer = await world.call('GET', path, undefined, { 'if-none-match': tag })
@@ -180,7 +180,7 @@ test('GET answers 304 to a tag that fits, weak or in a list, and 200 to another'
     succeed(await world.call('GET', path, undefined, { 'if-none-match': tag }))
 })
 
-test('of 64 writers that hold one version, one wins', async () => {
+test('of 64 concurrent writes with the same If-Match one succeeds', async () => {
   const path = await third()
   const answers = await Promise.all(
     times(64, (i) => world.call('PUT', path, { data: { i } }, { 'if-match': '"3"' })),

@@ -31,7 +31,7 @@ const put = (id: string, relationships: unknown, more: object = {}, recordType =
 const of = (id: string, links: readonly string[]) => links.filter((each) => each.includes(id))
 const pathsOf = (error: Body): string[] => error.details.map(({ path }: { path: string }) => path)
 
-test('a PUT adds links to and from the record, by id and by pair, and takes none away', async () => {
+test('a PUT adds links to and from the record, by id and by external id, and removes none', async () => {
   succeed(await put('ann', [{ rel_type: 'wrote', record_type: note, id: 'n1' }]), 201)
   const byPair = { rel_type: 'wrote', record_type: note, external_id: 'N2', external_source: 'mail' }
   expect(succeed(await put('ann', [byPair]))).toMatchObject({ operation: 'unchanged', version: 1 })
@@ -41,7 +41,7 @@ test('a PUT adds links to and from the record, by id and by pair, and takes none
   expect(of('ann', await linkNames(world))).toEqual(['wrote:ann>n1', 'wrote:ann>n2', 'wrote:ann>n3'])
 })
 
-test('POST and the PUT by pair add links too, also to the record itself', async () => {
+test('a POST and a PUT by external id add links, also to the record itself', async () => {
   const at = `/v1/crm/records/${person}`
   const relationships = [{ rel_type: 'wrote', record_type: note, id: 'n1' }]
   const posted = succeed(await world.call('POST', at, { data: {}, relationships }), 201)
@@ -56,7 +56,7 @@ test('POST and the PUT by pair add links too, also to the record itself', async 
   expect(await linkNames(world, 'rated')).toEqual(['rated:self>self'])
 })
 
-test('a link that is there is written only when its data changes, and keeps it when none is sent', async () => {
+test('a PUT writes an existing link only if its data changes, and keeps its data if none is sent', async () => {
   const link = { rel_type: 'rated', record_type: note, id: 'n1' }
   succeed(await put('critic', [{ ...link, data: { stars: 1 } }]), 201)
   const seq = await lastSeq(world)
@@ -69,7 +69,7 @@ test('a link that is there is written only when its data changes, and keeps it w
   ])
 })
 
-test('what is wrong with any link is named at its place, and neither record nor link is written', async () => {
+test('an invalid link is refused with its path, and neither record nor link is written', async () => {
   const seq = await lastSeq(world)
   const good = { rel_type: 'wrote', record_type: note, id: 'n1' }
   const answer = await put('ghost', [
@@ -94,7 +94,7 @@ test('what is wrong with any link is named at its place, and neither record nor 
   expectFailure(await world.call('GET', `/v1/crm/records/${person}/ghost`), 'NOT_FOUND')
 })
 
-test('a link is named in one way, by keys that mean something, a thousand at most', async () => {
+test('a PUT refuses links with ambiguous ends, unknown keys, or more than a thousand entries', async () => {
   const good = { rel_type: 'wrote', record_type: note, id: 'n1' }
   const unclear = [
     { ...good, external_id: 'N1' },
@@ -116,7 +116,7 @@ test('a link is named in one way, by keys that mean something, a thousand at mos
     expect(pathsOf(expectFailure(await put('x', wrong), 'VALIDATION_ERROR'))[0]).toMatch(/^\/relationships/)
 })
 
-test('a cardinality that leaves no room is a 409 that leaves the record as it was', async () => {
+test('a link that violates the cardinality is a 409 that leaves the record unchanged', async () => {
   const rate = (id: string) => ({ rel_type: 'rated', record_type: note, id, data: { stars: 3 } })
   succeed(await put('once', [rate('n1')], { data: { n: 1 } }), 201)
   const error = expectFailure(await put('once', [rate('n2')], { data: { n: 2 } }), 'CONFLICT')
@@ -124,7 +124,7 @@ test('a cardinality that leaves no room is a 409 that leaves the record as it wa
   expect(succeed(await world.call('GET', `/v1/crm/records/${person}/once`)).data).toEqual({ n: 1 })
 })
 
-test('a dry run writes no link, and a key has both written once', async () => {
+test('a dry run writes no link, and an idempotency key makes record and link written once', async () => {
   const links = [{ rel_type: 'wrote', record_type: note, id: 'n1' }]
   expect(succeed(await put('dry', links, {}, person, '?dry_run=true'), 201).dry_run).toBe(true)
   expect(of('dry', await linkNames(world))).toEqual([])
@@ -142,7 +142,7 @@ test('a dry run writes no link, and a key has both written once', async () => {
   expect((await logAfter(world, seq)).map(({ kind }) => kind)).toEqual(['record', 'relationship'])
 })
 
-test('the other end needs the right to write it; without, an absent type answers like one that is there', async () => {
+test('a link is refused without write permission on the other end, whether or not its type exists', async () => {
   const { call } = await world.newToken([
     { record_type: person, permission: 'write' },
     { record_type: note, permission: 'read' },
@@ -155,7 +155,7 @@ test('the other end needs the right to write it; without, an absent type answers
   expectFailure(await world.call('GET', `/v1/crm/records/${person}/bob`), 'NOT_FOUND')
 })
 
-test('GraphQL takes the same links', async () => {
+test('putRecord in GraphQL accepts the same links', async () => {
   const query = `mutation ($type: String!, $links: [RecordLink!]) {
     putRecord(base: "crm", recordType: $type, id: "graph", data: {}, relationships: $links) { id operation }
   }`

@@ -13,14 +13,14 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Held = { data: object; pair: string | null; version: number; cancelled: boolean }
-/** The record type as it should be: what exists, and the last version of every id that ever was. */
+/** The expected state of the record type: its records, and the last version of every id ever used. */
 type Model = {
   records: Map<string, Held>
   versions: Map<string, number>
-  /** What was deleted last under an id. */
+  /** The last deleted record of each id. */
   trash: Map<string, Held>
 }
-/** Holds the write to the current version, to another one, or to none. */
+/** The precondition of a write: the current version, another one, absence, or none. */
 type Condition = 'none' | 'current' | 'stale' | 'absent'
 type Command =
   | { op: 'put' | 'post'; id: string; data: object; pair: string | null; condition: Condition }
@@ -68,12 +68,12 @@ const command = fc.oneof(
   },
 )
 
-/** What the command must answer: a failure's code, or the record it is about and what was done. */
+/** The expected answer to a command: an error code, or the id and operation of the record. */
 type Expected =
   | { code: 'NOT_FOUND' | 'CONFLICT' }
   | { id: string; done: 'created' | 'updated' | 'unchanged' | 'deleted' }
 
-/** Applies the command to the model. `made` is the id that the server gave, where it gives one. */
+/** Applies the command to the model. `made` is the id that the server generated, if it did. */
 function apply({ records, versions, trash }: Model, command: Command, made: string): Expected {
   const owner =
     'pair' in command && command.pair
@@ -129,7 +129,7 @@ function apply({ records, versions, trash }: Model, command: Command, made: stri
   return same ? { id: target, done: 'unchanged' } : store(next)
 }
 
-/** RFC 7396, as far as one level of objects goes. */
+/** RFC 7396 for one level of objects. */
 function merged(target: object, patch: Record<string, unknown>): object {
   const result: Record<string, unknown> = { ...target }
   for (const [key, value] of Object.entries(patch)) {
@@ -146,7 +146,7 @@ const canonical = (value: unknown): string =>
       : inner,
   )
 
-/** The condition as headers, by what the write would find. */
+/** The precondition as headers, relative to the version that the write would find. */
 function headersOf(command: Command, model: Model): Record<string, string> {
   if (command.condition === 'none') return {}
   if (command.condition === 'absent') return { 'if-none-match': '*' }
@@ -198,7 +198,7 @@ const shape = (record: Body): Held => ({
 })
 
 test(
-  'any sequence of writes leaves what the model has: answers, records and log',
+  'any sequence of record writes agrees with the model in answers, records and log',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 3, maxLength: 14 }), async (commands) => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 let serial = 0
-/** A new record with that content; answers its path. */
+/** Creates a record with this content and returns its path. */
 async function record(data: object, more: object = {}): Promise<string> {
   const path = `${at}/r${++serial}`
   succeed(await world.call('PUT', path, { data, ...more }), 201)
@@ -22,7 +22,7 @@ async function record(data: object, more: object = {}): Promise<string> {
 const dataOf = async (path: string) => succeed(await world.call('GET', path)).data
 
 describe('A merge patch', () => {
-  test('merges objects, replaces the rest, and null removes', async () => {
+  test('merges objects, replaces other values, and removes keys set to null', async () => {
     const path = await record({ a: 1, b: { x: 1, y: 2 }, l: [1, 2] }, { external_id: 'kept' })
     const patch = { data: { a: null, b: { y: null, z: { n: null, m: 1 } }, l: [null, 9] } }
     const answer = await world.call('PATCH', path, patch)
@@ -35,7 +35,7 @@ describe('A merge patch', () => {
     expect(answer.headers.get('etag')).toBe('"2"')
   })
 
-  test('of another media type is refused with those that a patch may have', async () => {
+  test('with another media type is refused with a list of those allowed', async () => {
     const answer = await world.call('PATCH', await record({}), {}, { 'content-type': 'text/plain' })
     expect(expectFault(answer, 'header/Content-Type').allowed).toEqual([
       'application/json',
@@ -44,7 +44,7 @@ describe('A merge patch', () => {
     ])
   })
 
-  test('is taken under both its media types', async () => {
+  test('is accepted under both of its media types', async () => {
     const path = await record({})
     for (const [i, type] of ['application/json', 'application/merge-patch+json'].entries()) {
       const body = JSON.stringify({ data: { i } })
@@ -67,7 +67,7 @@ describe('A merge patch', () => {
       })
   })
 
-  test('changes the pair, keeping the source it is not given; a taken pair is 409', async () => {
+  test('changes the external id and keeps the source; an external id in use is 409', async () => {
     const path = await record({ a: 1 }, { external_id: 'p1', external_source: 's' })
     expect(succeed(await world.call('PATCH', path, { external_id: 'p2' }))).toMatchObject({
       external_id: 'p2',
@@ -92,7 +92,7 @@ describe('A merge patch', () => {
     [{ id: 'z' }, '/id'],
     [{ record_type: 'z' }, '/record_type'],
     [{ created_at: '2020-01-01T00:00:00.000Z' }, '/created_at'],
-  ])('of the body %j is refused', async (body, path) => {
+  ])('with the body %j is refused', async (body, path) => {
     const target = await record({ a: 1 })
     expectFault(await world.call('PATCH', target, body), path)
     expect(succeed(await world.call('GET', target))).toMatchObject({ data: { a: 1 }, version: 1 })
@@ -104,7 +104,7 @@ describe('A merge patch', () => {
     expect(succeed(await world.call('PATCH', path, { id, data: { a: 2 } })).data).toEqual({ a: 2 })
   })
 
-  test('leaves prototypes alone: __proto__ is refused, constructor is a key like another', async () => {
+  test('refuses __proto__, and treats constructor as an ordinary key', async () => {
     const path = await record({ a: { b: 1 } })
     for (const raw of [
       '{"data":{"__proto__":{"polluted":1}}}',
@@ -121,7 +121,7 @@ describe('A merge patch', () => {
 })
 
 describe('A JSON Patch', () => {
-  test('takes all six operations, in order', async () => {
+  test('applies all six operations in order', async () => {
     const path = await record({ a: 1, l: [1, 3], 'k/~': 0 })
     const done = await patchJson(world.call, path, [
       { op: 'test', path: '/data/a', value: 1 },
@@ -180,29 +180,29 @@ describe('A JSON Patch', () => {
     [[{ op: 'remove', path: '/data' }], '/data'],
     [[{ op: 'replace', path: '/data', value: [] }], '/data'],
     [[{ op: 'add', path: '/external_id', value: 7 }], '/external_id'],
-  ])('of %j is refused', async (operations, path) => {
+  ])('with %j is refused', async (operations, path) => {
     const target = await record({ a: 1, l: [1] })
     expectFault(await patchJson(world.call, target, operations), path)
     expect(succeed(await world.call('GET', target))).toMatchObject({ data: { a: 1, l: [1] }, version: 1 })
     expect({}).not.toHaveProperty('polluted')
   })
 
-  test('that doubles the record over and over is refused before it fills the memory', async () => {
+  test('that doubles the record repeatedly is refused before it exhausts the memory', async () => {
     const path = await record({ a: 'x' })
     const doubling = times(200, (i) => ({ op: 'copy', from: '/data', path: `/data/c${i}` }))
     expectFailure(await patchJson(world.call, path, doubling), 'VALIDATION_ERROR')
     expect(await dataOf(path)).toEqual({ a: 'x' })
   })
 
-  test('that nests too deep is refused', async () => {
+  test('that nests too deeply is refused', async () => {
     const path = await record({ a: {} })
     const deeper = times(70, (i) => ({ op: 'add', path: `/data${'/a'.repeat(i + 1)}`, value: {} }))
     expectFailure(await patchJson(world.call, path, deeper), 'VALIDATION_ERROR')
   })
 })
 
-describe('Either patch', () => {
-  test('is held to the schema', async () => {
+describe('A patch of either kind', () => {
+  test('is validated against the schema', async () => {
     const strict = await world.newType({
       json_schema: { type: 'object', required: ['n'], properties: { n: { type: 'number' } } },
     })
@@ -217,7 +217,7 @@ describe('Either patch', () => {
     expect(await dataOf(path)).toEqual({ n: 1 })
   })
 
-  test('of what is absent is 404, but a malformed one 400', async () => {
+  test('of an absent record is 404, or 400 if the patch is malformed', async () => {
     const path = `${at}/absent`
     expectFailure(await world.call('PATCH', path, { data: { a: 1 } }), 'NOT_FOUND')
     expectFailure(await patchJson(world.call, path, [{ op: 'remove', path: '/data/a' }]), 'NOT_FOUND')
@@ -225,7 +225,7 @@ describe('Either patch', () => {
     expectFault(await world.call('PATCH', path, { dta: 1 }), '/dta')
   })
 
-  test('grows a record to its limit and no further', async () => {
+  test('that would exceed the size limit of a record is refused', async () => {
     const path = await record({ a: 'x'.repeat(600_000) })
     const more = { data: { b: 'x'.repeat(600_000) } }
     expectFault(await world.call('PATCH', path, more), '/data')

@@ -17,7 +17,7 @@ const put = (id: string, body: object = {}) => world.call('PUT', `${at}/${id}`, 
 const act = (id: string, name: 'cancel' | 'restore') => world.call('POST', `${at}/${id}/${name}`)
 
 describe('Cancel', () => {
-  test('sets a status of its own, and repeated changes nothing', async () => {
+  test('sets the status to cancelled once; a second cancel changes nothing', async () => {
     const made = succeed(await put('c1'), 201)
     await sleep(3)
     const answer = await act('c1', 'cancel')
@@ -47,7 +47,7 @@ describe('Cancel', () => {
     expect(patched).toMatchObject({ status: 'cancelled', version: 4 })
   })
 
-  test('of what is absent is 404, and takes no other body', async () => {
+  test('of an absent record is 404, and unknown properties of the body are refused', async () => {
     expectFailure(await act('absent', 'cancel'), 'NOT_FOUND')
     succeed(await put('c3'), 201)
     expectFault(await world.call('POST', `${at}/c3/cancel`, { reason: 'x' }), '/reason')
@@ -57,7 +57,7 @@ describe('Cancel', () => {
 })
 
 describe('Restore', () => {
-  test('undoes a cancel, and changes nothing on an active record', async () => {
+  test('undoes a cancel, and changes nothing for an active record', async () => {
     succeed(await put('r1'), 201)
     expect(succeed(await act('r1', 'restore'))).toMatchObject({ status: 'active', version: 1 })
     succeed(await act('r1', 'cancel'))
@@ -68,13 +68,13 @@ describe('Restore', () => {
     expect(operations).toEqual(['create', 'cancel', 'restore'])
   })
 
-  test('of what never was is 404', async () => {
+  test('of an id that never existed is 404', async () => {
     expectFailure(await act('never', 'restore'), 'NOT_FOUND')
   })
 })
 
 describe('Delete', () => {
-  test('takes the record out of every read, and a second is 404', async () => {
+  test('removes the record from every read, and a second delete is 404', async () => {
     succeed(await put('d1'), 201)
     expect(succeed(await world.call('DELETE', `${at}/d1`))).toEqual({ id: 'd1', deleted: true })
     expectFailure(await world.call('GET', `${at}/d1`), 'NOT_FOUND')
@@ -85,13 +85,13 @@ describe('Delete', () => {
     expect(data.map((record: Body) => record.id)).not.toContain('d1')
   })
 
-  test('takes no body', async () => {
+  test('refuses a body', async () => {
     succeed(await put('d2'), 201)
     expectFailure(await world.call('DELETE', `${at}/d2`, { confirm: true }), 'VALIDATION_ERROR')
     succeed(await world.call('GET', `${at}/d2`))
   })
 
-  test('frees id and pair at once, and the numbers of the versions go on', async () => {
+  test('frees the id and the external id at once, and a new record of the id continues its version numbers', async () => {
     const pair = { external_id: 'freed', external_source: 's' }
     succeed(await put('d3', pair), 201)
     succeed(await put('d3', { data: { n: 2 } }))
@@ -112,7 +112,7 @@ describe('Delete', () => {
     ])
   })
 
-  test('of a cancelled record takes its status along: the next life is active', async () => {
+  test('of a cancelled record clears the status: a new record of the id is active', async () => {
     succeed(await put('d5'), 201)
     succeed(await act('d5', 'cancel'))
     succeed(await world.call('DELETE', `${at}/d5`))

@@ -13,8 +13,8 @@ const typePath = (id: string) => `/v1/crm/record-types/${id}`
 const put = (id: string, body: object, query = '') => world.call('PUT', `${typePath(id)}${query}`, body)
 const NUMBER = { type: 'object', properties: { v: { type: 'number' } } }
 
-describe('PUT and GET', () => {
-  test('make and give back a type: 201, Location, ETag, every field', async () => {
+describe('PUT and GET of a record type', () => {
+  test('create and return a type: 201, Location, ETag, every field', async () => {
     const body = {
       name: 'Task',
       description: 'text',
@@ -36,7 +36,7 @@ describe('PUT and GET', () => {
     expectFailure(await world.call('GET', typePath('task.v1-x_y')), 'NOT_FOUND')
   })
 
-  test('an identical PUT is unchanged; a bare one returns all to its default', async () => {
+  test('an identical PUT changes nothing; a PUT of {} resets all fields to their defaults', async () => {
     const body = { name: 'N', description: 'd', json_schema: NUMBER, timezone: 'Asia/Tokyo' }
     const made = succeed(await put('again', body), 201)
     expect(succeed(await put('again', { ...body, id: 'again', indexes: [], sources: [] }))).toEqual(made)
@@ -49,7 +49,7 @@ describe('PUT and GET', () => {
     })
   })
 
-  test('the list pages, newest first, and knows of other bases nothing', async () => {
+  test('the list is paged, newest first, and contains no types of other bases', async () => {
     succeed(await world.call('PUT', '/v1/bases/listed', {}), 201)
     for (const id of ['a', 'b', 'c']) await world.call('PUT', `/v1/listed/record-types/${id}`, {})
     const list = succeed(await world.call('GET', '/v1/listed/record-types?limit=2&include_total=true'))
@@ -103,7 +103,7 @@ describe('PUT and GET', () => {
     expectFailure(await put('remote', { json_schema: remote }), 'VALIDATION_ERROR')
   })
 
-  test('are conditional on the version', async () => {
+  test('obey If-Match', async () => {
     const held = (tag: string) => ({ 'if-match': tag })
     const call = (tag: string) => world.call('PUT', typePath('cond'), { name: tag }, held(tag))
     expectFailure(await call('*'), 'NOT_FOUND')
@@ -114,8 +114,8 @@ describe('PUT and GET', () => {
   })
 })
 
-describe('PATCH', () => {
-  test('changes what it names and leaves the rest', async () => {
+describe('PATCH of a record type', () => {
+  test('changes the given fields and keeps the others', async () => {
     succeed(await put('patched', { description: 'old', icon: 'i', json_schema: NUMBER }), 201)
     const patched = await world.call('PATCH', typePath('patched'), { description: null, name: 'N' })
     expect(succeed(patched)).toMatchObject({
@@ -131,14 +131,14 @@ describe('PATCH', () => {
     expectFailure(await world.call('PATCH', typePath('patched'), { name: 'x' }, stale), 'CONFLICT')
   })
 
-  test('of nothing is unchanged', async () => {
+  test('with an empty body changes nothing', async () => {
     succeed(await put('still', {}), 201)
     expect(succeed(await world.call('PATCH', typePath('still'), {})).version).toBe(1)
   })
 })
 
-describe('DELETE', () => {
-  test('of a type with records wants confirm, and tells of each record before the type', async () => {
+describe('DELETE of a record type', () => {
+  test('needs confirm if it has records, and logs the deletion of each record before that of the type', async () => {
     succeed(await put('full', {}), 201)
     for (const id of times(3, (i) => `r${i}`))
       succeed(await world.call('PUT', `/v1/crm/records/full/${id}`, { data: { id } }), 201)
@@ -160,7 +160,7 @@ describe('DELETE', () => {
     expect(rows.at(-1)).toEqual({ kind: 'record_type', id: 'full', version: 2 })
   })
 
-  test('then PUT makes a new type, whose records go on counting', async () => {
+  test('followed by a PUT makes a new type, and its records continue their version numbers', async () => {
     succeed(await put('again2', {}), 201)
     succeed(await world.call('PUT', '/v1/crm/records/again2/a', { data: {} }), 201)
     succeed(await world.call('DELETE', `${typePath('again2')}?confirm=again2`))
@@ -171,7 +171,7 @@ describe('DELETE', () => {
 })
 
 describe('A preview_only base', () => {
-  test('takes no configuration but the PUT of the base itself, and goes on taking records', async () => {
+  test('refuses every configuration change but the PUT of the base, and accepts records', async () => {
     succeed(await world.call('PUT', '/v1/bases/guarded', {}), 201)
     succeed(await world.call('PUT', '/v1/guarded/record-types/task', {}), 201)
     const settings = { schema_changes: 'preview_only' }
@@ -196,8 +196,8 @@ describe('A preview_only base', () => {
   })
 })
 
-describe('The portable id', () => {
-  test('is given once and told apart from another type’s', async () => {
+describe('The portable id of a record type', () => {
+  test('is assigned once and differs from that of every other type', async () => {
     for (const id of ['send.mail', 'send_mail', 'record', `x${'y'.repeat(63)}`])
       succeed(await put(id, {}), 201)
     const rows = await world.database.query<{ id: string; portable_id: string }>(
@@ -217,7 +217,7 @@ describe('The portable id', () => {
   })
 })
 
-test('a PUT or PATCH that drops properties says which', async () => {
+test('a PUT or PATCH that removes properties of the schema warns with their names', async () => {
   const path = `/v1/crm/record-types/${await world.newType({
     json_schema: {
       type: 'object',

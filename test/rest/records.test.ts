@@ -18,7 +18,7 @@ const count = async (path = at) =>
   succeed(await world.call('GET', `${path}?include_total=true&limit=1`)).meta.total
 
 describe('PUT by id', () => {
-  test('makes a record: 201, Location, ETag, every field', async () => {
+  test('creates a record: 201, Location, ETag, every field', async () => {
     const pair = { external_id: fresh(), external_source: 's' }
     const made = await world.call('PUT', `${at}/first`, { id: 'first', data: { x: 1 }, ...pair })
     const record = succeed(made, 201)
@@ -40,7 +40,7 @@ describe('PUT by id', () => {
     expect(succeed(await world.call('GET', `${at}/first`))).toEqual(rest)
   })
 
-  test('that changes nothing writes nothing, whatever the order of keys', async () => {
+  test('with the same data writes nothing, whatever the order of keys', async () => {
     const data = { x: 1, y: { p: [1, 2.5], q: null } }
     const made = succeed(await world.call('PUT', `${at}/same`, { data }), 201)
     await sleep(3)
@@ -54,7 +54,7 @@ describe('PUT by id', () => {
     ).toMatchObject({ operation: 'updated', version: 2 })
   })
 
-  test('replaces data whole, keeps created_at and moves updated_at', async () => {
+  test('replaces the whole data, keeps created_at and updates updated_at', async () => {
     const made = succeed(await world.call('PUT', `${at}/whole`, { data: { x: 1, y: 2 } }), 201)
     await sleep(3)
     const put = succeed(await world.call('PUT', `${at}/whole`, { data: { y: 3 } }))
@@ -62,14 +62,14 @@ describe('PUT by id', () => {
     expect(put.updated_at > made.updated_at).toBe(true)
   })
 
-  test('gives the same id in two types to two records', async () => {
+  test('with the same id in two types creates two records', async () => {
     const other = await world.newType()
     succeed(await world.call('PUT', `${at}/twice`, { data: { of: type } }), 201)
     succeed(await world.call('PUT', `/v1/crm/records/${other}/twice`, { data: { of: other } }), 201)
     expect(succeed(await world.call('GET', `${at}/twice`)).data).toEqual({ of: type })
   })
 
-  test('rule 1: a pair of R updates R whatever the path id, and makes no second record', async () => {
+  test('rule 1: with the external id of R it updates R whatever the path id, and creates no second record', async () => {
     const pair = { external_id: fresh(), external_source: 'crm' }
     succeed(await world.call('PUT', `${at}/R1`, { data: { n: 1 }, ...pair }), 201)
     const before = await count()
@@ -79,7 +79,7 @@ describe('PUT by id', () => {
     expect(await count()).toBe(before)
   })
 
-  test('rule 1: a pair of R at the path of S is 409 and leaves both as they were', async () => {
+  test('rule 1: with the external id of R at the path of S it is 409 and changes neither', async () => {
     const pair = { external_id: fresh() }
     succeed(await world.call('PUT', `${at}/R2`, { data: { n: 'R' }, ...pair }), 201)
     succeed(await world.call('PUT', `${at}/S2`, { data: { n: 'S' } }), 201)
@@ -93,7 +93,7 @@ describe('PUT by id', () => {
     })
   })
 
-  test('rule 2: a free pair is taken by the record of the path id, and its old one is free again', async () => {
+  test('rule 2: with a free external id it assigns that to the record of the path id and frees its old one', async () => {
     const [one, two] = [fresh(), fresh()]
     const put = (id: string, body: object) => world.call('PUT', `${at}/${id}`, { data: {}, ...body })
     succeed(await put('a2', {}), 201)
@@ -110,15 +110,15 @@ describe('PUT by id', () => {
     expect(succeed(await put('b2', { external_id: one }), 201).operation).toBe('created')
   })
 
-  test('rule 3: without a pair the path id names the record, and its pair stays', async () => {
+  test('rule 3: without an external id it writes the record of the path id, which keeps its external id', async () => {
     const pair = { external_id: fresh(), external_source: 's' }
     succeed(await world.call('PUT', `${at}/a3`, { data: { n: 1 }, ...pair }), 201)
     expect(succeed(await world.call('PUT', `${at}/a3`, { data: { n: 2 } }))).toMatchObject(pair)
   })
 })
 
-describe('PUT by the pair alone', () => {
-  test('makes a record under a UUIDv7, then updates it', async () => {
+describe('PUT by external id alone', () => {
+  test('creates a record with a UUIDv7 as id, then updates it', async () => {
     const pair = { external_id: fresh(), external_source: 's' }
     const made = succeed(await world.call('PUT', at, { data: { n: 1 }, ...pair }), 201)
     expect(made.id).toMatch(UUID7)
@@ -130,7 +130,7 @@ describe('PUT by the pair alone', () => {
     expect(succeed(await world.call('PUT', at, { data: { n: 2 }, ...pair })).operation).toBe('unchanged')
   })
 
-  test('tells sources apart, and an unnamed one is "default"', async () => {
+  test('distinguishes sources, and uses "default" if none is given', async () => {
     const external_id = fresh()
     const made = succeed(await world.call('PUT', at, { data: {}, external_id }), 201)
     const other = { data: {}, external_id, external_source: 'other' }
@@ -139,14 +139,14 @@ describe('PUT by the pair alone', () => {
     expect(succeed(await world.call('PUT', at, named)).id).toBe(made.id)
   })
 
-  test('without a pair, or with an id, is 400', async () => {
+  test('without an external id, or with an id, is 400', async () => {
     expectFault(await world.call('PUT', at, { data: {} }), '/external_id')
     expectFault(await world.call('PUT', at, { id: 'x', data: {}, external_id: fresh() }), '/id')
   })
 })
 
 describe('POST', () => {
-  test('makes a record under a UUIDv7 of this moment', async () => {
+  test('creates a record with a UUIDv7 of the current time', async () => {
     const made = await world.call('POST', at, { data: { n: 1 } })
     const record = succeed(made, 201)
     expect(record.id).toMatch(UUID7)
@@ -156,7 +156,7 @@ describe('POST', () => {
     expect(record).toMatchObject({ version: 1, external_id: null, external_source: null })
   })
 
-  test('of a taken id or pair is 409 and writes nothing', async () => {
+  test('with an id or external id in use is 409 and writes nothing', async () => {
     const pair = { external_id: fresh() }
     succeed(await world.call('POST', at, { id: 'mine', data: { n: 1 }, ...pair }), 201)
     const before = await count()
@@ -169,14 +169,17 @@ describe('POST', () => {
   })
 })
 
-describe('What a record may be', () => {
-  test.each(['A.b_c:d-e', 'x'.repeat(128), '0', 'constructor', 'toString'])('the id %s', async (id) => {
-    expect(succeed(await world.call('PUT', `${at}/${id}`, { data: {} }), 201).id).toBe(id)
-    expect(succeed(await world.call('GET', `${at}/${id}`)).id).toBe(id)
-  })
+describe('A record', () => {
+  test.each(['A.b_c:d-e', 'x'.repeat(128), '0', 'constructor', 'toString'])(
+    'may have the id %s',
+    async (id) => {
+      expect(succeed(await world.call('PUT', `${at}/${id}`, { data: {} }), 201).id).toBe(id)
+      expect(succeed(await world.call('GET', `${at}/${id}`)).id).toBe(id)
+    },
+  )
 
   test.each(['x'.repeat(129), '_a', '.a', ':a', 'a%20b', 'a%2Fb', '%C3%A9', 'a%00b', 'a%0Ab'])(
-    'not the id %s',
+    'is refused with the id %s',
     async (id) => {
       for (const method of ['PUT', 'GET', 'DELETE'])
         expectFault(
@@ -186,24 +189,27 @@ describe('What a record may be', () => {
     },
   )
 
-  test.each(['_a', '', 'a/b', 'é', 7, null, 'x\n'])('not the id %j in a POST', async (id) => {
+  test.each(['_a', '', 'a/b', 'é', 7, null, 'x\n'])('is refused with the id %j in a POST', async (id) => {
     expectFault(await world.call('POST', at, { id, data: {} }), '/id')
   })
 
-  test.each(['é/日本 ?#%"\\\'', 'x'.repeat(512), '😀'.repeat(512), ' '])('the external id %s', async (id) => {
-    const made = succeed(await world.call('PUT', at, { data: {}, external_id: id }), 201)
-    expect(made.external_id).toBe(id)
-  })
+  test.each(['é/日本 ?#%"\\\'', 'x'.repeat(512), '😀'.repeat(512), ' '])(
+    'may have the external id %s',
+    async (id) => {
+      const made = succeed(await world.call('PUT', at, { data: {}, external_id: id }), 201)
+      expect(made.external_id).toBe(id)
+    },
+  )
 
   test.each(['', 'x'.repeat(513), 'a\nb', 'a\u0007', '\u0085', 7, {}, null])(
-    'not the external id %j',
+    'is refused with the external id %j',
     async (id) => {
       for (const method of ['PUT', 'POST'])
         expectFault(await world.call(method, at, { data: {}, external_id: id }), '/external_id')
     },
   )
 
-  test('a source only beside an external id', async () => {
+  test('is refused with a source but no external id', async () => {
     const body = { data: {}, external_source: 's' }
     for (const [method, path] of [
       ['PUT', at],
@@ -226,12 +232,12 @@ describe('What a record may be', () => {
     [{ data: {}, record_type: 'x' }, '/record_type'],
     [{ data: {}, expected_version: 0 }, '/expected_version'],
     [{ data: {}, expected_version: '1' }, '/expected_version'],
-  ])('not the body %j', async (body, path) => {
+  ])('is refused with the body %j', async (body, path) => {
     expectFault(await world.call('PUT', `${at}/refused`, body), path)
     expectFailure(await world.call('GET', `${at}/refused`), 'NOT_FOUND')
   })
 
-  test('data comes back as it was put', async () => {
+  test('returns its data exactly as it was sent', async () => {
     const data = {
       '': 'empty key',
       'a.b': 1,
@@ -244,7 +250,7 @@ describe('What a record may be', () => {
     expect(succeed(await world.call('GET', `${at}/exact`)).data).toEqual(data)
   })
 
-  test('data of at most a mebibyte', async () => {
+  test('is refused with data of more than a mebibyte', async () => {
     const text = (bytes: number) => ({ data: { a: 'é'.repeat((bytes - 8) / 2) } })
     succeed(await world.call('PUT', `${at}/large`, text(1024 * 1024)), 201)
     const fault = expectFault(await world.call('PUT', `${at}/larger`, text(1024 * 1024 + 2)), '/data')
@@ -252,7 +258,7 @@ describe('What a record may be', () => {
   })
 })
 
-test('a write to an absent type or base is 404 and makes neither', async () => {
+test('a write to an absent type or base is 404 and creates neither', async () => {
   for (const path of ['/v1/crm/records/absent', '/v1/nobase/records/task']) {
     expectFailure(await world.call('PUT', `${path}/a`, { data: {} }), 'NOT_FOUND')
     expectFailure(await world.call('POST', path, { data: {} }), 'NOT_FOUND')

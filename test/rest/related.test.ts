@@ -1,4 +1,4 @@
-/** Related records: what links lead to, each once, by a shortest way. */
+/** GET /related: the records that links lead to, each once, by a shortest path. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
@@ -62,7 +62,7 @@ async function newBase(id: string): Promise<void> {
     )
 }
 
-/** A random graph, dense enough for cycles, with links from a record to itself and links of two types between the same two. */
+/** A random graph, dense enough for cycles, with self-links and parallel links of two types. */
 function randomGraph(): Graph {
   const node = fc.nat(NODES - 1)
   const graph = fc.record({
@@ -78,7 +78,7 @@ function randomGraph(): Graph {
   return drawn
 }
 
-describe('on a random graph', () => {
+describe('related records on a random graph', () => {
   const graph = randomGraph()
   beforeAll(async () => {
     await newBase('graph')
@@ -105,7 +105,7 @@ describe('on a random graph', () => {
       ...more,
     })
 
-  test('a walk finds what breadth-first search finds, each record once at its least depth, with a path that runs there', {
+  test('a walk finds the same records as breadth-first search, each once at its least depth with a valid path', {
     tags: 'sampled',
     timeout: CASES_TIMEOUT,
   }, async () => {
@@ -134,7 +134,7 @@ describe('on a random graph', () => {
     })
   })
 
-  test('record type and filter narrow what is shown, not where the walk goes; pages make up the whole', {
+  test('record type and filter narrow the results but not the walk, and pages add up to the whole', {
     tags: 'sampled',
     timeout: CASES_TIMEOUT,
   }, async () => {
@@ -171,7 +171,7 @@ describe('on a random graph', () => {
     })
   })
 
-  test('a token walks only through the types it reads, and finds nothing of the others', {
+  test('a walk follows only record types that the token may read', {
     tags: 'sampled',
     timeout: CASES_TIMEOUT,
   }, async () => {
@@ -190,7 +190,7 @@ describe('on a random graph', () => {
   })
 })
 
-describe('in a small world', () => {
+describe('related records in a small graph', () => {
   beforeAll(async () => {
     await newBase('small')
     // 0 → 1 → 2 → 0, 1 → 1, 0 → 3 (fort) → 4
@@ -213,17 +213,17 @@ describe('in a small world', () => {
     return fault
   }
 
-  test('outgoing links, one step, are what is meant when nothing is said', async () => {
+  test('the defaults are outgoing links and depth 1', async () => {
     const { data } = await ask({})
     expect(sorted(numbers(data))).toEqual([1, 3])
     expect(data.every(({ relationship, depth }) => relationship.source_id === 'n0' && depth === 1)).toBe(true)
   })
 
-  test('a cycle ends, and the start is not among what is found', async () => {
+  test('a walk around a cycle ends, and its start is not in the results', async () => {
     expect(sorted(numbers((await ask({ depth: 5, rel_type: 'road' })).data))).toEqual([1, 2, 3, 4])
   })
 
-  test('a link shows as it does by its id, and a record as it does by its own', async () => {
+  test('a result has its link and its record as GET by id shows them', async () => {
     const { data } = await ask({ record_type: 'town' })
     const [only] = data
     expect(data).toHaveLength(1)
@@ -231,13 +231,13 @@ describe('in a small world', () => {
     expect(only?.record).toEqual(succeed(await world.call('GET', '/v1/small/records/town/n1')))
   })
 
-  test('fields narrow the record and leave the rest', async () => {
+  test('fields select parts of the record and leave the rest of the result', async () => {
     const { data } = await ask({ record_type: 'town', fields: 'id,data.n' })
     expect(data.map(({ record }) => record)).toEqual([{ id: 'n1', data: { n: 1 } }])
     expect(data[0]?.path).toEqual(['road-0-1'])
   })
 
-  test('a search shows the best first, with its score', async () => {
+  test('a search filter sorts by relevance and adds the score', async () => {
     const note = { data: { n: 1, even: false, note: 'a quiet harbour' } }
     succeed(await world.call('PUT', '/v1/small/records/town/n1', note))
     const { data } = await ask({ depth: 5, filter: { field: 'data', op: 'search', value: 'harbor' } })
@@ -245,7 +245,7 @@ describe('in a small world', () => {
     expect(data[0]?.record).toHaveProperty('_search_score')
   })
 
-  test('behind a type that the token may not read there is nothing', async () => {
+  test('a walk does not pass through a type that the token may not read', async () => {
     const { call } = await world.newToken([
       { base: 'small', record_type: ['city', 'town'], permission: 'read' },
     ])
@@ -254,7 +254,7 @@ describe('in a small world', () => {
     expectFailure(await call('GET', at('small', 'city', 'n0', { record_type: 'no-such' })), 'FORBIDDEN')
   })
 
-  test('a relationship type out of sight answers like one that does not exist', async () => {
+  test('a relationship type that the token may not see is answered like an absent one', async () => {
     const body = { source_record_types: ['city'], target_record_types: ['fort'] }
     succeed(await world.call('PUT', '/v1/small/relationship-types/garrison', body), 201)
     const { call } = await world.newToken([
@@ -268,7 +268,7 @@ describe('in a small world', () => {
     expectFault(await call('GET', at('small', 'city', 'n0', { rel_type: 'raod' })), 'query/rel_type')
   })
 
-  test('what is asked wrong is refused by name', async () => {
+  test('invalid parameters are refused by name', async () => {
     expect(await refuse({ rel_type: 'roads' }, 'query/rel_type', 'unknown_relationship_type')).toMatchObject({
       hint: 'road',
     })
@@ -289,7 +289,7 @@ describe('in a small world', () => {
     expectFailure(await world.call('GET', at('small', 'absent', 'n0')), 'NOT_FOUND')
   })
 
-  test('a deleted link is walked no more', async () => {
+  test('a walk does not follow a deleted link', async () => {
     succeed(await world.call('DELETE', '/v1/small/relationships/road-3-4'))
     expect(numbers((await ask({ depth: 5 })).data)).not.toContain(4)
   })
