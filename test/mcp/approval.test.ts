@@ -31,7 +31,7 @@ afterEach(() => client.close())
 const operations = ['d1', 'd2'].map((id) => ({ type: 'delete_record', record_type: 'deal', id }))
 const WHAT = 'Deletes 2 records (2 deal).'
 
-/** A client whose person answers in that way; without one it cannot be asked. */
+/** A client that answers elicitation with `answer`, or does not support elicitation when there is none. */
 async function open(answer?: (params: Body) => Body | Promise<Body>): Promise<void> {
   client = new Client(
     { name: 'asked', version: '1.0.0' },
@@ -50,7 +50,7 @@ const batch = async (args: Body = {}): Promise<Body> =>
   client.callTool({ name: 'batch', arguments: { operations, ...args } })
 const errorOf = ({ isError, content }: Body) => (isError ? JSON.parse(content[0].text).error : undefined)
 
-test('where a person can be asked, the plan is a question, and a yes deletes what it says', async () => {
+test('a batch that deletes 2 records asks the user for confirmation and deletes them after a yes', async () => {
   await open(({ requestedSchema }) => ({
     action: 'accept',
     content: { choice: requestedSchema.properties.choice.enum[1] },
@@ -71,13 +71,13 @@ test.each([
   ['declines', { action: 'decline' }, 'declined'],
   ['closes the question', { action: 'cancel' }, 'cancelled'],
   ['chooses to delete nothing', { action: 'accept', content: { choice: 'Delete nothing' } }, 'declined'],
-])('nothing is deleted when the person %s, and the answer says so', async (_, answer, code) => {
+])('a batch deletes nothing and returns CONFLICT when the user %s', async (_, answer, code) => {
   await open(() => answer)
   expect(errorOf(await batch())).toMatchObject({ code: 'CONFLICT', details: [{ code }] })
   expect(await held()).toBe(3)
 })
 
-test('a yes is to what was shown: what changed meanwhile is refused with the plan of now', async () => {
+test('a confirmed deletion is refused as plan_stale when a record changed before the answer', async () => {
   await open(async () => {
     succeed(await server.call('PUT', `/v1/${base}/records/deal/d2`, { data: { a: 1 } }))
     return { action: 'accept', content: { choice: WHAT } }
@@ -86,7 +86,7 @@ test('a yes is to what was shown: what changed meanwhile is refused with the pla
   expect(await held()).toBe(3)
 })
 
-test('nobody is asked for a dry run or for one thing', async () => {
+test('a dry run and the deletion of one record do not ask the user for confirmation', async () => {
   await open(() => ({ action: 'decline' }))
   expect((await batch({ dry_run: true })).structuredContent).toMatchObject({ dry_run: true })
   expect(errorOf(await batch({ operations: operations.slice(1) }))).toBeUndefined()
@@ -94,7 +94,7 @@ test('nobody is asked for a dry run or for one thing', async () => {
   expect(await held()).toBe(2)
 })
 
-test('a client that cannot ask gets the plan with its token', async () => {
+test('a client without elicitation gets a plan and a plan_token, and deletes with the token', async () => {
   await open()
   const { structuredContent } = await batch()
   expect(structuredContent.plan.what).toBe(WHAT)

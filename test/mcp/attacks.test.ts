@@ -5,7 +5,7 @@ import { type Body, openServer, type TestServer } from '../support/server.ts'
 
 const CANARY = 'CANARY-7f3a'
 let server: TestServer
-/** May write `deal` in `mine`, and nothing else anywhere. */
+/** May write `deal` in the base `mine`; has no other grant. */
 let token: string
 
 const put = async (path: string, body: object) => succeed(await server.call('PUT', path, body), 201)
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Arguments of every tool that takes a record type, with nothing wrong but that type. */
+/** Valid arguments, apart from the record type, of every tool that takes a record type. */
 const OF_TYPE: [string, (type: string) => Body][] = [
   ['describe_type', (record_type) => ({ record_type })],
   ['query_records', (record_type) => ({ record_type })],
@@ -84,22 +84,25 @@ const OF_TYPE: [string, (type: string) => Body][] = [
   ],
 ]
 
-/** An error without what differs between two requests that ask for the same under other names. */
+/** An error without its request id and with the given name replaced, to compare two errors. */
 const shapeOf = ({ error, rpcError }: { error: Body; rpcError: Body }, name: string) => {
   const { request_id: _, ...rest } = error ?? rpcError ?? {}
   return JSON.stringify(rest).replaceAll(name, '<name>')
 }
 
 describe('a type outside the grants', () => {
-  test.each(OF_TYPE)('is to %s what a type that is not there is', async (name, argsOf) => {
-    const hidden = await call(name, argsOf('secret'))
-    const absent = await call(name, argsOf('absent'))
-    expect(hidden.body).toBeUndefined()
-    expect(shapeOf(hidden, 'secret')).toBe(shapeOf(absent, 'absent'))
-    expect(shapeOf(hidden, 'secret')).not.toContain(CANARY)
-  })
+  test.each(OF_TYPE)(
+    '%s returns the same error for it as for a type that does not exist',
+    async (name, argsOf) => {
+      const hidden = await call(name, argsOf('secret'))
+      const absent = await call(name, argsOf('absent'))
+      expect(hidden.body).toBeUndefined()
+      expect(shapeOf(hidden, 'secret')).toBe(shapeOf(absent, 'absent'))
+      expect(shapeOf(hidden, 'secret')).not.toContain(CANARY)
+    },
+  )
 
-  test('is in no hint, whatever comes near its name', async () => {
+  test('no error message suggests it for a similar name', async () => {
     for (const near of ['secre', 'secrets', 'Secret', 'sеcret']) {
       for (const [name, argsOf] of OF_TYPE) {
         const { error, rpcError } = await call(name, argsOf(near))
@@ -114,14 +117,14 @@ describe('a type outside the grants', () => {
     }
   })
 
-  test('still holds what it held', async () => {
+  test('keeps its records unchanged after these calls', async () => {
     for (const id of ['x1', 'x2'])
       expect((await server.call('GET', `/v1/mine/records/secret/${id}`)).body.data.note).toBe(CANARY)
   })
 })
 
-describe('another base', () => {
-  test('is not reached by an argument, at the address of one', async () => {
+describe('a call on the URL of one base', () => {
+  test('refuses base_id as an unknown argument', async () => {
     for (const [name, args] of [
       ['query_records', { base_id: 'theirs', record_type: 'deal' }],
       ['upsert_record', { base_id: 'theirs', record_type: 'deal', id: 'x1', data: {} }],
@@ -136,7 +139,7 @@ describe('another base', () => {
     expect(error.details).toMatchObject([{ path: '/operations/0/base_id', code: 'unknown_key' }])
   })
 
-  test('answers alike on /mcp, whether it is there or not', async () => {
+  test('returns the same FORBIDDEN on /mcp for another base that exists and for one that does not', async () => {
     for (const [name, argsOf] of OF_TYPE) {
       const hidden = await call(name, { base_id: 'theirs', ...argsOf('deal') }, '/mcp')
       const absent = await call(name, { base_id: 'nowhere', ...argsOf('deal') }, '/mcp')
@@ -145,7 +148,7 @@ describe('another base', () => {
     }
   })
 
-  test('keeps its records from links, related records, claims and cursors of this one', async () => {
+  test('cannot use records, claims and cursors of another base', async () => {
     const ends = {
       rel_type: 'about',
       source_record_type: 'deal',
@@ -168,7 +171,7 @@ describe('another base', () => {
     expect(error.details[0].code).toBe('invalid_cursor')
   })
 
-  test('has its own use of an idempotency key: none is answered with what the other did', async () => {
+  test('returns key_reused for an idempotency key that was used in another base, and writes nothing', async () => {
     const args = { record_type: 'deal', id: 'k1', data: { note: CANARY }, idempotency_key: 'same' }
     const typed = { note: CANARY, idempotency_key: 'typed' }
     expect((await asAdmin('upsert_record', args, '/mcp/theirs')).body.operation).toBe('created')
@@ -184,7 +187,7 @@ describe('another base', () => {
   })
 })
 
-describe('arguments that are not what they seem', () => {
+describe('hostile tool names and arguments', () => {
   test.each([
     '__proto__',
     'constructor',
@@ -194,13 +197,13 @@ describe('arguments that are not what they seem', () => {
     'ｄelete_record',
     'DELETE_RECORD',
     '',
-  ])('no tool is called %j', async (name) => {
+  ])('a call of the tool %j is an unknown tool error', async (name) => {
     const { rpcError, result } = await asAdmin(name, { record_type: 'deal', id: 'x1' })
     expect(result).toBeUndefined()
     expect(rpcError.code).toBe(-32602)
   })
 
-  test('a key __proto__ is refused, in JSON and in JSON within a string', async () => {
+  test('a key __proto__ is refused in JSON and in a JSON string, and does not change Object.prototype', async () => {
     const text = (args: string) =>
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"upsert_record","arguments":${args}}}`
     const raw = await fetch(new URL('/mcp/mine', server.url), {
@@ -223,7 +226,7 @@ describe('arguments that are not what they seem', () => {
     expect(({} as Body).a).toBeUndefined()
   })
 
-  test('JSON in a string is an object or a list where one is due, and nowhere else', async () => {
+  test('JSON text is not decoded where a string is expected, and is decoded only once', async () => {
     for (const args of [
       { record_type: '["deal"]', id: 'x1' },
       { record_type: 'deal', id: '{"$ref":"a"}' },
@@ -241,7 +244,7 @@ describe('arguments that are not what they seem', () => {
     )
   })
 
-  test('what is too long or too deep is refused in few words', async () => {
+  test('a value that is too long or too deep is refused with an error of at most 4,000 characters', async () => {
     const long = 'a'.repeat(300_000)
     const deep = JSON.parse(`${'['.repeat(50)}${']'.repeat(50)}`)
     const calls: [string, Body][] = [
@@ -289,7 +292,7 @@ describe('arguments that are not what they seem', () => {
     expect(wordy).toEqual([])
   })
 
-  test('an id of JSON-RPC that looks like another is given back as it came', async () => {
+  test('the JSON-RPC id of a response equals the id of its request: 0, "0", "__proto__", a long string', async () => {
     for (const id of [0, '0', '__proto__', 'a'.repeat(200)])
       expect((await rpc(server, '/mcp/mine', 'tools/list', {}, { token, id })).body.id).toBe(id)
   })

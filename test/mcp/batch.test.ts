@@ -15,7 +15,7 @@ const put = (record_type: string, id: string, data: object) => ({
   data,
 })
 
-test('the tool does all operations or none, and answers what each did without repeating the records', async () => {
+test('the batch tool applies all operations or none, and returns a result for each without the records', async () => {
   const type = await world.newType()
   const operations = [
     { type: 'create_record', name: 'x', record_type: type, data: { n: 1 } },
@@ -37,7 +37,7 @@ test('the tool does all operations or none, and answers what each did without re
   expect(await world.logOf(type)).toHaveLength(2)
 })
 
-test('operations may come as a JSON string, and idempotency_key and dry_run hold', async () => {
+test('the batch tool accepts operations as a JSON string, an idempotency_key and dry_run', async () => {
   const type = await world.newType()
   const operations = JSON.stringify([{ type: 'create_record', record_type: type, data: {} }])
   const dry = await callTool(world, '/mcp/crm', 'batch', { operations, dry_run: true })

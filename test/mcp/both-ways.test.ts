@@ -24,7 +24,7 @@ const CASES = (['http', 'stdio'] as const).flatMap((way) =>
   (['legacy', 'modern'] as const).map((era) => ({ way, era })),
 )
 
-describe.each(CASES)('over $way, in the $era era', ({ way, era }) => {
+describe.each(CASES)('MCP over $way with a $era client', ({ way, era }) => {
   const open = async (answering: Answering = {}) => {
     const door: Door = { way, url: server.url, token: server.adminToken, base: 'crm' }
     peer = await PEERS[era](door, answering)
@@ -32,7 +32,7 @@ describe.each(CASES)('over $way, in the $era era', ({ way, era }) => {
   const call = (name: string, args: Body = {}, options = {}): Promise<Body> =>
     peer.request('tools/call', { name, arguments: args }, options)
 
-  test('content of every kind, resources, templates, prompts and completions arrive whole', async () => {
+  test('transports every content type, resources, templates, prompts and completions unchanged', async () => {
     await open()
     const mixed = await call('test_multiple_content_types')
     expect(mixed.content.map(({ type }: Body) => type)).toEqual(['text', 'image', 'resource'])
@@ -55,11 +55,11 @@ describe.each(CASES)('over $way, in the $era era', ({ way, era }) => {
     expect(completion.values).toEqual(['party'])
   })
 
-  test('a call logs and says how far it is, in order, before it answers', async () => {
+  test('sends progress and log messages of a call in order, before its result', async () => {
     await open()
     const seen: number[] = []
     await call('test_tool_with_progress', {}, { onprogress: ({ progress }: Body) => seen.push(progress) })
-    // On a pipe the SDKs drop what they read together with the answer.
+    // Over stdio the SDKs drop notifications that they read together with the result.
     expect(seen).toEqual(way === 'http' ? [0, 50, 100] : [0, 50, 100].slice(0, seen.length))
     await call('test_tool_with_logging')
     const logged = peer.heard.filter(({ method }) => method === 'notifications/message')
@@ -70,7 +70,7 @@ describe.each(CASES)('over $way, in the $era era', ({ way, era }) => {
     ])
   })
 
-  test('a call asks the person, the model and for the roots, one thing after the other and all at once', async () => {
+  test('carries elicitation, sampling and roots requests of a call, in sequence and in parallel', async () => {
     const asked: string[] = []
     await open({
       elicitation: ({ message }) => {
@@ -92,13 +92,13 @@ describe.each(CASES)('over $way, in the $era era', ({ way, era }) => {
     for (const part of ['Alice', 'Hello', 'file:///test']) expect(all.content[0].text).toContain(part)
   })
 
-  test('who declines has declined, and who cannot be asked is not', async () => {
+  test('passes on a declined elicitation, and returns -32021 to a client without the capability', async () => {
     await open({ elicitation: () => ({ action: 'decline' }) })
     expect((await call('test_streaming_elicitation')).content[0].text).toContain('decline')
     await expect(call('test_missing_capability')).rejects.toMatchObject({ code: -32021 })
   })
 
-  test('a call that is given up ends at the server', async () => {
+  test('cancels a call on the server when the client cancels it', async () => {
     await open()
     const giving = new AbortController()
     const before = fixture.notes.length
@@ -108,7 +108,7 @@ describe.each(CASES)('over $way, in the $era era', ({ way, era }) => {
     expect(fixture.notes.slice(before)).toEqual(['waiting', 'given up'])
   })
 
-  test('changes of lists and of a resource that is followed are told, and no others', async () => {
+  test('notifies of changed lists and of subscribed resources only, and unsubscribes on close', async () => {
     await open()
     await peer.follow(WATCHED)
     await until(() => fixture.watchers() > 0)

@@ -30,13 +30,13 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('a list of more than max_tokens', () => {
+describe('a list longer than max_tokens', () => {
   test.each([
     ['the order of ids', { sort: 'id' }],
     ['a sort with ties', { sort: '-data.n' }],
     ['the default order', {}],
     ['a filter and long pages', { filter: { field: 'data.n', op: 'lt', value: 9 }, limit: 1000 }],
-  ])('is walked by its cursors in %s, each record once and whole', async (_, query) => {
+  ])('is read page by page with cursors in %s, with each record once and complete', async (_, query) => {
     const seen: Body[] = []
     let cursor: string | undefined
     let pages = 0
@@ -57,7 +57,7 @@ describe('a list of more than max_tokens', () => {
     expect(pages).toBeGreaterThan(5)
   })
 
-  test('goes on behind its last row where it was asked by offset', async () => {
+  test('continues by cursor after its last row when the first page was read by offset', async () => {
     const first = await tool('query_records', {
       record_type: 'note',
       sort: 'id',
@@ -75,7 +75,7 @@ describe('a list of more than max_tokens', () => {
     expect(next.body.data[0].id).toBe(`n${10 + data.length}`)
   })
 
-  test('holds 4,000 unless another number is sent', async () => {
+  test('has 4,000 tokens at most by default', async () => {
     const { body, text } = await tool('query_records', { record_type: 'note', limit: 1000 })
     expect(tokens(text)).toBeLessThanOrEqual(4000)
     expect(tokens(text)).toBeGreaterThan(3500)
@@ -84,7 +84,7 @@ describe('a list of more than max_tokens', () => {
     expect(whole.body).toEqual((await server.call('GET', '/v1/crm/records/note?limit=1000')).body)
   })
 
-  test('is as short of record types, bases and versions, and goes on', async () => {
+  test('of record types, bases or versions has max_tokens at most per page and continues by cursor', async () => {
     for (let n = 0; n < 12; n++) {
       succeed(await server.call('PUT', `/v1/bases/other-${n}`, { description: 'x'.repeat(300) }), 201)
       await put('note', 'n00', { n, text: 'y'.repeat(300) })
@@ -108,7 +108,7 @@ describe('a list of more than max_tokens', () => {
     }
   })
 
-  test('goes on by offset where a list has no cursor', async () => {
+  test('of groups, which has no cursor, continues by next_offset', async () => {
     const grouped = {
       record_type: 'note',
       aggregations: [{ fn: 'count' }],
@@ -130,7 +130,7 @@ describe('a list of more than max_tokens', () => {
     expect([...body.data, ...next.body.data]).toEqual(whole.body.data)
   })
 
-  test('says of SQL how many rows are shown', async () => {
+  test('of SQL rows is cut, with the number of rows and a hint to use LIMIT and OFFSET', async () => {
     const query = 'SELECT id, data FROM note ORDER BY id'
     const { body, text } = await tool('sql_query', { query, max_tokens: 1000 })
     expect(tokens(text)).toBeLessThanOrEqual(1000)
@@ -138,7 +138,7 @@ describe('a list of more than max_tokens', () => {
     expect(body.meta.hint).toContain('LIMIT and OFFSET')
   })
 
-  test('walks what is related by offset', async () => {
+  test('of related records continues by next_offset, with each record once', async () => {
     succeed(await server.call('PUT', '/v1/crm/relationship-types/has', {}), 201)
     const operations = Array.from({ length: 15 }, (_, n) => ({
       type: 'upsert_relationship',
@@ -165,8 +165,8 @@ describe('a list of more than max_tokens', () => {
   })
 })
 
-describe('what is too long for any page', () => {
-  test('is cut on a character, named, and linked to where it is whole', async () => {
+describe('a value longer than max_tokens', () => {
+  test('is cut between characters, named in `truncated`, and linked to the complete resource', async () => {
     const { body, text, result } = await tool('get_record', {
       record_type: 'page',
       id: 'p1',
@@ -189,7 +189,7 @@ describe('what is too long for any page', () => {
     ])
   })
 
-  test('stands beside others in a list, and the list goes on', async () => {
+  test('is cut in each row of a list, and the list continues with the next row', async () => {
     const { body, text, result } = await tool('query_records', { record_type: 'page', sort: 'id' })
     expect(tokens(text)).toBeLessThanOrEqual(4000)
     expect(body.data.length).toBeGreaterThanOrEqual(3)
@@ -205,14 +205,14 @@ describe('what is too long for any page', () => {
     expect(rest.body.data[0].id).toBe(`p${body.data.length + 1}`)
   })
 
-  test('shows the start of a list of values', async () => {
+  test('of type array is cut to its first items', async () => {
     const { body, text } = await tool('get_record', { record_type: 'list', id: 'l1', max_tokens: 300 })
     expect(tokens(text)).toBeLessThanOrEqual(300)
     expect(body.truncated).toEqual(['/data/numbers'])
     expect(body.data.numbers.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => i))
   })
 
-  test('is said to be linked only where it is', async () => {
+  test('of an SQL row is cut without a resource link, and the hint mentions none', async () => {
     const query = "SELECT data->>'body' AS body FROM page WHERE id = 'p1'"
     const { body, result } = await tool('sql_query', { query, max_tokens: 300 })
     expect(body.meta.truncated).toEqual(['/data/0/body'])
@@ -220,7 +220,7 @@ describe('what is too long for any page', () => {
     expect(linksIn(result)).toEqual([])
   })
 
-  test('is cut in a type and in a past version too', async () => {
+  test('is cut in describe_type, record_history and list_types too', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 200 }, (_, n) => [`field_${n}`, { type: 'string', description: 'z'.repeat(80) }]),
     )
@@ -237,8 +237,8 @@ describe('what is too long for any page', () => {
   })
 })
 
-describe('records that are claimed', () => {
-  test('are all there however little room there is; only what they hold is cut', async () => {
+describe('the work tool with a small max_tokens', () => {
+  test('returns all claimed records and cuts only their data', async () => {
     for (let n = 0; n < 8; n++) await put('job', `j${n}`, { text: LONG, n })
     const { body, text, result } = await tool('work', {
       action: 'claim',
@@ -259,7 +259,7 @@ describe('records that are claimed', () => {
     expect(linksIn(result)).toHaveLength(8)
   })
 
-  test('are all there even where their names alone have no room', async () => {
+  test('returns all claim ids even if these alone exceed max_tokens', async () => {
     for (let n = 0; n < 30; n++) await put('job', `k${n}`, { text: LONG })
     const claim = { action: 'claim', record_type: 'job', limit: 30, max_tokens: 200 }
     const { body } = await tool('work', claim)
@@ -268,7 +268,7 @@ describe('records that are claimed', () => {
     expect(body.meta.hint).toContain('and 10 more')
   })
 
-  test('wait shows matches within its budget', async () => {
+  test('cuts the matches of a wait to max_tokens', async () => {
     const asked = { action: 'wait', record_type: 'page', max_tokens: 600 }
     const { body, text } = await tool('work', asked)
     expect(tokens(text)).toBeLessThanOrEqual(600)
@@ -277,7 +277,7 @@ describe('records that are claimed', () => {
   })
 })
 
-test('max_tokens has bounds, and is an argument of what reads only', async () => {
+test('max_tokens is 200 to 100,000 and is refused by tools that write', async () => {
   for (const max_tokens of [199, 100_001, 1.5, '500']) {
     const { error } = await tool('query_records', { record_type: 'note', max_tokens })
     expect(error, String(max_tokens)).toMatchObject({
@@ -291,7 +291,7 @@ test('max_tokens has bounds, and is an argument of what reads only', async () =>
   expect(released.error.details[0]).toMatchObject({ path: '/max_tokens', code: 'unknown_key' })
 })
 
-test('GraphQL tells the cursor behind each row of a page', async () => {
+test('GraphQL returns the cursor after each row of a page', async () => {
   const query = `query ($cursor: String) {
     records(base: "crm", recordType: "note", sort: "-data.n", limit: 5, cursor: $cursor) { data { id } cursors nextCursor }
   }`

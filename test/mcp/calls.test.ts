@@ -46,7 +46,7 @@ async function tokenWith(...grants: object[]): Promise<string> {
 }
 
 describe.each(DIALECTS)('a %s client', (dialect) => {
-  test('creates by a typed tool what REST and GraphQL then read', async () => {
+  test('creates a record with a typed tool that REST and GraphQL then read', async () => {
     const client = await connect(server.url, server.adminToken, dialect, at)
     const { tools } = await client.listTools()
     const create = tools.find((each) => each.name === 'create_task')
@@ -76,7 +76,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('meets faults as results that hold the error as text alone', async () => {
+  test('gets a failed call as an error result with text only, and an unknown tool as -32602', async () => {
     const client = await connect(server.url, server.adminToken, dialect, at)
     const failed = await client.callTool({ name: 'create_task', arguments: { titel: 'x' } })
     expect(failed.isError).toBe(true)
@@ -90,7 +90,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
   })
 })
 
-test('every success is structured content as the tool’s output schema has it, and the same as text', async () => {
+test('the structured content of every tool is valid for its output schema and equals its text', async () => {
   const ajv = new Ajv2020({ strict: false })
   const client = await connect(server.url, server.adminToken, 'v1', at)
   const tools = new Map((await client.listTools()).tools.map((each) => [each.name as string, each]))
@@ -134,7 +134,7 @@ test('every success is structured content as the tool’s output schema has it, 
   await client.close()
 })
 
-test('answers are the bodies of REST, and name record content as untrusted', async () => {
+test('results equal the REST bodies, and mark record content as untrusted', async () => {
   const { body: made, text } = await tool('create_task', { title: 'same', external_id: 'same-1' })
   expect(text.split('\n')[0]).toMatch(/untrusted/i)
   const found = await tool('get_record', { record_type: 'task', id: made.id })
@@ -156,7 +156,7 @@ test('answers are the bodies of REST, and name record content as untrusted', asy
   expect(removed.text).toBe(JSON.stringify(removed.body))
 })
 
-test('what a type holds, its groups and a statement over it are answered as REST answers them', async () => {
+test('describe_type, aggregate_records and sql_query return what REST returns', async () => {
   await server.call('PUT', '/v1/crm/record-types/sale', {})
   for (const [shop, amount] of [
     ['north', 5],
@@ -206,7 +206,7 @@ test('what a type holds, its groups and a statement over it are answered as REST
   expect(writes.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/query' }] })
 })
 
-test('an update changes what is named, clears with null and leaves the rest', async () => {
+test('update_task changes the given properties, deletes those set to null and keeps the others', async () => {
   const { body: made } = await tool('create_task', {
     title: 'keep',
     qty: 2,
@@ -232,7 +232,7 @@ test('an update changes what is named, clears with null and leaves the rest', as
   expect((await rest(`/records/task/${made.id}`)).version).toBe(2)
 })
 
-test('a property named like an argument keeps its name; the argument takes a "_"', async () => {
+test('a reserved argument with the name of a property is renamed with a leading "_"', async () => {
   const { tools } = await (await connect(server.url, server.adminToken, 'v1', at)).listTools()
   const names = tools.map((each) => each.name).filter((name) => /_record_/.test(name))
   const create = names.find((name) => name.startsWith('create_record_'))
@@ -246,7 +246,7 @@ test('a property named like an argument keeps its name; the argument takes a "_"
   expect(missing.error.details).toMatchObject([{ path: '/_id', code: 'required' }])
 })
 
-test('in an open type unknown arguments are data; in a closed one they are refused by name', async () => {
+test('unknown arguments are data in an open type, and are refused by name in a closed type', async () => {
   const open = await tool('create_note', { anything: { goes: [1, 'a', null] } })
   expect(open.body.data).toEqual({ anything: { goes: [1, 'a', null] } })
   const closed = await tool('create_task', { title: 'a', quantity: 1, due_date: 'tomorrow' })
@@ -254,7 +254,7 @@ test('in an open type unknown arguments are data; in a closed one they are refus
   expect(closed.error.details.map((detail: Body) => detail.path).sort()).toEqual(['/due_date', '/quantity'])
 })
 
-test('external_id upserts by the generic tool and conflicts by the creating one', async () => {
+test('a known external_id updates the record with upsert_record and is a CONFLICT with create_note', async () => {
   const pair = { external_id: 'k-1', external_source: 'shop' }
   const first = await tool('upsert_record', { record_type: 'note', data: { n: 1 }, ...pair })
   expect(first.body).toMatchObject({ operation: 'created', ...pair })
@@ -268,12 +268,12 @@ test('external_id upserts by the generic tool and conflicts by the creating one'
   expect(sourceAlone.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/external_id' }] })
 })
 
-test('external_id without a source is of the source "default"', async () => {
+test('the default external_source of an external_id is "default"', async () => {
   const made = await tool('create_note', { external_id: 'alone' })
   expect(made.body).toMatchObject({ external_id: 'alone', external_source: 'default', data: {} })
 })
 
-test('an expected_version is held to, or refused where there is nothing to expect', async () => {
+test('a wrong expected_version is a CONFLICT, and without id or external_id a VALIDATION_ERROR', async () => {
   const at5 = { record_type: 'note', data: {}, expected_version: 5 }
   expect((await tool('upsert_record', at5)).error).toMatchObject({
     code: 'VALIDATION_ERROR',
@@ -291,7 +291,7 @@ test('an expected_version is held to, or refused where there is nothing to expec
   expect((await rest('/records/note/somebody')).data).toEqual({ n: 1 })
 })
 
-test('an idempotency_key gives the first answer again and writes once', async () => {
+test('a repeated idempotency_key returns the first result and writes once', async () => {
   const args = { title: 'once', idempotency_key: 'key-1' }
   const first = await tool('create_task', args)
   const again = await tool('create_task', args)
@@ -312,7 +312,7 @@ test('an idempotency_key gives the first answer again and writes once', async ()
   expect(bad.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/idempotency_key' }] })
 })
 
-test('dry_run says what would happen and writes nothing', async () => {
+test('a dry_run returns the result without writing', async () => {
   const { meta } = await rest('/records/task?include_total=true')
   const dry = await tool('create_task', { title: 'perhaps', dry_run: true, idempotency_key: 'dry-1' })
   expect(dry.body).toMatchObject({ operation: 'created', dry_run: true, data: { title: 'perhaps' } })
@@ -326,7 +326,7 @@ test('dry_run says what would happen and writes nothing', async () => {
   expect((await server.call('GET', `/v1/crm/records/task/${real.body.id}`)).status).toBe(200)
 })
 
-test('errors are those of REST, with paths below the arguments under their published names', async () => {
+test('errors of typed tools are the REST errors, with paths that use the published property names', async () => {
   const bad = { title: 7, qty: -1, 'due date': 'never', size: 'smal', tags: ['a', 3] }
   const { body } = await server.call('POST', '/v1/crm/records/task', { data: bad })
   const { 'due date': due, ...others } = bad
@@ -342,7 +342,7 @@ test('errors are those of REST, with paths below the arguments under their publi
   expect(Object.keys(JSON.parse(result.content[0].text))).toEqual(['error'])
 })
 
-test('the errors of generic tools are those of REST too', async () => {
+test('errors of generic tools are the REST errors', async () => {
   const comparable = ({ request_id: _id, ...rest }: Body) => rest
   const missing = await server.call('GET', '/v1/crm/records/task/nobody')
   const found = await tool('get_record', { record_type: 'task', id: 'nobody' })
@@ -368,7 +368,7 @@ test('the errors of generic tools are those of REST too', async () => {
   )
 })
 
-test('an object or array sent as JSON text is decoded; nothing else is coerced', async () => {
+test('an object or array in JSON text is decoded; no other type is coerced', async () => {
   const made = await tool('create_task', { title: 'text', address: '{"city":"Bern"}', tags: '["a","b"]' })
   expect(made.body.data).toEqual({ title: 'text', address: { city: 'Bern' }, tags: ['a', 'b'] })
   const generic = await tool('upsert_record', { record_type: 'task', data: '{"title":"{}"}' })
@@ -395,7 +395,7 @@ test('an object or array sent as JSON text is decoded; nothing else is coerced',
   expect(opaque.body.data).toEqual({ body: '{"a":1}' })
 })
 
-test('what a token may not do is neither listed nor run', async () => {
+test('a read token neither lists nor can call tools that write', async () => {
   const reader = await tokenWith({ permission: 'read' })
   const client = await connect(server.url, reader, 'v1', at)
   const { tools } = await client.listTools()
@@ -425,7 +425,7 @@ test('what a token may not do is neither listed nor run', async () => {
   expect((await tool('query_records', { record_type: 'task' }, reader)).body.data.length).toBeGreaterThan(0)
 })
 
-test('tools of types outside the grants answer alike whether or not the type exists', async () => {
+test('tools of a type outside the grants return the same errors whether or not the type exists', async () => {
   const scoped = await tokenWith({ record_type: 'note', permission: 'write' })
   const client = await connect(server.url, scoped, 'v1', at)
   const names = (await client.listTools()).tools.map((each) => each.name)
@@ -455,7 +455,7 @@ test('tools of types outside the grants answer alike whether or not the type exi
   expect(unknown.rpcError.message).not.toMatch(/task/)
 })
 
-test('grants hold on /mcp as on the address of a base', async () => {
+test('grants apply on /mcp as on the URL of a base', async () => {
   const scoped = await tokenWith({ record_type: 'note', permission: 'write' })
   const anywhere = (name: string, args: Record<string, unknown>) => tool(name, args, scoped, '/mcp')
   expect((await anywhere('list_bases', {})).body.data.map((base: Body) => base.id)).toEqual(['crm'])
@@ -475,7 +475,7 @@ test('grants hold on /mcp as on the address of a base', async () => {
   expect((await server.call('GET', '/v1/crm/record-types/x')).status).toBe(404)
 })
 
-test('the account address administers bases and types', async () => {
+test('/mcp without a base creates and changes bases and types', async () => {
   const run = (name: string, args: Record<string, unknown>) => tool(name, args, server.adminToken, '/mcp')
   const base = await run('put_base', { base_id: 'made', name: 'Made' })
   expect(base.body).toEqual((await server.call('GET', '/v1/bases/made')).body)
@@ -504,7 +504,7 @@ test('the account address administers bases and types', async () => {
   expect(nowhere.error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/base_id' }] })
 })
 
-test('twenty callers with equal ids and different tokens are never crossed', async () => {
+test('100 parallel calls with the same JSON-RPC id under 20 tokens each get their own result', async () => {
   const callers = await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
       const type = `mine${index}`
@@ -526,7 +526,7 @@ test('twenty callers with equal ids and different tokens are never crossed', asy
   }
 })
 
-test('put_record_type merges where it is asked to, and says what was dropped', async () => {
+test('put_record_type merges schemas with merge: true, and warns of removed properties', async () => {
   const put = (args: Record<string, unknown>) =>
     tool('put_record_type', { base_id: 'crm', id: 'merged', ...args }, server.adminToken, '/mcp')
   const properties = { a: { type: 'string' }, b: {}, c: {} }

@@ -19,9 +19,9 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Clients of which each call starts a process. */
+/** Clients that start a process for each call. */
 const COMMANDS = ['Inspector legacy', 'Inspector modern', 'mcporter']
-/** Covered by the other eras, and by mcporter over stdio. */
+/** Tested with other protocol versions, and over stdio by mcporter. */
 const SKIPPED = [
   'http Inspector auto',
   ...['legacy', 'auto', 'modern'].map((era) => `stdio Inspector ${era}`),
@@ -54,7 +54,7 @@ for (const { name, way, open, tags } of CASES)
       expect(jsonOf(read.text)).toEqual(read.body)
     })
 
-    test('is told how to mend a call, and mends it', async () => {
+    test('gets the allowed values in an error and succeeds with one of them', async () => {
       const { isError, text } = await driver.call('create_task', { title: 'a', state: 'opne' })
       expect(isError).toBe(true)
       const { error } = JSON.parse(text) as Body
@@ -65,7 +65,7 @@ for (const { name, way, open, tags } of CASES)
     })
   })
 
-test('the Inspector finds no tool that is not portable', async () => {
+test('the Inspector reports no tool as non-portable', async () => {
   const door: Door = { way: 'http', url: server.url, token: server.adminToken, base: 'crm' }
   const { code, err } = await inspect(door, 'modern', ['--method', 'tools/list', '--strict'])
   expect([code, err]).toEqual([0, ''])

@@ -56,7 +56,7 @@ const template = (uri: string) => ({ type: 'ref/resource', uri })
 const prompt = (name: string) => ({ type: 'ref/prompt', name })
 
 describe.each(DIALECTS)('a %s client', (dialect) => {
-  test('completes base, type and id of a template, one after the other', async () => {
+  test('completes the base, the type and the id of a resource template in turn', async () => {
     const client = await connect(world.url, world.adminToken, dialect, '/mcp')
     const record = template(TEMPLATES.record)
     expect((await complete(client, record, 'base', 'cr')).values).toEqual(['crew', 'crm'])
@@ -67,7 +67,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
   })
 })
 
-test('at most 100 ids are given, in order, and it is said that there are more', async () => {
+test('a completion returns at most 100 ids, in order, with hasMore', async () => {
   const client = await at('/mcp/crm')
   const all = await complete(client, template(TEMPLATES.ofBase), 'id', 't', { type: 'task' })
   expect(all.values).toEqual(['t', ...times(99, (n) => `t-${String(n).padStart(3, '0')}`)])
@@ -77,7 +77,7 @@ test('at most 100 ids are given, in order, and it is said that there are more', 
   await client.close()
 })
 
-test('on the address of a base both forms of a template are completed, with that base', async () => {
+test('the URL of a base completes templates with a {base} placeholder and with the base id in them', async () => {
   const client = await at('/mcp/crm')
   expect((await complete(client, template(TEMPLATES.type), 'base', '')).values).toEqual(['crm'])
   expect((await complete(client, template(TEMPLATES.type), 'type', 'per')).values).toEqual(['person'])
@@ -85,7 +85,7 @@ test('on the address of a base both forms of a template are completed, with that
   await client.close()
 })
 
-test('arguments of prompts are completed from their values, or with ids of the records they name', async () => {
+test('prompt arguments are completed from their enum or with ids of their record type', async () => {
   const client = await at('/mcp/crm')
   expect((await complete(client, prompt('do'), 'how', 'k')).values).toEqual(['kindly', 'Keenly'])
   expect((await complete(client, prompt('do'), 'which', 't:')).values).toEqual(['t:colon'])
@@ -96,7 +96,7 @@ test('arguments of prompts are completed from their values, or with ids of the r
   await all.close()
 })
 
-test('for what is not known there are no values', async () => {
+test('an unknown template, argument, prompt or type has no completions', async () => {
   const client = await at('/mcp')
   const none: [ref: Body, name: string, known?: object][] = [
     [template('test://anything/{id}'), 'id'],
@@ -115,7 +115,7 @@ test('for what is not known there are no values', async () => {
   await client.close()
 })
 
-test('a token gets no completion of what it may not read', async () => {
+test('completions contain only what the token may read', async () => {
   const client = await at('/mcp', limited)
   const record = template(TEMPLATES.record)
   expect((await complete(client, record, 'base', '')).values).toEqual(['crm'])

@@ -6,14 +6,14 @@ import { runSuite } from '../support/conformance.ts'
 import { openServer, type TestServer } from '../support/server.ts'
 import { fixtureProvider } from './fixture/provider.ts'
 
-/** A suite takes two seconds of a machine that does nothing else. */
+/** A suite takes two seconds on an idle machine. */
 const PATIENCE_MS = 120_000
 const SUITES = [
   { name: 'the set of 2025-11-25', of: 'current', requirements: '2025-11-25' },
   { name: 'the set of 2026-07-28', of: 'current', requirements: '2026-07-28' },
   { name: 'the suite of the line before', of: 'stable' },
 ] as const
-/** What Plinth fails is what it has no use for, each with its reason; an entry that passes fails the run. */
+/** The tests that Plinth fails because it does not use the feature; one that passes fails the run. */
 const baseline = fileURLToPath(new URL('./conformance-baseline.yaml', import.meta.url))
 
 describe.each([

@@ -8,7 +8,7 @@ const CLIENTS = 200
 const BATCH = 25
 const text = (words: string) => [{ type: 'text', text: words }]
 
-/** Answers with who asked, after a while that differs from call to call, and says so on the way. */
+/** Returns the name of the caller after a varying delay, and sends it as progress. */
 const provider: Provider = {
   about: { name: 'echo', title: 'Echo', version: '1.0.0' },
   instructions: '',
@@ -46,7 +46,7 @@ const call = (id: number, more: object = {}) => ({
   params: { name: 'echo', arguments: { n: id }, ...more },
 })
 
-test('ten thousand calls of two hundred clients with equal ids and different tokens: none is crossed', async () => {
+test('10,000 parallel calls with the same ids under 200 tokens each get their own result', async () => {
   const answered = await Promise.all(
     tokens.flatMap(({ name, token }) =>
       [0, 1].map(async () => {
@@ -65,7 +65,7 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
 }
 const HEADERS = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
-/** A call of the era that keeps nothing; one that reports progress is answered by a stream. */
+/** A call without a session; with a progress token its response is a stream. */
 const callAlone = async (token: string, n: number, more: object = {}, meta: object = {}, path = '/mcp') => {
   const body = call(n, { _meta: { ...META, ...meta }, ...more })
   const { text } = await server.as(token)('POST', path, body, HEADERS)
@@ -73,7 +73,7 @@ const callAlone = async (token: string, n: number, more: object = {}, meta: obje
   return (events.length > 0 ? events : [text]).map((each): Body => JSON.parse(each))
 }
 
-test('nor is one in the era that keeps nothing, with what is said and asked on the way', {
+test('1,000 stateless calls in parallel each get their own progress, question and result', {
   tags: 'full',
 }, async () => {
   const calls = tokens.flatMap(({ name, token }, client) =>
@@ -98,7 +98,7 @@ test('nor is one in the era that keeps nothing, with what is said and asked on t
   await Promise.all(calls)
 })
 
-test('an answer counts at the address where the question was asked, with the options it was asked with', async () => {
+test('an elicitation answer is accepted only at the URL and with the options of its question', async () => {
   await server.call('PUT', '/v1/bases/crm', {})
   await server.call('PUT', '/v1/bases/other', {})
   const token = server.adminToken
@@ -124,7 +124,7 @@ test('an answer counts at the address where the question was asked, with the opt
   }
 })
 
-test('what is said and asked on the way reaches the client of the call, and only its own answer counts', async () => {
+test('progress and questions are sent to the session of the call, which accepts only its own answers', async () => {
   const capabilities = { elicitation: {} }
   const some = tokens.slice(0, 20)
   const sessions = await Promise.all(
@@ -144,7 +144,7 @@ test('what is said and asked on the way reaches the client of the call, and only
     expect(progress?.data.params).toMatchObject({ progressToken: 'p', message: `${name} 5` })
     expect(question?.data).toMatchObject({ method: 'elicitation/create', params: { message: `${name} 5` } })
   }
-  // Everybody answers everybody's question: the ids are alike, and each counts in its own session only.
+  // All clients send the same ids; each session must accept only its own answer.
   const accept = (id: number, me: string): Body => ({
     jsonrpc: '2.0',
     id,

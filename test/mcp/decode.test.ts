@@ -18,7 +18,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ['an array sent as a string', { array: '[1,2]' }, { array: [1, 2] }],
   ['strings inside', { object: '{"tags":"[\\"{}\\"]"}' }, { object: { tags: [{}] } }],
   ['an additional property', { other: '["a"]' }, { other: ['a'] }],
-])('decodes %s', (_name, args, decoded) => {
+])('decodeStringified decodes %s', (_name, args, decoded) => {
   expect(decodeStringified(args, schema)).toEqual(decoded)
 })
 
@@ -29,6 +29,6 @@ test.each<[string, Record<string, unknown>]>([
   ['what is not JSON', { object: '{a:1}', array: '' }],
   ['JSON the server would refuse', { object: '{"__proto__":1}' }],
   ['numbers and null', { array: ['1'], object: null }],
-])('leaves %s alone', (_name, args) => {
+])('decodeStringified keeps %s unchanged', (_name, args) => {
   expect(decodeStringified(args, schema)).toEqual(args)
 })

@@ -18,7 +18,7 @@ const DEAL = {
     stage: { enum: STAGES, description: 'Where it stands.' },
     code: { type: 'integer' },
     due: { type: ['string', 'null'], format: 'date', default: null },
-    // Names of keywords are names like any other.
+    // A property may have the name of a keyword.
     description: { type: 'string', maxLength: 10 },
     lines: { type: 'array', items: { $ref: '#/$defs/line' } },
     ...Object.fromEntries(Array.from({ length: 14 }, (_, n) => [`extra_${n}`, text])),
@@ -55,7 +55,7 @@ const as = (args: object, path = '/mcp/crm', token = world.adminToken) =>
   callTool(world, path, 'describe_type', { record_type: 'deal', ...args }, { token })
 
 describe('describe_type', () => {
-  test('costs what is asked for: brief a third of standard at most, full little more than that', async () => {
+  test('brief has at most a third of the tokens of standard, and full at most 1.6 times as many', async () => {
     const cost = async (detail: string) => estimateTokens((await as({ detail, max_tokens: 50_000 })).body)
     const [brief, standard, full] = [await cost('brief'), await cost('standard'), await cost('full')]
     console.info(`describe_type of 20 fields, in tokens: brief ${brief}, standard ${standard}, full ${full}`)
@@ -64,7 +64,7 @@ describe('describe_type', () => {
     expect(full).toBeLessThan(4000)
   })
 
-  test('brief is names, types, formats, enums and what is required, and nothing of the data', async () => {
+  test('brief has names, types, formats, enums and required properties, and no data', async () => {
     const { body } = await as({ detail: 'brief' })
     const { id, version, json_schema, ...rest } = body
     expect({ id, version }).toEqual({ id: 'deal', version: 1 })
@@ -87,7 +87,7 @@ describe('describe_type', () => {
     expect(JSON.stringify(body)).not.toMatch(/Words about|minLength|maxLength|default|"T1"/)
   })
 
-  test('standard is what is answered when nothing is asked for', async () => {
+  test('standard is the default level', async () => {
     const { body } = await as({})
     expect(body).toEqual((await as({ detail: 'standard' })).body)
     expect(body).toMatchObject({ id: 'deal', json_schema: DEAL, profile: { count: 4 } })
@@ -95,7 +95,7 @@ describe('describe_type', () => {
     expect(body).not.toHaveProperty('calls')
   })
 
-  test.each(['/mcp/crm', '/mcp'])('full has calls that work as they are on %s', async (path) => {
+  test.each(['/mcp/crm', '/mcp'])('full contains example calls that succeed on %s', async (path) => {
     const { body } = await as({ detail: 'full', ...(path === '/mcp' && { base_id: 'crm' }) }, path)
     const { calls } = body
     const tools = calls.map((call: Body) => call.tool)
@@ -108,7 +108,7 @@ describe('describe_type', () => {
       expect(answer.operation ?? answer.data.length, tool).not.toBe(0)
     }
     const [upsert] = calls.filter(({ tool }: Body) => tool === 'upsert_record')
-    // Values that occur, one that no other record has, and a link that no cardinality forbids.
+    // The example uses existing values, a unique code and a link that the cardinality allows.
     expect(STAGES.slice(0, 2)).toContain(upsert.arguments.data.stage)
     expect(upsert.arguments.data.code).toBe(5)
     expect(upsert.arguments.relationships).toEqual([
@@ -119,7 +119,7 @@ describe('describe_type', () => {
     expect(calls.at(-1).arguments.expand).toEqual(['sold_to'])
   })
 
-  test('full says of the relationship types what they join', async () => {
+  test('full contains the relationship types with their ends and cardinality', async () => {
     const { relationship_types, profile } = (await as({ detail: 'full' })).body
     expect(relationship_types).toEqual([
       expect.objectContaining({ id: 'owned_by', cardinality: 'one_to_one', on_delete: 'unlink' }),
@@ -129,7 +129,7 @@ describe('describe_type', () => {
     expect(profile).not.toHaveProperty('examples')
   })
 
-  test('full shows no write, no link and no record that the token may not have', async () => {
+  test('full contains only the calls, links and records that the token has access to', async () => {
     const reader = await world.newToken([{ permission: 'read' }])
     const { calls } = (await as({ detail: 'full' }, '/mcp/crm', reader.token)).body
     expect(calls.every(({ tool }: Body) => /^(query|aggregate)_records$/.test(tool))).toBe(true)
@@ -145,7 +145,7 @@ describe('describe_type', () => {
     }
   })
 
-  test('each level keeps to max_tokens and says what was cut', async () => {
+  test('each level has max_tokens at most and names what was cut', async () => {
     for (const detail of ['brief', 'standard', 'full']) {
       const { text: said, body } = await as({ detail, max_tokens: 200 })
       expect(Math.ceil(Buffer.byteLength(said) / 4), detail).toBeLessThanOrEqual(200)
@@ -154,7 +154,7 @@ describe('describe_type', () => {
     }
   })
 
-  test('a level that there is not is refused with those there are', async () => {
+  test('an unknown level is refused with the known levels', async () => {
     const { error } = await as({ detail: 'ful' })
     expect(error.details[0]).toMatchObject({
       path: '/detail',
@@ -164,7 +164,7 @@ describe('describe_type', () => {
   })
 })
 
-/** Schemas that ask for something of each kind. */
+/** Schemas with constraints of each kind. */
 const DEMANDING: Record<string, object> = {
   formats: {
     type: 'object',
@@ -202,16 +202,19 @@ const DEMANDING: Record<string, object> = {
   open: {},
 }
 
-test.each(Object.keys(DEMANDING))('the call that writes is valid for %s, without a record', async (id) => {
-  succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, { json_schema: DEMANDING[id] }), 201)
-  const { body } = await as({ record_type: id, detail: 'full' })
-  const [write] = body.calls
-  expect(write.tool).toBe(`create_${id}`)
-  const { error } = await callTool(world, '/mcp/crm', write.tool, { ...write.arguments, dry_run: true })
-  expect(error).toBeUndefined()
-})
+test.each(Object.keys(DEMANDING))(
+  'the example call that creates a record is valid for the schema %s without existing records',
+  async (id) => {
+    succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, { json_schema: DEMANDING[id] }), 201)
+    const { body } = await as({ record_type: id, detail: 'full' })
+    const [write] = body.calls
+    expect(write.tool).toBe(`create_${id}`)
+    const { error } = await callTool(world, '/mcp/crm', write.tool, { ...write.arguments, dry_run: true })
+    expect(error).toBeUndefined()
+  },
+)
 
-test('where nothing valid is found, no call that writes is shown', async () => {
+test('describe_type has no example call that writes when no valid example is found', async () => {
   const json_schema = {
     type: 'object',
     properties: { code: { type: 'string', pattern: '^Q[0-9]{7}$' } },
@@ -226,7 +229,7 @@ test('where nothing valid is found, no call that writes is shown', async () => {
   expect(write).toEqual({ tool: 'create_puzzle', arguments: { code: 'Q1234567' } })
 })
 
-test('the calls are of tools that the options of the address leave', async () => {
+test('example calls use only the tools that ?tools= and ?readonly= leave', async () => {
   const named = async (tools: string) => {
     const path = `/mcp/crm?tools=describe_type${tools}`
     const { body } = await as({ detail: 'full', record_type: 'company' }, path)
@@ -239,7 +242,7 @@ test('the calls are of tools that the options of the address leave', async () =>
   expect(await named(',aggregate_records&readonly=1')).toEqual(['aggregate_records'])
 })
 
-test('a schema that expands to millions of nodes is described with calls, within the budget of examples', async () => {
+test('a schema that expands to millions of nodes is described within the budget of examples', async () => {
   const parts = Array.from({ length: 20 }, (_, n) => `p${n}`)
   const last = { type: 'object', properties: { name: { type: 'string' } } }
   const levels = (level: (next: object) => object) => {
@@ -275,7 +278,7 @@ test('a schema that expands to millions of nodes is described with calls, within
   }
 })
 
-test('arguments of other names than the properties are left to upsert_record', async () => {
+test('the example call is upsert_record when argument names differ from property names', async () => {
   const json_schema = { type: 'object', properties: { 'größe in cm': { type: 'number' } } }
   succeed(await world.call('PUT', '/v1/crm/record-types/odd', { json_schema }), 201)
   succeed(await world.call('PUT', '/v1/crm/records/odd/o', { data: { 'größe in cm': 3 } }), 201)

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('a record sent back as it was read, with a change, is written', async () => {
+test('an update with all fields of the record that was read, one of them changed, is written', async () => {
   const stored = await read('t1')
   const updated = await tool('update_record', { ...stored, data: { qty: 1 } })
   expect(updated.body).toMatchObject({ id: 't1', version: 2, data: { title: 't1', qty: 1 } })
@@ -39,7 +39,7 @@ test('a record sent back as it was read, with a change, is written', async () =>
   expect(typed.body).toMatchObject({ id: 't1', version: 4, data: { title: 'typed' } })
 })
 
-test('what it says of itself otherwise than it is stored is refused, each field by name, and nothing is written', async () => {
+test('a metadata field that differs from the stored record is refused by name, and nothing is written', async () => {
   const stored = await read('t2')
   const wrong = { version: 9, status: 'cancelled', created_at: '2020-01-01T00:00:00.000Z' }
   for (const [name, args] of [
@@ -59,7 +59,7 @@ test('what it says of itself otherwise than it is stored is refused, each field 
   expect(await read('t2')).toEqual(stored)
 })
 
-test('a pair that a record has is not cleared by null', async () => {
+test('null does not clear the external_id of a record and is refused as not_writable', async () => {
   const pair = { external_id: 'x-1', external_source: 'shop' }
   await server.call('PUT', '/v1/crm/records/task/t3', { data: { title: 't3' }, ...pair })
   const { error } = await tool('update_record', { record_type: 'task', id: 't3', external_id: null })
@@ -70,7 +70,7 @@ test('a pair that a record has is not cleared by null', async () => {
   expect(written.body).toMatchObject({ id: 't3', data: { title: 'by pair' }, ...pair })
 })
 
-test('a record that is not there has nothing to be sent back', async () => {
+test('metadata of a record that does not exist is refused', async () => {
   const absent = await tool('upsert_record', { record_type: 'task', id: 'none', data: {}, version: 1 })
   expect(absent.error.details).toMatchObject([{ path: '/version', code: 'not_writable' }])
   const unnamed = await tool('upsert_record', { record_type: 'task', data: {}, version: 1 })
@@ -80,14 +80,14 @@ test('a record that is not there has nothing to be sent back', async () => {
   expect(made.error.code).toBe('VALIDATION_ERROR')
 })
 
-test('a call repeated under its key is answered as before, though the record has moved on', async () => {
+test('a repeated idempotency_key returns the first result even if the record has a newer version', async () => {
   const call = { ...(await read('t4')), data: { qty: 7 }, idempotency_key: 'echo-1' }
   const first = await tool('update_record', call)
   expect(first.body.version).toBe(2)
   expect((await tool('update_record', call)).body).toEqual(first.body)
 })
 
-test('properties of a type, and whatever an open type is sent, stay data', async () => {
+test('a property named like a metadata field, and any field sent to an open type, is data', async () => {
   await server.call('PUT', '/v1/crm/records/own/o1', { data: { status: 'mine' } })
   const own = await tool('update_own', { id: 'o1', status: 'yours', version: 1 })
   expect(own.body.data).toEqual({ status: 'yours' })
@@ -96,7 +96,7 @@ test('properties of a type, and whatever an open type is sent, stay data', async
   expect(open.body).toMatchObject({ status: 'active', data: { status: 'data' } })
 })
 
-test('the argument that a client makes up for want of others is no argument', async () => {
+test('a placeholder argument "random_string" is ignored by tools without required arguments', async () => {
   const listed = await tool('list_types', { random_string: 'dummy' })
   expect(listed.body.data).toHaveLength(3)
   const bases = await callTool(server, '/mcp', 'list_bases', { random_string: '' })

@@ -85,7 +85,7 @@ const NAMES = [
 ]
 
 describe('the tools of an endpoint', () => {
-  test.each(DIALECTS)('are its own and its toolsets, in their order, for a client of %s', async (dialect) => {
+  test.each(DIALECTS)('are its own and those of its toolsets, in order, for a %s client', async (dialect) => {
     const client = await connect(world.url, world.adminToken, dialect, AT)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(NAMES)
@@ -96,7 +96,7 @@ describe('the tools of an endpoint', () => {
     await client.close()
   })
 
-  test('have schemas that every client takes, of the fields that they know', async () => {
+  test('have portable schemas with visible fields only', async () => {
     const { body } = await rpc(world, AT, 'tools/list')
     const tools = new Map<string, Body>(body.result.tools.map((tool: Body) => [tool.name, tool]))
     for (const tool of tools.values()) expect(lintTool(tool), tool.name).toEqual([])
@@ -110,7 +110,7 @@ describe('the tools of an endpoint', () => {
     expect(JSON.stringify(body)).not.toContain('secret')
   })
 
-  test('are named and described as their author says', async () => {
+  test('have the name and description overrides of the endpoint', async () => {
     const tools = [
       {
         record_type: 'deal',
@@ -132,7 +132,7 @@ describe('the tools of an endpoint', () => {
     expect(body.result.tools[1].description).toBe('Read one record of type "note". A memo.')
   })
 
-  test('say of what types the ends are that they do not ask for', async () => {
+  test('name the record type of a link end in the description when it is not an argument', async () => {
     const only = { source_record_types: ['note'], target_record_types: ['deal', 'note'] }
     succeed(await world.call('PUT', '/v1/crm/relationship-types/quotes', only), 201)
     const tools = [
@@ -151,7 +151,7 @@ describe('the tools of an endpoint', () => {
     expect(link.inputSchema.properties).not.toHaveProperty('source_record_type')
   })
 
-  test('are as the resolved endpoint and the preview tell', async () => {
+  test('equal those of GET /resolved and of the tool preview', async () => {
     const listed = (await rpc(world, AT, 'tools/list')).body.result.tools
     const resolved = succeed(await world.call('GET', '/v1/crm/endpoints/desk/resolved'))
     expect(resolved).toMatchObject({ id: 'desk', version: 1, instructions: DESK.instructions })
@@ -165,8 +165,8 @@ describe('the tools of an endpoint', () => {
   })
 })
 
-describe('the address of an endpoint', () => {
-  test('is 404 where there is none, or where it is switched off, and then not to those who look at it', async () => {
+describe('the URL of an endpoint', () => {
+  test('is 404 when the endpoint is absent or disabled, but GET /resolved shows a disabled one', async () => {
     succeed(await put('off', { tools: DESK.tools, enabled: false }), 201)
     for (const id of ['off', 'absent']) {
       const answer = await rpc(world, `/mcp/crm/e/${id}`, 'tools/list')
@@ -179,7 +179,7 @@ describe('the address of an endpoint', () => {
     expectFailure(await world.call('GET', '/v1/crm/mcp/tools?endpoint=off'), 'NOT_FOUND')
   })
 
-  test('takes options that narrow it', async () => {
+  test('is narrowed by ?types=, ?readonly= and ?tools=', async () => {
     expect(await names(`${AT}?types=note`)).toEqual([
       'get_note',
       'list_note',
@@ -203,7 +203,7 @@ describe('the address of an endpoint', () => {
     expect(hidden.rpcError).toMatchObject({ code: -32602 })
   })
 
-  test('changes its tools when it or its toolset is changed, and keeps the old names of renamed tools', async () => {
+  test('lists the current tools after a change of endpoint or toolset, and still accepts renamed tools', async () => {
     const own = (name_override?: string) => ({
       tools: [{ record_type: 'deal', operations: ['get'], ...(name_override && { name_override }) }],
       toolsets: ['changing'],
@@ -230,8 +230,8 @@ describe('the address of an endpoint', () => {
   })
 })
 
-describe('grants', () => {
-  test('hide and forbid what is above the token, whatever the endpoint has', async () => {
+describe('grants at an endpoint', () => {
+  test('hide and forbid tools that the token has no permission for', async () => {
     const { token } = await world.newToken([{ record_type: 'note', permission: 'read' }])
     expect(await names(AT, token)).toEqual(['get_note', 'list_note', 'related_about', 'sql_query'])
     for (const name of ['create_deal', 'get_deal', 'create_nothing', 'link_about', 'batch']) {
@@ -251,10 +251,10 @@ describe('grants', () => {
   })
 })
 
-describe('what a tool can see and write', () => {
+describe('the row filter and the fields of an endpoint', () => {
   const call = (name: string, args: object) => callTool(world, AT, name, args as Record<string, unknown>)
 
-  test('a row outside the filter is not found, listed or counted', async () => {
+  test('make a row outside the filter not found, not listed and not counted', async () => {
     expect((await call('get_deal', { id: 'won' })).error.code).toBe('NOT_FOUND')
     const { body } = await call('list_deal', { include_total: true })
     expect(body.data.map((row: Body) => row.id)).toContain('open')
@@ -264,13 +264,13 @@ describe('what a tool can see and write', () => {
     expect(counted.body.data[0].count).toBe(body.meta.total)
   })
 
-  test('a hidden field in a filter or sort is 400', async () => {
+  test('make a hidden field in a filter or sort a VALIDATION_ERROR', async () => {
     const secret = { field: 'data.secret', op: 'eq', value: 's1' }
     expect((await call('list_deal', { filter: secret })).error.code).toBe('VALIDATION_ERROR')
     expect((await call('list_deal', { sort: 'data.secret' })).error.code).toBe('VALIDATION_ERROR')
   })
 
-  test('no other tool is a way round', async () => {
+  test('apply to sql_query, related records and batch', async () => {
     const rows = await call('sql_query', { query: 'SELECT * FROM note' })
     expect(rows.body.data).toHaveLength(1)
     for (const query of [
@@ -313,7 +313,7 @@ describe('writes through an endpoint', () => {
   const call = (name: string, args: object) => callTool(world, AT, name, args as Record<string, unknown>)
   const stored = async (id: string) => succeed(await world.call('GET', `/v1/crm/records/deal/${id}`)).data
 
-  test('get what is preset, keep what is hidden, and stay inside', async () => {
+  test('set defaults, keep hidden fields and cannot change a row outside the filter', async () => {
     const made = await call('create_deal', { title: 'New', amount: 5 })
     expect(made.body.data).toEqual({ title: 'New', amount: 5 })
     expect(await stored(made.body.id)).toEqual({ title: 'New', amount: 5, stage: 'open' })
@@ -334,7 +334,7 @@ describe('writes through an endpoint', () => {
     expect(await stored('won')).toEqual({ title: 'B', stage: 'won', amount: 2, secret: 's2' })
   })
 
-  test('that would lead outside are 403', async () => {
+  test('are FORBIDDEN when the row would leave the filter', async () => {
     succeed(
       await put('seeing', {
         tools: [
@@ -358,7 +358,7 @@ describe('writes through an endpoint', () => {
   })
 })
 
-test('who listens at an endpoint is told when it changes, and when a type of its tools does', async () => {
+test('a session at an endpoint is notified when the endpoint or the type of a tool changes', async () => {
   const quiet = { tools: [{ record_type: 'deal', operations: ['get'], filter: OPEN }], resources: false }
   succeed(await put('quiet', quiet), 201)
   const stream = await (await openSession(world, { path: '/mcp/crm/e/quiet' })).listen()
@@ -376,7 +376,7 @@ test('who listens at an endpoint is told when it changes, and when a type of its
   stream.cut()
 })
 
-test('resources at an endpoint show what its tools may, and none where they are switched off', async () => {
+test('resources at an endpoint contain what its tools may read, and nothing when they are disabled', async () => {
   const tools = [
     { record_type: 'deal', operations: ['get'], filter: OPEN, fields: ['data.title', 'data.stage'] },
   ]
@@ -398,7 +398,7 @@ test('resources at an endpoint show what its tools may, and none where they are 
   expect(await listed('unshown', 'resources/list')).toEqual({ resources: [] })
   expect(await listed('unshown', 'resources/templates/list')).toEqual({ resourceTemplates: [] })
   expect(await listed('unshown', 'prompts/list')).toEqual({ prompts: [] })
-  // All of its types are bounded, and no definition of these is a resource.
+  // Row filters and field lists hide the type definitions.
   expect(await listed('shown', 'resources/list')).toEqual({ resources: [] })
   expect((await listed('shown', 'resources/templates/list')).resourceTemplates).toHaveLength(3)
   const typesIn = async (endpoint: string, uri: string, value = '') => {
@@ -407,7 +407,7 @@ test('resources at an endpoint show what its tools may, and none where they are 
       .values
   }
   const record = 'plinth://crm/records/{type}/{id}'
-  // Of a type that is shown in part there are records to read, and no type.
+  // A type with a row filter has record resources and no type resource.
   succeed(await put('both', { tools: [...tools, ...NOTES], resources: true }), 201)
   for (const uri of [record, 'plinth://{base}/records/{type}{?filter,cursor}'])
     expect(await typesIn('both', uri)).toEqual(['deal', 'note'])
@@ -421,7 +421,7 @@ test('resources at an endpoint show what its tools may, and none where they are 
   expect(limited.body.result.completion.values).toEqual(['note'])
 })
 
-test('what is cut is linked to where the endpoint shows resources, and nowhere else', async () => {
+test('a cut value is linked only at an endpoint with resources', async () => {
   succeed(await world.call('PUT', '/v1/crm/records/note/long', { data: { text: 'x'.repeat(5000) } }), 201)
   const tools = [{ record_type: 'note', operations: ['get'] }]
   succeed(await put('linked', { tools, resources: true }), 201)
@@ -437,7 +437,7 @@ test('what is cut is linked to where the endpoint shows resources, and nowhere e
   expect(unlinked.result.content).toHaveLength(1)
 })
 
-test('instructions hold nothing that a reader does not see', async () => {
+test('instructions of an endpoint are sent without invisible characters', async () => {
   const instructions = 'Amounts\u202e are\u{e0041} in euros.\nNever\u0007 guess.'
   succeed(await put('spoken', { instructions, tools: [] }), 201)
   const client = await connect(world.url, world.adminToken, 'v1', '/mcp/crm/e/spoken')

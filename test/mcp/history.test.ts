@@ -15,7 +15,7 @@ afterAll(() => world.close())
 const history = (args: object, token = world.adminToken) =>
   callTool(world, '/mcp/crm', 'record_history', { record_type: type, id: 'a', ...args }, { token })
 
-test('record_history answers the versions as REST does, or the record as it was', async () => {
+test('record_history returns the versions that REST returns, one version, or the record at a time', async () => {
   const rest = await world.call('GET', `/v1/crm/records/${type}/a/history?limit=2`)
   const asked = await history({ limit: 2 })
   expect(asked.body.data).toEqual(rest.body.data)
@@ -25,7 +25,7 @@ test('record_history answers the versions as REST does, or the record as it was'
   expect(now.body).toMatchObject({ version: 3, data: { n: 3 } })
 })
 
-test('record_history refuses what means two things, no version, and a type outside the grants', async () => {
+test('record_history refuses exclusive arguments, an unknown version and a type outside the grants', async () => {
   const codes = async (args: object) => (await history(args)).error.details[0]
   expect(await codes({ version: 1, limit: 2 })).toMatchObject({ path: '/limit', code: 'exclusive' })
   expect(await codes({ version: 1, as_of: '2026-01-01' })).toMatchObject({
@@ -39,7 +39,7 @@ test('record_history refuses what means two things, no version, and a type outsi
   expect((await history({ version: 1 }, token)).error.code).toBe('FORBIDDEN')
 })
 
-test('query_records lists what was there at a moment, as REST does', async () => {
+test('query_records with as_of returns the records at that time, as REST does', async () => {
   const kind = await world.newType()
   const put = (id: string, data: object) => world.call('PUT', `/v1/crm/records/${kind}/${id}`, { data })
   await put('a', { n: 1 })

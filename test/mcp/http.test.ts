@@ -52,7 +52,7 @@ const modernHeaders = (method: string, name?: string) => ({
 })
 
 describe.each(DIALECTS)('a %s client', (dialect) => {
-  test('is told what the server is, and lists the same tools each time in one order', async () => {
+  test('gets the instructions, and the same tools in the same order in each connection', async () => {
     const [one, two] = await Promise.all([
       connect(server.url, server.adminToken, dialect, '/mcp/crm'),
       connect(server.url, server.adminToken, dialect, '/mcp/crm'),
@@ -70,7 +70,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('finds the bases and their administration on the account address', async () => {
+  test('lists the tools for bases and types on /mcp', async () => {
     const client = await connect(server.url, server.adminToken, dialect)
     const { tools } = await client.listTools()
     const names = tools.map((tool) => tool.name)
@@ -83,12 +83,12 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('is turned away without a token that is known', async () => {
+  test('is refused with an unknown token', async () => {
     await expect(connect(server.url, 'plt_nobody', dialect, '/mcp/crm')).rejects.toThrow()
   })
 })
 
-test('initialize agrees on the version asked for, and on the newest it knows for any other', async () => {
+test('initialize accepts a supported version, and offers the newest for any other', async () => {
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
     const { body } = await rpc(server, '/mcp', 'initialize', { ...INITIALIZE, protocolVersion: version })
     expect(body.result.protocolVersion).toBe(version)
@@ -98,7 +98,7 @@ test('initialize agrees on the version asked for, and on the newest it knows for
   expect(body.result.capabilities).toHaveProperty('tools')
 })
 
-test('ping is answered, notifications are taken with 202 and no body', async () => {
+test('a ping is answered, and a notification is 202 without a body', async () => {
   expect((await rpc(server, '/mcp/crm', 'ping', undefined, { id: 'p' })).body).toEqual({
     jsonrpc: '2.0',
     id: 'p',
@@ -112,7 +112,7 @@ test('ping is answered, notifications are taken with 202 and no body', async () 
   expect([answer.status, answer.text]).toEqual([202, ''])
 })
 
-test('what is not served is an unknown method', async () => {
+test('an unsupported method is -32601', async () => {
   for (const method of ['roots/list', 'tasks/list', 'nonsense']) {
     const { status, body } = await rpc(server, '/mcp/crm', method)
     expect(status).toBe(200)
@@ -120,7 +120,7 @@ test('what is not served is an unknown method', async () => {
   }
 })
 
-test('params that are not those of the method are invalid, and said where', async () => {
+test('invalid params are -32602, with the faulty parameter in the message', async () => {
   const cases: [string, object | undefined, string][] = [
     ['tools/call', undefined, 'params'],
     ['tools/call', {}, 'params.name'],
@@ -146,7 +146,7 @@ test('params that are not those of the method are invalid, and said where', asyn
   }
 })
 
-test('a batch is answered as one, each request under its id', async () => {
+test('a JSON-RPC batch has one response with a result for each request id', async () => {
   const { status, body } = await post([
     message('ping', 1),
     message('notifications/initialized'),
@@ -160,7 +160,7 @@ test('a batch is answered as one, each request under its id', async () => {
   expect([notes.status, notes.text]).toEqual([202, ''])
 })
 
-test('what is no JSON-RPC is refused with the code that says why', async () => {
+test('an invalid JSON-RPC message is 400 with the JSON-RPC error code', async () => {
   const malformed = await post('{"jsonrpc":')
   expect(malformed.status).toBe(400)
   expect(malformed.body).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32700 } })
@@ -188,7 +188,7 @@ test('what is no JSON-RPC is refused with the code that says why', async () => {
   const unsafe = await post(
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"n":9007199254740993}}}',
   )
-  // It is a call all the same, and answered as one.
+  // The message is a valid call, so the number is a fault of the call.
   expect(unsafe.status).toBe(200)
   expect(unsafe.body).toMatchObject({ id: 1, result: { isError: true } })
   expect(JSON.parse(unsafe.body.result.content[0].text).error).toMatchObject({
@@ -199,7 +199,7 @@ test('what is no JSON-RPC is refused with the code that says why', async () => {
   expect(text.status).toBe(400)
 })
 
-test('a protocol version that nobody speaks is refused; a missing one is not', async () => {
+test('an unsupported MCP-Protocol-Version is 400; a missing one is accepted', async () => {
   for (const version of ['1999-01-01', 'latest', '']) {
     const { status, body } = await post(message('ping', 1), { 'mcp-protocol-version': version })
     expect(status, version).toBe(400)
@@ -208,12 +208,12 @@ test('a protocol version that nobody speaks is refused; a missing one is not', a
   expect((await post(message('ping', 1), { 'mcp-protocol-version': '2025-06-18' })).status).toBe(200)
 })
 
-test('a reader of nothing but other media is told so', async () => {
+test('a POST whose Accept has no supported media type is 406', async () => {
   expect((await post(message('ping', 1), { accept: 'text/html' })).status).toBe(406)
   expect((await post(message('ping', 1), { accept: 'application/json, text/event-stream' })).status).toBe(200)
 })
 
-test('without a session there is no stream to get and nothing to end', async () => {
+test('a GET or DELETE without a session is 405', async () => {
   for (const method of ['GET', 'DELETE']) {
     const { status, headers } = await server.call(method, '/mcp/crm', undefined, {
       accept: 'text/event-stream',
@@ -223,7 +223,7 @@ test('without a session there is no stream to get and nothing to end', async () 
   }
 })
 
-test('the stateless era discovers, lists and calls, each request on its own', async () => {
+test('stateless requests discover, list and call tools without a session', async () => {
   const discover = await post(
     message('server/discover', 1, { _meta: MODERN }),
     modernHeaders('server/discover'),
@@ -249,7 +249,7 @@ const asking = (name: unknown, meta: object = MODERN) =>
   message('tools/call', 7, { _meta: meta, name, arguments: {} })
 const base64 = (name: string) => `=?base64?${Buffer.from(name).toString('base64')}?=`
 
-test('the stateless era holds headers and message together, and says what differs', async () => {
+test('a stateless request whose headers differ from its message is 400 with the difference', async () => {
   const named = modernHeaders('tools/call', 'list_types')
   const without = (gone: string) =>
     Object.fromEntries(Object.entries(named).filter(([name]) => name !== gone))
@@ -272,7 +272,7 @@ test('the stateless era holds headers and message together, and says what differ
   expect(encoded.body.result.structuredContent.data).toHaveLength(1)
 })
 
-test('the stateless era refuses an envelope that is not one, and a version it does not speak', async () => {
+test('a stateless request with an invalid _meta or an unsupported version is 400', async () => {
   const version = 'io.modelcontextprotocol/protocolVersion'
   const headers = modernHeaders('tools/call', 'list_types')
   for (const meta of [
@@ -296,7 +296,7 @@ test('the stateless era refuses an envelope that is not one, and a version it do
   }
 })
 
-test('the stateless era answers no method of the other, no params that are none, and no notification', async () => {
+test('a stateless request refuses session methods and invalid params, and ignores notifications', async () => {
   for (const method of ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'constructor']) {
     const { status, body } = await post(message(method, 7, { _meta: MODERN }), modernHeaders(method))
     expect([status, body.error?.code], method).toEqual([404, -32601])
@@ -321,7 +321,7 @@ test('the stateless era answers no method of the other, no params that are none,
   expect([note.status, note.text]).toEqual([202, ''])
 })
 
-test('nobody gets in without a valid token', async () => {
+test('a request without a valid token is 401 with a WWW-Authenticate header', async () => {
   for (const token of [null, 'plt_nobody'])
     for (const path of ['/mcp', '/mcp/crm', '/mcp/nowhere']) {
       const { status, body, headers } = await rpc(server, path, 'initialize', INITIALIZE, { token })
@@ -336,7 +336,7 @@ test('nobody gets in without a valid token', async () => {
   expect((await server.as(null)('GET', '/mcp')).status).toBe(401)
 })
 
-test('a base outside the grants is forbidden whether or not it exists', async () => {
+test('a base outside the grants is 403 whether or not it exists', async () => {
   const ask = (path: string, method = 'tools/list') =>
     rpc(server, path, method, method === 'initialize' ? INITIALIZE : {}, { token: reader })
   for (const method of ['initialize', 'tools/list']) {
@@ -350,7 +350,7 @@ test('a base outside the grants is forbidden whether or not it exists', async ()
   expect((await rpc(server, '/mcp/crm/e/none', 'tools/list')).status).toBe(404)
 })
 
-test('a base that there is not is 404 at once, as an endpoint is, whatever is asked and in either era', async () => {
+test('a base or endpoint that does not exist is 404 for every method and protocol version', async () => {
   const call = { name: 'list_types', arguments: {} }
   for (const path of ['/mcp/nowhere', '/mcp/nowhere?readonly=1', '/mcp/nowhere/e/none', '/mcp/crm/e/none']) {
     const answers = [
@@ -369,11 +369,11 @@ test('a base that there is not is 404 at once, as an endpoint is, whatever is as
     }
   }
   await expect(connect(server.url, server.adminToken, 'v1', '/mcp/nowhere')).rejects.toThrow(/no base/)
-  // What is wrong with an option is said first, as the shape of any request is.
+  // Invalid options are reported before the missing base.
   expect((await rpc(server, '/mcp/nowhere?readnly=1', 'tools/list')).status).toBe(400)
 })
 
-test('a base is served from the moment it is made, and no more once it is deleted', async () => {
+test('a base is served as soon as it is created, and is 404 as soon as it is deleted', async () => {
   const status = async () => (await rpc(server, '/mcp/brief', 'tools/list')).status
   expect(await status()).toBe(404)
   await server.call('PUT', '/v1/bases/brief', {})
@@ -384,7 +384,7 @@ test('a base is served from the moment it is made, and no more once it is delete
   expect(await status()).toBe(200)
 })
 
-test('?readonly=1 leaves the tools that read; what it hides is unknown', async () => {
+test('?readonly=1 lists only tools that read, and makes the others unknown', async () => {
   const path = '/mcp/crm?readonly=1'
   const { body } = await rpc(server, path, 'tools/list')
   expect(body.result.tools.map((tool: Body) => tool.name).sort()).toEqual([
@@ -409,7 +409,7 @@ test('?readonly=1 leaves the tools that read; what it hides is unknown', async (
   expect((await rpc(server, '/mcp/crm?readonly=0', 'tools/list')).body.result.tools.length).toBeGreaterThan(3)
 })
 
-test('sql_query is listed where SQL is on; where it is off its call says so', async () => {
+test('sql_query is not listed when SQL is disabled, and a call returns sql_disabled', async () => {
   const off = await openServer({ PLINTH_SQL_ENABLED: 'false' })
   try {
     await off.call('PUT', '/v1/bases/crm', {})
@@ -427,7 +427,7 @@ test('sql_query is listed where SQL is on; where it is off its call says so', as
   }
 })
 
-test('an option that is unknown, wrong or given twice is refused by name, never ignored', async () => {
+test('an unknown, invalid or repeated URL option is 400 and named', async () => {
   for (const [query, path] of [
     ['read_only=1', 'query/read_only'],
     ['readonly=yes', 'query/readonly'],
@@ -445,7 +445,7 @@ test('an option that is unknown, wrong or given twice is refused by name, never 
   expect(body.error.data.error.details[0].hint).toBe('readonly')
 })
 
-/** The status of a request with a Host and an Origin of its own. */
+/** The status of a request with the given Host and Origin. */
 const statusWith = (headers: Record<string, string>) =>
   new Promise<number>((resolve, reject) => {
     const { hostname, port } = new URL(server.url)
@@ -474,7 +474,7 @@ const statusWith = (headers: Record<string, string>) =>
     outgoing.end(body)
   })
 
-test('hosts and origins that are not ours are refused, as after DNS rebinding', async () => {
+test('a foreign Host or Origin is 403, which prevents DNS rebinding', async () => {
   const { port } = new URL(server.url)
   for (const host of [
     'evil.example',
@@ -492,7 +492,7 @@ test('hosts and origins that are not ours are refused, as after DNS rebinding', 
     expect(await statusWith({ origin }), origin).toBe(200)
 })
 
-test('the public address and listed origins are ours too', async () => {
+test('the public URL and the CORS origins are accepted as Host and Origin', async () => {
   const shared = await openServer(
     { PLINTH_PUBLIC_URL: 'https://data.example/', PLINTH_CORS_ORIGINS: 'https://app.example' },
     server.database,
@@ -527,7 +527,7 @@ test('the public address and listed origins are ours too', async () => {
   await shared.close()
 })
 
-test('a caller that hangs up mid-call harms nobody', async () => {
+test('a client that disconnects during a call causes no error in the log', async () => {
   const { hostname, port } = new URL(server.url)
   const body = JSON.stringify(message('tools/call', 1, { name: 'create_task', arguments: { title: 'gone' } }))
   for (let i = 0; i < 20; i++) {
@@ -544,7 +544,7 @@ test('a caller that hangs up mid-call harms nobody', async () => {
   expect(server.log.filter((line) => /"level":(50|60)/.test(line))).toEqual([])
 })
 
-test('a fault of ours reaches neither caller nor result, but the log', async () => {
+test('an internal error is only in the log; the response has no details of it', async () => {
   const rename = (table: string, from: string, to: string) =>
     server.database.query(`ALTER TABLE plinth.${table} RENAME COLUMN ${from} TO ${to}`)
   await rename('base', 'types_version', 'hidden')

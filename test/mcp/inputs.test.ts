@@ -20,8 +20,8 @@ const deal = projectSchema({
   },
 })
 
-describe('the arguments of create', () => {
-  test('are the properties and the reserved ones', () => {
+describe('the arguments of a create tool', () => {
+  test('are the properties of the type and the reserved arguments', () => {
     const { schema } = createInput(deal)
     expect(Object.keys(schema.properties ?? {})).toEqual([
       ...['title', 'due', 'stage', 'address', 'tags'],
@@ -31,7 +31,7 @@ describe('the arguments of create', () => {
     expect(schema).not.toHaveProperty('minProperties')
   })
 
-  test('step aside for properties of the same name', () => {
+  test('rename a reserved argument that has the name of a property', () => {
     const properties = { dry_run: {}, _dry_run: {}, 'external id': {}, external_id: {} }
     const input = createInput(projectSchema({ type: 'object', properties }))
     expect(input.reserved.get('dry_run')).toBe('__dry_run')
@@ -44,10 +44,10 @@ describe('the arguments of create', () => {
   })
 })
 
-describe('the arguments of update', () => {
+describe('the arguments of an update tool', () => {
   const { schema } = updateInput(deal)
 
-  test('need only the id', () => {
+  test('require only the id', () => {
     expect(schema.required).toEqual(['id'])
     expect(Object.keys(schema.properties ?? {})[0]).toBe('id')
     expect(schema.properties).toMatchObject({
@@ -56,25 +56,25 @@ describe('the arguments of update', () => {
     })
   })
 
-  test('say what null does, where it may be sent', () => {
+  test('describe that null clears a property that may be null', () => {
     expect(schema.properties?.['title']?.description).toBe('What it is about.')
     expect(schema.properties?.['due']?.description).toBe('A date (YYYY-MM-DD). null clears it.')
   })
 
-  test('are a merge-patch: objects in parts, arrays whole, nothing set unasked', () => {
+  test('are a merge patch: objects partial, arrays complete, no defaults', () => {
     expect(schema.properties?.['address']).not.toHaveProperty('required')
     expect(schema.properties?.['tags']?.items).toHaveProperty('required', ['name'])
     expect(schema.properties?.['stage']).not.toHaveProperty('default')
   })
 
-  test('keep the id apart from a property of that name', () => {
+  test('rename the id argument when the type has a property "id"', () => {
     const input = updateInput(projectSchema({ type: 'object', properties: { id: { type: 'number' } } }))
     expect(input.schema.required).toEqual(['_id'])
     expect(splitArguments(input, { _id: 'r1', id: 7 })).toEqual({ reserved: { id: 'r1' }, data: { id: 7 } })
   })
 })
 
-describe('the linter of tools', () => {
+describe('the tool linter', () => {
   const tool = {
     name: 'create_deal',
     description: 'Creates a deal.',
@@ -93,11 +93,11 @@ describe('the linter of tools', () => {
     inputSchema: { type: 'object', properties: { a: schema } },
   })
 
-  test('passes a portable tool', () => {
+  test('accepts a portable tool', () => {
     expect(lintTools([tool])).toEqual([])
   })
 
-  test('reports names that some clients make one of', () => {
+  test('reports names that differ only in case or punctuation', () => {
     expect(
       lintTools([
         { ...tool, name: 'a-b' },

@@ -19,7 +19,7 @@ const ends = (source: string, target: string) => link('knows', [type, source], [
 const call = (args: object, token?: string) =>
   callTool(world, '/mcp/crm', 'link_records', { ...args }, token === undefined ? {} : { token })
 
-test('link_records relates two records, changes what the link holds, and takes it away', async () => {
+test('link_records creates, updates and removes a link', async () => {
   const made = await call({ ...ends('a', 'b'), data: { since: 1 } })
   expect(made.body).toMatchObject({ ...ends('a', 'b'), data: { since: 1 }, operation: 'created', version: 1 })
   const again = await call({ ...ends('a', 'b'), data: { since: 2 } })
@@ -33,7 +33,7 @@ test('link_records relates two records, changes what the link holds, and takes i
   expect(await linkNames(world)).toEqual([])
 })
 
-test('its faults are placed among its arguments, and what it would ignore is refused', async () => {
+test('link_records reports faults with the argument name, and refuses data together with remove', async () => {
   const absent = await call(ends('a', 'nobody'))
   expect(absent.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/target_id' }] })
   const wrong = await call({ ...ends('a', 'b'), rel_type: 'know' })
@@ -42,7 +42,7 @@ test('its faults are placed among its arguments, and what it would ignore is ref
   expect(both.error.details).toMatchObject([{ path: '/data', code: 'exclusive' }])
 })
 
-test('a token without the right to write an end is refused, whether or not there is a link', async () => {
+test('link_records without write permission on both ends is FORBIDDEN whether or not the link exists', async () => {
   const { token } = await world.newToken([
     { record_type: 'other', permission: 'write' },
     { record_type: type, permission: 'read' },

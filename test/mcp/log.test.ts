@@ -21,7 +21,7 @@ const OTHER = `00-${'4'.repeat(32)}-${'5'.repeat(16)}-00`
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const ENVELOPE = { [VERSION]: '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
 const CAN_BE_ASKED = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
-/** A request of the era without sessions. */
+/** A stateless request of protocol version 2026-07-28. */
 const modern = (method: string, params: Record<string, unknown>, meta: object = {}) => {
   const named = params['name'] ?? params['uri']
   const headers = {
@@ -33,10 +33,10 @@ const modern = (method: string, params: Record<string, unknown>, meta: object = 
   return { params: { ...params, _meta: { ...ENVELOPE, ...meta } }, headers }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: lines are looked into freely.
+// biome-ignore lint/suspicious/noExplicitAny: log lines have no type.
 type Line = any
 let serial = 0
-/** The lines of the requests that `send` makes under an id of its own. */
+/** The log lines of the request that `send` makes, found by its request id. */
 async function linesOf(send: (headers: Record<string, string>) => Promise<unknown>): Promise<Line[]> {
   const id = `logged-${++serial}`
   await send({ 'x-request-id': id })
@@ -73,8 +73,8 @@ afterAll(() => world.close())
 describe.each([
   ['legacy', (method: string, params: object) => inLegacy(method, params)],
   ['modern', (method: string, params: object) => inModern(method, params as Record<string, unknown>)],
-] as const)('the line of a %s call', (_, lines) => {
-  test('has the token, the tool, what became of it and the digest of its arguments', async () => {
+] as const)('the log line of a %s request', (_, lines) => {
+  test('contains the token id, the tool, the outcome and a digest of the arguments', async () => {
     const [line, ...more] = await lines('tools/call', get)
     expect(more).toEqual([])
     expect(line).toMatchObject({
@@ -94,7 +94,7 @@ describe.each([
     expect((await lines('tools/call', other))[0].arguments_sha256).not.toBe(line.arguments_sha256)
   })
 
-  test('has the code of a failure, the one of REST where there is one', async () => {
+  test('contains the error code of a failure', async () => {
     const outcome = async (params: object, method = 'tools/call') => (await lines(method, params))[0].outcome
     expect(await outcome({ name: 'get_record', arguments: { record_type: 'note', id: 'none' } })).toBe(
       'NOT_FOUND',
@@ -104,7 +104,7 @@ describe.each([
     expect(await outcome({}, 'tools/none')).toBe('-32601')
   })
 
-  test('names a prompt, and of a resource no more than its kind', async () => {
+  test('contains the prompt name, and only the kind of a resource', async () => {
     const [prompt] = await lines('prompts/get', { name: 'greet', arguments: { who: CANARY } })
     expect(prompt).toMatchObject({
       prompt: 'greet',
@@ -121,7 +121,7 @@ describe.each([
     expect(list).not.toHaveProperty('arguments_sha256')
   })
 
-  test('holds names that the client made up bounded and escaped, on one line', async () => {
+  test('contains client-provided names truncated, escaped and on one line', async () => {
     const name = `evil\u001b[2J\n{"level":60,"msg":"forged"}\u2028\u202e\u009b${'x'.repeat(1000)}`
     const { length } = world.log
     const [line] = await lines('tools/call', { name, arguments: {} })
@@ -136,7 +136,7 @@ describe.each([
     }
   })
 
-  test('has no argument, no id and no address', async () => {
+  test('contains no arguments, ids or resource URIs', async () => {
     await lines('tools/call', {
       name: 'query_records',
       arguments: { record_type: CANARY, filter: { and: [CANARY] } },
@@ -150,8 +150,8 @@ describe.each([
   })
 })
 
-describe('the line of a POST that', () => {
-  test('is a batch is one for each of its messages', async () => {
+describe('the request log of a POST', () => {
+  test('has one line per message of a batch', async () => {
     const call = (id: number, name: string, args: object) => ({
       jsonrpc: '2.0',
       id,
@@ -175,7 +175,7 @@ describe('the line of a POST that', () => {
     expect(tooLong).toHaveLength(1)
   })
 
-  test('is refused before its message is run says so', async () => {
+  test('has the outcome "refused" when the request is refused before its message is run', async () => {
     const [gone] = await linesOf((headers) =>
       rpc(world, '/mcp/crm', 'tools/call', get, { token, headers: { ...headers, 'mcp-session-id': 'none' } }),
     )
@@ -197,7 +197,7 @@ describe('the line of a POST that', () => {
     expect(noToken).not.toHaveProperty('tool')
   })
 
-  test('is no message at all is that of any request', async () => {
+  test('has no rpc_method when the body is not a JSON-RPC message', async () => {
     for (const body of ['{"jsonrpc"', '[]', '[[[]]]', '{"method":{},"params":[]}', '7', 'null'])
       for (const line of await linesOf((headers) =>
         world.as(token)('POST', '/mcp/crm', body, { 'content-type': 'application/json', ...headers }),
@@ -207,7 +207,7 @@ describe('the line of a POST that', () => {
       }
   })
 
-  test('is answered by a stream has what came of its call, once the stream is over', async () => {
+  test('has the outcome of a streamed call once its stream has ended', async () => {
     for (const id of ['s1', 's2']) await world.call('PUT', `/v1/crm/records/note/${id}`, { data: {} })
     const operations = ['s1', 's2'].map((id) => ({ type: 'delete_record', record_type: 'note', id }))
     const session = await openSession(world, { token, capabilities: { elicitation: {} } })
@@ -222,7 +222,7 @@ describe('the line of a POST that', () => {
     expect(asked).toMatchObject([{ tool: 'batch', status: 200, outcome: 'input_required' }])
   })
 
-  test('nobody waits for any more is there too, as cancelled', async () => {
+  test('has the outcome "cancelled" when the client disconnects', async () => {
     const params = { name: 'work', arguments: { action: 'wait', record_type: await world.newType() } }
     const later = modern('tools/call', params)
     for (const [sent, headers] of [
@@ -231,7 +231,7 @@ describe('the line of a POST that', () => {
     ] as const) {
       const gone = new AbortController()
       const [line] = await linesOf(async (more) => {
-        // Long enough for a busy machine to begin the wait.
+        // Time for the server to start the wait on a slow machine.
         setTimeout(() => gone.abort(), 1000)
         const asked = fetch(`${world.url}/mcp/crm`, {
           method: 'POST',
@@ -251,11 +251,11 @@ describe('the line of a POST that', () => {
   })
 })
 
-describe('a trace', () => {
+describe('a trace context', () => {
   const traceOf = ({ trace_id, parent_span_id, trace_state }: Line) => [trace_id, parent_span_id, trace_state]
   const headers = { traceparent: PARENT, tracestate: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE' }
 
-  test('that REST and GraphQL are called in is in the line, beside the request id that the change log has', async () => {
+  test('of a REST or GraphQL request is in the log line, beside the request id of the change log', async () => {
     const [line] = await linesOf((more) =>
       world.as(token)('PUT', '/v1/crm/records/note/traced', { data: {} }, { ...headers, ...more }),
     )
@@ -271,7 +271,7 @@ describe('a trace', () => {
     expect(without).not.toHaveProperty('trace_id')
   })
 
-  test('of an MCP request is that of its _meta, else that of its headers', async () => {
+  test('of an MCP request is that of its _meta, otherwise that of its headers', async () => {
     const _meta = { traceparent: OTHER, tracestate: 'a=1' }
     const other = ['4'.repeat(32), '5'.repeat(16), 'a=1']
     const call = (meta: object, given: Record<string, string> = headers) =>
@@ -287,7 +287,7 @@ describe('a trace', () => {
     expect(traceOf((await call(_meta))[0])).toEqual(other)
     expect(traceOf((await call(_meta, {}))[0])).toEqual(other)
     expect(traceOf((await call({}))[0])).toEqual([TRACE, SPAN, headers.tracestate])
-    // The state belongs to the parent it came with.
+    // A tracestate applies only with the traceparent that it came with.
     expect(traceOf((await call({ traceparent: OTHER }))[0])).toEqual([other[0], other[1], undefined])
     expect(traceOf((await call({ traceparent: 'nonsense', tracestate: 'a=1' }))[0])).toEqual([
       TRACE,
@@ -297,7 +297,7 @@ describe('a trace', () => {
     expect(traceOf((await inModern('tools/call', get, _meta))[0])).toEqual(other)
   })
 
-  test('that is not well formed is passed over, and the request served', async () => {
+  test('that is malformed is ignored, and the request is served', async () => {
     const faulty = [
       PARENT.toUpperCase(),
       `ff${PARENT.slice(2)}`,
@@ -324,7 +324,7 @@ describe('a trace', () => {
     }
   })
 
-  test('of a later version is read as far as it is known', async () => {
+  test('of a later version is parsed by the rules of the known version', async () => {
     for (const traceparent of [`cc${PARENT.slice(2)}`, `cc${PARENT.slice(2)}-what-comes-after`]) {
       const [line] = await linesOf((more) =>
         world.as(token)('GET', '/v1/bases', undefined, { traceparent, ...more }),
@@ -333,7 +333,7 @@ describe('a trace', () => {
     }
   })
 
-  test('has its state only where that is well formed', async () => {
+  test('has a trace_state only when its tracestate is well-formed', async () => {
     const stateOf = async (tracestate: string) =>
       (
         await linesOf((more) =>
@@ -348,7 +348,7 @@ describe('a trace', () => {
   })
 })
 
-test('a call through the relay is logged like any other', async () => {
+test('a call through the stdio relay has a log line with its token and outcome', async () => {
   const [name, open] = Object.entries(DRIVERS)[0] ?? []
   if (!open) throw new Error(`${name} is none`)
   const driver = await open({ way: 'stdio', url: world.url, token, base: 'crm' })
@@ -357,7 +357,7 @@ test('a call through the relay is logged like any other', async () => {
   expect(linesAbout('aggregate_records')).toMatchObject([{ token: tokenId, outcome: 'ok' }])
 })
 
-test('where no requests are logged, nothing is read for the log', async () => {
+test('at log level "warn" a call has no log line', async () => {
   const silent = await openServer({ PLINTH_LOG_LEVEL: 'warn' })
   try {
     await rpc(silent, '/mcp', 'tools/call', { name: 'list_bases', arguments: {} })
@@ -367,7 +367,7 @@ test('where no requests are logged, nothing is read for the log', async () => {
   }
 })
 
-test('a digest is one for equal values, whatever the order of their keys', () => {
+test('the argument digest is equal for equal values in any key order', () => {
   expect(digest({ b: [{ d: 1, c: 2 }], a: 'x' })).toBe(digest({ a: 'x', b: [{ c: 2, d: 1 }] }))
   expect(digest({ a: [1, 2] })).not.toBe(digest({ a: [2, 1] }))
   expect(digest(JSON.parse('{"__proto__":{"a":1}}'))).not.toBe(digest({}))

@@ -3,7 +3,7 @@ import { succeed } from '../support/answers.ts'
 import { callTool, rpc } from '../support/mcp.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 
-/** What a caller is told of its own mistake: which argument, what would have been right, and nothing of our insides. */
+/** Errors name the argument and the correction, and no internal detail. */
 const DEAL = {
   type: 'object',
   properties: { title: { type: 'string' }, amount: { type: 'number' } },
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('a number that is out of bounds', () => {
+describe('a number that is out of range', () => {
   const one = { record_type: 'deal', id: 'd1' }
   test.each([
     ['query_records', { record_type: 'deal' }, 'offset'],
@@ -38,7 +38,7 @@ describe('a number that is out of bounds', () => {
     ['update_deal', { id: 'd1' }, 'expected_version'],
     ['work', { action: 'claim', record_type: 'deal' }, 'lease_seconds'],
     ['work', { action: 'claim', record_type: 'deal' }, 'max_attempts'],
-  ])('is named, with the bound, however large: %s %j %s', async (name, args, argument) => {
+  ])('is refused with the name of the argument: %s %j %s', async (name, args, argument) => {
     for (const value of [2 ** 31, 2 ** 40, 1e20]) {
       const { error } = await call(name, { ...args, [argument]: value })
       expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: `/${argument}` }] })
@@ -47,7 +47,7 @@ describe('a number that is out of bounds', () => {
     }
   })
 
-  test('is told with its bound, to send instead', async () => {
+  test('is refused with the limit in message and details', async () => {
     const { error } = await call('query_records', { record_type: 'deal', limit: 5000 })
     expect(error.details).toEqual([
       {
@@ -63,13 +63,13 @@ describe('a number that is out of bounds', () => {
   })
 })
 
-test('an id that is missing is asked for as a string', async () => {
+test('a missing id is refused as a required string', async () => {
   const { error } = await call('update_deal', { amount: 1 })
   expect(error.details).toMatchObject([{ path: '/id', code: 'required', expected: 'string' }])
 })
 
-describe('a record type that there is not', () => {
-  test('is answered with the nearest that the token may read, on every surface', async () => {
+describe('an unknown record type', () => {
+  test('is refused with the most similar type that the token may read, in MCP and in REST', async () => {
     for (const name of ['describe_type', 'query_records', 'aggregate_records']) {
       const aggregations = name === 'aggregate_records' ? { aggregations: [{ fn: 'count' }] } : {}
       const { error } = await call(name, { record_type: 'deals', ...aggregations })
@@ -82,7 +82,7 @@ describe('a record type that there is not', () => {
     expect(body.error.details).toMatchObject([{ received: 'invoces', hint: 'invoice' }])
   })
 
-  test('is answered with none that the token may not read', async () => {
+  test('is refused without types that the token may not read', async () => {
     const made = await server.call('POST', '/v1/tokens', {
       name: 'scoped',
       grants: [
@@ -102,7 +102,7 @@ describe('a record type that there is not', () => {
   })
 })
 
-describe('a tool that there is not', () => {
+describe('an unknown tool name', () => {
   test.each([
     ['create_deel', 'create_deal'],
     ['craete_deal', 'create_deal'],
@@ -111,24 +111,24 @@ describe('a tool that there is not', () => {
     ['delete_deal', 'delete_record'],
     ['get_deal', 'get_record'],
     ['upsert_deal', 'upsert_record'],
-  ])('%s is taken for %s', async (name, meant) => {
+  ])('%s is refused with the suggestion %s', async (name, meant) => {
     expect((await call(name)).rpcError.message).toMatch(`Did you mean "${meant}"?`)
   })
 
   test.each(['remove_deal', 'create_constructor', 'unlink_records', 'search', 'fetch_deal'])(
-    '%s is taken for none that does another thing',
+    '%s is refused without a suggestion of a tool with another effect',
     async (name) => {
       expect((await call(name)).rpcError.message).not.toMatch('Did you mean')
     },
   )
 })
 
-test('an option that an address does not take is answered with the nearest, in words', async () => {
+test('an unknown URL option is refused with the most similar option', async () => {
   const { rpcError } = await call('list_types', {}, '/mcp/crm?type=deal')
   expect(rpcError.message).toBe('Unknown option in the address: "type". Did you mean "types"?')
 })
 
-test('the instructions say of an external_id what the tools do with it', async () => {
+test('the instructions describe the effect of a known external_id in upsert_record and create tools', async () => {
   const { body } = await rpc(server, '/mcp/crm', 'initialize', {
     ...{ protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
   })

@@ -39,15 +39,15 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('?types=', () => {
+describe('the URL option ?types=', () => {
   const at = '/mcp/crm?types=task,note'
 
-  test('leaves the tools of those types and what every type has', async () => {
+  test('leaves the generic tools and the typed tools of the given types', async () => {
     const [whole, left] = [await names('/mcp/crm'), await names(at)]
     expect(left).toEqual(whole.filter((name) => !name.endsWith('_secret')))
   })
 
-  test('closes the other types to every tool there is, as if the token had no grant on them', async () => {
+  test('makes every generic tool FORBIDDEN for other types', async () => {
     expect((await tool(at, 'list_types')).body.data.map((type: Body) => type.id)).toEqual(['note', 'task'])
     for (const [name, args] of [
       ['query_records', { record_type: 'secret' }],
@@ -77,13 +77,13 @@ describe('?types=', () => {
     })
   })
 
-  test('holds for typed tools: one that the address hides is unknown', async () => {
+  test('makes typed tools of other types unknown', async () => {
     const { rpcError } = await tool(at, 'update_secret', { id: 'secret-1', title: 'x' })
     expect(rpcError).toMatchObject({ code: -32602 })
     expect((await tool(at, 'update_task', { id: 'task-1', title: 'a task' })).error).toBeUndefined()
   })
 
-  test('is the same for a type outside the grants as for one that is not there', async () => {
+  test('returns the same for a type outside the grants and for one that does not exist', async () => {
     const hidden = await names('/mcp/crm?types=secret', narrow)
     expect(hidden).toEqual(await names('/mcp/crm?types=nothing', narrow))
     expect(hidden).toEqual([])
@@ -95,7 +95,7 @@ describe('?types=', () => {
     }
   })
 
-  test('narrows on the address of all bases too', async () => {
+  test('applies on /mcp for all bases', async () => {
     const path = '/mcp?types=task'
     expect((await tool(path, 'list_bases')).body.data).toHaveLength(1)
     expect((await tool(path, 'list_types', { base_id: 'crm' })).body.data).toHaveLength(1)
@@ -105,7 +105,7 @@ describe('?types=', () => {
     expect(made.error.code).toBe('FORBIDDEN')
   })
 
-  test('never widens what the token may', async () => {
+  test('does not extend the grants of the token', async () => {
     const read = { base: 'crm', record_type: 'note', environment: 'production', permission: 'read' }
     const made = await server.call('POST', '/v1/tokens', { name: 'reader', grants: [read] })
     const written = await tool(at, 'upsert_record', { record_type: 'note', data: {} }, made.body.token)
@@ -115,15 +115,15 @@ describe('?types=', () => {
   })
 })
 
-describe('?tools=', () => {
+describe('the URL option ?tools=', () => {
   const at = '/mcp/crm?tools=get_record,query_records,create_note'
 
-  test('leaves those tools, in the order that they always have', async () => {
+  test('lists only the given tools, in the usual order', async () => {
     expect(await names(at)).toEqual(['query_records', 'get_record', 'create_note'])
     expect(await names('/mcp/crm?tools=create_nothing')).toEqual([])
   })
 
-  test('makes the others unknown, and names the nearest of those that are left', async () => {
+  test('makes other tools unknown, and suggests only the given tools', async () => {
     for (const name of ['upsert_record', 'create_task', 'nonsense']) {
       const { rpcError } = await tool(at, name, { record_type: 'task', data: {} })
       expect(rpcError, name).toMatchObject({ code: -32602 })
@@ -134,8 +134,8 @@ describe('?tools=', () => {
   })
 })
 
-describe('?readonly=1', () => {
-  test('takes the right to write itself', async () => {
+describe('the URL option ?readonly=1', () => {
+  test('forbids writes, and combines with ?types= and ?tools=', async () => {
     const claimed = await tool('/mcp/crm?readonly=1', 'work', { action: 'claim', record_type: 'task' })
     expect(claimed.error.code).toBe('FORBIDDEN')
     const batch = await tool('/mcp/crm?readonly=1', 'batch', { operations: [] })
@@ -145,7 +145,7 @@ describe('?readonly=1', () => {
   })
 })
 
-test('an option that says nothing, too much or what cannot be is refused, all faults at once', async () => {
+test('invalid URL options are refused, with all faults in one response', async () => {
   const many = Array.from({ length: 101 }, (_, i) => `t${i}`).join(',')
   for (const [query, details] of [
     ['types=', [{ path: 'query/types', code: 'invalid_id' }]],
@@ -174,7 +174,7 @@ test('an option that says nothing, too much or what cannot be is refused, all fa
 
 describe('GET /v1/{base}/mcp/tools', () => {
   test.each(['', '?readonly=1', '?types=note', '?tools=create_note,batch', '?types=task&readonly=true'])(
-    'shows what the address with "%s" would, to this token, and what it costs',
+    'returns the tools of the MCP URL with "%s", for this token, with their token counts',
     async (query) => {
       for (const token of [server.adminToken, narrow]) {
         const { body } = await rpc(server, `/mcp/crm${query}`, 'tools/list', undefined, { token })
@@ -192,7 +192,7 @@ describe('GET /v1/{base}/mcp/tools', () => {
     },
   )
 
-  test('needs a base that is there and in sight', async () => {
+  test('is 404 for a base that does not exist, 403 without a grant and 401 without a token', async () => {
     expect((await server.call('GET', '/v1/absent/mcp/tools')).status).toBe(404)
     expect((await server.call('GET', '/v1/absent/mcp/tools?readonly=1')).status).toBe(404)
     expect((await server.as(narrow)('GET', '/v1/absent/mcp/tools')).status).toBe(403)

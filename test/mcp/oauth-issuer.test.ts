@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 afterAll(() => database.drop())
 
-test('keys are found by OAuth metadata or OpenID’s, below the issuer’s path, and asked for once', async () => {
+test('signing keys are discovered by OAuth or OpenID metadata and loaded once', async () => {
   const paths = {
     '/tenants/a': '/.well-known/oauth-authorization-server/tenants/a',
     '/tenants/b/': '/tenants/b/.well-known/openid-configuration',
@@ -45,7 +45,7 @@ test('keys are found by OAuth metadata or OpenID’s, below the issuer’s path,
   }
 })
 
-test('a new key is taken at its first token, and the one before stays good', async () => {
+test('a new signing key is loaded on first use, and the previous key remains valid', async () => {
   await open()
   const [old] = issuer.published
   expect(await statusOf()).toBe(200)
@@ -55,7 +55,7 @@ test('a new key is taken at its first token, and the one before stays good', asy
   expect(await statusOf({}, { key: old })).toBe(200)
 })
 
-test('key ids that are not there cannot make the issuer be asked again and again', async () => {
+test('tokens with 20 unknown key ids cause at most 3 requests for keys', async () => {
   await open()
   expect(await statusOf()).toBe(200)
   const forged = await Promise.all(
@@ -66,7 +66,7 @@ test('key ids that are not there cannot make the issuer be asked again and again
   expect(await statusOf()).toBe(200)
 })
 
-test('while the issuer is away its tokens wait, and ours work', async () => {
+test('while the issuer is unreachable its tokens are 500 with Retry-After, and own tokens are accepted', async () => {
   await open()
   const token = await issuer.sign({ plinth_grants: GRANTS })
   issuer.intervene((_, response) => {
@@ -87,7 +87,7 @@ test('while the issuer is away its tokens wait, and ours work', async () => {
   expect(server.log.join('')).toMatch(/metadata cannot be read/)
 })
 
-test('known keys serve on while the issuer is away', async () => {
+test('loaded keys remain valid while the issuer is unreachable', async () => {
   await open()
   expect(await statusOf()).toBe(200)
   issuer.intervene((_, response) => {
@@ -97,7 +97,7 @@ test('known keys serve on while the issuer is away', async () => {
   expect(await statusOf()).toBe(200)
 })
 
-describe('no key is taken', () => {
+describe('signing keys are not loaded', () => {
   test.each<[string, (host: { origin: string; url: string }) => object | string]>([
     ['from another origin', ({ url }) => ({ issuer: url, jwks_uri: 'http://localhost:9/keys' })],
     ['from a file', ({ url }) => ({ issuer: url, jwks_uri: 'file:///etc/passwd' })],
@@ -120,7 +120,7 @@ describe('no key is taken', () => {
     expect(issuer.asked).not.toContain('/keys')
   })
 
-  test('by way of a redirect', async () => {
+  test('from a redirect', async () => {
     await open()
     issuer.intervene((request, response) => {
       if (request.url !== '/keys') return false
@@ -131,7 +131,7 @@ describe('no key is taken', () => {
     expect(issuer.asked).not.toContain('/elsewhere')
   })
 
-  test('that is secret or no key at all', async () => {
+  test('when they are symmetric or malformed', async () => {
     await open()
     issuer.intervene((request, response) => {
       if (request.url !== '/keys') return false
@@ -144,7 +144,7 @@ describe('no key is taken', () => {
   })
 })
 
-test('keys are renewed in time, kept while the issuer is away, and given up after an hour', async () => {
+test('keys are reloaded after 10 minutes, and expire after an hour without the issuer', async () => {
   const known = await openIssuer()
   closing.push(known.close)
   let now = 0
@@ -179,7 +179,7 @@ test('keys are renewed in time, kept while the issuer is away, and given up afte
   expect(loads).toBe(5)
 })
 
-test('settings that make no whole are refused by name', () => {
+test('incomplete or invalid OAuth settings are refused by name', () => {
   const read = (env: Record<string, string>) => () => readConfig(env)
   const both = { PLINTH_OAUTH_ISSUER: 'https://issuer.example', PLINTH_OAUTH_AUDIENCE: 'data' }
   expect(readConfig({ ...both, PLINTH_OAUTH_SCOPES: 'a b' }).oauth).toEqual({

@@ -35,9 +35,9 @@ const ping = (token: string | null, path = '/mcp/crm', to = server) =>
 const challenge = ({ headers }: Answer) => headers.get('www-authenticate') ?? ''
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-describe('the metadata of the resource', () => {
+describe('the protected resource metadata', () => {
   test.each(['', '/mcp', '/mcp/crm', '/mcp/crm--try', '/mcp/nowhere', '/mcp/crm/e/Sales.v1'])(
-    'is served for "%s" without a token, with absolute addresses',
+    'is served for "%s" without a token, with absolute URLs',
     async (path) => {
       const { status, body, headers } = await server.as(null)('GET', `${WELL_KNOWN}${path}`)
       expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
@@ -51,12 +51,12 @@ describe('the metadata of the resource', () => {
     },
   )
 
-  test('is not there for what can be no address, or by another host', async () => {
+  test('is 404 for a path that is not an MCP URL', async () => {
     for (const path of ['/mcp/No_Base', '/mcp/crm/e/.x', '/mcp/', '/v1', '/mcp/crm/x'])
       expect((await server.as(null)('GET', WELL_KNOWN + path)).status, path).toBe(404)
   })
 
-  test('names the public address where there is one', async () => {
+  test('contains the public URL when one is set', async () => {
     const shared = await openServer(
       { ...settings(), PLINTH_PUBLIC_URL: 'https://data.example/' },
       server.database,
@@ -77,8 +77,8 @@ describe('the metadata of the resource', () => {
   })
 })
 
-describe('a request without a good token', () => {
-  test('is told where to read whom to ask', async () => {
+describe('the WWW-Authenticate challenge', () => {
+  test('contains the metadata URL and the scopes when there is no token', async () => {
     for (const path of ['/mcp', '/mcp/crm', '/mcp/crm?readonly=1', '/mcp/nowhere']) {
       const answer = await ping(null, path)
       const address = path.replace(/\?.*/, '')
@@ -89,7 +89,7 @@ describe('a request without a good token', () => {
     }
   })
 
-  test('is told what is wrong with the one it has', async () => {
+  test('contains the error when the token is expired or unknown', async () => {
     const old = await issuer.sign({ exp: seconds() - HOUR, plinth_grants: WRITER })
     const answer = await ping(old)
     expect(answer.status).toBe(401)
@@ -101,15 +101,15 @@ describe('a request without a good token', () => {
     expect(challenge(await ping('plt_nobody'))).toContain('error="invalid_token"')
   })
 
-  test('cannot put words of its own into the challenge', async () => {
+  test('contains no text from the request path', async () => {
     const answer = await ping(null, '/mcp/x%22,%20resource_metadata=%22http:%2f%2fevil')
     expect(challenge(answer)).not.toMatch(/evil/)
     expect(challenge(answer)).toContain(`resource_metadata="${server.url}${WELL_KNOWN}/mcp"`)
   })
 })
 
-describe('a token of the issuer', () => {
-  test('does what its grants say, and no more', async () => {
+describe('an issuer token', () => {
+  test('has exactly the permissions of its grants', async () => {
     const token = await issuer.sign({ plinth_grants: READER })
     const { body } = await rpc(server, '/mcp/crm', 'tools/list', undefined, { token })
     const names = body.result.tools.map((tool: { name: string }) => tool.name)
@@ -121,7 +121,7 @@ describe('a token of the issuer', () => {
     expect(seen.body).toHaveProperty('data')
   })
 
-  test('works for a real client in either era', async () => {
+  test('is accepted from a v1 and a modern client', async () => {
     const token = await issuer.sign({ plinth_grants: WRITER })
     for (const dialect of ['v1', 'modern'] as const) {
       const client = await connect(server.url, token, dialect, '/mcp/crm')
@@ -130,7 +130,7 @@ describe('a token of the issuer', () => {
     }
   })
 
-  test('may carry its grants as text, be for several, be of any asymmetric kind, and name no type', async () => {
+  test('is accepted with grants as JSON text, several audiences, and any or no "typ" of an access token', async () => {
     expect((await ping(await issuer.sign({ plinth_grants: JSON.stringify(WRITER) }))).status).toBe(200)
     expect(
       (await ping(await issuer.sign({ aud: ['x', AUDIENCE, AUDIENCE], plinth_grants: WRITER }))).status,
@@ -139,7 +139,7 @@ describe('a token of the issuer', () => {
       expect((await ping(await issuer.sign({ plinth_grants: WRITER }, { header: { typ } }))).status).toBe(200)
   })
 
-  test('stands in the change log by subject and client, and is known again in its next token', async () => {
+  test('is in the change log by subject and client, with the same token_id after a renewal', async () => {
     const call = async (claims: object, id: string) => {
       const token = await issuer.sign({ plinth_grants: WRITER, ...claims })
       const args = { record_type: 'task', id, data: {} }
@@ -159,7 +159,7 @@ describe('a token of the issuer', () => {
     expect(other.token_id).not.toBe(first.token_id)
   })
 
-  test('replays its own idempotency keys, and no one else’s', async () => {
+  test('replays its own idempotency keys after a renewal; another subject has separate keys', async () => {
     const write = async (claims: object, title: string) => {
       const token = await issuer.sign({ plinth_grants: WRITER, ...claims })
       const args = { record_type: 'task', data: { title }, external_id: title, idempotency_key: 'once' }
@@ -198,7 +198,7 @@ describe('a token of the issuer', () => {
         relationships: [{ rel_type: 'near', record_type: 'secret', id: 'to', data: { text: 'canary' } }],
       },
     ],
-  ])('replays %s only while it has the grants for all of it', async (_name, tool, args) => {
+  ])('replays %s only with grants for all of its types', async (_name, tool, args) => {
     await server.call('PUT', '/v1/crm/relationship-types/near', {})
     for (const at of ['task/from', 'secret/to'])
       await server.call('PUT', `/v1/crm/records/${at}`, { data: {} })
@@ -215,7 +215,7 @@ describe('a token of the issuer', () => {
     expect((await call('*')).body).toEqual(first.body)
   })
 
-  test('replays with fewer grants what took no more than these', async () => {
+  test('with fewer grants replays a result that these grants allow', async () => {
     const call = async (record_type: string) => {
       const token = await issuer.sign({ sub: 'dave', plinth_grants: [{ ...WRITER[0], record_type }] })
       const args = { record_type: 'task', data: {}, external_id: 'narrow', idempotency_key: 'narrow' }
@@ -226,7 +226,7 @@ describe('a token of the issuer', () => {
     expect((await call('task')).body).toEqual(first.body)
   })
 
-  test('is worth nothing outside /mcp', async () => {
+  test('is refused by REST and GraphQL', async () => {
     const token = await issuer.sign({ plinth_grants: WRITER })
     expect((await server.as(token)('GET', '/v1/bases')).status).toBe(401)
     expect((await server.as(token)('POST', '/graphql', { query: '{ __typename }' })).status).toBe(401)
@@ -234,11 +234,11 @@ describe('a token of the issuer', () => {
   })
 })
 
-describe('what goes on without end goes on as long as the token', () => {
-  /** A token that is over in some seconds, the difference of clocks that is allowed counted in. */
+describe('a long request ends with its token', () => {
+  /** A token that expires in some seconds, including the clock tolerance. */
   const short = (claims = {}) => issuer.sign({ exp: seconds() - 6, plinth_grants: WRITER, ...claims })
 
-  test('a wait ends with its token, and one of a longer token goes on', async () => {
+  test('a wait ends when its token expires, and a wait with another token continues', async () => {
     const wait = (token: string) =>
       callTool(server, '/mcp/crm', 'work', { action: 'wait', record_type: 'awaited', timeout: 60 }, { token })
     await server.call('PUT', '/v1/crm/record-types/awaited', {})
@@ -248,7 +248,7 @@ describe('what goes on without end goes on as long as the token', () => {
     expect((await long).body.data).toMatchObject([{ id: 'a1' }])
   })
 
-  test('a stream of a session ends, and the session is there for the next token of the same principal', {
+  test('a session stream ends, and the session accepts the next token of the same subject', {
     tags: 'full',
   }, async () => {
     const opening = {
@@ -271,7 +271,7 @@ describe('what goes on without end goes on as long as the token', () => {
   })
 })
 
-describe('a token that is not taken', () => {
+describe('an issuer token is refused', () => {
   const refused = async (token: string) => {
     const answer = await ping(token)
     expect(answer.status, answer.text).toBe(401)
@@ -296,12 +296,12 @@ describe('a token that is not taken', () => {
     expect(await refused(await issuer.sign({ ...grants, ...claims }))).toMatch(message)
   })
 
-  test('of another kind: an identity, a logout', async () => {
+  test('with a "typ" other than an access token', async () => {
     for (const typ of ['logout+jwt', 'dpop+jwt', 'secevent+jwt'])
       expect(await refused(await issuer.sign(grants, { header: { typ } }))).toMatch(/not an access token/)
   })
 
-  test('unsigned, or signed with the public key as a secret', async () => {
+  test('without a signature, or with an HMAC of the public key', async () => {
     const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'alice', exp: seconds() + HOUR, ...grants }
     await refused(new UnsecuredJWT(claims).encode())
     const [published] = issuer.published
@@ -310,14 +310,14 @@ describe('a token that is not taken', () => {
     await refused(`${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`)
   })
 
-  test('signed by somebody else under a key id of the issuer', async () => {
+  test('with the signature of another key and a key id of the issuer', async () => {
     const forged = await issuer.newKey('ES256', issuer.published[0]?.kid)
     expect(await refused(await issuer.sign(grants, { key: forged }))).toMatch(
       /signature of the token is not valid/,
     )
   })
 
-  test('that brings its own key, or headers that nobody here understands', async () => {
+  test('with its own key or an unknown critical header', async () => {
     const own = await issuer.newKey('ES256', 'mine')
     for (const header of [
       { jwk: own.jwk, kid: undefined },
@@ -327,7 +327,7 @@ describe('a token that is not taken', () => {
       await refused(await issuer.sign(grants, { key: own, header }).catch(() => 'a.b.c'))
   })
 
-  test('that was changed on the way, or is longer than any', async () => {
+  test('with changed claims or of more than 8 KiB', async () => {
     const [header, , signature] = (await issuer.sign(grants)).split('.')
     const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'root', exp: seconds() + HOUR, ...grants }
     await refused(`${header}.${base64(claims)}.${signature}`)
@@ -337,7 +337,7 @@ describe('a token that is not taken', () => {
   })
 })
 
-describe('a token whose grants do not do', () => {
+describe('an issuer token with insufficient grants', () => {
   test.each<[string, unknown, string]>([
     ['are missing', undefined, 'no_grants'],
     ['are none', [], 'too_small'],
@@ -347,7 +347,7 @@ describe('a token whose grants do not do', () => {
     ['have a key that there is not', [{ ...WRITER[0], bases: '*' }], 'unknown_key'],
     ['lack a dimension', [{ base: '*', permission: 'read' }], 'required'],
     ['have one grant of many out of form', [...WRITER, { base: 1 }], 'type'],
-  ])('%s: refused with words, and nothing of it counts', async (_, claim, code) => {
+  ])('is 403 insufficient_scope when its grants %s', async (_, claim, code) => {
     const answer = await ping(await issuer.sign({ plinth_grants: claim }))
     expect(answer.status).toBe(403)
     expect(challenge(answer)).toContain('error="insufficient_scope"')
@@ -358,7 +358,7 @@ describe('a token whose grants do not do', () => {
     expect(error.details[0].path).toMatch(/^header\/Authorization/)
   })
 
-  test('reach no such base: there or not, the answer is the same, with the way to more', async () => {
+  test('is 403 insufficient_scope for another base, with the same message whether or not it exists', async () => {
     const token = await issuer.sign({ plinth_grants: WRITER })
     const [real, absent] = [await ping(token, '/mcp/other'), await ping(token, '/mcp/nowhere')]
     for (const answer of [real, absent]) {
@@ -368,7 +368,7 @@ describe('a token whose grants do not do', () => {
     expect(absent.body.error.message).toBe(real.body.error.message.replace('other', 'nowhere'))
   })
 
-  test('a token of ours that reaches no such base is not sent to the issuer', async () => {
+  test('of Plinth itself is 403 for another base without a challenge', async () => {
     const made = await server.call('POST', '/v1/tokens', { name: 'own', grants: WRITER })
     const answer = await ping(made.body.token, '/mcp/other')
     expect([answer.status, challenge(answer)]).toEqual([403, ''])
@@ -376,7 +376,7 @@ describe('a token whose grants do not do', () => {
   })
 })
 
-test('without an issuer nothing is said of one, and the words tell how to get a token', async () => {
+test('without an issuer there is no metadata, and the 401 tells how to create a token', async () => {
   const plain = await openServer({}, server.database)
   try {
     for (const path of ['', '/mcp', '/mcp/crm'])

@@ -5,7 +5,7 @@ import { type Body, openServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
 let n = 0
-/** A base of its own for each test. */
+/** Each test has its own base. */
 let base: string
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ async function tokenWith(...grants: object[]): Promise<{ id: string; token: stri
   })
   return succeed(made, 201) as { id: string; token: string }
 }
-/** The plan of a call that asks first. */
+/** The plan of a call that has not been confirmed. */
 async function planOf(name: string, args: Body, token?: string, path?: string): Promise<Body> {
   const { body, error } = await call(name, args, token, path)
   expect(error).toBeUndefined()
@@ -58,8 +58,8 @@ async function planOf(name: string, args: Body, token?: string, path?: string): 
   return body
 }
 
-describe('a deletion of more than one thing', () => {
-  test('answers a plan first and deletes nothing, then, with its token, what it said', async () => {
+describe('a deletion of more than one record', () => {
+  test('returns a plan without deleting, and deletes what the plan says with its plan_token', async () => {
     const { plan, plan_token, expires_at } = await planOf('delete_record', D1)
     expect(plan).toEqual({
       what: 'Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).',
@@ -74,18 +74,21 @@ describe('a deletion of more than one thing', () => {
     expect(await counts()).toEqual({ deals: 2, notes: 0 })
   })
 
-  test.each(DIALECTS)('is planned for a %s client as a result that its tool promises', async (dialect) => {
-    const client = await connect(server.url, server.adminToken, dialect, `/mcp/${base}`)
-    await client.listTools()
-    const planned = await client.callTool({ name: 'delete_record', arguments: D1 })
-    expect(planned.isError).toBeUndefined()
-    const { plan_token } = planned.structuredContent
-    const done = await client.callTool({ name: 'delete_record', arguments: { ...D1, plan_token } })
-    expect(done.structuredContent).toEqual({ id: 'd1', deleted: true })
-    await client.close()
-  })
+  test.each(DIALECTS)(
+    'returns a plan that is valid for the output schema of the tool, to a %s client',
+    async (dialect) => {
+      const client = await connect(server.url, server.adminToken, dialect, `/mcp/${base}`)
+      await client.listTools()
+      const planned = await client.callTool({ name: 'delete_record', arguments: D1 })
+      expect(planned.isError).toBeUndefined()
+      const { plan_token } = planned.structuredContent
+      const done = await client.callTool({ name: 'delete_record', arguments: { ...D1, plan_token } })
+      expect(done.structuredContent).toEqual({ id: 'd1', deleted: true })
+      await client.close()
+    },
+  )
 
-  test('is what a batch with two deletes is, of records or of links, or with one that takes others along', async () => {
+  test('needs a plan as a batch of two deletions of records or links, or of one with a cascade', async () => {
     const links = (await server.call('GET', `/v1/${base}/relationships`)).body.data
     const unlink = ({ id }: Body) => ({ type: 'delete_relationship', id })
     const write = { type: 'upsert_record', record_type: 'deal', id: 'd9', data: {} }
@@ -105,7 +108,7 @@ describe('a deletion of more than one thing', () => {
     expect(await ids('deal')).toEqual(['d1', 'd9'])
   })
 
-  test('is none of these: one record, one with its own links, a batch of writes with one delete', async () => {
+  test('needs no plan as one record, one record with its links, or a batch with one deletion', async () => {
     await note('n3', 'd3')
     expect((await call('delete_record', { record_type: 'note', id: 'n3' })).body).toMatchObject({
       deleted: true,
@@ -118,7 +121,7 @@ describe('a deletion of more than one thing', () => {
     expect(await counts()).toEqual({ deals: 2, notes: 2 })
   })
 
-  test('asks for nothing as a dry run, which takes no token either', async () => {
+  test('needs no plan as a dry run, which refuses a plan_token', async () => {
     const { body } = await call('delete_record', { ...D1, dry_run: true })
     expect(body).toEqual({ id: 'd1', deleted: true, dry_run: true })
     const batch = await call('batch', { operations: [ALONE, OTHER], dry_run: true })
@@ -129,7 +132,7 @@ describe('a deletion of more than one thing', () => {
     expect(await counts()).toEqual(ALL)
   })
 
-  test('that a link restricts is refused, planned or not', async () => {
+  test('is refused with or without a plan when a link restricts it', async () => {
     const ends = { source_record_types: ['*'], target_record_types: ['*'] }
     await put(`/v1/${base}/relationship-types/needs`, { ...ends, on_delete: 'restrict' })
     const { plan_token } = await planOf('delete_record', D1)
@@ -159,7 +162,7 @@ describe('a plan_token', () => {
     return [error.code, error.details[0].code]
   }
 
-  test('that is none, or cut short, is refused', async () => {
+  test('that is malformed or truncated is refused', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     for (const token of [
       '',
@@ -175,7 +178,7 @@ describe('a plan_token', () => {
       ])
   })
 
-  test('is of no use to another token of the same grants, nor to its own when a grant is gone', async () => {
+  test('is refused from another token with the same grants, and after a grant was removed', async () => {
     await put(`/v1/bases/${base}-gone`, {})
     const grant = { base: [base, `${base}-gone`], permission: 'write' }
     const [first, second] = [await tokenWith(grant), await tokenWith(grant)]
@@ -187,7 +190,7 @@ describe('a plan_token', () => {
     expect(await refusal('delete_record', { ...D1, plan_token }, first.token)).toEqual(foreign)
   })
 
-  test('lends nobody a permission', async () => {
+  test('does not grant a permission', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const { token } = await tokenWith({ permission: 'read' })
     const { error } = await call('delete_record', { ...D1, plan_token }, token)
@@ -195,7 +198,7 @@ describe('a plan_token', () => {
     expect(await counts()).toEqual(ALL)
   })
 
-  test('is of one tool, one address and one set of arguments', async () => {
+  test('is valid only for the same tool, URL and arguments', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const other = ['VALIDATION_ERROR', 'plan_of_another_call']
     const operations = [deletion('deal', 'd1')]
@@ -209,7 +212,7 @@ describe('a plan_token', () => {
     expect(await refusal('batch', { operations: [OTHER, ALONE], plan_token: ofBatch })).toEqual(other)
   })
 
-  test('of one base says nothing to the same call in another', async () => {
+  test('is refused by the same call in another base', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const elsewhere = `${base}-x`
     await put(`/v1/bases/${elsewhere}`, {})
@@ -227,7 +230,7 @@ describe('a plan_token', () => {
     afterEach(() => {
       vi.useRealTimers()
     })
-    test('is refused with the plan of now, whose token runs', async () => {
+    test('is refused as plan_expired with a new plan, which then succeeds', async () => {
       const { plan_token } = await planOf('delete_record', D1)
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_001 })
       const { error } = await call('delete_record', { ...D1, plan_token })
@@ -256,7 +259,7 @@ describe('a plan_token', () => {
         ),
     ],
   ]
-  test.each(changes)('is refused with the plan of now after %s', async (_, change) => {
+  test.each(changes)('is refused as plan_stale with a new plan after %s', async (_, change) => {
     const { plan_token } = await planOf('delete_record', D1)
     await change()
     const before = await counts()
@@ -271,7 +274,7 @@ describe('a plan_token', () => {
     })
   })
 
-  test('sent twice at once deletes once; the other call is told that nothing is there', async () => {
+  test('used three times in parallel deletes once; the other calls are NOT_FOUND', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const answers = await Promise.all([1, 2, 3].map(() => call('delete_record', { ...D1, plan_token })))
     expect(answers.filter(({ body }) => body?.deleted)).toHaveLength(1)
@@ -280,7 +283,7 @@ describe('a plan_token', () => {
     expect(await counts()).toEqual({ deals: 2, notes: 0 })
   })
 
-  test('goes with an idempotency key, which keeps neither plans nor refusals of them', async () => {
+  test('can be used with an idempotency key, under which plans and refusals are not stored', async () => {
     const args = { ...D1, idempotency_key: 'k' }
     const { plan_token } = await planOf('delete_record', args)
     await note('n3', 'd1')
@@ -294,7 +297,7 @@ describe('a plan_token', () => {
   })
 })
 
-describe('a plan of a token that may not read all', () => {
+describe('a plan for a token with limited grants', () => {
   const SECRET = { record_type: 'secret', id: 'CANARY-1' }
   const hide = (deal: string) =>
     put(`/v1/${base}/records/secret/CANARY-1`, {
@@ -302,7 +305,7 @@ describe('a plan of a token that may not read all', () => {
       relationships: [{ rel_type: 'about', record_type: 'deal', id: deal }],
     })
 
-  test('neither names nor counts what lies outside, and what changes there makes it no other', async () => {
+  test('excludes records outside the grants, and is not stale when they change', async () => {
     const { token } = await tokenWith({ record_type: ['deal', 'note'], permission: 'write' })
     const { plan: before, plan_token } = await planOf('delete_record', D1, token)
     await hide('d1')
@@ -312,7 +315,7 @@ describe('a plan of a token that may not read all', () => {
     expect((await server.call('GET', `/v1/${base}/records/secret/${SECRET.id}`)).status).toBe(404)
   })
 
-  test('is not made for one thing of which only something outside depends', async () => {
+  test('is not needed when the cascade deletes only records outside the grants', async () => {
     const { token } = await tokenWith({ record_type: 'deal', permission: 'write' })
     await hide('d2')
     for (const id of ['d1', 'd2', 'd3'])
@@ -322,7 +325,7 @@ describe('a plan of a token that may not read all', () => {
       })
   })
 
-  test('of a record type shows its own links alone', async () => {
+  test('for a record type contains only visible links', async () => {
     const { token } = await tokenWith({ record_type: 'deal', permission: 'manage' })
     await hide('d2')
     const args = { base_id: base, kind: 'record_type', id: 'deal' }
@@ -359,7 +362,7 @@ describe('delete_definition', () => {
       'record types (deal, note, secret), 2 relationship types (about, near), 5 records (3 deal, 2 note) and 2 relationships (2 about).',
       () => `/v1/bases/${base}`,
     ],
-  ])('deletes a %s in two steps, whatever it holds', async (kind, id, what, path) => {
+  ])('deletes a %s with its records in two steps', async (kind, id, what, path) => {
     const args = { kind, id: id() }
     const { body } = await run(args)
     expect(body.plan.what).toContain(what)
@@ -374,7 +377,7 @@ describe('delete_definition', () => {
     expect(again.error.code).toBe('NOT_FOUND')
   })
 
-  test('asks first for an empty type too', async () => {
+  test('needs a plan for an empty type too', async () => {
     const { body } = await run({ kind: 'record_type', id: 'secret' })
     expect(body.plan).toEqual({
       what: 'Deletes 1 record type (secret).',
@@ -382,7 +385,7 @@ describe('delete_definition', () => {
     })
   })
 
-  test('holds to its plan where another record came', async () => {
+  test('is refused as plan_stale when a record was created after the plan', async () => {
     const args = { kind: 'base', id: base }
     const { body } = await run(args)
     await note('n3', 'd2')
@@ -394,7 +397,7 @@ describe('delete_definition', () => {
     expect(await status(`/v1/bases/${base}`)).toBe(200)
   })
 
-  test('needs the base named twice, and the permission that REST asks for', async () => {
+  test('requires base_id and id of a base to be equal, and the permission that REST requires', async () => {
     const { error } = await run({ kind: 'base', id: 'deal' })
     expect(error.details).toMatchObject([{ path: '/id', code: 'disagrees', expected: base }])
     const { token } = await tokenWith({ permission: 'manage' })
@@ -405,7 +408,7 @@ describe('delete_definition', () => {
     expect(await counts()).toEqual(ALL)
   })
 
-  test('has its like in a batch, which plans types and records together', async () => {
+  test('has equivalent batch operations, with one plan for types and records', async () => {
     const operations = [
       { type: 'delete_record_type', id: 'deal' },
       deletion('secret', 's'),
@@ -422,7 +425,7 @@ describe('delete_definition', () => {
   })
 })
 
-test('GraphQL asks first where it is told to; REST never does', async () => {
+test('GraphQL returns a plan with askFirst: true; REST deletes at once', async () => {
   const mutate = async (args: string) => {
     const query = `mutation { deleteRecord(base: "${base}", recordType: "deal", id: "d1"${args}) { deleted plan { what token } } }`
     return (await server.call('POST', '/graphql', { query })).body.data.deleteRecord

@@ -1,4 +1,4 @@
-/** What holds of the projection of any schema at all. */
+/** Properties that the projection of every schema has. */
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormatsModule from 'ajv-formats'
@@ -14,7 +14,7 @@ const addFormats = addFormatsModule.default
 
 const NAMES = ['a', 'b', 'a b', 'a_b', 'größe', '$ref', 'dry_run', 'id', 'constructor', '', 'x'.repeat(70)]
 const name = fc.constantFrom(...NAMES)
-/** ajv never misses a property with an empty name. */
+/** ajv ignores a required property with an empty name. */
 const requirable = fc.constantFrom(...NAMES.filter((name) => name !== ''))
 const scalar = fc.constantFrom<unknown>('a', 'b', '2026-01-31', '', 0, 1, 2.5, -3, true, false)
 const target = fc.constantFrom('#', '#/$defs/one', '#/$defs/two', '#/properties/a', '#here', '#/nowhere')
@@ -34,7 +34,7 @@ const leaf = fc.oneof(
   fc.record({ type: fc.constant('string'), pattern: fc.constantFrom('^a', '(?i)a', '[', '^[[:alpha:]]$') }),
 )
 
-/** A keyword in one of five schemas: with all of them at once nothing would ever be valid. */
+/** Present in one of five schemas: a schema with all keywords has no valid value. */
 const rarely = (arbitrary: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
 const often = (arbitrary: fc.Arbitrary<unknown>) => fc.option(arbitrary, { nil: undefined, freq: 3 })
@@ -104,8 +104,8 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 }))
 const instances = fc.array(fc.dictionary(name, anyValue, { maxKeys: 4 }), { minLength: 25, maxLength: 25 })
 
-describe('the projection of any schema', () => {
-  test('passes the linter, as do the inputs made of it', { tags: 'sampled', timeout: 60_000 }, () => {
+describe('the projection of a generated schema', () => {
+  test('and its tool inputs pass the linter', { tags: 'sampled', timeout: 60_000 }, () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
         const projection = projectSchema(schema)
@@ -117,7 +117,7 @@ describe('the projection of any schema', () => {
     )
   })
 
-  test('is the same each time', () => {
+  test('is deterministic', () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
         expect(projectSchema(structuredClone(schema))).toEqual(projectSchema(schema))
@@ -125,7 +125,7 @@ describe('the projection of any schema', () => {
     )
   })
 
-  test('is bounded in size', () => {
+  test('is at most 101,000 bytes', () => {
     fc.assert(
       fc.property(nastySchema, (schema) => {
         const { schema: published } = projectSchema(schema)
@@ -134,7 +134,7 @@ describe('the projection of any schema', () => {
     )
   })
 
-  test('takes every object that the schema takes', { tags: 'sampled', timeout: 120_000 }, () => {
+  test('accepts every object that the schema accepts', { tags: 'sampled', timeout: 120_000 }, () => {
     let checked = 0
     const takesAll = fc.property(rootSchema, instances, (schema, values) => {
       const original = compiled(schema, true)
@@ -160,7 +160,7 @@ describe('the projection of any schema', () => {
     expect(checked).toBeGreaterThan(cases(400))
   })
 
-  test('takes as a patch every part of an object that the schema takes', {
+  test('accepts as a patch every property of an object that the schema accepts', {
     tags: 'sampled',
     timeout: 120_000,
   }, () => {
@@ -187,7 +187,7 @@ describe('the projection of any schema', () => {
   })
 })
 
-/** A validator by the schema; ajv itself gives up on some, such as references that never end. */
+/** A validator of the schema, or undefined when ajv cannot compile it, as with infinite references. */
 function compiled(schema: unknown, ownProperties = false) {
   const ajv = new Ajv2020({ strict: false, logger: false, ownProperties })
   addFormats(ajv)
@@ -208,7 +208,7 @@ const takes = (validate: (value: unknown) => unknown, value: unknown) => {
   }
 }
 
-/** A value under the published names, or undefined where it has a name of its own that is another's published one. */
+/** The value with published names, or undefined when one of its own names is the published name of another. */
 function publish(
   value: Record<string, unknown>,
   names: Projection['names'],

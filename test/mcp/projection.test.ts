@@ -119,7 +119,7 @@ describe('a published property', () => {
     expect(property(schema, { person })).toEqual(published)
   })
 
-  test('holds the keys of every branch', () => {
+  test('has the keys of every branch of oneOf', () => {
     const cat = {
       type: 'object',
       properties: { kind: { const: 'cat' }, lives: { type: 'integer' } },
@@ -137,14 +137,14 @@ describe('a published property', () => {
     })
   })
 
-  test('cleans and cuts its description', () => {
+  test('has its description without control characters, cut to 500 characters', () => {
     const hidden = 'see\u0000 \u202ethis\u{e0041}\nnow'
     expect(property({ type: 'string', description: hidden })?.description).toBe('see this now.')
     const long = property({ type: 'string', description: 'word '.repeat(9999) })?.description
     expect(long?.length).toBeLessThanOrEqual(500)
   })
 
-  test('ends a recursion in words', () => {
+  test('describes a recursion in words', () => {
     const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } }
     const cut = { type: 'object', description: 'Holds next.', additionalProperties: true }
     expect(property({ $ref: '#/$defs/node' }, { node })?.properties?.['next']).toEqual({
@@ -156,8 +156,8 @@ describe('a published property', () => {
   })
 })
 
-describe('a projection', () => {
-  test('opens and closes as its type does', () => {
+describe('a projected schema', () => {
+  test('is open or closed as its type is', () => {
     expect(projectSchema({ type: 'object' })).toMatchObject({
       open: true,
       schema: { additionalProperties: true },
@@ -168,7 +168,7 @@ describe('a projection', () => {
     expect(projectSchema(unevaluated)).toMatchObject({ open: false, properties: new Map([['a', 'a']]) })
   })
 
-  test('shortens a type of many properties and says so', () => {
+  test('has fewer properties than a type of 9,000, with a note and a warning', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 9000 }, (_, at) => [`property_${at}`, { type: 'string' }]),
     )
@@ -184,7 +184,7 @@ describe('a projection', () => {
     expect(warnings).not.toEqual([])
   })
 
-  test('survives references that multiply and that never end', () => {
+  test('terminates for references that multiply, and for infinite references', () => {
     const doubled = (at: number) => [
       `d${at}`,
       { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] },
@@ -196,7 +196,7 @@ describe('a projection', () => {
     expect(projectSchema({ $ref: '#' }).schema).toMatchObject({ type: 'object', properties: {} })
   })
 
-  test('follows anchors, and references inside an embedded resource from there', () => {
+  test('follows anchors, and resolves references inside an embedded resource against it', () => {
     const inner = {
       $id: 'https://a.example/b',
       $defs: { word: { type: 'string' } },
@@ -212,7 +212,7 @@ describe('a projection', () => {
     })
   })
 
-  test('reads draft-07, where nothing beside a reference counts', () => {
+  test('of a draft-07 schema ignores the keywords beside a $ref', () => {
     const { schema } = projectSchema({
       $schema: 'http://json-schema.org/draft-07/schema#',
       properties: {
@@ -228,7 +228,7 @@ describe('a projection', () => {
   })
 })
 
-describe('a published name', () => {
+describe('a published property name', () => {
   const type = {
     type: 'object',
     properties: {
@@ -240,7 +240,7 @@ describe('a published name', () => {
     },
   }
 
-  test('is portable and leads back to its own', () => {
+  test('is portable and maps to the original name', () => {
     const { properties } = projectSchema(type)
     expect([...properties.values()]).toEqual(Object.keys(type.properties))
     expect([...properties.keys()]).toEqual([
@@ -252,7 +252,7 @@ describe('a published name', () => {
     ])
   })
 
-  test('is restored at every level; unknown names and own names stay', () => {
+  test('is restored at every level; unknown names and original names are kept', () => {
     const projection = projectSchema(type)
     expect(restoreNames({ ___: [{ a_b: 1, c: 2 }], other: 3 }, projection)).toEqual({
       äöü: [{ 'a/b': 1, c: 2 }],
@@ -261,13 +261,13 @@ describe('a published name', () => {
     expect(restoreNames({ äöü: [{ a_b: 1 }] }, projection)).toEqual({ äöü: [{ 'a/b': 1 }] })
   })
 
-  test('may not be sent beside the own name of the same property', () => {
+  test('is refused together with the original name of the same property', () => {
     expect(() => restoreNames({ ___: [], äöü: [] }, projectSchema(type))).toThrow(
       expect.objectContaining({ code: 'VALIDATION_ERROR' }),
     )
   })
 
-  test('stands in the pointers of a failure', () => {
+  test('is used in the paths of errors', () => {
     const { names } = projectSchema(type)
     expect(publishPointer('/äöü/0/a~1b', names)).toBe('/___/0/a_b')
     expect(publishPointer('/other/0', names)).toBe('/other/0')

@@ -13,7 +13,7 @@ const GREET = {
   ],
   template: 'Greet {{who}}, {{ how }}. {{ who }}! {{unknown}} {who}',
 }
-/** Records of the type `prompt` that are none. */
+/** Records of the type `prompt` that are not valid prompts. */
 const BAD = {
   none: {},
   number: { name: 5, template: 'x' },
@@ -57,7 +57,7 @@ const refused = (client: McpClient, name: string, args: Record<string, string> =
   expect(client.getPrompt({ name, arguments: args })).rejects
 
 describe.each(DIALECTS)('a %s client', (dialect) => {
-  test('is listed the records of type prompt that are prompts, each with a description', async () => {
+  test('lists the valid records of type prompt, each with a description', async () => {
     const client = await at('/mcp/crm', dialect)
     const { prompts } = await client.listPrompts()
     expect(prompts.map(({ name }: Body) => name)).toEqual(['greet', 'greet-p2', 'plain'])
@@ -70,7 +70,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('gets one filled in, and values are not filled again', async () => {
+  test('gets a prompt with values inserted once; placeholders in values are kept', async () => {
     const client = await at('/mcp/crm', dialect)
     expect(await textOf(client, 'greet', { who: '{{how}}$&', how: 'kindly' })).toBe(
       'Greet {{how}}$&, kindly. {{how}}$&! {{unknown}} {who}',
@@ -80,7 +80,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('is told which argument is missing, unknown or not allowed', async () => {
+  test('gets an error that names the missing, unknown or invalid argument', async () => {
     const client = await at('/mcp/crm', dialect)
     await refused(client, 'greet').toMatchObject({ code: -32602, message: expect.stringMatching(/"who"/) })
     await refused(client, 'greet', { who: 'a', whoo: 'b' }).toMatchObject({
@@ -96,14 +96,14 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
   })
 })
 
-test('a prompt keeps its name when one of the same name is made; the newer is named by its id too', async () => {
+test('of two prompts with the same name the newer has its id appended to its name', async () => {
   const client = await at('/mcp/crm')
   expect(await textOf(client, 'greet', { who: 'x' })).toContain('Greet x')
   expect(await textOf(client, 'greet-p2')).toBe('Another.')
   await client.close()
 })
 
-test('a record that is no prompt says why when it is asked for by its name', async () => {
+test('getting an invalid prompt by name returns the reason', async () => {
   const client = await at('/mcp/crm')
   await refused(client, 'untemplated').toMatchObject({
     message: expect.stringMatching(/"untemplated".*template/),
@@ -113,7 +113,7 @@ test('a record that is no prompt says why when it is asked for by its name', asy
   await client.close()
 })
 
-test('on the address of all bases the name of a prompt begins with its base', async () => {
+test('on /mcp a prompt name starts with its base id', async () => {
   const client = await at('/mcp')
   const { prompts } = await client.listPrompts()
   expect(prompts.map(({ name }: Body) => name).sort()).toEqual([
@@ -128,7 +128,7 @@ test('on the address of all bases the name of a prompt begins with its base', as
   await client.close()
 })
 
-test('who may not read the type has no prompts, in the same words as where there are none', async () => {
+test('a token without read permission on type prompt gets the same errors as without prompts', async () => {
   const { token } = await world.newToken([{ record_type: 'person', permission: 'write' }])
   const client = await at('/mcp/crm', 'v1', token)
   expect(await client.listPrompts()).toEqual({ prompts: [] })
@@ -139,7 +139,7 @@ test('who may not read the type has no prompts, in the same words as where there
   await client.close()
 })
 
-test('what would be filled to a great length is refused', async () => {
+test('a filled prompt of more than 200,000 characters is refused', async () => {
   succeed(
     await world.call('PUT', '/v1/other/records/prompt/long', {
       data: { name: 'long', arguments: [{ name: 'a' }], template: '{{a}}'.repeat(1000) },

@@ -17,7 +17,7 @@ beforeAll(async () => {
     succeed(await world.call('PUT', `/v1/crm/records/${at}`, { data }), 201)
   await put('person/ann', { name: 'Ann' })
   await put('person/bob', { name: 'Bob', n: 5 })
-  // The same moment, written in two ways, and one between them as text.
+  // t1 is at 10:00Z, before t2 at 11:00Z, but its text sorts after that of t2.
   await put('task/t1', { n: 1, due: '2026-03-01T12:00:00+02:00' })
   await put('task/t2', { n: 2, due: '2026-03-01T11:00:00Z' })
   await put('task/t3', { n: 3, due: '2026-03-02T00:00:00Z' })
@@ -44,7 +44,7 @@ const related = (args: object, path = '/mcp/crm') =>
   callTool(world, path, 'get_related', { record_type: 'person', id: 'ann', ...args })
 const idsOf = (body: Body): string[] => body.data.map(({ record }: Body) => record.id)
 
-test('get_related takes what the request does: filter, sort, fields, a type, and a page', async () => {
+test('get_related accepts filter, sort, fields, limit and offset, and returns what REST returns', async () => {
   const filter = { field: 'data.n', op: 'gte', value: 2 }
   const { body } = await related({ filter, sort: '-data.n', fields: ['id', 'data.n'], limit: 2 })
   expect(body.data.map(({ record }: Body) => record)).toEqual([
@@ -68,7 +68,7 @@ test('get_related takes what the request does: filter, sort, fields, a type, and
   ])
 })
 
-test('related_type shows records of one type, whose schema tells what is a time', async () => {
+test('related_type returns records of one type, and compares times by the schema of that type', async () => {
   const filter = { field: 'data.due', op: 'lt', value: '2026-03-01T10:30:00Z' }
   expect(idsOf((await related({ related_type: 'task', filter })).body)).toEqual(['t1'])
   expect(idsOf((await related({ related_type: 'person' })).body)).toEqual(['bob'])
@@ -79,7 +79,7 @@ test('related_type shows records of one type, whose schema tells what is a time'
   })
 })
 
-test('what is wrong with an argument is said of it, with the nearest that is right', async () => {
+test('a faulty argument of get_related is named with the most similar valid value', async () => {
   const fault = async (args: object) => (await related(args)).error.details[0]
   expect(await fault({ filtr: {} })).toMatchObject({ path: '/filtr', hint: 'filter' })
   expect(await fault({ filter: { field: 'data.n', op: 'eqq', value: 1 } })).toMatchObject({
@@ -92,7 +92,7 @@ test('what is wrong with an argument is said of it, with the nearest that is rig
   expect(await fault({ limit: 1001 })).toMatchObject({ path: '/limit' })
 })
 
-test('a filter tells nothing of records outside the grants', async () => {
+test('a filter of get_related does not match records outside the grants', async () => {
   const { token } = await world.newToken([{ record_type: 'person', permission: 'read' }])
   const as = (args: object) =>
     callTool(world, '/mcp/crm', 'get_related', { record_type: 'person', id: 'ann', ...args }, { token })

@@ -26,7 +26,7 @@ const put = (id: string, n: number) => server.call('PUT', `/v1/crm/records/task/
 const uriOf = (id: string) => `plinth://crm/records/task/${id}`
 const told = () => peer.heard.map(({ method, params }) => params?.uri ?? method)
 
-describe.each(['legacy', 'modern'] as const)('a %s client of the relay', (era) => {
+describe.each(['legacy', 'modern'] as const)('a %s client of the stdio relay', (era) => {
   beforeAll(async () => {
     await put('a', 1)
     await put('b', 1)
@@ -37,7 +37,7 @@ describe.each(['legacy', 'modern'] as const)('a %s client of the relay', (era) =
     await peer.follow(uriOf('a'))
   }
 
-  test('hears of the record it follows, and of tools that come with a type', async () => {
+  test('is notified of the subscribed record, and of changed tools when a type is created', async () => {
     await open()
     await put('b', 2)
     await put('a', 2)
@@ -50,7 +50,7 @@ describe.each(['legacy', 'modern'] as const)('a %s client of the relay', (era) =
   })
 })
 
-test('a legacy client of the relay stays with its server through a restart, and still hears of what it follows', async () => {
+test('a legacy client of the stdio relay keeps its subscription after a restart of the server', async () => {
   await put('a', 1)
   const door: Door = { way: 'stdio', url: server.url, token: server.adminToken, base: 'crm' }
   peer = await PEERS.legacy(door, {})
@@ -61,7 +61,7 @@ test('a legacy client of the relay stays with its server through a restart, and 
   await server.close()
   server = await openServer({ PLINTH_PORT: port }, database)
   expect((await peer.request('tools/list')).tools.length).toBeGreaterThan(10)
-  // The stream of the new session is open some time after the session is.
+  // The relay opens the stream of the new session some time after the session.
   for (let n = 3; told().length === 1; n++) {
     await put('a', n)
     await sleep(20)

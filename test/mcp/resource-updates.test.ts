@@ -28,7 +28,7 @@ async function following(
 }
 afterAll(() => Promise.all(opened.map((each) => each.close())))
 
-/** Two types, a record of each that is followed, and one whose change comes after all that was told before it. */
+/** Two types: one with records to follow, and one whose record is changed last, as a marker in the stream. */
 async function types() {
   const [type, other] = [await world.newType(), await world.newType()]
   await put(type, 'a', { n: 1 })
@@ -44,7 +44,7 @@ const CASES = DIALECTS.map((dialect) => ({
 
 for (const { dialect, tags } of CASES)
   describe(`a ${dialect} client`, { tags }, () => {
-    test('is told of the record it follows, and not of others', async () => {
+    test('is notified of the subscribed record, and not of others', async () => {
       const { type, last, finish } = await types()
       const client = await following([recordUri(type, 'a'), last], { dialect })
       await put(type, 'b', { n: 2 })
@@ -56,7 +56,7 @@ for (const { dialect, tags } of CASES)
       expect(new Set(client.told())).toEqual(new Set([recordUri(type, 'a'), last]))
     })
 
-    test('is told of a list when a record of a change matched before it, or matches after it', async () => {
+    test('is notified of a subscribed list when a changed record matches before or after the change', async () => {
       const { type, last, finish } = await types()
       const [nines, all] = [listUri(type, isN(9)), listUri(type)]
       const client = await following([nines, last], { dialect })
@@ -77,7 +77,7 @@ for (const { dialect, tags } of CASES)
       await whole.until(all)
     })
 
-    test('is told of the type it follows', async () => {
+    test('is notified of the subscribed type', async () => {
       const { type, last } = await types()
       const uri = `plinth://crm/types/${type}`
       const client = await following([uri, last], { dialect })
@@ -88,7 +88,7 @@ for (const { dialect, tags } of CASES)
     })
   })
 
-test('what the token may not read is not followed, whether or not it exists', async () => {
+test('a subscription outside the grants is refused with the same error whether or not it exists', async () => {
   const { type, other } = await types()
   const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
   const client = await following([], { token })
@@ -103,7 +103,7 @@ test('what the token may not read is not followed, whether or not it exists', as
   expect(new Set(messages).size).toBe(1)
 })
 
-test('changes of what is outside the grants reach nobody, though they happen in the same base', async () => {
+test('changes of types outside the grants cause no notifications', async () => {
   const { type, other, last, finish } = await types()
   const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
   const client = await following([listUri(other), last], { token })
@@ -113,11 +113,11 @@ test('changes of what is outside the grants reach nobody, though they happen in 
   expect(client.told().every((uri) => uri === last || uri === listUri(other))).toBe(true)
 })
 
-test('who ends following is told no more; others who follow the same are', async () => {
+test('an unsubscribed client gets no more notifications; other subscribers still do', async () => {
   const { type, other, last, finish } = await types()
   const uri = recordUri(type, 'a')
   const [leaving, staying] = [await following([uri, last]), await following([uri])]
-  // What was written just before may be told still: until then nothing is to be concluded.
+  // Earlier notifications may still be under way; the last record marks their end.
   await finish()
   await leaving.until(last)
   const toldOf = () => leaving.told().filter((each) => each === uri).length
@@ -145,7 +145,7 @@ for (const { dialect, tags } of CASES)
     expect(client.told()).toHaveLength(before)
   })
 
-test('each of many that are followed is told by itself', async () => {
+test('a client with 91 subscriptions is notified only of the record that changed', async () => {
   const { type, last, finish } = await types()
   const ids = times(90, (n) => `r${n}`)
   for (const id of ids) await put(type, id, { n: 0 })
@@ -159,7 +159,7 @@ test('each of many that are followed is told by itself', async () => {
   expect(client.told().slice(before)).toEqual([recordUri(type, 'r77')])
 })
 
-test('prompts and types that change are told as lists that changed', async () => {
+test('a change of a type or prompt is notified as a changed list', async () => {
   const client = await following([])
   succeed(await world.call('PUT', '/v1/crm/record-types/prompt', {}), 201)
   await client.untilList('resources')
@@ -168,12 +168,12 @@ test('prompts and types that change are told as lists that changed', async () =>
   await client.untilList('prompts')
 })
 
-test('an address that narrows the rights follows what they leave, for as long as any other', async () => {
+test('a session on a narrowed URL refuses hidden resources, and its stream stays open', async () => {
   const { type, other, last, finish } = await types()
   const path = `/mcp/crm?readonly=1&types=${other}`
   const client = await following([last], { path })
   await expect(client.follow(recordUri(type, 'a'))).rejects.toMatchObject({ code: -32002 })
-  // Longer than it takes to look whether a stream may go on: it would have ended by then.
+  // Longer than the interval of the access check, which would have ended the stream.
   const witness = await world.newToken([{ permission: 'read' }])
   const revoked = await following([last], { token: witness.token })
   succeed(await world.call('DELETE', `/v1/tokens/${witness.id}`))

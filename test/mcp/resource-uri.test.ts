@@ -20,7 +20,7 @@ const names = fc.record({ base, type, id, filter: text, cursor: text })
 const escaped = (part: string) => part.replace(/[a-z.]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
 
 test(
-  'what was made of a name is read as the name, though signs that need no escape have one',
+  'a URI made of names parses to the same names, with or without unnecessary escapes',
   { tags: 'sampled', timeout: CASES_TIMEOUT },
   () =>
     forAll(names, 200, async ({ base, type, id, filter, cursor }) => {
@@ -34,7 +34,7 @@ test(
     }),
 )
 
-describe('no resource has the URI', () => {
+describe('parseResourceUri returns undefined', () => {
   test.each([
     '',
     'plinth:',
@@ -67,20 +67,20 @@ describe('no resource has the URI', () => {
     'plinth://crm/types/task\n',
     'http://crm/types/task',
     'file:///etc/passwd',
-  ])('%j', (uri) => expect(parseResourceUri(uri)).toBeUndefined())
+  ])('for %j', (uri) => expect(parseResourceUri(uri)).toBeUndefined())
 })
 
-test('a URI has at most 16 Ki characters', () => {
+test('a resource URI of more than 16 Ki characters is refused', () => {
   const long = (chars: number) => parseResourceUri(recordsUri('crm', 'task', { filter: 'x'.repeat(chars) }))
   expect(long(16_000)).toMatchObject({ kind: 'records' })
   expect(long(20_000)).toBeUndefined()
 })
 
-test('scheme and base are the same in capitals, as in every URI; ids are not', () => {
+test('scheme and base of a resource URI are case-insensitive; type ids are not', () => {
   expect(parseResourceUri('PLINTH://CRM/types/Task')).toEqual({ kind: 'type', base: 'crm', type: 'Task' })
 })
 
-test('the templates of a base name it; those of all bases leave it open', () => {
+test('resource templates of one base contain its id; those of all bases contain {base}', () => {
   expect(templatesOf('crm').record).toBe('plinth://crm/records/{type}/{id}')
   expect(templatesOf(null).record).toBe('plinth://{base}/records/{type}/{id}')
 })

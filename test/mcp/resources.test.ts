@@ -12,7 +12,7 @@ const SCHEMA = {
 const SHUT = 'shutcanary'
 
 let world: World
-/** Reads the type `task` of `crm` alone. */
+/** May read the type `task` of `crm` and nothing else. */
 let limited: string
 beforeAll(async () => {
   world = await openWorld()
@@ -42,7 +42,7 @@ const list = (type: string, filter?: object) =>
   `plinth://crm/records/${type}${filter ? `?filter=${encodeURIComponent(JSON.stringify(filter))}` : ''}`
 
 describe.each(DIALECTS)('a %s client', (dialect) => {
-  test('is listed the types of the base, and reads each whole', async () => {
+  test('lists the types of the base as resources and reads each completely', async () => {
     const client = await at('/mcp/crm', dialect)
     const { resources } = await client.listResources()
     expect(resources.map(({ uri }: Body) => uri).sort()).toEqual([
@@ -60,7 +60,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('reads a record as REST has it, whether or not signs of its id are escaped', async () => {
+  test('reads a record as REST returns it, with or without percent-encoding in the URI', async () => {
     const client = await at('/mcp/crm', dialect)
     const stored = (await world.call('GET', '/v1/crm/records/task/a:b')).body
     for (const uri of [
@@ -76,7 +76,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('reads a list of records that match, page by page', async () => {
+  test('reads a filtered list of records', async () => {
     const client = await at('/mcp/crm', dialect)
     const few = await read(client, list('task', { field: 'data.n', op: 'lt', value: 2 }))
     expect(few.data.map(({ id }: Body) => id)).toEqual(['t1', 't0'])
@@ -86,7 +86,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('is told in the code of its era that there is no such resource, in the same words for all', async () => {
+  test('gets the same not-found error for absent resources and those outside the grants', async () => {
     const client = await at('/mcp/crm', dialect, limited)
     const uris = [
       'plinth://crm/types/absent',
@@ -102,7 +102,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     ]
     const told = await Promise.all(uris.map((uri) => refusal(client, uri)))
     for (const error of told) {
-      // Clients of SDK v2 know the code of either era by the newer one.
+      // SDK v2 maps both error codes to the newer one.
       expect(error.code).toBe(dialect === 'v1' ? -32002 : -32602)
       expect(error.message).toBe(told[0].message)
       expect(error.message).toContain('resources/list')
@@ -110,7 +110,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('is told of a URI no more than any type or record needs', async () => {
+  test('gets an unknown URI back in the error, cut to 300 characters', async () => {
     const client = await at('/mcp/crm', dialect)
     const longest = `plinth://crm/records/${'t'.repeat(64)}/${'i'.repeat(128)}`
     expect((await refusal(client, longest)).data).toEqual({ uri: longest })
@@ -120,7 +120,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     await client.close()
   })
 
-  test('is told what a list of records does not take', async () => {
+  test('gets an error that names a faulty filter, option or cursor of a list', async () => {
     const client = await at('/mcp/crm', dialect)
     const wrong: [uri: string, words: RegExp][] = [
       [list('task', { field: 'data.n', op: 'eqq', value: 1 }), /filter\/op.*"eq"/],
@@ -137,7 +137,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
   })
 })
 
-test('the address of all bases lists the types of each, under names that say which', async () => {
+test('/mcp lists the types of all bases, with the base id in each name', async () => {
   const client = await at('/mcp')
   const { resources } = await client.listResources()
   expect(resources.map(({ name }: Body) => name).sort()).toEqual([`crm/${SHUT}`, 'crm/task', 'other/thing'])
@@ -145,13 +145,13 @@ test('the address of all bases lists the types of each, under names that say whi
   await client.close()
 })
 
-test('the address of a base reads that base only', async () => {
+test('the URL of a base does not read resources of other bases', async () => {
   const client = await at('/mcp/crm')
   expect((await refusal(client, 'plinth://other/types/thing')).code).toBe(-32002)
   await client.close()
 })
 
-test('templates say how the rest is named, on the address of a base with the base in them', async () => {
+test('resource templates contain {base} on /mcp and the base id on the URL of a base', async () => {
   const [all, one] = await Promise.all([at('/mcp'), at('/mcp/crm')])
   const templates = async (client: McpClient) =>
     (await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }: Body) => uriTemplate)
@@ -168,7 +168,7 @@ test('templates say how the rest is named, on the address of a base with the bas
   await Promise.all([all.close(), one.close()])
 })
 
-test('what the token may not read is in no list', async () => {
+test('resources outside the grants are not listed', async () => {
   for (const path of ['/mcp', '/mcp/crm']) {
     const client = await at(path, 'v1', limited)
     const { resources } = await client.listResources()
@@ -182,7 +182,7 @@ test('what the token may not read is in no list', async () => {
   }
 })
 
-test('many types are listed on pages, each of them once, and a cursor of another list is refused', async () => {
+test('types are listed in pages of 100, and the cursor of another list is refused', async () => {
   const bases = ['many', 'more']
   for (const base of bases) succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
   for (const base of bases)
@@ -203,7 +203,7 @@ test('many types are listed on pages, each of them once, and a cursor of another
   await Promise.all([client.close(), other.close()])
 })
 
-test('a list of large records is cut to what a reader can take, and goes on where it was cut', async () => {
+test('a list of large records has at most 256 KiB per page and continues by meta.next', async () => {
   const type = await world.newType()
   const text = 'x'.repeat(60_000)
   for (const n of times(8, (n) => n))

@@ -27,14 +27,14 @@ const tokenFor = async (...types: string[]): Promise<{ token: string; id: string
   const grants = [{ base: 'crm', record_type: types, environment: '*', permission: 'write' }]
   return (await server.call('POST', '/v1/tokens', { name: 'agent', grants })).body
 }
-/** What a change of a type is told by: the lists that it is in. */
+/** The notifications of a changed type. */
 const CHANGED = ['notifications/tools/list_changed', 'notifications/resources/list_changed']
-/** The nth of the changes that a stream tells of. */
+/** The notifications of the nth change. */
 const changeOf = async (stream: OpenStream, nth: number) =>
   (await stream.until(nth * 2)).slice(-2).map((event) => event.data)
 const TOLD = CHANGED.map((method) => ({ jsonrpc: '2.0', method }))
 
-test('initialize opens a session that serves until DELETE ends it', async () => {
+test('initialize opens a session that is served until DELETE ends it', async () => {
   const session = await openSession(server)
   expect(session.id).toMatch(/^[\x21-\x7e]{16,}$/)
   expect(session.initialized.capabilities.tools).toEqual({ listChanged: true })
@@ -50,7 +50,7 @@ test('initialize opens a session that serves until DELETE ends it', async () => 
   expect((await session.end()).status).toBe(404)
 })
 
-test('a session is found by its own token at its own address, and by nobody else anywhere', async () => {
+test('a session is 404 for another token, another URL or a wrong id', async () => {
   const { token } = await tokenFor('task')
   const session = await openSession(server, { token })
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
@@ -68,13 +68,13 @@ test('a session is found by its own token at its own address, and by nobody else
   expect((await asked(server, '/mcp/crm', token)).status).toBe(200)
 })
 
-test('a POST without a session is served as before, and keeps nothing', async () => {
+test('a POST without a session is served and opens none', async () => {
   const { headers, body } = await rpc(server, '/mcp/crm', 'tools/list')
   expect(headers.get('mcp-session-id')).toBeNull()
   expect(body.result.tools.length).toBeGreaterThan(0)
 })
 
-test('the oldest of too many sessions of a token ends; those of others stay', async () => {
+test('the least recently used session of a token ends above the limit; those of other tokens stay', async () => {
   const { token } = await tokenFor('task')
   const other = await openSession(server)
   const first = await openSession(server, { token })
@@ -86,7 +86,7 @@ test('the oldest of too many sessions of a token ends; those of others stay', as
   expect((await other.request('ping')).status).toBe(200)
 })
 
-test('the stream of a session tells that the tools changed, whichever process changed a type', async () => {
+test('a session stream notifies of changed tools when any server process changes a type', async () => {
   const session = await openSession(server)
   const stream = await session.listen()
   expect([stream.status, stream.type]).toEqual([200, 'text/event-stream; charset=utf-8'])
@@ -101,7 +101,7 @@ test('the stream of a session tells that the tools changed, whichever process ch
   stream.cut()
 })
 
-test('types outside the grants are silent', async () => {
+test('a session is not notified of types outside its grants', async () => {
   await putType('secret')
   const { token } = await tokenFor('task')
   const stream = await (await openSession(server, { token })).listen()
@@ -113,7 +113,7 @@ test('types outside the grants are silent', async () => {
   stream.cut()
 })
 
-test('a revoked token ends its streams, and its sessions with them', async () => {
+test('a revoked token ends its streams and sessions', async () => {
   const { token, id } = await tokenFor('task')
   const session = await openSession(server, { token })
   const [own, account] = [
@@ -125,7 +125,7 @@ test('a revoked token ends its streams, and its sessions with them', async () =>
   expect((await session.request('ping')).status).toBe(401)
 })
 
-test('a session has one stream: a client that comes again takes the place of the one that was lost', async () => {
+test('a second stream of a session ends the first', async () => {
   const session = await openSession(server)
   const lost = await session.listen()
   const stream = await session.listen()
@@ -137,7 +137,7 @@ test('a session has one stream: a client that comes again takes the place of the
   await stream.ended
 })
 
-test('streams of sessions count among those a token may have open', async () => {
+test('session streams count towards the stream limit of the token', async () => {
   const { token } = await tokenFor('task')
   const open = []
   for (let n = 0; n < LIMITS.streamsOfToken; n++)
@@ -149,7 +149,7 @@ test('streams of sessions count among those a token may have open', async () => 
   for (const stream of open) stream.cut()
 })
 
-test('streams end when the server shuts down, and it does shut down', async () => {
+test('session streams end on graceful shutdown, and the server closes', async () => {
   const short = await openServer({}, server.database)
   const stream = await (await openSession(short)).listen()
   const ends = Promise.all([short.close(), stream.ended]).then(() => 'ended')

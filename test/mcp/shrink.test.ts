@@ -8,7 +8,7 @@ const cut = (value: unknown, room: number) => {
   return { value: shrink({ value, path: '' }, room, paths), paths }
 }
 
-/** Is it the same, or a start of it, at every place? */
+/** Whether each value of `part` equals the value of `whole` or is a prefix of it. */
 function isStartOf(part: unknown, whole: unknown): boolean {
   if (typeof part === 'string' && typeof whole === 'string') return whole.startsWith(part)
   if (Array.isArray(part) && Array.isArray(whole))
@@ -18,7 +18,7 @@ function isStartOf(part: unknown, whole: unknown): boolean {
   return Object.entries(part).every(([name, value]) => Object.hasOwn(of, name) && isStartOf(value, of[name]))
 }
 
-describe('JSON made smaller', () => {
+describe('JSON cut to a size', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 30 }),
     fc.string({ unit: 'grapheme', minLength: 100, maxLength: 400 }),
@@ -29,7 +29,7 @@ describe('JSON made smaller', () => {
     object: fc.dictionary(fc.string({ maxLength: 12 }), tie('value'), { maxKeys: 8 }),
   })).object
 
-  test('has room, is the start of what it was at every place, and names where it was cut', {
+  test('fits, has a prefix of each original value, and reports a path exactly if it was cut', {
     tags: 'sampled',
   }, () => {
     fc.assert(
@@ -44,7 +44,7 @@ describe('JSON made smaller', () => {
     )
   })
 
-  test('shares room so that short values stay whole', () => {
+  test('divides the size so that short values stay complete', () => {
     const long = 'x'.repeat(1000)
     const { value, paths } = cut({ a: long, b: 'short', c: long, d: [1, 2, 3] }, 600)
     expect(value).toMatchObject({ b: 'short', d: [1, 2, 3] })
@@ -53,7 +53,7 @@ describe('JSON made smaller', () => {
     expect(Math.abs(a.length - c.length)).toBeLessThanOrEqual(1)
   })
 
-  test('cuts no name, and no character in two', () => {
+  test('keeps ids, and cuts no character in two', () => {
     const id = 'i'.repeat(128)
     const { value } = cut({ id, text: '🏔'.repeat(500) }, 301)
     const { id: kept, text } = value as { id: string; text: string }
@@ -61,7 +61,7 @@ describe('JSON made smaller', () => {
     expect(text).toBe('🏔'.repeat(text.length / 2))
   })
 
-  test('gives each of several its share', () => {
+  test('divides the size among several values', () => {
     const parts = ['a', 'b'].map((path) => ({ path, value: { text: path.repeat(1000) } }))
     const paths: string[] = []
     const values = shrinkParts(parts, 400, paths)

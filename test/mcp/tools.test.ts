@@ -22,7 +22,7 @@ async function toolsAt(path: string): Promise<Body[]> {
 test.each([
   ['/mcp/plain', 2600],
   ['/mcp', 3500],
-])('the tools of %s are ones that all clients take, within %i tokens', async (path, budget) => {
+])('the tools of %s are portable and have at most %i tokens', async (path, budget) => {
   const tools = await toolsAt(path)
   expect(lintTools(tools)).toEqual([])
   expect(estimateTokens(tools)).toBeLessThanOrEqual(budget)
@@ -31,7 +31,7 @@ test.each([
 
 const READS = /^(list|describe|query|get|aggregate|sql)_|^record_history$/
 
-test('what a tool says of itself is what its permission and its name say', async () => {
+test('the annotations and inputs of a tool agree with its name', async () => {
   for (const { name, annotations, outputSchema, inputSchema } of await toolsAt('/mcp')) {
     expect(annotations.readOnlyHint, name).toBe(READS.test(name))
     expect(annotations.destructiveHint, name).toBe(READS.test(name) ? undefined : true)
@@ -44,7 +44,7 @@ test('what a tool says of itself is what its permission and its name say', async
   }
 })
 
-/** Schemas that are legal and that clients choke on when published as they are. */
+/** Valid schemas that clients fail on when they are published unchanged. */
 const NASTY: Record<string, object> = {
   choice: {
     type: 'object',
@@ -129,9 +129,9 @@ const NASTY: Record<string, object> = {
   never: { type: 'object', properties: { a: false, b: true }, required: ['b'] },
 }
 
-test('every tool over every kind of schema is one that all clients take', async () => {
+test('the typed tools of schemas with every kind of keyword are portable', async () => {
   const all = Object.entries(NASTY)
-  // In two bases, for one would hold more than a list has room for.
+  // Divided over two bases, as one list does not have room for all tools.
   for (const [base, part] of [
     ['nasty1', all.slice(0, 7)],
     ['nasty2', all.slice(7)],

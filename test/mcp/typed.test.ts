@@ -26,7 +26,7 @@ const typedNames = async () => (await names()).filter((name) => /^(create|update
 const tool = (name: string, args: Record<string, unknown> = {}) =>
   callTool(server, `/mcp/${base}`, name, args)
 
-test('the list follows the types as they come, change and go', async () => {
+test('typed tools are listed after a type is created, updated as it changes, and removed with it', async () => {
   expect(await typedNames()).toEqual([])
   await put('task', { type: 'object', properties: { a: { type: 'string' } } })
   expect(await typedNames()).toEqual(['create_task', 'update_task'])
@@ -43,7 +43,7 @@ test('the list follows the types as they come, change and go', async () => {
   expect((await tool('create_task', {})).rpcError).toMatchObject({ code: -32602 })
 })
 
-test('a base made anew under an old id has none of the tools it had', async () => {
+test('a base created again with the id of a deleted base has no typed tools', async () => {
   await put('task')
   expect(await typedNames()).toHaveLength(2)
   await server.call('DELETE', `/v1/bases/${base}`)
@@ -52,7 +52,7 @@ test('a base made anew under an old id has none of the tools it had', async () =
   expect((await tool('create_task', {})).rpcError).toMatchObject({ code: -32602 })
 })
 
-test('the order is that of the type ids, whenever they were made', async () => {
+test('typed tools are sorted by type id, independent of creation order', async () => {
   for (const id of ['zebra', 'apple', 'Mango', 'mango.2']) await put(id)
   const order = await typedNames()
   expect(order).toEqual([...order])
@@ -65,7 +65,7 @@ test('the order is that of the type ids, whenever they were made', async () => {
   for (let i = 0; i < 3; i++) expect(await typedNames()).toEqual(order)
 })
 
-test('of two types whose names meet, the newcomer takes another; the first is never renamed', async () => {
+test('when tool names of two types collide, the newer gets a suffix and keeps it', async () => {
   await put('a.b')
   await put('a_b')
   const creates = (await typedNames()).filter((name) => name.startsWith('create_'))
@@ -80,7 +80,7 @@ test('of two types whose names meet, the newcomer takes another; the first is ne
   expect((await tool('create_a_b', { of: 'nobody' })).rpcError).toMatchObject({ code: -32602 })
 })
 
-test('types called like the tools of every type leave those as they are', async () => {
+test('types named like generic tools do not replace these tools', async () => {
   for (const id of ['record', 'records', 'base', 'type', 'record_type', 'batch']) await put(id)
   const all = await names()
   expect(new Set(all).size).toBe(all.length)
@@ -92,7 +92,7 @@ test('types called like the tools of every type leave those as they are', async 
   expect((await tool(String(own), { of: 'typed' })).body).toMatchObject({ record_type: 'record' })
 })
 
-test('a type id of 64 characters makes names that every client takes', async () => {
+test('a type id of 64 characters has tool names of at most 64 portable characters', async () => {
   const long = `${'Long.name-'.repeat(6)}1234`
   await put(long)
   const made = await typedNames()
@@ -101,7 +101,7 @@ test('a type id of 64 characters makes names that every client takes', async () 
   expect((await tool(String(create), {})).body.record_type).toBe(long)
 })
 
-test('typed tools are listed all or none; unlisted ones stay callable', async () => {
+test('all typed tools or none are listed; unlisted tools can be called', async () => {
   await Promise.all(Array.from({ length: 15 }, (_, i) => put(`type${i}`)))
   expect(await typedNames()).toHaveLength(30)
   await Promise.all(Array.from({ length: 15 }, (_, i) => put(`more${i}`)))
@@ -116,7 +116,7 @@ test('typed tools are listed all or none; unlisted ones stay callable', async ()
   expect(await typedNames()).toHaveLength(30)
 })
 
-test('a list over the budget of tokens has no typed tools at all', async () => {
+test('no typed tools are listed when all of them exceed the token budget', async () => {
   const wide = (count: number) => ({
     type: 'object',
     properties: Object.fromEntries(
@@ -136,7 +136,7 @@ test('a list over the budget of tokens has no typed tools at all', async () => {
   expect((await tool('create_larger', { p199: 'x' })).body.data).toEqual({ p199: 'x' })
 })
 
-test('a type of 5,000 properties is served whole by its own tool, listed or not', async () => {
+test('a type of 5,000 properties has a typed tool that accepts all of them', async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 5000 }, (_, i) => [`p${i}`, { type: i % 2 ? 'integer' : 'string' }]),
   )
@@ -148,7 +148,7 @@ test('a type of 5,000 properties is served whole by its own tool, listed or not'
   expect(wrong.error.details.map((detail: Body) => detail.path).sort()).toEqual(['/p4999', '/p5000'])
 })
 
-test('published names lead back to the record’s own, in data and in errors', async () => {
+test('published names are mapped to the original names in data and in errors', async () => {
   await put('names', {
     type: 'object',
     properties: { 'größe in cm': { type: 'number' }, 'a b': {}, a_b: {} },

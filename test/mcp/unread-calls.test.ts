@@ -27,7 +27,7 @@ const ERAS = [
   ['from 2026-07-28', MODERN.headers, MODERN.meta],
 ] as const
 
-describe.each(ERAS)('A call that cannot be read, in the era %s,', (_, headers, meta) => {
+describe.each(ERAS)('a tools/call with invalid JSON values, in protocol versions %s', (_, headers, meta) => {
   const post = (data: string, method = 'tools/call', id: unknown = 'call-1') => {
     const params = JSON.stringify({
       name: 'upsert_record',
@@ -47,7 +47,7 @@ describe.each(ERAS)('A call that cannot be read, in the era %s,', (_, headers, m
     ['__proto__', '{"__proto__":1}', 'forbidden_key', '/data/__proto__'],
     ['depth', `${'['.repeat(80)}${']'.repeat(80)}`, 'too_deep', '/data'],
     ['a number', '{"n":12345678901234567890}', 'unsafe_number', '/data/n'],
-  ])('is answered as a failed call under its id: %s', async (_, data, code, path) => {
+  ])('is answered as a failed call with its id: %s', async (_, data, code, path) => {
     const { status, body } = await post(data)
     expect(status).toBe(200)
     expect(body).toMatchObject({ jsonrpc: '2.0', id: 'call-1', result: { isError: true } })
@@ -60,7 +60,7 @@ describe.each(ERAS)('A call that cannot be read, in the era %s,', (_, headers, m
     expect((await server.call('GET', '/v1/crm/records/note/n1')).status).toBe(404)
   })
 
-  test('is a protocol error where it is no call, has no id, or is no JSON', async () => {
+  test('is a protocol error when it is another method, has no id or is malformed JSON', async () => {
     for (const answer of [
       await post('{"a":"\\u0000"}', 'tools/list'),
       await post('{"a":"\\u0000"}', 'tools/call', null),

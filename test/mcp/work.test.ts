@@ -22,7 +22,7 @@ async function queue(count: number): Promise<string> {
   return type
 }
 
-test('an agent claims, keeps, writes under, and completes its work', async () => {
+test('a worker claims a record, extends the claim, writes with it and completes it', async () => {
   const record_type = await queue(2)
   const { body, text } = await work({ action: 'claim', record_type, lease_seconds: 60 })
   expect(body).toMatchObject({
@@ -51,7 +51,7 @@ test('an agent claims, keeps, writes under, and completes its work', async () =>
   expect(released.body).toMatchObject({ status: 'released' })
 })
 
-test('a claimed record is cancelled and deleted under its claim, alone or in a batch, and under no other', async () => {
+test('a claimed record is cancelled or deleted only with its claim, alone or in a batch', async () => {
   const record_type = await queue(2)
   const { body } = await work({ action: 'claim', record_type, limit: 2, sort: 'id' })
   const [first, second] = body.data.map(({ claim }: Body) => claim.id)
@@ -75,7 +75,7 @@ test('a claimed record is cancelled and deleted under its claim, alone or in a b
   expect((await work({ action: 'heartbeat', claim_id: second })).error.details[0].code).toBe('claim_lost')
 })
 
-test('a rehearsed claim holds nothing, and a repeated one hands out the same', async () => {
+test('a dry_run claims nothing, and a repeated idempotency_key returns the same claim', async () => {
   const record_type = await queue(2)
   expect((await work({ action: 'claim', record_type, dry_run: true })).body).toMatchObject({ dry_run: true })
   const args = { action: 'claim', record_type, idempotency_key: 'once' }
@@ -84,7 +84,7 @@ test('a rehearsed claim holds nothing, and a repeated one hands out the same', a
   expect(first.body.data[0].record.id).toBe('r0')
 })
 
-test('waiting takes read alone, and ends with the first match', async () => {
+test('a wait requires only read permission, and ends with the first match', async () => {
   const record_type = await queue(0)
   const other = await queue(0)
   const grants = [
@@ -100,7 +100,7 @@ test('waiting takes read alone, and ends with the first match', async () => {
   expect((await work({ action: 'claim', record_type }, reader)).error.code).toBe('FORBIDDEN')
 })
 
-test('a token that may only read waits, is shown no more of the tool than that, and is refused the rest', async () => {
+test('a read token sees and may use only the action "wait" of the work tool', async () => {
   const record_type = await queue(1)
   const reader = (await world.newToken([{ permission: 'read' }])).token
   const shownAt = async (path: string, token: string): Promise<Body> => {
@@ -115,7 +115,7 @@ test('a token that may only read waits, is shown no more of the tool than that, 
   const whole = await shownAt('/mcp/crm', token)
   expect(whole.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true })
   expect(whole.inputSchema.properties.action.enum).toHaveLength(5)
-  // An address that leaves what reads leaves this of it, to whoever asks.
+  // ?readonly=1 narrows the tool for a token that may write, too.
   expect(await shownAt('/mcp/crm?readonly=1', token)).toEqual(narrow)
   expect((await shownAt('/mcp', reader)).inputSchema.required).toEqual(['base_id', 'action', 'record_type'])
 
@@ -150,12 +150,12 @@ test.each<[Record<string, unknown>, string, string]>([
   [{ action: 'wait', record_type: 'type1', timeout: 61 }, '/timeout', 'out_of_range'],
   [{ action: 'claim', record_type: 'type1', limit: 101 }, '/limit', 'out_of_range'],
   [{ action: 'claim', record_type: 'type1', claim: 'x' }, '/claim', 'unknown_key'],
-])('%j is refused by name', async (args, path, code) => {
+])('the work tool refuses %j and names the argument', async (args, path, code) => {
   const { error } = await work(args)
   expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path, code }] })
 })
 
-test('an unknown claim is not found', async () => {
+test('an unknown claim is NOT_FOUND', async () => {
   expect((await work({ action: 'release', claim_id: 'nothing' })).error).toMatchObject({
     code: 'NOT_FOUND',
     details: [{ path: '/claim_id', code: 'claim_not_found' }],
