@@ -51,7 +51,7 @@ const nameOf = ({ relType, source, target }: Link) => `${relType.id}:${source}>$
 
 type Outcome = 200 | 201 | 400 | 404 | 409
 
-/** What linking comes to: the model has the link afterwards, or is as it was. */
+/** The outcome of creating a link; the model changes only on success. */
 function applyLink({ records, links }: Model, link: Link): Outcome {
   const { relType, source, target } = link
   if (!records.has(source) || !records.has(target)) return 400
@@ -66,7 +66,7 @@ function applyLink({ records, links }: Model, link: Link): Outcome {
   return 201
 }
 
-/** What deleting comes to. */
+/** The outcome of deleting a record. */
 function applyDelete(model: Model, id: string): Outcome {
   if (!model.records.has(id)) return 404
   const going = new Set([id])
@@ -84,7 +84,7 @@ function applyDelete(model: Model, id: string): Outcome {
   return 200
 }
 
-/** Applies the command to the model; answers the status that it has. */
+/** Applies the command to the model and returns the expected status. */
 function apply(model: Model, command: Command): Outcome {
   const { records, links } = model
   switch (command.op) {
@@ -139,7 +139,7 @@ async function send(command: Command): Promise<{ status: number }> {
   return world.call('DELETE', `/v1/crm/relationships/${succeed(found).data[0]?.id ?? 'absent'}`)
 }
 
-/** Takes everything out, links first, so that no rule stands in the way. */
+/** Deletes everything, links first, so that no restricting link prevents it. */
 async function clear(): Promise<void> {
   for (const { id } of succeed(await world.call('GET', '/v1/crm/relationships?limit=1000')).data)
     succeed(await world.call('DELETE', `/v1/crm/relationships/${id}`))
@@ -148,7 +148,7 @@ async function clear(): Promise<void> {
 }
 
 test(
-  'any sequence of records, links and deletions leaves what the model has: answers, records, links and log',
+  'any sequence of writes to records and links agrees with the model in answers, records, links and log',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 8, maxLength: 30 }), async (commands) => {
@@ -174,7 +174,7 @@ test(
   CASES_TIMEOUT,
 )
 
-/** What was created and not deleted since is what there is, and every cause is the deletion of a record. */
+/** The log must add up to the existing records and links, and every cause must be a deletion of a record. */
 async function expectSoundLog(since: string, { records, links }: Model): Promise<void> {
   const log = await logAfter(world, since)
   const alive = (kind: string) => {

@@ -22,8 +22,8 @@ const put = (id: string, body: object, query = '', headers = {}) =>
   world.call('PUT', `${path(id)}${query}`, body, headers)
 const STARS = { type: 'object', properties: { stars: { type: 'integer' } }, required: ['stars'] }
 
-describe('PUT, GET and PATCH', () => {
-  test('make and give back a type: 201, Location, ETag, every field', async () => {
+describe('PUT, GET and PATCH of a relationship type', () => {
+  test('create, return and change a type: 201, Location, ETag, every field', async () => {
     const body = {
       name: 'Works at',
       description: 'employment',
@@ -66,7 +66,7 @@ describe('PUT, GET and PATCH', () => {
     ])
   })
 
-  test('are conditional on the version', async () => {
+  test('obey If-Match, If-None-Match and expected_version', async () => {
     expectFailure(await put('cond', {}, '', { 'if-match': '*' }), 'NOT_FOUND')
     succeed(await put('cond', {}, '', { 'if-none-match': '*' }), 201)
     expectFailure(await put('cond', {}, '', { 'if-none-match': '*' }), 'CONFLICT')
@@ -94,7 +94,7 @@ describe('PUT, GET and PATCH', () => {
     expectFailure(await world.call('GET', path('refused')), 'NOT_FOUND')
   })
 
-  test('the list pages, newest first; a base that is absent is 404', async () => {
+  test('the list is paged, newest first; an absent base is 404', async () => {
     succeed(await world.call('PUT', '/v1/bases/listed', {}), 201)
     for (const id of ['a', 'b', 'c'])
       succeed(await world.call('PUT', `/v1/listed/relationship-types/${id}`, {}), 201)
@@ -109,8 +109,8 @@ describe('PUT, GET and PATCH', () => {
   })
 })
 
-describe('A change that links which exist would break', () => {
-  test('a schema is refused with the count and samples, or flags them', async () => {
+describe('A change of a relationship type that existing links violate', () => {
+  test('to its schema is refused with count and samples, or flags the links with on_invalid=allow', async () => {
     await links.newRelType('rated')
     for (const id of ['a', 'b'])
       succeed(await links.put(`r${id}`, link('rated', ['person', id], ['company', 'a'])), 201)
@@ -131,7 +131,7 @@ describe('A change that links which exist would break', () => {
     expect(succeed(await links.get('rb')).valid).toBeUndefined()
   })
 
-  test('narrower ends are refused while a link has another', async () => {
+  test('to its record types is refused', async () => {
     await links.newRelType('about')
     succeed(await links.put('ab', link('about', ['note', 'a'], ['person', 'a'])), 201)
     const narrow = { source_record_types: ['note'], target_record_types: ['company'] }
@@ -142,7 +142,7 @@ describe('A change that links which exist would break', () => {
     expectFault(await links.put('ac', link('about', ['note', 'a'], ['note', 'b'])), '/target_record_type')
   })
 
-  test('a tighter cardinality is refused while links break it, and holds from then on', async () => {
+  test('to its cardinality is refused; an accepted cardinality applies to later links', async () => {
     await links.newRelType('owns')
     succeed(await links.put('o1', link('owns', ['person', 'a'], ['company', 'a'])), 201)
     succeed(await links.put('o2', link('owns', ['person', 'a'], ['company', 'b'])), 201)
@@ -159,8 +159,8 @@ describe('A change that links which exist would break', () => {
   })
 })
 
-describe('DELETE', () => {
-  test('of a type in use wants confirm; its links go first, each with its entry', async () => {
+describe('DELETE of a relationship type', () => {
+  test('needs confirm if it has links, and logs the deletion of each link before that of the type', async () => {
     await links.newRelType('used')
     succeed(await links.put('u1', link('used', ['person', 'a'], ['company', 'a'])), 201)
     const [fault] = expectFailure(await world.call('DELETE', path('used')), 'CONFLICT').details
@@ -178,7 +178,7 @@ describe('DELETE', () => {
     expectFailure(await world.call('DELETE', path('used')), 'NOT_FOUND')
   })
 
-  test('a base with links goes whole', async () => {
+  test('DELETE of a base deletes its relationship types and links', async () => {
     succeed(await world.call('PUT', '/v1/bases/doomed', {}), 201)
     succeed(await world.call('PUT', '/v1/doomed/record-types/t', {}), 201)
     succeed(await world.call('PUT', '/v1/doomed/relationship-types/r', {}), 201)
@@ -192,7 +192,7 @@ describe('DELETE', () => {
   })
 })
 
-test('a type is written with manage on the whole base, and read where both ends could be', async () => {
+test('writing a relationship type needs manage on the whole base; reading needs read on a type at each end', async () => {
   await links.newRelType('joins', {
     source_record_types: ['person', 'note'],
     target_record_types: ['company'],

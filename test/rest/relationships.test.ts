@@ -32,7 +32,7 @@ const [X, Y, S] = [
 const idsOf = (list: Body) => list.data.map(({ id }: Body) => id)
 
 describe('A relationship', () => {
-  test('is made, given back, changed and deleted, each with its entry', async () => {
+  test('is created, read, changed and deleted, with a log entry for each write', async () => {
     const made = await links.put('k1', link('knows', A, B, { data: { how: 'school' }, external_id: 'x1' }))
     const whole = {
       id: 'k1',
@@ -74,7 +74,7 @@ describe('A relationship', () => {
     succeed(await links.remove('k1'))
   })
 
-  test('is the one that its ends have in its type, whatever the path id', async () => {
+  test('with ends that already have a link of its type updates that link, whatever the path id', async () => {
     succeed(await links.put('n1', link('knows', A, C)), 201)
     const again = await links.put('n2', link('knows', A, C, { data: { n: 2 } }))
     expect(succeed(again)).toMatchObject({ id: 'n1', data: { n: 2 }, version: 2 })
@@ -87,12 +87,12 @@ describe('A relationship', () => {
     expectFailure(await post(link('knows', C, A)), 'CONFLICT')
     expectFailure(await post(link('knows', C, B, { id: 'n1' })), 'VALIDATION_ERROR')
     expect(succeed(await post(link('knows', C, B, { id: 'n3' })), 201).id).toBe('n3')
-    // A record may be linked with itself, and either way round is another link.
+    // Self-links are allowed, and the reverse direction is a different link.
     succeed(await links.put('n4', link('knows', A, A)), 201)
     for (const id of ['n1', 'n3', 'n4', fresh.id]) succeed(await links.remove(id))
   })
 
-  test('keeps its ends', async () => {
+  test('refuses a change of its ends', async () => {
     succeed(await links.put('e1', link('knows', A, B)), 201)
     const fault = expectFault(await links.put('e1', link('knows', A, C)), '')
     expect(fault).toMatchObject({ code: 'ends_fixed', expected: link('knows', A, B) })
@@ -102,7 +102,7 @@ describe('A relationship', () => {
     for (const id of ['e1', 'e2']) succeed(await links.remove(id))
   })
 
-  test('is named by its pair, as records are', async () => {
+  test('can be written by its external id, as records can', async () => {
     const pair = { external_id: 'p1', external_source: 'crm' }
     succeed(await links.put('p1', link('knows', A, B, pair)), 201)
     expect(succeed(await links.put('p2', link('knows', A, B, { ...pair, data: { n: 1 } }))).id).toBe('p1')
@@ -120,7 +120,7 @@ describe('A relationship', () => {
     for (const id of ['p1', 'p4']) succeed(await links.remove(id))
   })
 
-  test('is written on the condition of its version', async () => {
+  test('obeys If-Match, If-None-Match and expected_version', async () => {
     const body = link('knows', A, B)
     expectFailure(await links.put('v1', body, { 'if-match': '"1"' }), 'NOT_FOUND')
     succeed(await links.put('v1', body, { 'if-none-match': '*' }), 201)
@@ -132,7 +132,7 @@ describe('A relationship', () => {
     succeed(await links.remove('v1', { 'if-match': '"2"' }))
   })
 
-  test('with an absent type or end is refused, and nothing is written', async () => {
+  test('with an unknown type or end is refused, and nothing is written', async () => {
     await links.newRelType('works', { source_record_types: ['person'], target_record_types: ['company'] })
     const refused: [object, string, string, string?][] = [
       [link('wrks', A, X), '/rel_type', 'unknown_relationship_type', 'works'],
@@ -157,7 +157,7 @@ describe('A relationship', () => {
     expectFailure(await world.call('PUT', '/v1/absent/relationships/w1', link('works', A, X)), 'NOT_FOUND')
   })
 
-  test('holds what the schema of its type takes', async () => {
+  test('is validated against the schema of its type', async () => {
     const stars = { type: 'integer', minimum: 1, maximum: 5 }
     const data_schema = {
       type: 'object',
@@ -172,7 +172,7 @@ describe('A relationship', () => {
     expectFailure(await links.get('r2'), 'NOT_FOUND')
   })
 
-  test('is the same under an Idempotency-Key', async () => {
+  test('is written once under an Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'link-1' }
     const first = await links.put('i1', link('knows', A, B), key)
     const again = await links.put('i1', link('knows', A, B), key)
@@ -182,37 +182,40 @@ describe('A relationship', () => {
   })
 })
 
-describe('Cardinality', () => {
+describe('The cardinality', () => {
   const kinds: [string, boolean, boolean][] = [
     ['many_to_many', true, true],
     ['one_to_many', true, false],
     ['many_to_one', false, true],
     ['one_to_one', false, false],
   ]
-  test.each(kinds)('%s: two targets %s, two sources %s', async (cardinality, twoTargets, twoSources) => {
-    const type = `card_${cardinality}`
-    await links.newRelType(type, { cardinality })
-    succeed(await links.put(`${type}-1`, link(type, A, X)), 201)
-    const second = await links.put(`${type}-2`, link(type, A, Y))
-    const third = await links.put(`${type}-3`, link(type, B, X))
-    for (const [answer, isFree, at, end] of [
-      [second, twoTargets, '/source_id', 'target'],
-      [third, twoSources, '/target_id', 'source'],
-    ] as const) {
-      if (isFree) succeed(answer, 201)
-      else {
-        const [fault] = expectFailure(answer, 'CONFLICT').details
-        expect(fault).toMatchObject({ path: at, code: 'cardinality', expected: cardinality })
-        expect(fault.message).toContain(`one ${end}`)
-        expect(fault.samples).toEqual([{ id: `${type}-1`, ...link(type, A, X) }])
+  test.each(kinds)(
+    '%s accepts a second target: %s, a second source: %s',
+    async (cardinality, twoTargets, twoSources) => {
+      const type = `card_${cardinality}`
+      await links.newRelType(type, { cardinality })
+      succeed(await links.put(`${type}-1`, link(type, A, X)), 201)
+      const second = await links.put(`${type}-2`, link(type, A, Y))
+      const third = await links.put(`${type}-3`, link(type, B, X))
+      for (const [answer, isFree, at, end] of [
+        [second, twoTargets, '/source_id', 'target'],
+        [third, twoSources, '/target_id', 'source'],
+      ] as const) {
+        if (isFree) succeed(answer, 201)
+        else {
+          const [fault] = expectFailure(answer, 'CONFLICT').details
+          expect(fault).toMatchObject({ path: at, code: 'cardinality', expected: cardinality })
+          expect(fault.message).toContain(`one ${end}`)
+          expect(fault.samples).toEqual([{ id: `${type}-1`, ...link(type, A, X) }])
+        }
       }
-    }
-    succeed(await links.put(`${type}-1`, link(type, A, X, { data: { again: true } })))
-    succeed(await links.remove(`${type}-1`))
-    if (!twoTargets) succeed(await links.put(`${type}-2`, link(type, A, Y)), 201)
-  })
+      succeed(await links.put(`${type}-1`, link(type, A, X, { data: { again: true } })))
+      succeed(await links.remove(`${type}-1`))
+      if (!twoTargets) succeed(await links.put(`${type}-2`, link(type, A, Y)), 201)
+    },
+  )
 
-  test('16 writers of a one_to_one end leave exactly one link', async () => {
+  test('one_to_one leaves exactly one link after 16 concurrent writes to one end', async () => {
     await links.newRelType('spouse', { cardinality: 'one_to_one' })
     const ends = [A, B, C, D]
     const answers = await Promise.all(
@@ -226,7 +229,7 @@ describe('Cardinality', () => {
     expect(log.flat()).toHaveLength(1)
   })
 
-  test('16 writers of one link, under as many ids, make one', async () => {
+  test('does not matter for 16 concurrent writes of one link under different ids: they create one link', async () => {
     await links.newRelType('twin')
     const answers = await Promise.all(
       times(16, (n) => links.put(`t${n}`, link('twin', A, B, { data: { n } }))),
@@ -238,7 +241,7 @@ describe('Cardinality', () => {
   })
 })
 
-describe('The list', () => {
+describe('The list of relationships', () => {
   beforeAll(async () => {
     await links.newRelType('led', {
       data_schema: { type: 'object', properties: { since: { type: 'string', format: 'date' }, n: {} } },
@@ -260,7 +263,7 @@ describe('The list', () => {
     ],
   })
 
-  test('filters, sorts, pages and counts over its own fields and data', async () => {
+  test('filters, sorts, pages and counts by columns and by data', async () => {
     const all = { filter: { field: 'rel_type', op: 'eq', value: 'led' } }
     expect(idsOf(await links.list(all))).toEqual(['led3', 'led2', 'led1', 'led0'])
     expect(idsOf(await links.list({ ...all, sort: 'data.n' }))).toEqual(['led0', 'led1', 'led2', 'led3'])
@@ -312,7 +315,7 @@ describe('The list', () => {
   })
 })
 
-describe('A link with an ungranted end', () => {
+describe('A link to a record type without a grant', () => {
   let limited: Awaited<ReturnType<World['newToken']>>
   beforeAll(async () => {
     await links.newRelType('tied', { cardinality: 'one_to_one' })
@@ -321,7 +324,7 @@ describe('A link with an ungranted end', () => {
     limited = await world.newToken([{ permission: 'write', record_type: ['person', 'company', 'absent'] }])
   })
 
-  test('is in no read, list or count', async () => {
+  test('is absent from reads, lists and counts', async () => {
     expectFailure(await links.get('hidden', limited.call), 'NOT_FOUND')
     expectFailure(await links.remove('hidden', {}, limited.call), 'NOT_FOUND')
     for (const filter of [
@@ -335,7 +338,7 @@ describe('A link with an ungranted end', () => {
     }
   })
 
-  test('cannot be written, whether or not the end exists', async () => {
+  test('is refused, whether or not the record exists', async () => {
     for (const type of ['secret', 'nowhere'])
       expectFailure(await links.put('w', link('tied', A, [type, 'a']), {}, limited.call), 'FORBIDDEN')
     expectFault(
@@ -344,7 +347,7 @@ describe('A link with an ungranted end', () => {
     )
   })
 
-  test('counts for cardinality, but is not named', async () => {
+  test('counts for the cardinality, but its id and type are not disclosed', async () => {
     const refused = await links.put('w', link('tied', A, Y), {}, limited.call)
     const [fault] = expectFailure(refused, 'CONFLICT').details
     expect(fault.code).toBe('cardinality')
@@ -359,7 +362,7 @@ describe('A link with an ungranted end', () => {
     expect(pair.text).not.toMatch(/hidden|secret/)
   })
 
-  test('a type whose ends could not be read is as unknown as an absent one', async () => {
+  test('has a relationship type that is answered like an absent one', async () => {
     await links.newRelType('sealed', { target_record_types: ['secret'] })
     const codes = await Promise.all(
       ['sealed', 'absent'].map(async (type) =>
@@ -370,7 +373,7 @@ describe('A link with an ungranted end', () => {
     expect(codes[1].allowed).not.toContain('sealed')
   })
 
-  test('reading takes no more than read, writing takes write', async () => {
+  test('needs read permission on both ends to read a link, and write permission to write it', async () => {
     const reader = await world.newToken([{ permission: 'read' }])
     succeed(await links.get('shown', reader.call))
     expectFailure(await links.put('w', link('tied', C, Y), {}, reader.call), 'FORBIDDEN')

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 let serial = 0
-/** A base of its own with a type `t`. */
+/** Creates a base with a type `t`. */
 async function newBase(): Promise<string> {
   const base = `kept${++serial}`
   succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
@@ -24,7 +24,7 @@ const put = async (base: string, id: string, data: object, more: object = {}) =>
 const get = (base: string, id: string, query = '') => world.call('GET', `/v1/${base}/records/t/${id}${query}`)
 const versions = async (base: string, id: string): Promise<number[]> =>
   succeed(await get(base, id, '/history')).data.map(({ version }: Body) => version)
-/** As if everything in the log of the base had happened so many days earlier. */
+/** Moves the log of the base so many days into the past. */
 const age = (base: string, days: number) =>
   world.database.query('UPDATE plinth.change SET at = at - make_interval(days => $2) WHERE base_id = $1', [
     base,
@@ -32,7 +32,7 @@ const age = (base: string, days: number) =>
   ])
 const asOf = (daysAgo: number) => `?as_of=${new Date(Date.now() - daysAgo * 86_400_000).toISOString()}`
 
-/** Settles the settings, which asks for a purge, and waits until none is left to do. */
+/** Changes the settings, which schedules a purge, and waits for its end. */
 async function keep(base: string, settings: object): Promise<void> {
   succeed(await world.call('PUT', `/v1/bases/${base}`, { settings }))
   await purged()
@@ -46,7 +46,7 @@ async function purged(): Promise<void> {
   }
 }
 
-test('what was superseded before the days that are kept goes; what a kept moment shows stays', async () => {
+test('history_days purges older versions, but keeps those needed to show any time since then', async () => {
   const base = await newBase()
   for (const n of [1, 2]) await put(base, 'a', { n })
   await put(base, 'still', { n: 1 })
@@ -55,7 +55,7 @@ test('what was superseded before the days that are kept goes; what a kept moment
   await age(base, 3)
   await put(base, 'a', { n: 4 })
   await keep(base, { history_days: 7 })
-  // Version 2 is what a was until three days ago.
+  // Version 2 was current until three days ago.
   expect(await versions(base, 'a')).toEqual([4, 3, 2])
   expect(await versions(base, 'still')).toEqual([1])
   const list = succeed(await world.call('GET', `/v1/${base}/records/t${asOf(6)}&sort=id`))
@@ -66,7 +66,7 @@ test('what was superseded before the days that are kept goes; what a kept moment
   expect(succeed(await get(base, 'a', asOf(1))).data).toEqual({ n: 3 })
 })
 
-test('what is purged is answered as such: versions, moments, lists, and a revert of what followed', async () => {
+test('purged versions, times and reverts are answered with "purged" or the remaining range', async () => {
   const base = await newBase()
   for (const n of [1, 2, 3]) await put(base, 'a', { n })
   await age(base, 10)
@@ -86,7 +86,7 @@ test('what is purged is answered as such: versions, moments, lists, and a revert
   expect(succeed(await get(base, 'a'))).toMatchObject({ version: 3, data: { n: 3 } })
 })
 
-test('of what was deleted the number stays, and the rest as long as it can be restored', async () => {
+test('after trash_days a deleted record leaves only its version number in the log', async () => {
   const base = await newBase()
   const secret = { name: 'canary-of-the-deleted' }
   await put(base, 'a', secret, { external_id: 'canary-pair' })
@@ -109,7 +109,7 @@ test('of what was deleted the number stays, and the rest as long as it can be re
   expect(anew.version).toBe(4)
 })
 
-test('without days it keeps everything, and never touches another base', async () => {
+test('without history_days everything is kept, and a purge of one base does not affect others', async () => {
   const [forever, other] = [await newBase(), await newBase()]
   for (const base of [forever, other]) for (const n of [1, 2]) await put(base, 'a', { n })
   await age(forever, 4000)
@@ -120,7 +120,7 @@ test('without days it keeps everything, and never touches another base', async (
   expect(await versions(other, 'a')).toEqual([2, 1])
 })
 
-test('a long log goes in batches, again and again to the same end, also with several at it', async () => {
+test('purging a long log works in batches and is idempotent under concurrent jobs', async () => {
   const base = await newBase()
   for (const id of ['a', 'b']) await put(base, id, { n: 0 })
   await world.database.query(

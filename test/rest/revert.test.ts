@@ -15,14 +15,14 @@ const put = async (type: string, id: string, body: object) => {
   expect(answer.status, answer.text).toBeLessThan(300)
 }
 const read = async (type: string, id: string) => succeed(await world.call('GET', at(type, id)))
-/** The seq of each version of a record, from the first. */
+/** The seq of each version of a record, in order. */
 const seqs = async (type: string, id: string): Promise<number[]> =>
   (await world.logOf(type, id)).map((row) => Number(row.seq))
 const revert = (seq: number | undefined, query = '', call: Call = world.call) =>
   call('POST', `/v1/crm/changes/${seq}/revert${query}`)
 
 describe('Reverting a change of a record', () => {
-  test('writes what it was before, as one more change that says what it follows from', async () => {
+  test('writes the previous state as a new change whose cause is the reverted one', async () => {
     const type = await world.newType()
     const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'reverter' })
     for (const n of [1, 2]) await put(type, 'a', { data: { n, kept: 'x' } })
@@ -50,7 +50,7 @@ describe('Reverting a change of a record', () => {
     ])
   })
 
-  test('has an inverse for every operation, and reverting that brings it back', async () => {
+  test('inverts every operation, and reverting the revert restores the change', async () => {
     const type = await world.newType()
     const cases: [string, () => Promise<unknown>, string][] = [
       ['create', () => put(type, 'a', { data: { n: 1 } }), 'delete'],
@@ -81,7 +81,7 @@ describe('Reverting a change of a record', () => {
     expect(log.map((row) => row.version)).toEqual(log.map((_, i) => i + 1))
   })
 
-  test('that later ones stand on is a conflict, unless it is forced', async () => {
+  test('is a conflict if later changes exist, unless force=true', async () => {
     const type = await world.newType()
     for (const n of [1, 2, 3]) await put(type, 'a', { data: { n } })
     const [first, second, third] = await seqs(type, 'a')
@@ -98,7 +98,7 @@ describe('Reverting a change of a record', () => {
     expect(await world.logOf(type, 'a')).toHaveLength(6)
   })
 
-  test('takes a pair away that the change brought, and is a conflict when the old one was taken', async () => {
+  test('removes an external id that the change added, and is a conflict if the previous one is in use', async () => {
     const type = await world.newType()
     await put(type, 'a', { data: {} })
     await put(type, 'a', { data: {}, external_id: 'one' })
@@ -111,7 +111,7 @@ describe('Reverting a change of a record', () => {
     expect(await read(type, 'a')).toMatchObject({ external_id: null, external_source: null })
   })
 
-  test('is held to the schema of today and to unique indexes, and keeps the entries of indexes', async () => {
+  test('is validated against the current schema and unique indexes, and updates index entries', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.n'], unique: true }] })
     await put(type, 'a', { data: { n: 1 } })
     await put(type, 'a', { data: { n: 2 } })
@@ -131,7 +131,7 @@ describe('Reverting a change of a record', () => {
     expect(await read(type, 'a')).toMatchObject({ data: { n: 3, more: true } })
   })
 
-  test('rehearsed it changes nothing; keyed, it happens once', async () => {
+  test('as a dry run changes nothing, and happens once under an idempotency key', async () => {
     const type = await world.newType()
     for (const n of [1, 2]) await put(type, 'a', { data: { n } })
     const [, second] = await seqs(type, 'a')
@@ -145,7 +145,7 @@ describe('Reverting a change of a record', () => {
   })
 })
 
-describe('Reverting a change of a relationship', () => {
+describe('Reverting changes of a relationship', () => {
   const link = async (id: string) => world.call('GET', `/v1/crm/relationships/${id}`)
   const linkSeqs = async (id: string) =>
     (
@@ -155,7 +155,7 @@ describe('Reverting a change of a relationship', () => {
       )
     ).map(({ seq }) => Number(seq))
 
-  test('puts back what it was, takes away what it made, and brings back what it took', async () => {
+  test('restores an updated link, deletes a created one, and creates a deleted one', async () => {
     const type = await world.newType()
     for (const id of ['a', 'b']) await put(type, id, { data: {} })
     const relType = { source_record_types: [type], target_record_types: [type] }
@@ -181,14 +181,14 @@ describe('Reverting a change of a relationship', () => {
   })
 })
 
-describe('A change of a record type', () => {
+describe('Reverting a change of a record type', () => {
   const schema = (type: string) => ({ json_schema: { type: 'object', properties: { n: { type } } } })
   const lastOf = async (type: string) => {
     const { data } = succeed(await world.call('GET', `/v1/crm/record-types/${type}/history`))
     return Number(data[0].seq)
   }
 
-  test('is held to the records there are, as a PUT is, unless they may stay invalid', async () => {
+  test('is refused if existing records violate the old schema, unless on_invalid=allow', async () => {
     const type = await world.newType(schema('number'))
     succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, schema('string')))
     await put(type, 'a', { data: { n: 'text' } })
@@ -200,19 +200,19 @@ describe('A change of a record type', () => {
     expect(succeed(await world.call('GET', `/v1/crm/record-types/${type}`))).toMatchObject(schema('number'))
   })
 
-  test('that made it is reverted with its records only when its id confirms it', async () => {
+  test('needs confirm if it deletes a type with records', async () => {
     const type = await world.newType()
     await put(type, 'a', { data: {} })
     const seq = await lastOf(type)
     expect(expectFailure(await revert(seq), 'CONFLICT').details[0].code).toBe('confirm_required')
     succeed(await revert(seq, `?confirm=${type}`))
     expectFailure(await world.call('GET', `/v1/crm/record-types/${type}`), 'NOT_FOUND')
-    // Its deletion is reverted too: the type is back, its records are in the trash.
+    // Reverting the deletion restores the type; its records stay in the trash.
     succeed(await revert(await lastOf(type)))
     expect(succeed(await world.call('GET', `/v1/crm/record-types/${type}`))).toMatchObject({ version: 3 })
   })
 
-  test('is seen and reverted only by a token with the right to the type', async () => {
+  test('needs the manage permission on the type', async () => {
     const [mine, theirs] = [await world.newType(), await world.newType()]
     const manager = await world.newToken([{ record_type: mine, permission: 'manage' }])
     expectFailure(await manager.call('GET', `/v1/crm/record-types/${theirs}/history`), 'FORBIDDEN')
@@ -221,8 +221,8 @@ describe('A change of a record type', () => {
   })
 })
 
-describe('What cannot be reverted', () => {
-  test('is a change of a base, one that never was, and a number that is none', async () => {
+describe('A revert is refused', () => {
+  test('for a change of a base, an unknown seq, and a malformed seq', async () => {
     const [entry] = await world.database.query<{ seq: string }>(
       `SELECT seq FROM plinth.change WHERE base_id = 'crm' AND kind = 'base'`,
     )
@@ -235,7 +235,7 @@ describe('What cannot be reverted', () => {
     expectFailure(await world.call('POST', '/v1/absent/changes/1/revert'), 'NOT_FOUND')
   })
 
-  test('is, to a token, what it may not see as if it were not there, and what it may not write', async () => {
+  test('without write permission; a change that the token may not see is answered like an absent one', async () => {
     const [mine, theirs] = [await world.newType(), await world.newType()]
     for (const type of [mine, theirs]) for (const n of [1, 2]) await put(type, 'a', { data: { n } })
     const [, own] = await seqs(mine, 'a')

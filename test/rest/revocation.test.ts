@@ -1,4 +1,4 @@
-/** A token that is revoked acts no more, however long ago its request began. */
+/** A revoked token has no effect any more, even for requests that began before. */
 import { request as openRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, sleep, succeed, times } from '../support/answers.ts'
@@ -15,7 +15,7 @@ afterAll(() => world.close())
 const ADMIN = { base: '*', record_type: '*', environment: '*', permission: 'admin' }
 const admin = (more: object = {}) => world.newToken([ADMIN], more)
 
-/** A request whose headers are in, and whose body is sent when it is asked for. */
+/** Sends the headers of a request, and its body when `finish` is called. */
 function begin(
   token: string,
   method: string,
@@ -76,7 +76,7 @@ const MODERN = {
 }
 const written = (id: string) => ({ record_type: 'deal', id, data: {} })
 
-describe('Revoked between the headers and the body', () => {
+describe('If a token is revoked between headers and body', () => {
   test.each<[string, string, string, object, Record<string, string>]>([
     ['a PUT', 'PUT', '/v1/crm/records/deal/late', { data: {} }, {}],
     ['a batch', 'POST', '/v1/crm/batch', { operations: [{ type: 'upsert_record', ...written('late') }] }, {}],
@@ -110,7 +110,7 @@ describe('Revoked between the headers and the body', () => {
   ])('%s is 401 and does nothing', async (_name, method, path, body, headers) => {
     const { id, token } = await admin()
     const request = begin(token, method, path, body, headers)
-    // It is let in before it is revoked; else it would be 401 all the same.
+    // The request must be authenticated before the revocation; otherwise it would be 401 in any case.
     await sleep(100)
     succeed(await world.call('DELETE', `/v1/tokens/${id}`))
     const before = await tokens()
@@ -121,7 +121,7 @@ describe('Revoked between the headers and the body', () => {
     expect((await world.call('GET', '/v1/crm/records/deal/late')).status).toBe(404)
   })
 
-  test('a token that runs out meanwhile is refused alike', async () => {
+  test('a token that expires between headers and body is also 401', async () => {
     const { token } = await admin({ expires_at: new Date(Date.now() + 1000).toISOString() })
     const request = begin(token, 'PUT', '/v1/crm/records/deal/late', { data: {} })
     await sleep(1100)
@@ -129,22 +129,22 @@ describe('Revoked between the headers and the body', () => {
     expect((await world.call('GET', '/v1/crm/records/deal/late')).status).toBe(404)
   })
 
-  test('a slow body of a token that stands is served', async () => {
+  test('a request with a slow body and a valid token is served', async () => {
     const { id, token } = await admin()
     const request = begin(token, 'PUT', '/v1/crm/records/deal/slow', { data: {} })
-    // Longer than a session is remembered.
+    // Longer than authentication is cached.
     await sleep(1200)
     expect((await request.finish()).status).toBe(201)
     succeed(await world.call('DELETE', `/v1/tokens/${id}`))
   })
 })
 
-/** Until somebody waits for what is held. */
+/** Waits until another session waits for the lock. */
 const untilAwaited = (held: Holding) =>
   expect.poll(async () => (await held.waiting()).length, { timeout: 10_000, interval: 10 }).toBeGreaterThan(0)
 
-describe('Revoked while it waits', () => {
-  test('a token is not made by one whose deletion is about to be committed', async () => {
+describe('If a token is revoked while its request waits', () => {
+  test('a new token is not created once the revocation is committed', async () => {
     const { id, call } = await admin()
     const held = await holdOpen(world.database)
     await held.query('DELETE FROM plinth.token WHERE id = $1', [id])
@@ -155,7 +155,7 @@ describe('Revoked while it waits', () => {
     expect(await world.database.query(`SELECT FROM plinth.token WHERE name = 'kept'`)).toEqual([])
   })
 
-  test('what waits for its Idempotency-Key is refused, and neither written nor replayed', async () => {
+  test('a request that waits for its Idempotency-Key is 401 and is neither executed nor replayed', async () => {
     const { id, call } = await admin()
     succeed(await world.call('PUT', '/v1/crm/records/deal/held', { data: {} }), 201)
     const held = await holdOpen(world.database)
@@ -172,7 +172,7 @@ describe('Revoked while it waits', () => {
     expectFailure(await second, 'UNAUTHORIZED')
   })
 
-  test('every token that it made was made before its end', async () => {
+  test('it creates no token after its deletion in the log', async () => {
     for (let round = 0; round < 12; round++) {
       const { id, call } = await admin()
       const [made, ended] = await Promise.all([

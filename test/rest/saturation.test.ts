@@ -1,4 +1,4 @@
-/** A token that asks for more than its share waits, or is told to; everybody else is answered meanwhile. */
+/** A token that exceeds its share of connections waits or is 429; other tokens are served meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../support/answers.ts'
 import { type Holding, holdOpen } from '../support/holding.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Connections that long reads of one token may hold at once, and those of all. */
+/** Connections that long reads may use at once: per token, and in total. */
 const OF_TOKEN = 4
 const IN_ALL = 8
 const QUEUE = 250
@@ -28,14 +28,14 @@ const QUEUE = 250
 const filter = (word: string) => JSON.stringify({ field: 'data.s', op: 'search', value: word })
 const search = (word = 'word') => `/v1/crm/records/doc?filter=${encodeURIComponent(filter(word))}`
 
-/** Makes every search last until it is let go: they alone read the text entries. */
+/** Blocks every search by a lock on the text entries, which only searches read. */
 async function holdSearches(): Promise<Holding> {
   const held = await holdOpen(world.database)
   await held.query('LOCK TABLE plinth.record_text IN ACCESS EXCLUSIVE MODE')
   return held
 }
 
-/** Sends requests that can be left, and keeps count of those that were answered. */
+/** Sends requests that can be aborted, and collects the statuses of those answered. */
 function sendAll(count: number, path: (index: number) => string, token = greedy.token) {
   const gone = new AbortController()
   const statuses: number[] = []
@@ -53,7 +53,7 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'm').exec(text)?.[1])
 }
 
-test('others are answered while one token has more long reads under way than it may', async () => {
+test('other tokens are served while one token has more long reads than its limit', async () => {
   const held = await holdSearches()
   const attack = sendAll(24, (index) => search(`word${index}`))
   await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(OF_TOKEN)
@@ -76,14 +76,14 @@ test('others are answered while one token has more long reads under way than it 
   expect(await metric('plinth_database_waiting')).toBe(0)
 })
 
-test('what waits in vain is 429 with Retry-After, and never 500', {
+test('a long read that exceeds the queue or its waiting time is 429 with Retry-After, never 500', {
   tags: 'full',
   timeout: 60_000,
 }, async () => {
   const held = await holdSearches()
   const refused = await metric('plinth_database_refused_total')
   const attack = sendAll(QUEUE + OF_TOKEN + 6, (index) => search(`word${index}`))
-  // The queue of a token is bounded: what does not fit in is refused at once.
+  // The queue of a token is bounded: further requests are refused at once.
   await expect.poll(() => attack.statuses.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(6)
   await expect.poll(() => attack.statuses.length, { timeout: 20_000 }).toBe(QUEUE + 6)
   expect(await held.waiting(), 'those that run are not ended').toHaveLength(OF_TOKEN)
@@ -100,7 +100,7 @@ test('what waits in vain is 429 with Retry-After, and never 500', {
   expect(await metric('plinth_database_refused_total')).toBe(refused + QUEUE + 6)
 })
 
-test('two tokens that fill all places for long reads leave the others theirs', async () => {
+test('tokens that use all connections for long reads leave those for other requests free', async () => {
   const other = await world.newToken([{ permission: 'read' }])
   const third = await world.newToken([{ permission: 'read' }])
   const held = await holdSearches()
@@ -116,7 +116,7 @@ test('two tokens that fill all places for long reads leave the others theirs', a
   }
 })
 
-test('a GraphQL query of many fields has no more connections than many requests', async () => {
+test('a GraphQL query with many fields uses no more connections than separate requests', async () => {
   const held = await holdSearches()
   const fields = times(30, (i) => {
     const asked = `{ field: "data.s", op: "search", value: "word${i}" }`
@@ -132,7 +132,7 @@ test('a GraphQL query of many fields has no more connections than many requests'
   expect(Object.keys(data)).toHaveLength(30)
 })
 
-test('writes that wait for a lock leave connections for reads and for other tokens', async () => {
+test('writes that wait for a row lock leave connections for reads and for other tokens', async () => {
   const held = await holdOpen(world.database)
   await held.query(`SELECT FROM plinth.record WHERE record_type = 'deal' AND id = 'a' FOR UPDATE`)
   const writer = await world.newToken([{ permission: 'write' }])
@@ -144,7 +144,7 @@ test('writes that wait for a lock leave connections for reads and for other toke
   for (const answer of await Promise.all(patches)) succeed(answer)
 })
 
-test('statements of SQL beyond their places are 429 in the same form', async () => {
+test('SQL statements over the limit of a token are 429 with Retry-After', async () => {
   const held = await holdOpen(world.database)
   await held.query('LOCK TABLE plinth.record IN ACCESS EXCLUSIVE MODE')
   const query = { query: 'SELECT count(*) FROM deal' }
@@ -158,7 +158,7 @@ test('statements of SQL beyond their places are 429 in the same form', async () 
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
 })
 
-test('one write sets off the open waits of a token one after another', async () => {
+test('after a write, the open waits of one token are checked one after another', async () => {
   const waiter = await world.newToken([{ permission: 'read' }])
   const gone = new AbortController()
   const asked = times(20, (index) => {
@@ -187,7 +187,7 @@ test('one write sets off the open waits of a token one after another', async () 
   await expect.poll(() => metric('plinth_database_in_use'), { timeout: 10_000 }).toBe(0)
 })
 
-test('a batch of many calls in one POST runs few of them at a time, and answers them all', async () => {
+test('an MCP batch runs few of its calls at a time and answers all of them', async () => {
   const held = await holdSearches()
   const calls = times(60, (id) => ({
     jsonrpc: '2.0',

@@ -15,7 +15,7 @@ const recordPath = (type: string, id: string) => `/v1/crm/records/${type}/${id}`
 const put = (type: string, id: string, data: object) => world.call('PUT', recordPath(type, id), { data })
 const get = async (type: string, id: string) => succeed(await world.call('GET', recordPath(type, id)))
 
-test('a change that breaks 13 of 17 records is 409 with count and ten samples, and changes nothing', async () => {
+test('a schema that 13 of 17 records violate is 409 with count and ten samples, and changes nothing', async () => {
   const type = await world.newType()
   const ids = times(17, (i) => `r-${String.fromCharCode(97 + i)}`)
   for (const [i, id] of ids.entries()) succeed(await put(type, id, { v: i < 13 ? 'text' : i }), 201)
@@ -33,8 +33,8 @@ test('a change that breaks 13 of 17 records is 409 with count and ten samples, a
   expect(await get(type, ids[1] ?? '')).not.toHaveProperty('valid')
 })
 
-describe('on_invalid=allow', () => {
-  test('keeps the broken records readable, flagged, and held to the schema at their next write', async () => {
+describe('A schema change with on_invalid=allow', () => {
+  test('keeps invalid records readable and flags them; their next write must be valid', async () => {
     const type = await world.newType()
     succeed(await put(type, 'bad', { v: 'text' }), 201)
     succeed(await put(type, 'good', { v: 1 }), 201)
@@ -55,7 +55,7 @@ describe('on_invalid=allow', () => {
     expect(await get(type, 'bad')).not.toHaveProperty('valid')
   })
 
-  test('a looser schema takes the flag away again', async () => {
+  test('is undone by a looser schema, which removes the flags', async () => {
     const type = await world.newType()
     succeed(await put(type, 'bad', { v: 'text' }), 201)
     succeed(await world.call('PUT', `${typePath(type)}?on_invalid=allow`, { json_schema: NUMBER }))
@@ -64,7 +64,7 @@ describe('on_invalid=allow', () => {
     expect(await get(type, 'bad')).not.toHaveProperty('valid')
   })
 
-  test('another value is refused by name', async () => {
+  test('refuses any other value of on_invalid', async () => {
     const type = await world.newType()
     const fault = expectFault(
       await world.call('PUT', `${typePath(type)}?on_invalid=alow`, {}),
@@ -74,7 +74,7 @@ describe('on_invalid=allow', () => {
   })
 })
 
-describe('migrate=true', () => {
+describe('A schema change with migrate=true', () => {
   const migrate = (type: string, json_schema: object, migration: unknown, method = 'PUT') =>
     world.call(method, `${typePath(type)}?migrate=true`, { json_schema, migration })
 
@@ -115,35 +115,38 @@ describe('migrate=true', () => {
       { keep: 1, a: 2 },
       { keep: 1 },
     ],
-  ])('%s repairs and leaves a history row', async (_name, schema, migration, before, after) => {
-    const type = await world.newType()
-    succeed(await put(type, 'a', before), 201)
-    succeed(await put(type, 'same', after), 201)
-    const changed = await migrate(type, schema, migration)
-    expect(succeed(changed).version).toBe(2)
-    expect(await get(type, 'a')).toMatchObject({ data: after, version: 2 })
-    expect(await get(type, 'same')).toMatchObject({ data: after, version: 1 })
+  ])(
+    'applies the step "%s" and logs each changed record',
+    async (_name, schema, migration, before, after) => {
+      const type = await world.newType()
+      succeed(await put(type, 'a', before), 201)
+      succeed(await put(type, 'same', after), 201)
+      const changed = await migrate(type, schema, migration)
+      expect(succeed(changed).version).toBe(2)
+      expect(await get(type, 'a')).toMatchObject({ data: after, version: 2 })
+      expect(await get(type, 'same')).toMatchObject({ data: after, version: 1 })
 
-    const log = await world.logOf(type)
-    expect(log.map((row) => [row.id, row.operation, row.version])).toEqual([
-      ['a', 'create', 1],
-      ['same', 'create', 1],
-      ['a', 'update', 2],
-    ])
-    expect(log.at(-1)).toMatchObject({
-      data: after,
-      via: 'rest',
-      actor_name: 'admin',
-      request_id: changed.headers.get('x-request-id'),
-    })
-    const [typeRow] = await world.database.query<{ xid: string }>(
-      `SELECT xid FROM plinth.change WHERE kind = 'record_type' AND id = $1 AND version = 2`,
-      [type],
-    )
-    expect(typeRow?.xid).toBe(log.at(-1)?.xid)
-  })
+      const log = await world.logOf(type)
+      expect(log.map((row) => [row.id, row.operation, row.version])).toEqual([
+        ['a', 'create', 1],
+        ['same', 'create', 1],
+        ['a', 'update', 2],
+      ])
+      expect(log.at(-1)).toMatchObject({
+        data: after,
+        via: 'rest',
+        actor_name: 'admin',
+        request_id: changed.headers.get('x-request-id'),
+      })
+      const [typeRow] = await world.database.query<{ xid: string }>(
+        `SELECT xid FROM plinth.change WHERE kind = 'record_type' AND id = $1 AND version = 2`,
+        [type],
+      )
+      expect(typeRow?.xid).toBe(log.at(-1)?.xid)
+    },
+  )
 
-  test('that leaves records invalid is 409 with their count, and repairs none', async () => {
+  test('is 409 if records stay invalid, and changes none', async () => {
     const type = await world.newType()
     succeed(await put(type, 'a', { v: '1' }), 201)
     succeed(await put(type, 'b', { v: 'one' }), 201)
@@ -154,7 +157,7 @@ describe('migrate=true', () => {
     expect(await world.logOf(type)).toHaveLength(2)
   })
 
-  test('repairs records that an earlier schema left invalid, though the schema stays', async () => {
+  test('repairs records that an earlier schema change left invalid', async () => {
     const type = await world.newType()
     succeed(await put(type, 'a', { v: '1' }), 201)
     succeed(await world.call('PATCH', `${typePath(type)}?on_invalid=allow`, { json_schema: NUMBER }))
@@ -165,7 +168,7 @@ describe('migrate=true', () => {
     expect(repaired).not.toHaveProperty('valid')
   })
 
-  test('as a dry run repairs nothing', async () => {
+  test('changes no record as a dry run', async () => {
     const type = await world.newType()
     succeed(await put(type, 'a', { v: '1' }), 201)
     const body = { json_schema: NUMBER, migration: [{ op: 'cast', field: 'v', type: 'number' }] }
@@ -197,7 +200,7 @@ describe('migrate=true', () => {
     expect(Object.prototype).not.toHaveProperty('polluted')
   })
 
-  test('is refused without migration, and migration without it, whatever else is in the request', async () => {
+  test('is refused without migration steps, as are steps without migrate=true, and on_invalid with both', async () => {
     const type = await world.newType()
     const step = [{ op: 'drop', field: 'a' }]
     expectFault(await world.call('PUT', `${typePath(type)}?migrate=true`, {}), '/migration')

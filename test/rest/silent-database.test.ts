@@ -1,4 +1,4 @@
-/** A database that takes statements and never answers: every request ends, and all is well when it speaks again. */
+/** While the database accepts statements without answering, every request ends; afterwards the server recovers. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Code, expectFailure, sleep, succeed, times } from '../support/answers.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
@@ -25,7 +25,7 @@ afterAll(async () => {
 const isReady = () =>
   expect.poll(async () => (await server.call('GET', '/readyz')).status, { timeout: 20_000 }).toBe(200)
 
-/** Resolves when the server is ready again and holds no connection. */
+/** Resolves when the server is ready again and no connection is in use. */
 async function recovered(): Promise<void> {
   await isReady()
   const inUse = async () =>
@@ -42,7 +42,7 @@ function expectLater(answer: Answer, code: Code = 'INTERNAL_ERROR') {
 
 const UPSERT = { type: 'upsert_record', record_type: 'task', id: 'batched', data: { n: 2 } }
 
-test('requests under way end as 500 with Retry-After, and later ones are served', {
+test('while the database is silent, requests end as 500 or 429 with Retry-After; later ones are served', {
   timeout: 90_000,
 }, async () => {
   proxy.silence('all')
@@ -62,7 +62,7 @@ test('requests under way end as 500 with Retry-After, and later ones are served'
   const answers = await Promise.all([...reads, ...writes])
   for (const answer of answers) expectLater(answer)
   expect(await ready.then(({ status, body }) => [status, body.database])).toEqual([503, 'unreachable'])
-  // And those that come when every connection is held or being made.
+  // These arrive while every connection is in use or being opened.
   const more = await Promise.all(times(30, (i) => server.call('GET', `/v1/crm/records/task?limit=${i + 1}`)))
   for (const answer of more) expect([429, 500], answer.text).toContain(answer.status)
   for (const answer of more) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
@@ -71,11 +71,11 @@ test('requests under way end as 500 with Retry-After, and later ones are served'
   succeed(await server.call('PUT', '/v1/crm/records/task/a', { data: { n: 4 } }))
 })
 
-test('a write whose answer is lost says so, and has one effect when it is sent again', {
+test('a write without an answer from the database is outcome_unknown; its retry with the key writes once', {
   tags: 'full',
   timeout: 90_000,
 }, async () => {
-  // Each write needs an open connection: one that must be made first has sent nothing yet, and is told so.
+  // Opens the connections first: a write that has to open one has sent nothing yet, and gets another error.
   for (const answer of await Promise.all(
     times(6, (i) => server.call('GET', `/v1/crm/records/task?limit=${i + 1}`)),
   ))
@@ -101,7 +101,7 @@ test('a write whose answer is lost says so, and has one effect when it is sent a
   expect(rows, 'one effect').toHaveLength(1)
 })
 
-test('what was acknowledged before a silence is there after it', {
+test('writes acknowledged before the database falls silent are present afterwards', {
   tags: 'full',
   timeout: 90_000,
 }, async () => {
@@ -131,7 +131,7 @@ test('what was acknowledged before a silence is there after it', {
   expect(acknowledged.filter((id) => !found.has(id))).toEqual([])
 })
 
-test('who listens for changes hears of them after a silence', { tags: 'full', timeout: 60_000 }, async () => {
+test('after a silent database recovers, a write ends a wait', { tags: 'full', timeout: 60_000 }, async () => {
   proxy.silence('all')
   await sleep(1500)
   proxy.speak()

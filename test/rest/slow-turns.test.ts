@@ -15,12 +15,12 @@ const slowTurns = () =>
   server.log.filter((line) => line.includes('slow turn')).map((line) => JSON.parse(line) as SlowTurn)
 type SlowTurn = { ms: number; cpu_ms: number; requests: { route: string; method: string; reqId: string }[] }
 
-/** The test shares its event loop with the server. */
+/** Blocks the event loop, which the test shares with the server. */
 function holdLoop(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end; );
 }
 
-test('a slow turn is logged with the requests that were open in it', async () => {
+test('a slow turn of the event loop is logged with the requests open in it', async () => {
   const waiting = server.call('GET', '/v1/crm/wait/deal?timeout=1', undefined, {
     'x-request-id': 'who-waits',
   })
@@ -36,7 +36,7 @@ test('a slow turn is logged with the requests that were open in it', async () =>
   expect((await waiting).status).toBe(200)
 })
 
-test('nothing is logged of a turn in which no request is open', async () => {
+test('a slow turn of the event loop without open requests is not logged', async () => {
   await sleep(300)
   const before = slowTurns().length
   holdLoop(400)

@@ -1,4 +1,4 @@
-/** One value of megabytes is read as a short one is, and others are served meanwhile. */
+/** An SQL value of megabytes is parsed like a short one, without blocking other requests. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed, times } from '../support/answers.ts'
@@ -14,11 +14,11 @@ afterAll(() => world.close())
 
 const cell = async (expression: string, params?: unknown[]): Promise<Body> =>
   succeed(await world.call('POST', '/v1/crm/sql', { query: `SELECT ${expression} AS v`, params })).data[0].v
-/** Ten thousand values, so often. */
+/** A subquery over ten thousand values, repeated `times`. */
 const series = (value: string, times = 1) =>
   `(SELECT ${value} FROM generate_series(1, 10000) AS i, generate_series(1, ${times}) AS j)`
 
-test('numbers that a double does not hold are strings in long JSON, too', async () => {
+test('numbers that a double cannot represent are strings in long JSON values of SQL', async () => {
   const long = await cell(
     series(
       `jsonb_agg(jsonb_build_object('i', i, 'n', 9007199254740993, 't', '9007199254740993"', 'x', 1.5))`,
@@ -31,7 +31,7 @@ test('numbers that a double does not hold are strings in long JSON, too', async 
   expect(Object.keys(own).sort()).toEqual(['__proto__', 'b'])
 })
 
-test('long arrays have their items, whatever these hold', async () => {
+test('long SQL arrays are parsed correctly for every type of item', async () => {
   expect(await cell(series('array_agg(i + 1000000)'))).toEqual(times(10_000, (i) => i + 1_000_001))
   const texts = await cell(series(`array_agg(CASE WHEN i % 2 = 0 THEN NULL ELSE '{,"\\' || i END)`))
   expect(texts.slice(0, 3)).toEqual(['{,"\\1', null, '{,"\\3'])
@@ -39,7 +39,7 @@ test('long arrays have their items, whatever these hold', async () => {
   expect(await cell(series('array_agg(ARRAY[i, i])'))).toEqual(times(10_000, (i) => [i + 1, i + 1]))
 })
 
-test('a value of megabytes holds nobody up', { tags: 'full', timeout: 60_000 }, async () => {
+test('a large SQL value does not block the event loop', { tags: 'full', timeout: 60_000 }, async () => {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
   expect(await cell(series('array_agg(i % 10)', 400))).toHaveLength(4_000_000)

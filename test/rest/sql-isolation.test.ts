@@ -10,9 +10,9 @@ import { RECORDS, TYPES } from '../support/sql-corpus/data.ts'
 import { HONEST } from '../support/sql-corpus/honest.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-/** Lines that no statement has a right to: the canary, and the first line of a file that every machine has. */
+/** No statement may return these: the canary, and the first line of /etc/passwd. */
 const FOREIGN = [CANARY, 'root:x:0:']
-/** For a thousand statements on a machine that is busy otherwise. */
+/** Enough for a thousand statements on a busy machine. */
 const MINUTES = 5 * 60_000
 const GRANTED = TYPES.map(({ id }) => id)
 
@@ -55,7 +55,7 @@ afterAll(() => world.close())
 const showsForeign = (text: string) => FOREIGN.some((each) => text.includes(each))
 const logged = () => world.log.splice(0).filter(showsForeign)
 
-/** The attacks that got what they should not, by name: an answer that is no refusal, or a foreign byte anywhere. */
+/** Names of the attacks that were not refused, or whose answer or log contains foreign data. */
 async function escapes(attacks: readonly Attack[]): Promise<string[]> {
   const escaped: string[] = []
   for (const { name, sql, params, runs } of attacks) {
@@ -66,11 +66,11 @@ async function escapes(attacks: readonly Attack[]): Promise<string[]> {
   return escaped
 }
 
-test('every honest query answers what it should', { tags: 'sampled', timeout: MINUTES }, async () => {
+test('every legitimate SQL query returns the right rows', { tags: 'sampled', timeout: MINUTES }, async () => {
   const wrong: unknown[] = []
   for (const { name, sql, params, rows, first } of sampleOf(HONEST)) {
     const { status, body } = await call('POST', '/v1/shop/sql', { query: sql, ...(params && { params }) })
-    // A row keeps one value of a name, so a query that does not tell its columns apart is told to.
+    // Duplicate column names are refused by design.
     if (status === 400 && body.error.details[0].code === 'duplicate_column') continue
     const found = { status, rows: body.data?.length, first: Object.values(body.data?.[0] ?? {}) }
     const expected = { status: 200, rows: rows ?? found.rows, first: first ?? found.first }
@@ -79,14 +79,14 @@ test('every honest query answers what it should', { tags: 'sampled', timeout: MI
   expect(wrong).toEqual([])
 })
 
-test('no attack is answered with anything but a refusal, or with what the token may read', {
+test('every SQL attack is refused or returns only data that the token may read', {
   tags: 'sampled',
   timeout: MINUTES,
 }, async () => {
   expect(await escapes(sampleOf(ATTACKS))).toEqual([])
 })
 
-/** Runs texts as they are under the role of the token's grants, past the parser. */
+/** Runs statements under the role of the token's grants without the parser. */
 async function pastTheParser() {
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
@@ -114,14 +114,14 @@ async function pastTheParser() {
   }
 }
 
-test('with the parser off, the role of a scope shows nothing foreign', {
+test('without the SQL parser, the database role alone prevents access to foreign data', {
   tags: 'full',
   timeout: MINUTES,
 }, async () => {
   const { run, lines, close } = await pastTheParser()
   const escaped: string[] = []
   const direct = DIRECT.map((sql): Attack => ({ name: sql, kind: 'direct', sql }))
-  // Without the parser nothing bounds what one function may allocate; that is not what is asked here.
+  // Excluded: only the parser bounds the memory of a single function.
   const confined = [...ATTACKS, ...direct].filter(
     ({ kind, sql }) => kind !== 'time and memory' && !/repeat|[lr]pad|format/.test(sql),
   )
@@ -134,13 +134,13 @@ test('with the parser off, the role of a scope shows nothing foreign', {
     }
   expect(escaped).toEqual([])
   expect(lines.filter(showsForeign)).toEqual([])
-  // Else nothing would have been tried.
+  // Otherwise the test would have tried nothing.
   expect(ran).toBeGreaterThan(50)
   expect(await run('SELECT count(*) AS n FROM plinth_sql.record')).toMatchObject({ rows: [{ n: 270 }] })
   await close()
 })
 
-/** What an attacker would write who knew the names behind the relations, and had the parser out of the way. */
+/** Attacks by someone who knows the underlying names and bypasses the parser. */
 const DIRECT = [
   'SELECT * FROM plinth_sql.record',
   'SELECT * FROM plinth_sql.record_type',
@@ -183,7 +183,7 @@ const DIRECT = [
   'DROP SCHEMA plinth CASCADE',
 ]
 
-/** The statement with the views themselves where the caller's relations stand. */
+/** Replaces the caller's relations in the statement by the underlying views. */
 const onViews = (sql: string) =>
   sql
     .replace(
@@ -193,7 +193,7 @@ const onViews = (sql: string) =>
     .replace(/\b(FROM|JOIN|,) +changes\b/gi, '$1 plinth_sql.change')
     .replace(/\b(FROM|JOIN|,) +record_types\b/gi, '$1 plinth_sql.record_type')
 
-test('with every privilege given to the role and the views wide open, the parser alone lets nothing through', {
+test('without the database role, the SQL parser alone prevents access to foreign data', {
   tags: 'full',
   timeout: MINUTES,
 }, async () => {
@@ -220,7 +220,7 @@ test('with every privilege given to the role and the views wide open, the parser
   expect(await escapes(ATTACKS)).toEqual([])
 })
 
-test('the corpora are as large as they are said to be', () => {
+test('the corpora have at least 300 attacks and 200 legitimate SQL queries', () => {
   expect(ATTACKS.length).toBeGreaterThanOrEqual(300)
   expect(HONEST.length).toBeGreaterThanOrEqual(200)
 })

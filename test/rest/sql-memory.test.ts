@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const sql = (query: string, more: object = {}) => world.call('POST', '/v1/crm/sql', { query, ...more })
-/** A text of half a gigabyte, in a few characters. */
+/** An expression for a text of half a gigabyte. */
 const HUGE = `replace(replace(replace(lpad('', 1000, 'a'), 'a', lpad('', 1000, 'a')), 'a', lpad('', 500, 'a')), 'b', 'bb')`
 const HUNGRY = [
   `SELECT length(a || b) AS n FROM (SELECT ${HUGE} AS a, ${HUGE} AS b) x`,
@@ -27,11 +27,11 @@ const HUNGRY = [
   `SELECT length(concat(${HUGE}, ${HUGE})) AS n`,
 ]
 
-// A database of one's own is bounded by whoever runs it.
+// The operator of an external database sets its own memory limits.
 describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !== 'linux')(
-  'the embedded server',
+  'the embedded PostgreSQL server',
   () => {
-    test('refuses a statement that wants too much memory, and lives on', async () => {
+    test('refuses a statement that needs too much memory, and survives it', async () => {
       const begun = await world.database.query<{ at: Date; pid: number }>(
         'SELECT pg_postmaster_start_time() AS at, pg_backend_pid() AS pid',
       )
@@ -42,7 +42,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
       }
       const two = await Promise.all([sql(HUNGRY[0] ?? ''), sql(HUNGRY[1] ?? '')])
       expect(two.map(({ status }) => status)).toEqual([400, 400])
-      // Had the kernel ended a process, PostgreSQL would have ended all the others.
+      // If the kernel had killed a process, PostgreSQL would have restarted all of them.
       const [ended] = await world.database.query<{ at: Date; pid: number }>(
         'SELECT pg_postmaster_start_time() AS at, pg_backend_pid() AS pid',
       )
@@ -50,7 +50,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
       expect(succeed(await sql('SELECT title FROM deal')).data).toEqual([{ title: 'datacanary' }])
     })
 
-    test('takes batches of the largest size within its memory', { tags: 'full' }, async () => {
+    test('processes a batch of the largest size within its memory limit', { tags: 'full' }, async () => {
       const text = Array.from({ length: 1100 }, (_, i) => `word${i}`).join(' ')
       const operations = Array.from({ length: 1000 }, (_, i) => ({
         type: 'create_record',
@@ -65,7 +65,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
       expect(built.map(({ status }) => status)).toEqual(['ready', 'ready'])
     })
 
-    test('takes batches that hold a number in every few bytes', { tags: 'full' }, async () => {
+    test('processes a batch of very many numbers within its memory limit', { tags: 'full' }, async () => {
       const operations = Array.from({ length: 900 }, (_, i) => ({
         type: 'upsert_record',
         record_type: 'deal',
@@ -77,7 +77,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
       expect(answer.body.meta.count).toBe(900)
     })
 
-    test('keeps what callers send, and what records hold, out of its log', async () => {
+    test('logs neither SQL texts nor the data of records', async () => {
       const queries: [string, object?][] = [
         [`SELECT 'sqlcanary'::int AS n`],
         [`SELECT title::int AS n FROM deal WHERE id = 'd1'`],
@@ -97,7 +97,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
   },
 )
 
-test('the memory of a process follows the machine, between bounds', () => {
+test('the memory limit of a PostgreSQL process scales with the machine, between 192 and 384 MiB', () => {
   const gibibyte = 1024 ** 3
   const limits: Body = [0.5, 1, 1.25, 64].map((size) => memoryOfProcess(size * gibibyte) / 1024 ** 2)
   expect(limits).toEqual([192, 256, 320, 384])

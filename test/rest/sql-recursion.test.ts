@@ -1,4 +1,4 @@
-/** Recursive queries and unions as PostgreSQL users write them, over ids, properties and literals together. */
+/** Recursive queries and unions that mix ids, properties and literals, as PostgreSQL accepts them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -164,7 +164,7 @@ const STATEMENTS: [sql: string, rows: unknown[][], params?: unknown][] = [
   [`SELECT (name || external_id) COLLATE "C" AS s FROM part WHERE id = 'p5'`, [['néé']]],
 ]
 
-test.each(STATEMENTS)('%s', async (query, rows, params) => {
+test.each(STATEMENTS)('SQL returns the rows of: %s', async (query, rows, params) => {
   const answer = succeed(
     await world.call('POST', '/v1/crm/sql', { query, ...(params !== undefined && { params }) }),
   )

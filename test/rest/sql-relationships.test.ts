@@ -1,4 +1,4 @@
-/** SQL over links: as far as both of their ends may be read. */
+/** SQL over links: a link is visible if the token may read both of its ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { putGraph } from '../support/graph.ts'
@@ -34,7 +34,7 @@ const rows = async (query: string, call: Call = world.call, base = 'crm') =>
 const LINKS = 'SELECT id FROM relationships ORDER BY id'
 const ENDS = 'SELECT id, source_record_types, target_record_types FROM relationship_types ORDER BY id'
 
-test('links join records at both ends', async () => {
+test('SQL joins relationships with the records at both ends', async () => {
   const query = `SELECT l.id, s.data ->> 'n' AS source, t.data ->> 'n' AS target, l.data ->> 'between' AS between
     FROM relationships l JOIN city s ON s.id = l.source_id JOIN town t ON t.id = l.target_id
     WHERE l.source_record_type = 'city' AND l.target_record_type = 'town' ORDER BY l.id`
@@ -44,14 +44,14 @@ test('links join records at both ends', async () => {
   ])
 })
 
-test('a link has the columns of a relationship, a type those of a relationship type', async () => {
+test('SQL shows a relationship and a relationship type with the columns of REST', async () => {
   const [link] = await rows(`SELECT * FROM relationships WHERE id = 'moat-2-0'`)
   expect(link).toEqual(succeed(await world.call('GET', '/v1/crm/relationships/moat-2-0')))
   const [type] = await rows(`SELECT * FROM relationship_types WHERE id = 'rail'`)
   expect(type).toEqual(succeed(await world.call('GET', '/v1/crm/relationship-types/rail')))
 })
 
-test('a link is there only where both of its ends are granted, and so is what its type names', async () => {
+test('SQL shows a link, and the types at its ends, only if the token may read both ends', async () => {
   const { call } = await world.newToken([{ record_type: ['city', 'town'], permission: 'read' }])
   expect(await rows(LINKS, call)).toEqual([{ id: 'rail-3-1' }, { id: 'road-0-1' }])
   expect(await rows('SELECT count(*) AS n FROM relationships', call)).toEqual([{ n: 2 }])
@@ -61,7 +61,7 @@ test('a link is there only where both of its ends are granted, and so is what it
   ])
 })
 
-test('links that cross to a type out of sight are not there at all', async () => {
+test('SQL shows no link to a type that the token may not read', async () => {
   const { call } = await world.newToken([{ record_type: 'fort', permission: 'read' }])
   expect(await rows(LINKS, call)).toEqual([])
   expect(await rows(ENDS, call)).toEqual([
@@ -69,12 +69,12 @@ test('links that cross to a type out of sight are not there at all', async () =>
   ])
 })
 
-test('another base has its own links, which are none', async () => {
+test('SQL shows no links of another base', async () => {
   expect(await rows(LINKS, world.call, 'other')).toEqual([])
   expect(await rows(ENDS, world.call, 'other')).toEqual([])
 })
 
-test('a deleted link is gone', async () => {
+test('SQL does not show a deleted link', async () => {
   succeed(await world.call('DELETE', '/v1/crm/relationships/moat-2-0'))
   expect((await rows(LINKS)).map(({ id }: { id: string }) => id)).not.toContain('moat-2-0')
 })

@@ -23,7 +23,7 @@ const ask = async (call: Call) =>
 type Grant = { role: string; base_id: string; record_types: string[] }
 const grants = () => world.database.query<Grant>('SELECT * FROM plinth.sql_grant ORDER BY record_types')
 
-test('tokens of equal grants share a role, those of others never do, on every server', async () => {
+test('tokens with equal grants share an SQL role at every instance; other tokens have different ones', async () => {
   const second = await openWorld({}, world.database)
   const token = async (record_type: unknown) =>
     (await world.newToken([{ permission: 'read', record_type }])).token
@@ -41,7 +41,7 @@ test('tokens of equal grants share a role, those of others never do, on every se
   await second.close()
 })
 
-test('a role that was dropped or lost its password is made again', async () => {
+test('a dropped SQL role is created again', async () => {
   await ask(world.call)
   const [{ role } = { role: '' }] = (await grants()).filter(({ record_types }) => record_types[0] === '*')
   await world.database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [
@@ -51,7 +51,7 @@ test('a role that was dropped or lost its password is made again', async () => {
   expect(await ask(world.call)).toBe(1)
 })
 
-test('a role that nobody used for a day is dropped, and no other role is', async () => {
+test('an SQL role unused for a day is dropped, and no other role is', async () => {
   await ask(world.call)
   const { call } = await world.newToken([{ permission: 'read', record_type: 'note' }])
   await ask(call)
@@ -70,7 +70,7 @@ test('a role that nobody used for a day is dropped, and no other role is', async
   const options = { connectionString: world.database.url, db, isolation: 'full', timeoutMs: 1000 } as const
   const { sweep } = openPrincipals(options)
   await sweep()
-  // Its connection waits for the next statement, so it is in use.
+  // The role is still in use, because its connection waits for the next statement.
   expect(await roles()).toContain(old.role)
   await world.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [
     old.role,
@@ -86,7 +86,7 @@ test('a role that nobody used for a day is dropped, and no other role is', async
   await db.close()
 })
 
-test('a role may read the five views, call what the parser lets through, and nothing more', async () => {
+test('an SQL role may only read the five views and call the functions that the parser allows', async () => {
   await ask(world.call)
   const [{ role } = { role: '' }] = await grants()
   const readable = await world.database.query<{ name: string }>(
@@ -139,12 +139,12 @@ test('a role may read the five views, call what the parser lets through, and not
   })
 })
 
-test('/readyz says how statements are kept to their grants', async () => {
+test('/readyz shows how SQL statements are isolated', async () => {
   expect((await world.call('GET', '/readyz')).body.sql_isolation).toBe('full')
   expect(world.log.some((line) => line.includes('sql_isolation'))).toBe(false)
 })
 
-/** A server on an empty database that belongs to a login of these rights. */
+/** Runs `work` with a server on an empty database owned by a login with these rights. */
 async function onLogin(rights: string, work: (server: World['call'], log: string[]) => Promise<void>) {
   const name = `plinth_login_${randomBytes(4).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('server') })
@@ -175,7 +175,7 @@ const narrow = async (call: Call) => {
   expect(await rows('SELECT count(*) AS n FROM records')).toEqual([{ n: 2 }])
 }
 
-test('a login that makes roles but is no superuser keeps statements apart by roles', {
+test('a login with CREATEROLE that is no superuser isolates SQL statements by roles', {
   tags: 'full',
 }, async () => {
   await onLogin('CREATEROLE', async (call, log) => {
@@ -185,7 +185,7 @@ test('a login that makes roles but is no superuser keeps statements apart by rol
   })
 })
 
-test('a login that makes no roles leaves it to the parser, and the log warns', async () => {
+test('a login without CREATEROLE isolates SQL statements by the parser only, and the log warns', async () => {
   await onLogin('', async (call, log) => {
     expect((await call('GET', '/readyz')).body.sql_isolation).toBe('parser_only')
     expect(log.some((line) => line.includes('PLINTH_SQL_ENABLED=false'))).toBe(true)
@@ -193,9 +193,9 @@ test('a login that makes no roles leaves it to the parser, and the log warns', a
   })
 })
 
-// A database of one's own has privileges that its operator sets.
+// The operator of an external database sets its privileges.
 test.skipIf(process.env['DATABASE_URL'] !== undefined)(
-  'the roles of the embedded server connect to their own database only',
+  'the SQL roles of the embedded server can connect only to their own database',
   async () => {
     await ask(world.call)
     const [{ role } = { role: '' }] = await grants()

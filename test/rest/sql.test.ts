@@ -41,10 +41,10 @@ const DEALS = {
   d2: { title: 'Two', amount: 20, count: 4, open: false },
   d3: { title: 'Three', amount: 0.1 },
 }
-/** Runs until it is stopped. */
+/** A statement that runs until it is cancelled. */
 const ENDLESS = `SELECT count(*) AS n FROM generate_series(1, 10000) a, generate_series(1, 10000) b, generate_series(1, 10000) c`
 
-/** The one detail of a refusal. Not expectFault: what is said of a statement may speak SQL, and quote the caller's own. */
+/** The first detail of a refusal. Without expectFault, because messages about SQL may quote the statement. */
 const refusalOf = ({ status, body, text }: Answer): Body => {
   expect(status, text.slice(0, 400)).toBe(400)
   expect(body.error.code).toBe('VALIDATION_ERROR')
@@ -52,10 +52,10 @@ const refusalOf = ({ status, body, text }: Answer): Body => {
   return body.error.details[0]
 }
 const rowsOf = async (query: string, more?: object): Promise<Body[]> => succeed(await sql(query, more)).data
-/** One value, by the text of its expression. */
+/** The value of one SQL expression. */
 const cell = async (expression: string) => (await rowsOf(`SELECT ${expression} AS v`))[0].v
 
-test('a record type is a relation with typed columns, described in the answer', async () => {
+test('SQL sees a record type as a relation with typed columns, which the answer describes', async () => {
   const answer = succeed(await sql(`SELECT * FROM deal WHERE id = 'd1'`))
   const { created_at, updated_at, ...row } = answer.data[0]
   expect(row).toEqual({
@@ -90,7 +90,7 @@ test('a record type is a relation with typed columns, described in the answer', 
   })
 })
 
-test('aggregates, joins and windows work over every built-in relation', async () => {
+test('SQL aggregates, joins and window functions work over every built-in relation', async () => {
   expect(
     await rowsOf(
       'SELECT status, count(*) AS n, sum(amount) AS total FROM deal GROUP BY status ORDER BY status',
@@ -120,7 +120,7 @@ test('aggregates, joins and windows work over every built-in relation', async ()
   ).toEqual([])
 })
 
-test('numbers that JSON would change come as strings, in columns and within JSON', async () => {
+test('SQL returns numbers that a double cannot represent as strings, also within JSON', async () => {
   expect(await cell('9007199254740993')).toBe('9007199254740993')
   expect(await cell('9007199254740991')).toBe(9007199254740991)
   expect(await cell('0.1::numeric')).toBe(0.1)
@@ -134,7 +134,7 @@ test('numbers that JSON would change come as strings, in columns and within JSON
   expect(await cell('ARRAY[1, 9007199254740993]')).toEqual([1, '9007199254740993'])
 })
 
-test('every kind of value has one JSON form', async () => {
+test('SQL returns every type of value in one JSON form', async () => {
   expect(await cell(`timestamptz '2026-01-31 09:30:00.1239+02'`)).toBe('2026-01-31T07:30:00.123Z')
   expect(await cell(`timestamp '2026-01-31 09:30:00'`)).toBe('2026-01-31T09:30:00.000')
   expect(await cell(`date '2026-01-31'`)).toBe('2026-01-31')
@@ -150,7 +150,7 @@ test('every kind of value has one JSON form', async () => {
   expect(await cell(`'héllo – 🎈'`)).toBe('héllo – 🎈')
 })
 
-test('parameters are bound by number or by name', async () => {
+test('SQL parameters are bound by number or by name', async () => {
   expect(await rowsOf('SELECT id FROM deal WHERE amount > $1 ORDER BY id', { params: [10] })).toEqual([
     { id: 'd1' },
     { id: 'd2' },
@@ -165,7 +165,7 @@ test('parameters are bound by number or by name', async () => {
   expectFault(await sql('SELECT 1', { params: 'x' }), '/params')
 })
 
-test('an answer ends at the limit and says whether there is more', async () => {
+test('an SQL answer ends at the row limit and shows whether there are more rows', async () => {
   const series = 'SELECT i FROM generate_series(1, 2000) AS i'
   const whole = succeed(await sql(series))
   expect(whole.meta).toMatchObject({ rows: 1000, has_more: true })
@@ -178,7 +178,7 @@ test('an answer ends at the limit and says whether there is more', async () => {
   for (const limit of [0, -1, 1001, 1.5]) expectFault(await sql(series, { limit }), '/limit')
 })
 
-test('an answer ends at a row before it is too large, and one row that is too large is refused', async () => {
+test('an SQL answer ends at its byte limit, and a single row over it is refused', async () => {
   const cut = await sql(`SELECT i, repeat('x', 1000) AS x FROM generate_series(1, 200) AS i`)
   const { meta, data } = succeed(cut)
   expect(meta.has_more).toBe(true)
@@ -191,14 +191,14 @@ test('an answer ends at a row before it is too large, and one row that is too la
   expect(code).toBe('too_large')
 })
 
-test('two columns of one name are refused rather than one of them lost', async () => {
+test('SQL with duplicate column names is refused', async () => {
   expect(refusalOf(await sql('SELECT 1 AS a, 2 AS a'))).toMatchObject({
     code: 'duplicate_column',
     message: expect.stringContaining('AS'),
   })
 })
 
-test('what a statement fails on is said without values and without what lies behind', async () => {
+test('an SQL error discloses no values and no internal names', async () => {
   const failed = async (query: string) => {
     const answer = await sql(query)
     const detail = refusalOf(answer)
@@ -221,7 +221,7 @@ test('what a statement fails on is said without values and without what lies beh
   })
 })
 
-test('writes, other relations and more than one statement are refused', async () => {
+test('SQL writes, other relations and multiple statements are refused', async () => {
   for (const query of [
     'DELETE FROM deal',
     'SELECT 1; DROP TABLE deal',
@@ -235,7 +235,7 @@ test('writes, other relations and more than one statement are refused', async ()
   expect(await rowsOf('SELECT count(*) AS n FROM deal')).toEqual([{ n: 3 }])
 })
 
-test('a statement is a read: it takes no dry_run, and the token needs no more than read', async () => {
+test('SQL needs only read permission and refuses dry_run', async () => {
   expectFault(await world.call('POST', '/v1/crm/sql?dry_run=true', { query: 'SELECT 1' }), 'query/dry_run')
   const reader = await world.newToken([{ permission: 'read' }])
   expect(succeed(await sql('SELECT 1 AS one', {}, reader.call)).data).toEqual([{ one: 1 }])
@@ -243,14 +243,14 @@ test('a statement is a read: it takes no dry_run, and the token needs no more th
   refusalOf(await world.call('POST', '/v1/crm/sql', {}))
 })
 
-test('a base out of sight is forbidden, and one that is not there is not found', async () => {
+test('SQL in a base without a grant is 403, and in an absent base 404', async () => {
   const stranger = await world.newToken([{ permission: 'read', record_type: 'deal' }])
   for (const base of ['other', 'nothing-there'])
     expectFailure(await stranger.call('POST', `/v1/${base}/sql`, { query: 'SELECT' }), 'FORBIDDEN')
   expectFailure(await world.call('POST', '/v1/nothing-there/sql', { query: 'SELECT 1' }), 'NOT_FOUND')
 })
 
-test('a token reads the types it was granted and no trace of others', async () => {
+test('SQL shows only the record types granted to the token', async () => {
   const { call } = await world.newToken([{ permission: 'read', record_type: 'deal' }])
   const read = async (query: string) => succeed(await sql(query, {}, call)).data
   expect(await read('SELECT DISTINCT record_type FROM records')).toEqual([{ record_type: 'deal' }])
@@ -264,7 +264,7 @@ test('a token reads the types it was granted and no trace of others', async () =
   expect(ungranted.allowed).not.toContain('note')
 })
 
-test('a type is a relation as soon as it is made, with the columns it has now', async () => {
+test('SQL follows the creation, change and deletion of a record type at once', async () => {
   const type = await world.newType({ json_schema: { properties: { first: { type: 'string' } } } })
   expect(succeed(await sql(`SELECT first FROM ${type}`))).toEqual({
     data: [],
@@ -278,7 +278,7 @@ test('a type is a relation as soon as it is made, with the columns it has now', 
   refusalOf(await sql(`SELECT second FROM ${type}`))
 })
 
-test('a statement that takes too long ends with advice', async () => {
+test('SQL that exceeds the time limit is refused', async () => {
   const detail = refusalOf(await sql(ENDLESS))
   expect(detail).toMatchObject({ code: 'timeout', message: expect.stringContaining('1500 ms') })
 })
@@ -287,9 +287,9 @@ const RUNNING = `SELECT pid FROM pg_stat_activity WHERE application_name = 'plin
   AND state = 'active' AND query LIKE '%generate_series%'`
 const running = async () => (await world.database.query<{ pid: number }>(RUNNING)).length
 
-// Left out where DATABASE_URL names a server: only one of the test's own may be frozen, and only here is its process.
+// Only for the test's own PostgreSQL: the test suspends one of its processes.
 test.skipIf(process.env['DATABASE_URL'] !== undefined)(
-  'a caller is answered in time even when the database heeds no timeout',
+  'SQL is answered in time even if the database does not obey the timeout',
   async () => {
     const asked = sql(ENDLESS)
     await vi.waitFor(async () => expect(await running()).toBe(1))
@@ -305,7 +305,7 @@ test.skipIf(process.env['DATABASE_URL'] !== undefined)(
   },
 )
 
-test('a statement ends when its caller goes away', async () => {
+test('an SQL statement is cancelled when its client disconnects', async () => {
   const gone = new AbortController()
   const asked = fetch(`${world.url}/v1/crm/sql`, {
     method: 'POST',
@@ -320,7 +320,7 @@ test('a statement ends when its caller goes away', async () => {
   expect(world.log.some((line) => line.includes('"outcome":"abandoned"'))).toBe(true)
 })
 
-test('a token has two statements under way, and the server four', async () => {
+test('a token may run two SQL statements at once, and all tokens together four', async () => {
   const callers = await Promise.all(times(3, () => world.newToken([{ permission: 'read' }])))
   const [first, second, third] = callers.map(({ call }) => call) as [Call, Call, Call]
   const held = [sql(ENDLESS, {}, first), sql(ENDLESS, {}, first)]
@@ -335,7 +335,7 @@ test('a token has two statements under way, and the server four', async () => {
   await vi.waitFor(async () => succeed(await sql('SELECT 1 AS a', {}, first)))
 })
 
-test('each statement leaves one line in the log, without its text or its values', async () => {
+test('each SQL statement writes one log line without its text and values', async () => {
   const secret = randomUUID()
   await sql(`SELECT id, '${secret}' AS mine FROM deal WHERE id = $1`, { params: [secret] })
   await sql(`SELECT 1 / (length($1) - 36)`, { params: [secret] })
@@ -359,7 +359,7 @@ test('each statement leaves one line in the log, without its text or its values'
   expect(world.log.join('')).not.toContain(secret)
 })
 
-test('GraphQL and the MCP tool run the same statement', async () => {
+test('GraphQL and MCP run the same SQL statement as REST', async () => {
   const query = `SELECT title, sum(count) AS n FROM deal WHERE id = 'd1' GROUP BY title`
   const { data, errors } = succeed(
     await world.call('POST', '/graphql', {
@@ -398,7 +398,7 @@ test('GraphQL and the MCP tool run the same statement', async () => {
   expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/query' }] })
 })
 
-test('SQL may be switched off', async () => {
+test('PLINTH_SQL_ENABLED=false disables SQL', async () => {
   const off = await openWorld({ PLINTH_SQL_ENABLED: 'false' })
   const answer = await off.call('POST', '/v1/crm/sql', { query: 'SELECT 1' })
   expect(expectFailure(answer, 'FORBIDDEN').details[0].code).toBe('sql_disabled')
@@ -406,7 +406,7 @@ test('SQL may be switched off', async () => {
   await off.close()
 })
 
-test('an enum without a type is a column of what its values are', async () => {
+test('SQL derives the column type of an enum from its values', async () => {
   const properties = {
     stage: { enum: ['open', 'won', null] },
     level: { enum: [1, 2] },

@@ -1,4 +1,4 @@
-/** Planner statistics are renewed after much was written, by a job that no request waits for. */
+/** A background job analyzes tables after many writes. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed, times } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -31,7 +31,7 @@ test('the tables that grew are analyzed, and no others', async () => {
     .toEqual(['change', 'record', 'record_index'])
 })
 
-test('documents of the log and folded texts have no statistics, which no plan would use', async () => {
+test('columns that no query plan uses have no planner statistics', async () => {
   const rows = await world.database.query<{ name: string }>(
     `SELECT c.relname || '.' || a.attname AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
      WHERE a.attstattarget = 0 AND a.attnum > 0 AND c.relnamespace = 'plinth'::regnamespace ORDER BY 1`,

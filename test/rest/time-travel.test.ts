@@ -24,7 +24,7 @@ const step = fc.record<Step>({
   pair: fc.boolean(),
 })
 
-/** What a model remembers of a record after each of its versions; null where it was deleted. */
+/** The state of a record after one of its versions, at that time; null if deleted. */
 type Remembered = { id: string; at: number; state: Body | null }
 
 async function run(type: string, { id, op, n, pair }: Step): Promise<void> {
@@ -34,7 +34,7 @@ async function run(type: string, { id, op, n, pair }: Step): Promise<void> {
   else await world.call('POST', `${at(type, id)}/${op}`)
 }
 
-/** Runs the steps and notes each state that reads of the present show. */
+/** Runs the steps and records the state after each, as current reads show it. */
 async function live(type: string, steps: readonly Step[]): Promise<Remembered[]> {
   const remembered: Remembered[] = []
   let last = new Map<string, number>()
@@ -55,7 +55,7 @@ async function live(type: string, steps: readonly Step[]): Promise<Remembered[]>
 const stateAt = (remembered: readonly Remembered[], id: string, moment: number): Body | null =>
   remembered.filter((each) => each.id === id && each.at <= moment).at(-1)?.state ?? null
 
-test('each version, and each moment, of random lives reads as the present did then, alone and in lists', {
+test('reads by version and as_of return the state that current reads returned then, alone and in lists', {
   tags: 'sampled',
   timeout: 120_000,
 }, async () => {
@@ -109,7 +109,7 @@ async function listsAgree(type: string, moment: number, there: Body[]): Promise<
   expect(ids).toEqual(newest)
 }
 
-test('a version that never was, is the deletion, or is no number is told apart', async () => {
+test('an unknown version, a deletion and a malformed version have different errors', async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', at(type, 'a'), { data: {} }), 201)
   succeed(await world.call('DELETE', at(type, 'a')))
@@ -124,7 +124,7 @@ test('a version that never was, is the deletion, or is no number is told apart',
   expect(succeed(await read(type, 'a', 'version=1'))).toMatchObject({ id: 'a', version: 1, data: {} })
 })
 
-test('a moment is a time, in the zone of the type where it names none, and goes with no version', async () => {
+test('as_of accepts a time, by default in the timezone of the type, and excludes version', async () => {
   const type = await world.newType({ timezone: 'Pacific/Kiritimati' })
   succeed(await world.call('PUT', at(type, 'a'), { data: {} }), 201)
   for (const moment of ['yesterday', '2026-02-30', '2026-01-01T25:00:00Z', ''])
@@ -134,14 +134,14 @@ test('a moment is a time, in the zone of the type where it names none, and goes 
   expectFault(await world.call('POST', `/v1/crm/records/${type}/query`, { as_of: 'yesterday' }), '/as_of')
   const unescaped = expectFault(await read(type, 'a', 'as_of=2026-01-01T00:00:00+02:00'), 'query/as_of')
   expect(unescaped.hint).toBe('2026-01-01T00:00:00%2B02:00')
-  // Fourteen hours ahead of UTC: what the clock there shows now is a moment that has not come elsewhere.
+  // UTC+14: the local time there, read as UTC, is in the future.
   const there = new Date(Date.now() + 14 * 3_600_000 + 1000).toISOString().slice(0, -1)
   expect(succeed(await read(type, 'a', asOf(there))).version).toBe(1)
   const before = new Date(Date.now() + 13 * 3_600_000).toISOString().slice(0, -1)
   expectFailure(await read(type, 'a', asOf(before)), 'NOT_FOUND')
 })
 
-test('the past has an entity tag, and no relationships to expand', async () => {
+test('a past version has an entity tag, and cannot be expanded', async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', at(type, 'a'), { data: { n: 1 } }), 201)
   succeed(await world.call('PUT', at(type, 'a'), { data: { n: 2 } }))
@@ -155,7 +155,7 @@ test('the past has an entity tag, and no relationships to expand', async () => {
   )
 })
 
-test('a cursor goes with its moment', async () => {
+test('a cursor is valid only with the same as_of', async () => {
   const type = await world.newType()
   for (const id of ['a', 'b']) succeed(await world.call('PUT', at(type, id), { data: {} }), 201)
   const now = Date.now() + 5
@@ -166,7 +166,7 @@ test('a cursor goes with its moment', async () => {
   succeed(await world.call('GET', `${other}&${asOf(now)}`))
 })
 
-test('what a token may not read it may not read of the past either', async () => {
+test('past versions need read permission on the record type', async () => {
   const type = await world.newType()
   const other = await world.newType()
   succeed(await world.call('PUT', at(type, 'a'), { data: { n: 1 } }), 201)

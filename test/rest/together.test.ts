@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('records written at the same moment each have their own outcome', async () => {
+test('concurrent writes that share a statement each have their own outcome', async () => {
   const type = await world.newType({
     json_schema: { type: 'object', properties: { n: { type: 'integer' } } },
   })
@@ -17,7 +17,7 @@ test('records written at the same moment each have their own outcome', async () 
   const answers = await Promise.all(
     times(60, (i) => {
       const n = i < 20 ? i + 1 : i < 30 ? i - 19 : i
-      // 0–19 change, 20–29 say again what 0–9 were just changed to, 30–39 are invalid, 40–59 are new.
+      // 0–19 change, 20–29 repeat the changes of 0–9, 30–39 are invalid, 40–59 are new.
       const id = i < 20 ? `r${i}` : i < 30 ? `r${i - 20}` : `s${i}`
       return world.call('PUT', at(id), { data: { n: i >= 30 && i < 40 ? 'no' : n } })
     }),
@@ -33,7 +33,7 @@ test('records written at the same moment each have their own outcome', async () 
   }
 })
 
-test('each entry of the log names the request and the token that made it, however many shared a statement', async () => {
+test('log entries of writes that share a statement name their own request and token', async () => {
   const type = await world.newType()
   const tokens = await Promise.all(times(3, () => world.newToken([{ permission: 'write' }])))
   const sent = times(45, (i) => ({ id: `together-${i}`, token: tokens[i % 3] }))
@@ -55,7 +55,7 @@ test('each entry of the log names the request and the token that made it, howeve
   }
 })
 
-test('records read at the same moment are each their own, whatever their type, and those absent are 404', async () => {
+test('concurrent reads that share a statement each return their own record or 404', async () => {
   const types = await Promise.all(times(3, () => world.newType()))
   await Promise.all(
     times(30, (i) => world.call('PUT', `/v1/crm/records/${types[i % 3]}/same-${i}`, { data: { i } })),
@@ -75,7 +75,7 @@ test('records read at the same moment are each their own, whatever their type, a
   }
 })
 
-test('what one token may not read is not read by sharing a moment with one that may', async () => {
+test('a read without permission is 403 even if it shares a statement with a permitted one', async () => {
   const [open, closed] = [await world.newType(), await world.newType()]
   await world.call('PUT', `/v1/crm/records/${closed}/secret`, { data: { canary: 'only-for-admins' } })
   await world.call('PUT', `/v1/crm/records/${open}/plain`, { data: {} })

@@ -26,8 +26,8 @@ const create = (call: Call, grants: unknown, more: object = {}) =>
   call('POST', '/v1/tokens', { name: 't', grants, ...more })
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
-describe('Creating', () => {
-  test('answers the raw value once: 201, every field', async () => {
+describe('Creating a token', () => {
+  test('returns its value once: 201, every field', async () => {
     const expires_at = inSeconds(3600)
     const made = await create(world.call, [grant()], { name: 'reader', expires_at })
     const token = succeed(made, 201)
@@ -49,7 +49,7 @@ describe('Creating', () => {
     expect(list.text).not.toContain(token.token.slice(4, -4))
   })
 
-  test('stores no value, only its SHA-256', async () => {
+  test('stores only the SHA-256 of its value', async () => {
     const { token } = await world.newToken([{ permission: 'read' }])
     const rows = await world.database.query<{ text: string; hash: Buffer }>(
       'SELECT t::text AS text, hash FROM plinth.token t',
@@ -77,14 +77,14 @@ describe('Creating', () => {
     [{ name: 't', grants: [grant()], expires_at: '2099-01-01T00:00Z' }, '/expires_at'],
     [{ name: 't', grants: [grant()], expires_at: '2099-02-30T00:00:00Z' }, '/expires_at'],
     [{ name: 't', grants: [grant()], expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
-  ])('is refused: %j', async (body, path) => {
+  ])('is refused with %j', async (body, path) => {
     const before = succeed(await world.call('GET', '/v1/tokens?include_total=true')).meta.total
     const fault = expectFault(await world.call('POST', '/v1/tokens', body), path)
     if (path === '/grants/0/permission') expect(fault.hint).toBe('read')
     expect(succeed(await world.call('GET', '/v1/tokens?include_total=true')).meta.total).toBe(before)
   })
 
-  test('a type that a grant names may come later', async () => {
+  test('accepts a record type that does not exist yet', async () => {
     const { call } = await world.newToken([{ record_type: ['later'], permission: 'write' }])
     expectFailure(await call('PUT', '/v1/crm/records/later/a', { data: {} }), 'NOT_FOUND')
     succeed(await world.call('PUT', '/v1/crm/record-types/later', {}), 201)
@@ -92,9 +92,9 @@ describe('Creating', () => {
   })
 })
 
-describe('A token makes only tokens within its own', () => {
+describe('Creating a token with another token', () => {
   const ALL = ['read', 'write', 'manage', 'admin']
-  test.each(['read', 'write', 'manage'])('none at all with %s', async (permission) => {
+  test.each(['read', 'write', 'manage'])('is refused with the %s permission', async (permission) => {
     const { call } = await world.newToken([{ permission }])
     expectFailure(await create(call, [grant()]), 'FORBIDDEN')
     expectFailure(await create(call, [grant({ base: 'none' })]), 'FORBIDDEN')
@@ -128,7 +128,7 @@ describe('A token makes only tokens within its own', () => {
       [{ base: 'erp' }, { base: ['erp', 'crm'] }],
       [{ base: 'hr' }, { base: '*' }],
     ],
-  ])('of an administrator of %s', async (_name, own, inside, outside) => {
+  ])('is limited to the grants of an administrator of %s', async (_name, own, inside, outside) => {
     const { call } = await world.newToken([{ ...own, permission: 'admin' }])
     for (const wanted of inside) succeed(await create(call, [grant({ ...own, ...wanted })]), 201)
     for (const wanted of outside) {
@@ -140,7 +140,7 @@ describe('A token makes only tokens within its own', () => {
     }
   })
 
-  test('two grants do not add up to a third', async () => {
+  test('is refused if the new grant is covered only by two grants together', async () => {
     const { call } = await world.newToken([
       { environment: 'production', permission: 'admin' },
       { environment: 'preview', permission: 'admin' },
@@ -152,12 +152,12 @@ describe('A token makes only tokens within its own', () => {
     )
   })
 
-  test('where it is not an administrator, it gives nothing', async () => {
+  test('is refused for a base that it does not administer', async () => {
     const { call } = await world.newToken([{ permission: 'admin' }, { base: 'erp', permission: 'manage' }])
     expectFailure(await create(call, [grant({ base: 'erp' })]), 'FORBIDDEN')
   })
 
-  test('none that outlives it', async () => {
+  test('is refused if the new token would expire later', async () => {
     const end = inSeconds(3600)
     const { call } = await world.newToken([{ permission: 'admin' }], { expires_at: end })
     expectFailure(await create(call, [grant()]), 'FORBIDDEN')
@@ -169,8 +169,8 @@ describe('A token makes only tokens within its own', () => {
   })
 })
 
-describe('Listing and revoking', () => {
-  test('reach the tokens within the bases it administers, and tell nothing of others', async () => {
+describe('Listing and revoking tokens', () => {
+  test('is limited to tokens within the administered bases, and does not disclose others', async () => {
     const mine = await world.newToken([{ permission: 'read' }])
     const theirs = await world.newToken([{ base: 'erp', permission: 'read' }])
     const both = await world.newToken([{ permission: 'read' }, { base: 'erp', permission: 'read' }])
@@ -192,7 +192,7 @@ describe('Listing and revoking', () => {
     succeed(await theirs.call('GET', '/v1/bases'))
   })
 
-  test('page, newest first', async () => {
+  test('is paged, newest first', async () => {
     const made = [
       await world.newToken([{ permission: 'read' }]),
       await world.newToken([{ permission: 'read' }]),
@@ -203,8 +203,8 @@ describe('Listing and revoking', () => {
   })
 })
 
-describe('A token that is over', () => {
-  test('is refused everywhere within a second of its revocation, on connections that are open too', async () => {
+describe('A token', () => {
+  test('is refused at every instance within a second of its revocation, also on open connections', async () => {
     const { id, token, call } = await world.newToken([{ permission: 'read' }])
     const other = two.as(token)
     for (const each of [call, other, call, other]) succeed(await each('GET', '/v1/crm/record-types'))
@@ -217,7 +217,7 @@ describe('A token that is over', () => {
     }
   })
 
-  test('is refused at the moment it expires', async () => {
+  test('is refused from the time it expires', async () => {
     const { call } = await world.newToken([{ permission: 'read' }], { expires_at: inSeconds(2) })
     succeed(await call('GET', '/v1/bases'))
     await sleep(2100)
@@ -226,7 +226,7 @@ describe('A token that is over', () => {
     expect(list.data[0].expires_at).toMatch(TIME)
   })
 
-  test('tells when it was last used', async () => {
+  test('shows when it was last used', async () => {
     const { id, call } = await world.newToken([{ permission: 'read' }])
     const read = async () =>
       succeed(await world.call('GET', '/v1/tokens?limit=1000')).data.find((token: Body) => token.id === id)
@@ -236,7 +236,7 @@ describe('A token that is over', () => {
   })
 })
 
-test('deleting a base takes it out of every grant, at every instance: a new one of its id has no holders', async () => {
+test('deleting a base removes it from every grant at every instance, so no token can access a new base of its id', async () => {
   succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
   const only = await world.newToken([{ base: 'passing', permission: 'admin' }], { name: 'only of passing' })
   const listed = await world.newToken([{ base: ['passing', 'crm'], permission: 'read' }])
@@ -255,7 +255,7 @@ test('deleting a base takes it out of every grant, at every instance: a new one 
   expect(succeed(await listed.call('GET', '/v1/bases')).data.map((base: Body) => base.id)).toEqual(['crm'])
   succeed(await all.call('GET', '/v1/bases/passing'))
 
-  // What has no grants left lies within nobody's bases.
+  // A token without grants is in no base, so only administrators of all bases see it.
   const seen = succeed(await crmAdmin.call('GET', '/v1/tokens?limit=1000')).data
   expect(seen.map((token: Body) => token.name)).not.toContain('only of passing')
   expectFailure(await crmAdmin.call('DELETE', `/v1/tokens/${only.id}`), 'FORBIDDEN')

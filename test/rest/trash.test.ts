@@ -18,15 +18,15 @@ const restore = (type: string, id: string, headers = {}) =>
 const trash = async (query = ''): Promise<Body> => succeed(await world.call('GET', `/v1/crm/trash${query}`))
 const DAY = 86_400_000
 
-/** As if all that happened to the record had happened so many days earlier. */
+/** Moves the log of the type so many days into the past. */
 const age = (type: string, days: number) =>
   world.database.query(
     `UPDATE plinth.change SET at = at - make_interval(days => $2) WHERE kind = 'record' AND record_type = $1`,
     [type, days],
   )
 
-describe('Restoring what was deleted', () => {
-  test('brings it back as it was, under the next version, and not twice', async () => {
+describe('Restoring a deleted record', () => {
+  test('returns it unchanged under the next version, and only once', async () => {
     const type = await world.newType()
     const pair = { external_id: 'e', external_source: 's' }
     const made = await put(type, 'a', pair)
@@ -49,7 +49,7 @@ describe('Restoring what was deleted', () => {
     ])
   })
 
-  test('is refused when its pair was taken meanwhile, and goes once that is free', async () => {
+  test('is refused while its external id is in use', async () => {
     const type = await world.newType()
     await put(type, 'a', { external_id: 'e' })
     await remove(type, 'a')
@@ -61,7 +61,7 @@ describe('Restoring what was deleted', () => {
     expect(succeed(await restore(type, 'a'))).toMatchObject({ external_id: 'e', external_source: 'default' })
   })
 
-  test('makes its index entries anew: a unique one may refuse it, a search and a filter find it', async () => {
+  test('creates its index entries again; a duplicate in a unique index is refused', async () => {
     const indexes = [
       { fields: ['data.n'], unique: true },
       { fields: ['data.name'] },
@@ -87,7 +87,7 @@ describe('Restoring what was deleted', () => {
     expectFailure(await world.call('PUT', at(type, 'c'), { data: { n: 7 } }), 'CONFLICT')
   })
 
-  test('does not ask the schema of today, and says where that refuses it', async () => {
+  test('ignores the current schema, and flags the record if invalid', async () => {
     const type = await world.newType()
     await put(type, 'a', { data: { n: 'old' } })
     await remove(type, 'a')
@@ -96,7 +96,7 @@ describe('Restoring what was deleted', () => {
     expect(succeed(await restore(type, 'a'))).toMatchObject({ data: { n: 'old' }, valid: false })
   })
 
-  test('of an id in use means the record in use', async () => {
+  test('acts on the existing record if the id was created again', async () => {
     const type = await world.newType()
     await put(type, 'a', { data: { life: 1 } })
     await remove(type, 'a')
@@ -104,7 +104,7 @@ describe('Restoring what was deleted', () => {
     expect(succeed(await restore(type, 'a'))).toMatchObject({ data: { life: 2 }, version: 3 })
   })
 
-  test('is 404 after trash_days, whatever has been purged, and of a type that is gone', async () => {
+  test('is 404 after trash_days, even before it is purged, and if its type was deleted', async () => {
     const type = await world.newType()
     await put(type, 'a')
     await remove(type, 'a')
@@ -122,7 +122,7 @@ describe('Restoring what was deleted', () => {
     expect((await trash()).data.filter((each: Body) => each.record_type === type)).toEqual([])
   })
 
-  test('under a condition wants the version that was deleted', async () => {
+  test('with If-Match expects the last version before the deletion', async () => {
     const type = await world.newType()
     await put(type, 'a')
     await put(type, 'a', { data: { n: 2 } })
@@ -132,7 +132,7 @@ describe('Restoring what was deleted', () => {
     expect(succeed(await restore(type, 'a', { 'if-match': '"2"' })).version).toBe(4)
   })
 
-  test('asked for many times at once happens once', async () => {
+  test('happens once for concurrent requests', async () => {
     const type = await world.newType()
     await put(type, 'a')
     await remove(type, 'a')
@@ -141,7 +141,7 @@ describe('Restoring what was deleted', () => {
     expect(await world.logOf(type, 'a')).toHaveLength(3)
   })
 
-  test('rehearsed or without the right to write it changes nothing', async () => {
+  test('as a dry run or without write permission changes nothing', async () => {
     const type = await world.newType()
     await put(type, 'a')
     await remove(type, 'a')
@@ -155,7 +155,7 @@ describe('Restoring what was deleted', () => {
 })
 
 describe('The trash', () => {
-  test('shows each record as it was, with when it goes and who deleted it', async () => {
+  test('shows each deleted record with its time of deletion, its time of expiry and who deleted it', async () => {
     const type = await world.newType()
     const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'remover' })
     const record = await put(type, 'a', { external_id: 'e' })
@@ -175,7 +175,7 @@ describe('The trash', () => {
     expect(meta.total).toBe(1)
   })
 
-  test('holds what is deleted now and not what came back or was made anew, paged newest first', async () => {
+  test('contains deleted records, but none that was restored or created again, paged newest first', async () => {
     const type = await world.newType()
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await put(type, id)
@@ -197,7 +197,7 @@ describe('The trash', () => {
     expect((await trash(`?record_type=${type}`)).data[0]).toMatchObject({ id: 'b', version: 3 })
   })
 
-  test('shows and counts granted types only, and refuses others by name', async () => {
+  test('shows and counts only granted types, and a type without a grant is 403', async () => {
     const [mine, theirs] = [await world.newType(), await world.newType()]
     for (const type of [mine, theirs]) {
       await put(type, 'a')
@@ -212,13 +212,13 @@ describe('The trash', () => {
     expectFailure(await call('GET', '/v1/other/trash'), 'FORBIDDEN')
   })
 
-  test('of an absent base or type is 404, and takes no other parameter', async () => {
+  test('of an absent base or type is 404, and unknown parameters are refused', async () => {
     expectFailure(await world.call('GET', '/v1/absent/trash'), 'NOT_FOUND')
     expectFailure(await world.call('GET', '/v1/crm/trash?record_type=never'), 'NOT_FOUND')
     expectFault(await world.call('GET', '/v1/crm/trash?type=x'), 'query/type')
   })
 
-  test('is as long as the settings of the base say now', async () => {
+  test('applies the current trash_days of the base', async () => {
     succeed(await world.call('PUT', '/v1/bases/short', { settings: { trash_days: 0 } }), 201)
     succeed(await world.call('PUT', '/v1/short/record-types/t', {}), 201)
     succeed(await world.call('PUT', '/v1/short/records/t/a', { data: {} }), 201)

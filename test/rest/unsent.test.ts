@@ -1,4 +1,4 @@
-/** What clients do not read is bounded: a reader that stops is disconnected, and answers that wait are counted. */
+/** Unsent answers are bounded: a client that stops reading is disconnected, and pending bytes are counted. */
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, sleep, succeed, times } from '../support/answers.ts'
@@ -7,7 +7,7 @@ import { openWorld, type World } from '../support/world.ts'
 const MIB = 1024 ** 2
 const PATIENT = { timeout: 20_000, interval: 200 }
 
-/** Asks over a socket of its own, and reads the first bytes of the answer only. */
+/** Sends a request over its own socket and reads only the first bytes of the answer. */
 async function askAndStop(
   url: string,
   token: string,
@@ -26,7 +26,7 @@ async function askAndStop(
   return { socket, head }
 }
 
-/** Records whose list is larger than what the kernel holds of a connection. */
+/** Creates records whose list exceeds the socket buffers of the kernel. */
 async function largeList(world: World): Promise<string> {
   const at = `/v1/crm/records/${await world.newType()}`
   for (const n of times(20, (i) => i))
@@ -34,7 +34,7 @@ async function largeList(world: World): Promise<string> {
   return `${at}?limit=1000`
 }
 
-describe('Answers that a token does not read', () => {
+describe('When unsent answers of a token exceed its limit', () => {
   let world: World
   let path: string
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('Answers that a token does not read', () => {
   })
   afterAll(() => world.close())
 
-  test('end in 429 for large reads of this token, are served to others, and again when they are let go', async () => {
+  test('its large reads are 429 until the answers are dropped, and other tokens are served', async () => {
     const reader = await world.newToken([{ permission: 'read' }])
     const other = await world.newToken([{ permission: 'read' }])
     const { socket, head } = await askAndStop(world.url, reader.token, path)
@@ -58,7 +58,7 @@ describe('Answers that a token does not read', () => {
   }, 60_000)
 })
 
-describe('Answers that the process holds', () => {
+describe('When unsent answers of the process exceed its limit', () => {
   let world: World
   let path: string
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe('Answers that the process holds', () => {
   })
   afterAll(() => world.close())
 
-  test('end in 429 for large reads of every token, and small ones are served', async () => {
+  test('large reads of every token are 429, and small ones are served', async () => {
     const reader = await world.newToken([{ permission: 'read' }])
     const { socket } = await askAndStop(world.url, reader.token, path)
     const refused = await world.call('GET', path)
@@ -78,7 +78,7 @@ describe('Answers that the process holds', () => {
   }, 60_000)
 })
 
-describe('A client that takes nothing of its answer', () => {
+describe('A client that stops reading its answer', () => {
   let world: World
   let path: string
   beforeAll(async () => {
@@ -87,7 +87,7 @@ describe('A client that takes nothing of its answer', () => {
   })
   afterAll(() => world.close())
 
-  test('is disconnected, and one that takes a little now and then is answered whole', {
+  test('is disconnected, whereas a slow client receives the whole answer', {
     tags: 'full',
     timeout: 60_000,
   }, async () => {
@@ -97,14 +97,14 @@ describe('A client that takes nothing of its answer', () => {
     let pauses = 0
     slow.socket.on('data', (data: Buffer) => {
       taken += data.length
-      // It takes longer than a reader may stand still, and then the rest at once.
+      // Reads slowly for longer than the send timeout, then the rest at once.
       if (++pauses > 40) return
       slow.socket.pause()
       setTimeout(() => slow.socket.resume(), 150)
     })
     slow.socket.resume()
     await expect.poll(() => taken, PATIENT).toBeGreaterThan(14.9 * MIB)
-    // The other one has stood still all the while. Its end is seen once what the kernel holds for it is read.
+    // The other client has not read since. Its close arrives after the bytes in the socket buffer.
     await sleep(1000)
     const ended = new Promise<number>((resolve) => {
       let rest = 0

@@ -3,7 +3,7 @@ import { expectFailure, expectFault, succeed, times } from '../support/answers.t
 import { type Answer, openServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// Two instances on one database: what one writes, the other tells to those who wait.
+// Two instances on one database: each notifies the other of its writes.
 let one: World
 let two: World
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const put = (type: string, id: string, data: object, world = one) =>
 const ended = async (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => true), new Promise<boolean>((go) => setImmediate(() => go(false)))])
 
-/** Has a token begin as many waits as it may, and some more; back when these are refused, and so all others wait. */
+/** Starts more waits than a token may have, and returns those that were not refused. */
 async function crowd(begin: () => Promise<{ status: number }>): Promise<Promise<{ status: number }>[]> {
   const waits = times(100 + 20, begin)
   const waiting = new Set(waits)
@@ -38,7 +38,7 @@ async function crowd(begin: () => Promise<{ status: number }>): Promise<Promise<
   return [...waiting]
 }
 
-test('what matches already is answered at once, as a list is', async () => {
+test('a wait returns existing matches at once, as a list would', async () => {
   const type = await one.newType()
   for (const id of ['a', 'b']) succeed(await put(type, id, { status: 'open', n: id }), 201)
   const list = `/v1/crm/records/${type}?sort=id&fields=id,data.n&limit=1&filter=${encodeURIComponent(JSON.stringify(OPEN))}`
@@ -47,7 +47,7 @@ test('what matches already is answered at once, as a list is', async () => {
   expect(body.data).toEqual([{ id: 'a', data: { n: 'a' } }])
 })
 
-test('a match that another server writes ends the wait; what does not match does not', async () => {
+test('a wait ends at a matching write of another instance, and not at other writes', async () => {
   const type = await one.newType()
   const waiting = one.call('GET', at(type, '&timeout=60'))
   succeed(await put(type, 'other', { status: 'closed' }, two), 201)
@@ -58,7 +58,7 @@ test('a match that another server writes ends the wait; what does not match does
   expect(succeed(await waiting).data).toMatchObject([{ id: 'other', version: 2 }])
 })
 
-test('without a match the page is empty when the time is over', async () => {
+test('a wait without a match returns an empty page at its timeout', async () => {
   const type = await one.newType()
   const { data, meta } = succeed(await one.call('GET', at(type, '&timeout=1')))
   expect(data).toEqual([])
@@ -66,7 +66,7 @@ test('without a match the page is empty when the time is over', async () => {
   expect(succeed(await one.call('GET', at(type, '&timeout=0'))).data).toEqual([])
 })
 
-test('a wait that begins after a write sees it, however many ask the same', async () => {
+test('a wait that starts after a write sees it, also if it is shared with equal waits', async () => {
   const type = await one.newType()
   succeed(await put(type, 'a', { status: 'open' }), 201)
   const waits = times(10, async () => {
@@ -78,7 +78,7 @@ test('a wait that begins after a write sees it, however many ask the same', asyn
   expect(succeed(await one.call('GET', at(type, '&timeout=0'))).data).toEqual([])
 })
 
-test('100 who ask the same are answered together; one more of the token is refused', async () => {
+test('100 equal waits of a token are answered together, and one more is 429', async () => {
   const type = await one.newType()
   const { call } = await one.newToken([{ permission: 'read' }])
   const waiting = await crowd(() => call('GET', at(type, '&timeout=60')))
@@ -92,7 +92,7 @@ test('100 who ask the same are answered together; one more of the token is refus
   succeed(await call('GET', at(type)))
 })
 
-test('who goes away waits no more', async () => {
+test('a wait ends when its client disconnects', async () => {
   const type = await one.newType()
   const { token, call } = await one.newToken([{ permission: 'read' }])
   const gone = new AbortController()
@@ -106,7 +106,7 @@ test('who goes away waits no more', async () => {
   while (!(await isFree()));
 })
 
-test('a token that is revoked waits no more', async () => {
+test('a wait of a revoked token ends', async () => {
   const type = await one.newType()
   const { id, call } = await one.newToken([{ permission: 'read' }])
   const waiting = call('GET', at(type, '&timeout=60'))
@@ -115,7 +115,7 @@ test('a token that is revoked waits no more', async () => {
   if (answer.status !== 401) expect(succeed(answer).data).toEqual([])
 })
 
-test('the empty page is answered when the server stops', async () => {
+test('a wait returns an empty page at graceful shutdown', async () => {
   const type = await one.newType()
   const server = await openServer({}, one.database)
   const { token, call } = await one.newToken([{ permission: 'read' }])
@@ -126,7 +126,7 @@ test('the empty page is answered when the server stops', async () => {
   succeed(await call('GET', at(type, '&timeout=0')))
 })
 
-test('waiting takes read on the type, and says what is wrong with a question', async () => {
+test('a wait needs read permission on the type, and refuses invalid parameters', async () => {
   const type = await one.newType()
   const { call } = await one.newToken([{ record_type: type, permission: 'read' }])
   for (const name of ['type1', 'absent'])
