@@ -1,4 +1,4 @@
-/** A caller that goes away: what it reads ends soon, what it writes is written, and nobody else is hit. */
+/** A request whose client disconnects: a read is cancelled, a write runs to completion, other requests are not affected. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed, times } from '../support/answers.ts'
@@ -18,7 +18,7 @@ afterAll(() => world.close())
 
 const path = (id: string) => `/v1/crm/records/deal/${id}`
 
-/** Sends a request that its caller can leave. */
+/** Sends a request that can be aborted by the client. */
 function leaving(method: string, url: string, body?: unknown) {
   const gone = new AbortController()
   const answer = fetch(world.url + url, {
@@ -37,14 +37,14 @@ function leaving(method: string, url: string, body?: unknown) {
   return { answer, leave: () => gone.abort() }
 }
 
-/** Holds off whoever reads or writes records, as a statement that takes long would. */
+/** Locks the record table, so that every query of it waits as behind a long statement. */
 async function holdRecords(): Promise<Holding> {
   const held = await holdOpen(world.database)
   await held.query('LOCK TABLE plinth.record IN ACCESS EXCLUSIVE MODE')
   return held
 }
 
-/** The backends of the pool, in the order they began. */
+/** The process ids of the pool's connections, in ascending order. */
 const backends = async () => {
   const rows = await world.database.query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'plinth' ORDER BY pid`,
@@ -79,7 +79,7 @@ test.each([
     { ...call, params: { name: 'query_records', arguments: { record_type: 'deal' } } },
   ],
 ] as const)(
-  '%s ends when its caller goes away, and others are answered',
+  '%s is cancelled when its client disconnects, and an equal request of another client is answered',
   async (_, method, url, body?: object) => {
     const held = await holdRecords()
     const one = leaving(method, url, body)
@@ -98,7 +98,7 @@ test.each([
   },
 )
 
-test('a tool call that its client cancels ends, and its session goes on', async () => {
+test('a tool call that the client cancels ends, and the MCP session stays usable', async () => {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transportOne({ way: 'http', url: world.url, token: world.adminToken, base: 'crm' }))
   const held = await holdRecords()
@@ -114,7 +114,7 @@ test('a tool call that its client cancels ends, and its session goes on', async 
   await client.close()
 })
 
-test('when a token has all the connections it may, those who leave free them, and who left in the queue is not begun', async () => {
+test('requests whose clients disconnect release their connections, and queued ones are never started', async () => {
   const held = await holdRecords()
   const all = times(30, () => leaving('GET', '/v1/crm/records/deal'))
   await expect.poll(held.waiting, { timeout: 5000 }).toHaveLength(4)
@@ -138,7 +138,7 @@ test.each([
   ],
   ['a claim', 'POST', '/v1/crm/records/deal/claim', { filter: { field: 'id', op: 'eq', value: 'a' } }],
   ['a DELETE', 'DELETE', path('a')],
-] as const)('%s is done to its end when its caller goes away', async (_, method, url, body?: object) => {
+] as const)('%s runs to completion when its client disconnects', async (_, method, url, body?: object) => {
   const held = await holdRecords()
   const [{ last } = { last: 0 }] = await world.database.query<{ last: number }>(
     'SELECT max(seq)::int AS last FROM plinth.change',
@@ -160,7 +160,7 @@ test.each([
   await expect.poll(written).toBeGreaterThan(0)
 })
 
-test('those who wait for the same are answered when the first of them has gone', async () => {
+test('a wait request is answered although an identical one was aborted before it', async () => {
   const url = `/v1/crm/wait/deal?filter=${encodeURIComponent(JSON.stringify({ field: 'id', op: 'eq', value: 'b' }))}`
   const held = await holdRecords()
   const first = leaving('GET', url)

@@ -1,4 +1,4 @@
-/** The administrator's token over restarts of a server, and of several on one database. */
+/** The administrator's token across restarts of a server, and with several servers on one database. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** A server that was started with this token, or with none, which is an empty variable. */
+/** Starts a server with this administrator's token; an empty value means that none is configured. */
 const started = (token: string, dir = dataDir): Promise<TestServer> =>
   openServer({ PLINTH_ADMIN_TOKEN: token, PLINTH_DATA_DIR: dir }, database)
 const warnings = ({ log }: TestServer) =>
@@ -30,7 +30,7 @@ const status = async (server: TestServer, token: string) =>
   (await server.as(token)('GET', '/v1/tokens')).status
 
 describe('PLINTH_ADMIN_TOKEN', () => {
-  test('that stays the same changes nothing and says nothing', async () => {
+  test('set to the same value at a restart changes nothing and logs no warning', async () => {
     for (let start = 0; start < 2; start++) {
       const server = await started(A)
       expect(await status(server, A)).toBe(200)
@@ -39,7 +39,7 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     }
   })
 
-  test('that is another revokes the former everywhere, keeps those that were made, and says so', async () => {
+  test('set to a new value revokes the former token on all servers, keeps created tokens and logs a warning', async () => {
     const other = await started(A)
     const { token: made } = succeed(
       await other.as(A)('POST', '/v1/tokens', { name: 'made', grants: [ADMIN] }),
@@ -65,7 +65,7 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     await server.close()
   })
 
-  test('takes the place of the token that its data directory keeps, and names the file that is out of date', async () => {
+  test('revokes the token in the admin-token file, and the warning names that file', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'plinth-kept-'))
     const first = await openServer({ PLINTH_ADMIN_TOKEN: '', PLINTH_DATA_DIR: dir }, database)
     const kept = (await readFile(join(dir, 'admin-token'), 'utf8')).trim()
@@ -77,7 +77,7 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     expect(said).toContain(join(dir, 'admin-token'))
     expect(said).not.toContain(kept)
     await second.close()
-    // Without the variable the file is all there is to go by, and what it holds stays revoked.
+    // Without the variable the server reads the file; the token in it stays revoked.
     const third = await openServer({ PLINTH_ADMIN_TOKEN: '', PLINTH_DATA_DIR: dir }, database)
     expect([await status(third, kept), await status(third, B)]).toEqual([401, 200])
     expect(warnings(third).join('\n')).toContain('is not valid')
@@ -85,7 +85,7 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('leaves the kept tokens of other servers, and one that somebody put into the file', async () => {
+  test('does not revoke admin tokens of other servers, or a created token that was written to the file', async () => {
     const own = await mkdtemp(join(tmpdir(), 'plinth-own-'))
     const theirs = await openServer({ PLINTH_ADMIN_TOKEN: '', PLINTH_DATA_DIR: own }, database)
     const kept = (await readFile(join(own, 'admin-token'), 'utf8')).trim()

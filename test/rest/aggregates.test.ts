@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('An aggregate', () => {
-  test('computes every function, exactly, under its default name', async () => {
+  test('computes every function with exact decimals under its default name', async () => {
     const fns = ['sum', 'avg', 'min', 'max', 'count_distinct', 'count'].map((fn) => ({
       fn,
       field: 'data.amount',
@@ -56,13 +56,13 @@ describe('An aggregate', () => {
     expect(meta).toEqual({ has_more: false, limit: 50, offset: 0 })
   })
 
-  test('sums what a double cannot hold into a string', async () => {
+  test('returns a sum that a double cannot represent as a string', async () => {
     const filter = { field: 'id', op: 'in', value: ['a', 'd', 'e'] }
     const { data } = await ask({ aggregations: [{ fn: 'sum', field: 'data.amount' }], filter })
     expect(data).toEqual([{ sum_amount: '9007199254740993.1' }])
   })
 
-  test('takes missing and null for one group, and strings for no numbers', async () => {
+  test('groups missing values with null, and ignores strings in sums', async () => {
     const body = { aggregations: [COUNT, { fn: 'sum', field: 'data.amount' }], group_by: ['data.status'] }
     expect((await ask(body)).data).toEqual([
       { 'data.status': 'done', count: 1, sum_amount: null },
@@ -71,7 +71,7 @@ describe('An aggregate', () => {
     ])
   })
 
-  test('orders extremes over types as a sort does, and shows times as they are written', async () => {
+  test('orders min and max over mixed types as a sort does, and returns times as stored', async () => {
     const of = (field: string) => ['min', 'max'].map((fn) => ({ fn, field }))
     const { data } = await ask({ aggregations: [...of('data.amount'), ...of('data.when'), ...of('version')] })
     expect(data).toEqual([
@@ -86,7 +86,7 @@ describe('An aggregate', () => {
     ])
   })
 
-  test('takes equal instants for one group, shown as the API writes times', async () => {
+  test('groups equal instants together and returns them in UTC', async () => {
     const body = { aggregations: [COUNT], group_by: ['data.when'] }
     expect((await ask(body)).data).toEqual([
       { 'data.when': '2026-03-28T23:30:00.000Z', count: 2 },
@@ -96,7 +96,7 @@ describe('An aggregate', () => {
     ])
   })
 
-  test('over nothing is one row without group keys, and none with them', async () => {
+  test('over no records is one row without group keys, and no rows with group keys', async () => {
     const filter = { field: 'data.status', op: 'eq', value: 'none' }
     const aggregations = [COUNT, { fn: 'max', field: 'data.amount' }, { fn: 'count_distinct', field: 'id' }]
     expect((await ask({ aggregations, filter })).data).toEqual([
@@ -106,7 +106,7 @@ describe('An aggregate', () => {
     expect(grouped).toEqual({ data: [], meta: { has_more: false, limit: 50, offset: 0, total: 0 } })
   })
 
-  test('keeps, sorts and pages groups by their columns, and counts them all', async () => {
+  test('filters, sorts and pages groups by their columns, and counts all groups', async () => {
     const body = {
       aggregations: [{ ...COUNT, alias: 'n' }],
       group_by: [{ field: 'data.status', alias: 'state' }],
@@ -127,7 +127,7 @@ describe('An aggregate', () => {
     ])
   })
 
-  test('gives the same answer through a declared index as without one', async () => {
+  test('returns the same rows with a declared index as without one', async () => {
     const rows = times(40, (i) => ({ id: `r${i}`, status: i % 3 ? 'open' : 'done', n: i }))
     const body = {
       aggregations: [COUNT, { fn: 'sum', field: 'data.n' }],
@@ -143,7 +143,7 @@ describe('An aggregate', () => {
 })
 
 describe('An interval', () => {
-  test('starts by the clocks of the type, over a change of the clocks too', async () => {
+  test('starts in the time zone of the type, across a change to summer time', async () => {
     const by = async (interval: string) => {
       const { data } = await ask({ aggregations: [COUNT], group_by: [{ field: 'data.when', interval }] })
       return Object.fromEntries(data.map((row: Body) => [row['data.when'], row.count]))
@@ -161,7 +161,7 @@ describe('An interval', () => {
     expect(await by('year')).toEqual({ '2025-12-31T23:00:00.000Z': 4, null: 1 })
   })
 
-  test('of a day that shows midnight twice starts at the first', async () => {
+  test('of a day with two midnights starts at the first midnight', async () => {
     const path = await load('havana', { timezone: 'America/Havana' }, [
       { id: 'first', at: '2025-11-02T04:30:00Z' },
       { id: 'second', at: '2025-11-02T05:30:00Z' },
@@ -173,7 +173,7 @@ describe('An interval', () => {
     expect(data).toEqual([{ 'data.at': '2025-11-02T04:00:00.000Z', count: 2 }])
   })
 
-  test('before 1970 starts before what lies in it', async () => {
+  test('before 1970 starts at or before the times in it', async () => {
     const path = await load('moon', {}, [{ id: 'landing', at: '1969-07-20T20:17:40Z' }])
     const keys = ['minute', 'hour', 'week'].map((interval) => ({
       field: 'data.at',
@@ -191,7 +191,7 @@ describe('An interval', () => {
   })
 })
 
-describe('A faulty aggregate', () => {
+describe('An invalid aggregate', () => {
   const sum = { fn: 'sum', field: 'data.amount' }
   const day = { field: 'created_at', interval: 'day' }
   test.each<[string, object, string, string]>([
@@ -275,18 +275,18 @@ describe('A faulty aggregate', () => {
     ],
     ['a cursor', { aggregations: [COUNT], cursor: 'x' }, '/cursor', 'unknown_key'],
     ['a key in another case', { aggregations: [COUNT], groupBy: ['id'] }, '/groupBy', 'unknown_key'],
-  ])('is refused for %s', async (_what, body, path, code) => {
+  ])('is refused with a field error: %s', async (_what, body, path, code) => {
     expect(expectFault(await world.call('POST', at, body), path).code).toBe(code)
   })
 
-  test('is told what was probably meant', async () => {
+  test('is refused with the likely name of the misspelt column', async () => {
     const misspelt = { aggregations: [sum], having: { field: 'sum_amont', op: 'gt', value: 1 } }
     expect(expectFault(await world.call('POST', at, misspelt), '/having/field').allowed).toEqual([
       'sum_amount',
     ])
   })
 
-  test('names the field that a closed schema does not have', async () => {
+  test('of a field that a closed schema does not declare is refused as unknown_field', async () => {
     const path = await load(
       'closed',
       { json_schema: { properties: { n: {} }, additionalProperties: false } },
@@ -299,10 +299,10 @@ describe('A faulty aggregate', () => {
   })
 })
 
-describe('The doors', () => {
+describe('An aggregate request', () => {
   const body = { aggregations: [COUNT], group_by: ['data.status'] }
 
-  test('of GraphQL and MCP give the rows of REST', async () => {
+  test('by GraphQL or MCP returns the rows of REST', async () => {
     const { data } = await ask(body)
     const query =
       '{ aggregate(base: "crm", recordType: "sale", aggregations: [{ fn: "count" }], groupBy: ["data.status"]) { rows } }'
@@ -313,7 +313,7 @@ describe('The doors', () => {
     expect(jsonOf(answer.text)).toMatchObject({ data })
   })
 
-  test('are shut to a token without the type, whether or not it exists', async () => {
+  test('on a type without a grant is 403, whether or not the type exists', async () => {
     const { call } = await world.newToken([{ permission: 'read', record_type: 'other' }])
     for (const type of ['sale', 'never-made'])
       expectFailure(await call('POST', `/v1/crm/records/${type}/aggregate`, body), 'FORBIDDEN')

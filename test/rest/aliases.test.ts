@@ -9,7 +9,7 @@ let spareToken: string
 let seq: string
 beforeAll(async () => {
   world = await openWorld()
-  // A type called like a noun: the alias is decided by path segment alone.
+  // A type with the name of an alias: aliases are resolved by position in the path.
   for (const type of ['task', 'collections'])
     succeed(await world.call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
   const body = { data: { n: 1 }, external_id: 'e' }
@@ -39,7 +39,7 @@ const LINK = {
   target_id: 'documents',
 }
 
-/** The rows that every kind of configuration has; the body of a kind names it only. */
+/** The sample requests of the routes that every kind of configuration has; the body sets a name only. */
 const rowsOfKind = (noun: string, query = ''): Record<string, Sample> => ({
   [`GET /:base_id/${noun}`]: { query: 'limit=1' },
   [`PUT /:base_id/${noun}/:id`]: { body: { name: 'New' } },
@@ -51,7 +51,7 @@ type Sample = { status?: number; query?: string; body?: unknown }
 const TYPES: Record<string, string> = { 'record-types': 'confirm=task', 'relationship-types': 'confirm=near' }
 const KIND_ROWS = Object.values(KIND_SAMPLES).map(({ noun }) => rowsOfKind(noun, TYPES[noun]))
 
-/** A request that succeeds for every row there is; `:id` of a row below `records` is a record. */
+/** For every route a request that succeeds; `:id` below `records` is the id of a record. */
 const SAMPLES: Record<string, Sample> = {
   ...Object.assign({}, ...KIND_ROWS),
   'GET /bases': { query: 'include_total=true&include=counts' },
@@ -105,14 +105,14 @@ const SAMPLES: Record<string, Sample> = {
   'GET /:base_id/changes': { query: 'limit=1' },
 }
 
-/** Written out here again on purpose: the product's own table is what is under test. */
+/** Repeated here on purpose: the table of aliases in the source is under test. */
 const NOUNS: Record<string, string[]> = {
   bases: ['bases', 'workspaces', 'databases'],
   'record-types': ['record-types', 'collections'],
   records: ['records', 'documents'],
 }
 
-/** The values of a row's parameters: an `:id` is that of what the row is about. */
+/** The values of a route's path parameters. */
 function valuesOf(pattern: string): Record<string, string> {
   const ids: [RegExp, string][] = [
     [/\/records\/:record_type/, 'a'],
@@ -127,7 +127,7 @@ function valuesOf(pattern: string): Record<string, string> {
   return { base_id: 'crm', record_type: 'task', provider: 'openai', account_id: 'default', id, seq }
 }
 
-/** Every spelling of the pattern, filled; the canonical one is the first. */
+/** All aliases of the path with its parameters filled in; the canonical path is the first. */
 function spellings(pattern: string): string[] {
   const values = valuesOf(pattern)
   const choices = pattern.split('/').map((segment) => NOUNS[segment] ?? [segment])
@@ -140,7 +140,7 @@ function spellings(pattern: string): string[] {
   )
 }
 
-/** An answer without what differs from moment to moment. */
+/** The answer with generated ids and times replaced by placeholders. */
 async function normalized(method: string, path: string, body: unknown) {
   const answer = await world.call(method, path, body, { 'x-request-id': 'alike' })
   const still = (text: string | null) =>
@@ -157,16 +157,16 @@ async function normalized(method: string, path: string, body: unknown) {
   }
 }
 
-test('every row has a sample, and every sample a row', () => {
+test('every route has a sample request, and every sample has a route', () => {
   expect(Object.keys(SAMPLES).sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 
 describe.each(ROUTES.map((row) => [row.id, row] as const))('%s', (id, row) => {
   const sample = SAMPLES[id] ?? {}
-  // A dry run leaves the next spelling the same world.
+  // Writes are dry runs, so that each alias finds the same state.
   const query = [sample.query, row.writes && 'dry_run=true'].filter(Boolean).join('&')
 
-  test('answers alike in every spelling', async () => {
+  test('answers the same under every alias of its path', async () => {
     const [canonical = '', ...others] = spellings(row.path)
     const first = await normalized(row.method, `${canonical}?${query}`, sample.body)
     expect(first.status, first.text ?? '').toBe(sample.status ?? 200)
@@ -178,7 +178,7 @@ describe.each(ROUTES.map((row) => [row.id, row] as const))('%s', (id, row) => {
       expect(await normalized(row.method, `${path}?${query}`, sample.body), path).toEqual(first)
   })
 
-  test('fails alike in every spelling', async () => {
+  test('fails the same under every alias of its path', async () => {
     const [canonical = '', ...others] = spellings(row.path)
     const first = await normalized(row.method, `${canonical}?nope=1`, sample.body)
     expect(first.status).toBe(400)
@@ -188,7 +188,7 @@ describe.each(ROUTES.map((row) => [row.id, row] as const))('%s', (id, row) => {
   })
 })
 
-test('an id that is spelt like a noun is an id', async () => {
+test('an id that equals an alias is read as an id', async () => {
   for (const [path, id] of [
     ['/v1/crm/records/collections/documents', 'documents'],
     ['/v1/crm/documents/collections/documents', 'documents'],
@@ -201,7 +201,7 @@ test('an id that is spelt like a noun is an id', async () => {
   expect((await world.call('GET', '/v1/crm/records/documents/records')).status).toBe(404)
 })
 
-test('a base may be called like a noun of another level', async () => {
+test('a base, a type and a record can have the name of an alias', async () => {
   succeed(await world.call('PUT', '/v1/bases/collections', {}), 201)
   succeed(await world.call('PUT', '/v1/collections/collections/collections', {}), 201)
   succeed(await world.call('PUT', '/v1/collections/documents/collections/records', { data: {} }), 201)
@@ -209,7 +209,7 @@ test('a base may be called like a noun of another level', async () => {
   expect(succeed(record)).toMatchObject({ id: 'records', record_type: 'collections' })
 })
 
-test('a write under one spelling is replayed under another: the key names the request, not its spelling', async () => {
+test('an idempotency key used under one alias is replayed under another', async () => {
   const key = { 'idempotency-key': 'one-request' }
   const made = await world.call('POST', '/v1/crm/documents/task', { data: {} }, key)
   const again = await world.call('POST', '/v1/crm/records/task', { data: {} }, key)

@@ -1,4 +1,4 @@
-/** Conditions on the elements of one array share one reading of it, and mean what each means alone. */
+/** Conditions on one array share one expansion of the array, and give the results of separate conditions. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -58,7 +58,7 @@ const { filter: filters } = fc.letrec<{ filter: Filter }>((tie) => ({
   ),
 }))
 
-test('a group selects what its parts select one by one', async () => {
+test('a group of conditions selects the records that its conditions select separately', async () => {
   const all = Object.keys(RECORDS).sort()
   const known = new Map<string, string[]>()
   const select = async (filter: Filter): Promise<string[]> => {
@@ -88,12 +88,12 @@ test('a group selects what its parts select one by one', async () => {
   )
 })
 
-test('many conditions on one long array take the memory of one', { tags: 'full' }, async () => {
+test('80 conditions on a long array need no more memory than one', { tags: 'full' }, async () => {
   const data = { a: Array.from({ length: 200_000 }, (_, i) => i % 10) }
   succeed(await world.call('PUT', '/v1/crm/records/list/long', { data }), 201)
   const each = (op: string, from: number) =>
     Array.from({ length: 40 }, (_, i) => ({ field: 'data.a[]', op, value: from + i }))
-  // Each condition alone takes some 10 MB; a process of the embedded database may have 384.
+  // Each condition alone takes about 10 MB; the embedded database may be limited to 384 MB.
   expect(await idsOf({ or: each('eq', 1000) })).toEqual([])
   expect(await idsOf({ and: [...each('neq', 1000), { field: 'id', op: 'eq', value: 'long' }] })).toEqual([
     'long',

@@ -10,8 +10,8 @@ afterAll(() => world.close())
 
 const DEFAULTS = { schema_changes: 'direct', history_days: null, trash_days: 30 }
 
-describe('PUT', () => {
-  test('makes a base with its defaults: 201, Location, ETag', async () => {
+describe('PUT of a base', () => {
+  test('creates a base with defaults: 201, Location, ETag', async () => {
     const made = await world.call('PUT', '/v1/bases/first', {})
     const base = succeed(made, 201)
     expect(made.headers.get('location')).toBe('/v1/bases/first')
@@ -30,7 +30,7 @@ describe('PUT', () => {
     expect(succeed(await world.call('GET', '/v1/bases/first'))).toEqual(base)
   })
 
-  test('again with the same content is 200 and writes nothing', async () => {
+  test('with the same content is 200 and writes nothing', async () => {
     const body = { name: 'Same', settings: { trash_days: 7 } }
     const made = succeed(await world.call('PUT', '/v1/bases/same', body), 201)
     const again = await world.call('PUT', '/v1/bases/same', { ...body, id: 'same' })
@@ -39,7 +39,7 @@ describe('PUT', () => {
     expect(await logOf('same')).toHaveLength(1)
   })
 
-  test('replaces: what is left out returns to its default', async () => {
+  test('replaces the base: omitted fields return to their defaults', async () => {
     const settings = { trash_days: 7, history_days: 90, schema_changes: 'preview_only' }
     const body = { name: 'One', description: 'text', settings }
     const made = succeed(await world.call('PUT', '/v1/bases/whole', body), 201)
@@ -49,7 +49,7 @@ describe('PUT', () => {
     expect(bare.created_at).toBe(made.created_at)
   })
 
-  test.each(['7', `q${'x'.repeat(46)}q`, 'a-b-c', 'records'])('takes the id %s', async (id) => {
+  test.each(['7', `q${'x'.repeat(46)}q`, 'a-b-c', 'records'])('accepts the id %s', async (id) => {
     succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
   })
 
@@ -60,7 +60,7 @@ describe('PUT', () => {
     expectFault(await world.call('PUT', `/v1/bases/${id}`, {}), 'path/id')
   })
 
-  test('makes no preview: that is 400', async () => {
+  test('with the id of a preview is 400', async () => {
     expectFailure(await world.call('PUT', '/v1/bases/crm--x', {}), 'VALIDATION_ERROR')
     expectFailure(await world.call('GET', '/v1/bases/crm--x'), 'NOT_FOUND')
   })
@@ -84,7 +84,7 @@ describe('PUT', () => {
     expectFailure(await world.call('GET', '/v1/bases/refused'), 'NOT_FOUND')
   })
 
-  test('is conditional on the version', async () => {
+  test('is refused when If-Match, If-None-Match or expected_version does not match', async () => {
     const put = (name: string, headers = {}, more = {}) =>
       world.call('PUT', '/v1/bases/cond', { name, ...more }, headers)
     expectFailure(await put('A', { 'if-match': '"1"' }), 'NOT_FOUND')
@@ -98,8 +98,8 @@ describe('PUT', () => {
   })
 })
 
-describe('GET', () => {
-  test('of the list pages, newest first, with a total only when asked', async () => {
+describe('GET of bases', () => {
+  test('pages the list, newest first, with a total only on request', async () => {
     const ids = ['page-1', 'page-2', 'page-3']
     for (const id of ids) succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
     const two = succeed(await world.call('GET', '/v1/bases?limit=2&offset=1'))
@@ -110,7 +110,7 @@ describe('GET', () => {
     expect(all.data[0]).not.toHaveProperty('counts')
   })
 
-  test('counts what the base holds only when asked', async () => {
+  test('counts record types and records only on request', async () => {
     const type = await world.newType()
     for (const id of ['a', 'b']) await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: {} })
     const { counts } = succeed(await world.call('GET', '/v1/bases/crm?include=counts'))
@@ -121,7 +121,7 @@ describe('GET', () => {
     expectFault(await world.call('GET', '/v1/bases/crm?include=count'), 'query/include')
   })
 
-  test('answers 304 to the tag it gave', async () => {
+  test('with the current ETag in If-None-Match is 304', async () => {
     const { headers } = await world.call('GET', '/v1/bases/crm')
     const tag = headers.get('etag') ?? ''
     const again = await world.call('GET', '/v1/bases/crm', undefined, { 'if-none-match': tag })
@@ -129,8 +129,8 @@ describe('GET', () => {
   })
 })
 
-describe('DELETE', () => {
-  test('of an empty base is done at once, and a second is 404', async () => {
+describe('DELETE of a base', () => {
+  test('without records needs no confirmation, and a second one is 404', async () => {
     succeed(await world.call('PUT', '/v1/bases/gone', {}), 201)
     expect(succeed(await world.call('DELETE', '/v1/bases/gone'))).toEqual({ id: 'gone', deleted: true })
     expectFailure(await world.call('GET', '/v1/bases/gone'), 'NOT_FOUND')
@@ -141,7 +141,7 @@ describe('DELETE', () => {
     expect(account.map((row) => row.operation)).toEqual(['delete'])
   })
 
-  test('of a base with records wants confirm equal to its id', async () => {
+  test('with records needs confirm equal to its id', async () => {
     succeed(await world.call('PUT', '/v1/bases/full', {}), 201)
     succeed(await world.call('PUT', '/v1/full/record-types/task', {}), 201)
     for (const i of times(3, String)) await world.call('PUT', `/v1/full/records/task/${i}`, { data: {} })
@@ -155,14 +155,14 @@ describe('DELETE', () => {
     expect(succeed(await world.call('GET', '/v1/full/record-types')).data).toEqual([])
   })
 
-  test('is conditional on the version', async () => {
+  test('with If-Match of another version is 409', async () => {
     succeed(await world.call('PUT', '/v1/bases/kept', {}), 201)
     const stale = await world.call('DELETE', '/v1/bases/kept', undefined, { 'if-match': '"2"' })
     expectFailure(stale, 'CONFLICT')
     succeed(await world.call('DELETE', '/v1/bases/kept', undefined, { 'if-match': '"1"' }))
   })
 
-  test('deletes the previews of the base too, and counts their records', async () => {
+  test('deletes its previews, and needs confirm when only these have records', async () => {
     succeed(await world.call('PUT', '/v1/bases/live', {}), 201)
     await addPreview('live', 'x')
     succeed(await world.call('PUT', '/v1/live--x/record-types/task', {}), 201)

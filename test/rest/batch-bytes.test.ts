@@ -1,4 +1,4 @@
-/** A batch writes and answers at most so many bytes, or nothing. */
+/** A batch that writes or answers too many bytes fails as a whole. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -32,7 +32,7 @@ describe('A batch of small patches of large records', () => {
     ['of many records', () => patches(20, (n) => `r${n}`)],
     ['that cancel them', () => times(20, (n) => ({ type: 'cancel_record', record_type: type, id: `r${n}` }))],
   ])(
-    '%s is 400 above the bytes of a batch, and leaves nothing',
+    '%s is 400 above the byte limit of a batch, and writes nothing',
     { tags: 'full' },
     async (_name, operations) => {
       const before = [await state(), await entries(), await keys()]
@@ -45,7 +45,7 @@ describe('A batch of small patches of large records', () => {
     },
   )
 
-  test('within these bytes is written and answered, and a key replays it', async () => {
+  test('within the byte limit is written, answered, and replayed under its idempotency key', async () => {
     const once = await batch(patches(14), { 'idempotency-key': 'fits' })
     const { data, meta } = succeed(once)
     expect(meta).toEqual({ count: 14 })
@@ -58,7 +58,7 @@ describe('A batch of small patches of large records', () => {
   })
 })
 
-test('a server that takes larger bodies takes larger batches, and more than one statement takes is written whole', async () => {
+test('a server with a larger body limit accepts larger batches, written in several statements', async () => {
   const larger = await openWorld({ PLINTH_MAX_BODY_BYTES: String(24 * MIB) }, world.database)
   try {
     const { data } = succeed(
@@ -75,7 +75,7 @@ test('a server that takes larger bodies takes larger batches, and more than one 
   }
 })
 
-test('the batches of one GraphQL document share the bytes of a batch', async () => {
+test('the batches of one GraphQL document share one byte limit', async () => {
   const before = await entries()
   const one = (name: string) =>
     `${name}: batch(base: "crm", operations: [${times(10, (n) => `{type: "patch_record", record_type: "${type}", id: "r${n}", data: {again: ${n}, by: "${name}"}}`).join(', ')}]) { count }`

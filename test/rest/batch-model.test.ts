@@ -41,7 +41,7 @@ const operation = fc.oneof(
 )
 type Operation = { type: string; id: string; data?: object; pair: object; expected: object }
 
-/** The operation as the request of its own. */
+/** Sends the operation as a single request. */
 function single(at: string, { type, id, data, pair, expected }: Operation) {
   const path = `${at}/${id}`
   const version = (expected as { expected_version?: number }).expected_version
@@ -64,7 +64,7 @@ const stateOf = async (type: string) => {
   const log = await world.logOf(type)
   return {
     records: data.map(still),
-    // Operations on different records may be told in another order.
+    // A batch may log operations on different records in another order.
     log: log
       .map(({ id, version, operation, data, external_id }) => ({ id, version, operation, data, external_id }))
       .sort((a, b) => (a.id === b.id ? a.version - b.version : a.id < b.id ? -1 : 1)),
@@ -72,7 +72,7 @@ const stateOf = async (type: string) => {
 }
 
 test(
-  'a batch leaves what its operations leave one by one, up to the first that fails, or then nothing',
+  'a batch has the result of its operations sent one by one, or changes nothing if one of them fails',
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -35,7 +35,7 @@ const put = (record_type: string, id: string, data: object, more = {}) => ({
   ...more,
 })
 
-test('32 shuffled batches over the same 20 records run one after the other in effect', async () => {
+test('32 concurrent batches over the same 20 records have the result of a serial order', async () => {
   const type = await world.newType()
   const answers = await Promise.all(
     shuffles.map((order, by) =>
@@ -51,7 +51,7 @@ test('32 shuffled batches over the same 20 records run one after the other in ef
   expect(log).toHaveLength(20 * 32)
 })
 
-test('32 shuffled batches that say no more than id and data write each record 32 times, those that are new too', async () => {
+test('32 concurrent upserts by id alone write each record 32 times, new records included', async () => {
   const type = await world.newType()
   succeed(await batch(times(10, (n) => put(type, `r${n}`, { by: -1 }))))
   const answers = await Promise.all(
@@ -68,7 +68,7 @@ test('32 shuffled batches that say no more than id and data write each record 32
   expect([...versions.values()].sort()).toEqual([...times(10, () => 32), ...times(10, () => 33)])
 })
 
-test('batches, single writes and deletions of the same records leave a whole log', async () => {
+test('concurrent batches, single writes and deletions log consecutive versions of each record', async () => {
   const type = await world.newType()
   const path = (n: number) => `/v1/crm/records/${type}/r${n}`
   const answers = await Promise.all(
@@ -86,7 +86,7 @@ test('batches, single writes and deletions of the same records leave a whole log
   }
 })
 
-test('a type that is deleted and made again has none of what its new schema refuses', async () => {
+test('writes concurrent with the recreation of a type leave no record that its new schema refuses', async () => {
   const strict = { json_schema: { type: 'object', required: ['must'] } }
   const statuses = new Set<number>()
   for (const _ of times(6, (n) => n)) {
@@ -112,7 +112,7 @@ test('a type that is deleted and made again has none of what its new schema refu
   expect([...statuses].sort()).toEqual([200, 201, 400])
 })
 
-test('a link is held to the relationship type that there is, also where that was made again a moment ago', async () => {
+test('a link is validated by the current schema of a relationship type that another server recreated', async () => {
   const type = await world.newType()
   for (const id of ['a', 'b'])
     succeed(await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: {} }), 201)
@@ -125,14 +125,14 @@ test('a link is held to the relationship type that there is, also where that was
     })
   succeed(await relationshipType({}), 201)
   succeed(await link('l1', 'a', 'b'), 201)
-  // As another process does, of which no word has come yet.
+  // As another server would, before its notification arrives.
   await world.database.query(`WITH gone AS (DELETE FROM plinth.relationship WHERE rel_type = 'knows')
     UPDATE plinth.relationship_type SET created_at = now(), data_schema = '{"required":["since"]}' WHERE id = 'knows'`)
   expectFailure(await link('l2', 'b', 'a'), 'VALIDATION_ERROR')
   expect(succeed(await world.call('GET', '/v1/crm/relationships')).data).toEqual([])
 })
 
-test('a server that is killed in the middle of batches leaves all of each, or nothing', async () => {
+test('a server killed during batches leaves each batch written completely or not at all', async () => {
   const type = await world.newType()
   const dataDir = await mkdtemp(join(tmpdir(), 'plinth-killed-'))
   const child = start(['serve'], {
@@ -157,14 +157,14 @@ test('a server that is killed in the middle of batches leaves all of each, or no
     const response = await fetch(`${url}/v1/crm/batch`, request)
     await response.text()
     answered.push(name)
-    // In the middle of those that are still on their way.
+    // Other batches are in progress at this point.
     if (answered.length === 3) child.kill('SIGKILL')
   }
   const outcomes = await Promise.allSettled(times(16, (n) => send(`b${n}`)))
   await ended
   await rm(dataDir, { recursive: true, force: true })
   expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
-  // One statement, because PostgreSQL may still be committing for the killed server.
+  // One statement: PostgreSQL may still be committing transactions of the killed server.
   const rows = await world.database.query<{ name: string; count: number; entries: number }>(
     `SELECT data ->> 'name' AS name, count(*)::int AS count,
        (SELECT count(*)::int FROM plinth.change WHERE record_type = $1 AND kind = 'record') AS entries

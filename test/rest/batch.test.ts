@@ -24,7 +24,7 @@ const strict = {
   json_schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
 }
 
-test('operations run in order where they touch the same record, and each answers what it did', async () => {
+test('operations of a batch on the same record run in order, and each result has its operation and version', async () => {
   const type = await world.newType()
   const body = succeed(
     await batch([
@@ -68,10 +68,10 @@ test('operations run in order where they touch the same record, and each answers
   ])
 })
 
-test('what is answered of a record is what is read, wherever the writes of a batch have moved it', async () => {
+test('a batch result has the record as a GET returns it, after several updates of its row', async () => {
   const type = await world.newType()
   const ids = times(30, (n) => `r${n}`)
-  // Too long for a second version on the same page.
+  // Too long for a second version of the row on the same page.
   const long = (id: string, wave: number) => ({ wave, id, fill: times(150, (n) => `${id}-${wave}-${n}`) })
   const pair = (id: string) => ({ external_id: `x-${id}`, external_source: 'erp' })
   succeed(await batch(ids.map((id) => put(type, id, long(id, 0), pair(id)))))
@@ -94,7 +94,7 @@ test('what is answered of a record is what is read, wherever the writes of a bat
   expect(last.get('r3')?.record).toMatchObject({ status: 'cancelled', version: 7 })
 })
 
-test('every entry of the log carries the request and who sent it', async () => {
+test('every log entry of a batch has the request id and the surface of the request', async () => {
   const type = await world.newType()
   const operations = times(3, (n) => put(type, `r${n}`, { n }))
   const answer = await world.call('POST', '/v1/crm/batch', { operations }, { 'x-request-id': 'one-batch' })
@@ -103,7 +103,7 @@ test('every entry of the log carries the request and who sent it', async () => {
   expect(log.map(({ request_id, via }) => [request_id, via])).toEqual(times(3, () => ['one-batch', 'rest']))
 })
 
-test('an upsert means the record its pair belongs to, also when an earlier operation gave it the pair', async () => {
+test('an upsert with an external id updates the record with that id, also if an earlier operation assigned it', async () => {
   const type = await world.newType()
   const pair = { external_id: 'x' }
   succeed(await world.call('PUT', `/v1/crm/records/${type}/old`, { data: { n: 0 }, ...pair }), 201)
@@ -132,14 +132,14 @@ test('an upsert means the record its pair belongs to, also when an earlier opera
   expect(succeed(await get(type, 'old'))).toMatchObject({ version: 3, external_id: 'z' })
 })
 
-test('a patch may give a record the pair that another has, and is refused', async () => {
+test('a patch that assigns the external id of another record is 409', async () => {
   const type = await world.newType()
   succeed(await batch([put(type, 'a', {}, { external_id: 'x', external_source: 's' }), put(type, 'b', {})]))
   const patch = { type: 'patch_record', record_type: type, id: 'b', external_id: 'x', external_source: 's' }
   expect(expectFailure(await batch([patch]), 'CONFLICT').details[0].path).toBe('/operations/0/external_id')
 })
 
-test('each cause leaves nothing and is named at its operation', async () => {
+test('an operation that fails rolls back the batch, and the error names the operation', async () => {
   const type = await world.newType(strict)
   succeed(await batch([put(type, 'a', { n: 1 })]))
   const before = await world.logOf(type)
@@ -164,7 +164,7 @@ test('each cause leaves nothing and is named at its operation', async () => {
   expectFailure(await get(type, 'new'), 'NOT_FOUND')
 })
 
-test('all that validation finds is named at once, and nothing that is well', async () => {
+test('a batch with invalid operations lists the errors of all of them', async () => {
   const type = await world.newType(strict)
   const answer = await batch([
     put(type, 'a', { n: 'x' }),
@@ -184,7 +184,7 @@ test('all that validation finds is named at once, and nothing that is well', asy
   expect(await world.logOf(type)).toEqual([])
 })
 
-test('a batch of none, of too many, or of no list is refused', async () => {
+test('a batch of no operations, more than 1000, or not a list is 400', async () => {
   const type = await world.newType()
   for (const operations of [[], times(1001, (n) => put(type, `r${n}`, {})), undefined, 'x', {}])
     expectFault(await batch(operations), '/operations')
@@ -194,7 +194,7 @@ test('a batch of none, of too many, or of no list is refused', async () => {
   expect(await world.logOf(type)).toHaveLength(1000)
 })
 
-test('$ref is the id of an earlier operation, in ids and at the ends of links', async () => {
+test('$ref is replaced by the id of an earlier named operation, in ids and link ends', async () => {
   const [order, line] = [await world.newType(), await world.newType()]
   succeed(await world.call('PUT', '/v1/crm/relationship-types/has_line', {}), 201)
   const link = (source: unknown, target: unknown, more = {}) => ({
@@ -250,7 +250,7 @@ test('$ref is the id of an earlier operation, in ids and at the ends of links', 
   expect(expectFault(twice, '/operations/1/name').code).toBe('duplicate_name')
 })
 
-test('a link whose end is absent, made later or of a wrong type leaves nothing', async () => {
+test('a link to a record that is absent or created later in the batch is 400 and rolls back the batch', async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', { source_record_types: [type] }), 201)
   const link = (source: string, target: string) => ({
@@ -271,7 +271,7 @@ test('a link whose end is absent, made later or of a wrong type leaves nothing',
   succeed(await batch([put(type, 'a', {}), put(type, 'b', {}), link('a', 'b')]))
 })
 
-test('a record that goes takes its links, and what an on_delete says, before later operations run', async () => {
+test('a deletion in a batch cascades to links and records before later operations run', async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', '/v1/crm/relationship-types/part', { on_delete: 'cascade' }), 201)
   const link = {
@@ -299,7 +299,7 @@ test('a record that goes takes its links, and what an on_delete says, before lat
   expect(expectFailure(gone, 'NOT_FOUND').details[0].path).toBe('/operations/3/id')
 })
 
-test('unique indexes hold, name the operation, and let values move in order', async () => {
+test('a unique index applies in a batch: the error names the operation, and values can move between records', async () => {
   const type = await world.newType({ indexes: [{ fields: ['data.k'], unique: true }] })
   succeed(await batch([put(type, 'a', { k: 1 }), put(type, 'b', { k: 2 })]))
   const taken = await batch([put(type, 'c', { k: 3 }), put(type, 'd', { k: 1 })])
@@ -313,7 +313,7 @@ test('unique indexes hold, name the operation, and let values move in order', as
   expect(found.data.map(({ id }: Body) => id)).toEqual(['a'])
 })
 
-test('types are made, used and deleted in one batch, and all of it is undone together', async () => {
+test('a batch can create, use and delete types, and a failure rolls back all of it', async () => {
   const operations = [
     { type: 'upsert_record_type', id: 'made', body: { ...strict, name: 'Made' } },
     put('made', 'a', { n: 1 }),
@@ -358,7 +358,7 @@ test('types are made, used and deleted in one batch, and all of it is undone tog
   )
 })
 
-test('one operation outside the grants is 403 for all, whether or not the type exists', async () => {
+test('a batch with one operation outside the grants is 403, whether or not the type exists', async () => {
   const [mine, theirs] = [await world.newType(), await world.newType()]
   const { call } = await world.newToken([{ record_type: mine, permission: 'write' }])
   succeed(await batch([put(mine, 'ok', {})], '', call))
@@ -376,7 +376,7 @@ test('one operation outside the grants is 403 for all, whether or not the type e
   expectFailure(await batch([put(mine, 'm', {})], '', other), 'FORBIDDEN')
 })
 
-test('a guarded base takes configuration only from its previews, in a batch as elsewhere', async () => {
+test('a batch cannot change configuration of a base with schema_changes preview_only', async () => {
   const settings = { schema_changes: 'preview_only' }
   succeed(await world.call('PUT', '/v1/bases/guarded', { settings }), 201)
   const operations = [{ type: 'upsert_record_type', id: 'n', json_schema: {} }]
@@ -384,7 +384,7 @@ test('a guarded base takes configuration only from its previews, in a batch as e
   expect(expectFailure(answer, 'FORBIDDEN').details[0].code).toBe('preview_only')
 })
 
-test('a batch tells what is new, what it changed and what was so already, and answers in its own order', async () => {
+test('a batch reports created, updated and unchanged records in the order of its operations', async () => {
   const type = await world.newType()
   succeed(
     await batch([put(type, 'same', { n: 1 }), put(type, 'other', { n: 1 }), put(type, 'gone', { n: 1 })]),
@@ -410,7 +410,7 @@ test('a batch tells what is new, what it changed and what was so already, and an
   expect((await world.logOf(type)).filter(({ id }) => id === 'same')).toHaveLength(1)
 })
 
-test('a dry run stores nothing and answers what would have happened; a key has one effect', async () => {
+test('a dry run of a batch writes nothing and returns the results; concurrent retries under one key write once', async () => {
   const type = await world.newType()
   const operations = [put(type, 'a', { n: 1 }), put(type, 'a', { n: 2 })]
   expect(brief(succeed(await batch(operations, '?dry_run=true')))).toEqual([
@@ -428,7 +428,7 @@ test('a dry run stores nothing and answers what would have happened; a key has o
   expect(await world.logOf(type)).toHaveLength(1)
 })
 
-test('a write under a claim is undone with the whole batch once the claim is lost', async () => {
+test('a write in a batch under a lost claim is 409 and rolls back the batch', async () => {
   const type = await world.newType()
   succeed(await batch([put(type, 'a', { n: 1 })]))
   const claimed = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, {}))
@@ -442,7 +442,7 @@ test('a write under a claim is undone with the whole batch once the claim is los
   expect(succeed(await get(type, 'b'))).toMatchObject({ data: {}, version: 1 })
 })
 
-test('a deletion under a claim ends the claim, and is undone with the whole batch where the claim does not serve', async () => {
+test('a deletion in a batch ends its claim; under a lost or foreign claim it is refused and rolls back the batch', async () => {
   const type = await world.newType()
   succeed(await batch(['a', 'b', 'c'].map((id) => put(type, id, { n: 1 }))))
   const claimed = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, { limit: 3, sort: 'id' }))
@@ -486,14 +486,14 @@ test('a deletion under a claim ends the claim, and is undone with the whole batc
   expect(succeed(await get(type, 'c'))).toMatchObject({ version: 1 })
 })
 
-test('an absent base is 404', async () => {
+test('a batch in an absent base is 404', async () => {
   expectFailure(
     await world.call('POST', '/v1/nobase/batch', { operations: [put('t', 'a', {})] }),
     'NOT_FOUND',
   )
 })
 
-test('of more operations than a batch may have nothing is said but that, whoever sends them', async () => {
+test('a batch of more than 1000 operations is 400 with the limit, before permissions are checked', async () => {
   const reader = await world.newToken([{ permission: 'read' }])
   for (const operations of [times(1001, () => put('task', 'a', {})), times(100_000, () => 0)]) {
     const detail = expectFault(await batch(operations, '', reader.call), '/operations')

@@ -12,7 +12,7 @@ afterAll(() => world.close())
 const rowsOf = (requestId: string) =>
   world.database.query<LogRow>('SELECT * FROM plinth.change WHERE request_id = $1 ORDER BY seq', [requestId])
 
-/** Sends it under a request id of its own; answers what the log has of it. */
+/** Sends a request with its own request id; returns the log entries of that request. */
 async function logged(send: (headers: Record<string, string>) => Promise<Answer>): Promise<LogRow[]> {
   const id = `req-${Math.random().toString(36).slice(2)}`
   const answer = await send({ 'x-request-id': id })
@@ -20,7 +20,7 @@ async function logged(send: (headers: Record<string, string>) => Promise<Answer>
   return rowsOf(id)
 }
 
-test('every write of a record leaves one row with actor, surface, request and the state it made', async () => {
+test('every write of a record logs one entry with actor, surface, request id and resulting state', async () => {
   const type = await world.newType()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'a writer' })
   const at = `/v1/crm/records/${type}/a`
@@ -56,7 +56,7 @@ test('every write of a record leaves one row with actor, surface, request and th
   }
 })
 
-test('what changes nothing leaves no row, and neither does a read, a dry run or a failure', async () => {
+test('unchanged writes, reads, dry runs and failed requests log no entry', async () => {
   const type = await world.newType()
   const at = `/v1/crm/records/${type}/a`
   succeed(await world.call('PUT', at, { data: { n: 1 } }), 201)
@@ -77,7 +77,7 @@ test('what changes nothing leaves no row, and neither does a read, a dry run or 
   expect(await rowsOf('silent')).toEqual([])
 })
 
-test('bases, types and tokens are logged too, and never with a secret', async () => {
+test('changes of bases, types and tokens are logged without secrets', async () => {
   const base = await logged((h) => world.call('PUT', '/v1/bases/logged', { name: 'L' }, h))
   expect(base).toMatchObject([{ base_id: 'logged', kind: 'base', operation: 'create', version: 1 }])
   const at = '/v1/logged/record-types/task'
@@ -108,7 +108,7 @@ test('bases, types and tokens are logged too, and never with a secret', async ()
   )
 })
 
-test('a write and its row are one transaction: where the row cannot be written, nothing is', async () => {
+test('a write whose log entry cannot be inserted is rolled back', async () => {
   const type = await world.newType()
   const at = `/v1/crm/records/${type}`
   for (const id of ['a', 'b']) succeed(await world.call('PUT', `${at}/${id}`, { data: { n: 1 } }), 201)

@@ -20,7 +20,7 @@ const put = async (type: string, id: string, data: object) =>
   expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data })).status).toBeLessThan(300)
 const idsOf = (events: Body[]) => events.map((event) => event.data.id)
 
-test('a stream brings what happens from now on, as the pages have it', async () => {
+test('a stream sends new changes, in the form of the change pages', async () => {
   const type = await world.newType()
   await put(type, 'before', { n: 1 })
   const stream = await openStream(world, STREAM)
@@ -34,7 +34,7 @@ test('a stream brings what happens from now on, as the pages have it', async () 
   stream.cut()
 })
 
-test('a stream goes on after Last-Event-ID, else after `after`', async () => {
+test('a stream resumes after Last-Event-ID, otherwise after the parameter `after`', async () => {
   const type = await world.newType()
   const begin = await head()
   for (const n of times(60, (index) => index)) await put(type, `r${n % 7}`, { n })
@@ -52,7 +52,7 @@ test('a stream goes on after Last-Event-ID, else after `after`', async () => {
   stream.cut()
 })
 
-test('a stream says where it starts before anything happens, so that nothing is lost when it breaks first', async () => {
+test('a stream sends its start position first, so a client that disconnects early can resume without loss', async () => {
   const type = await world.newType()
   const stream = await openStream(world, STREAM)
   stream.cut()
@@ -63,7 +63,7 @@ test('a stream says where it starts before anything happens, so that nothing is 
   resumed.cut()
 })
 
-test('a stream takes the filters of the pages', async () => {
+test('a stream accepts the filters of the change pages', async () => {
   const [one, two] = [await world.newType(), await world.newType()]
   const stream = await openStream(world, `${STREAM}?record_type=${two}&id=a&kind=record`)
   await put(one, 'a', { n: 1 })
@@ -75,7 +75,7 @@ test('a stream takes the filters of the pages', async () => {
   stream.cut()
 })
 
-test('what is asked wrongly is refused before anything streams', async () => {
+test('a stream with invalid parameters is refused with an error answer', async () => {
   expectFault(await world.call('GET', `${STREAM}?kind=recrd`), 'query/kind')
   expectFault(await world.call('GET', `${STREAM}?limit=1`), 'query/limit')
   const headers = { 'last-event-id': 'x' }
@@ -86,7 +86,7 @@ test('what is asked wrongly is refused before anything streams', async () => {
   expect([hasNone.status, hasNone.text]).toEqual([200, ''])
 })
 
-test('a token sees its own types on the stream and nothing of the others', async () => {
+test('a stream sends only the changes of types that the token can read', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const { token, call } = await world.newToken([{ record_type: open, permission: 'read' }])
   expectFailure(await call('GET', `${STREAM}?record_type=${shut}`), 'FORBIDDEN')
@@ -107,7 +107,7 @@ test('a token sees its own types on the stream and nothing of the others', async
   resumed.cut()
 })
 
-test('a stream ends when its token is revoked or expires, and when its base is deleted', async () => {
+test('a stream ends when its token is revoked or expires, or its base is deleted', async () => {
   succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
   const revoked = await world.newToken([{ permission: 'read' }])
   const expiring = await world.newToken([{ permission: 'read' }], {
@@ -129,7 +129,7 @@ test('a stream ends when its token is revoked or expires, and when its base is d
   other.cut()
 })
 
-test('a token has a bounded number of streams; closing one makes room', async () => {
+test('a token can open a limited number of streams, and closing one allows another', async () => {
   const { token, call } = await world.newToken([{ permission: 'read' }])
   const streams = await Promise.all(times(LIMITS.streamsOfToken, () => openStream(world, STREAM, { token })))
   const error = expectFailure(await call('GET', STREAM), 'RATE_LIMITED')
@@ -147,7 +147,7 @@ test('a token has a bounded number of streams; closing one makes room', async ()
   for (const stream of streams) stream.cut()
 })
 
-test('streams end when the server shuts down, and it does shut down', async () => {
+test('a graceful shutdown ends open streams', async () => {
   const other = await openWorld()
   const stream = await openStream(other, STREAM)
   await other.close()
@@ -155,7 +155,7 @@ test('streams end when the server shuts down, and it does shut down', async () =
   expect(stream.events).toEqual([])
 })
 
-test('an open transaction holds a stream back, and nothing is lost when it ends', async () => {
+test('a stream delays changes until older transactions have ended, and skips none', async () => {
   const type = await world.newType()
   const stream = await openStream(world, `${STREAM}?record_type=${type}`)
   const late = new Client({ connectionString: world.database.url })
@@ -175,7 +175,7 @@ test('an open transaction holds a stream back, and nothing is lost when it ends'
   stream.cut()
 })
 
-test('eight writers and three readers, one of them cut off again and again: each change once, in order', {
+test('under eight writers, streams and pages give each change once and in order, also after reconnects', {
   tags: 'full',
 }, async () => {
   const seed = Date.now() % 1_000_000

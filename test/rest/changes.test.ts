@@ -21,7 +21,7 @@ const head = async (from = 0): Promise<number> => {
 const put = async (type: string, id: string, data: object, more: object = {}) =>
   world.call('PUT', `/v1/crm/records/${type}/${id}`, { data, ...more })
 
-/** The document that the patch makes; it may add and remove the whole. */
+/** Applies a JSON Patch that may add or remove the whole document. */
 function patched(document: Body, diff: Body[]): Body {
   const held = structuredClone(document === undefined ? {} : { document })
   const failed = applyPatch(
@@ -32,7 +32,7 @@ function patched(document: Body, diff: Body[]): Body {
   return held.document
 }
 
-test('an entry names who, how, what and when, and its patches rebuild the record', async () => {
+test('a change has actor, surface, time and operation, and its patches rebuild the record', async () => {
   const type = await world.newType()
   const begin = await head()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'a writer' })
@@ -72,7 +72,7 @@ test('an entry names who, how, what and when, and its patches rebuild the record
   expect(documents[5].data).toEqual({ n: 9 })
 })
 
-test('configuration is in the log as the API shows it', async () => {
+test('changes of configuration have the form of the API', async () => {
   const begin = await head()
   const type = await world.newType()
   succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { json_schema: { type: 'object' } }))
@@ -85,7 +85,7 @@ test('configuration is in the log as the API shows it', async () => {
   expect(data[1].diff).toContainEqual({ op: 'add', path: '/json_schema/type', value: 'object' })
 })
 
-test('a reader that goes on from next_after sees each entry once, whatever the size of the page', async () => {
+test('paging by next_after returns each change once at every page size', async () => {
   const type = await world.newType()
   const begin = await head()
   for (const n of times(25, (index) => index)) succeed(await put(type, `r${n}`, { n }), 201)
@@ -105,7 +105,7 @@ test('a reader that goes on from next_after sees each entry once, whatever the s
   expect(all.data[0]).toMatchObject({ kind: 'base', id: 'crm', operation: 'create' })
 })
 
-test('the filters narrow, and next_after goes on past what they leave out', async () => {
+test('filters select changes, and next_after advances past changes that do not match', async () => {
   const [one, two] = [await world.newType(), await world.newType()]
   const begin = await head()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'filterer' })
@@ -130,7 +130,7 @@ test('the filters narrow, and next_after goes on past what they leave out', asyn
   expect(meta.next_after).toBeGreaterThanOrEqual(third.seq)
 })
 
-test('what is asked wrongly is refused by name', async () => {
+test('invalid query parameters are refused by name', async () => {
   const refused = async (query: string, path: string) =>
     expectFault(await world.call('GET', `/v1/crm/changes?${query}`), path)
   expect((await refused('afer=1', 'query/afer')).hint).toBe('after')
@@ -152,7 +152,7 @@ test('what is asked wrongly is refused by name', async () => {
   expectFailure(await world.call('GET', '/v1/nowhere/changes'), 'NOT_FOUND')
 })
 
-test('a token sees the entries of its own types and nothing of the others', async () => {
+test('a token reads only the changes of types that it can read', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const begin = await head()
   const { call } = await world.newToken([{ record_type: open, permission: 'read' }])
@@ -180,7 +180,7 @@ test('a token sees the entries of its own types and nothing of the others', asyn
   expectFailure(await outside('GET', '/v1/nowhere/changes'), 'FORBIDDEN')
 })
 
-test('a link is in the log of those who may read both ends, a relationship type of those who may read all it names', async () => {
+test('a change of a link needs read on both ends; of a relationship type, read on all types that it names', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const begin = await head()
   const types = { source_record_types: [open], target_record_types: [open, shut] }
@@ -221,20 +221,20 @@ test('a link is in the log of those who may read both ends, a relationship type 
   ])
 })
 
-test('tokens and other bases are not in the log of a base', async () => {
+test('the changes of a base exclude tokens and other bases', async () => {
   await world.newToken([{ permission: 'read' }])
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   const { data } = await changes('limit=1000')
   expect(data.filter((entry: Body) => entry.kind === 'token' || entry.id === 'other')).toEqual([])
 })
 
-test('an open transaction holds back what comes after it, and nothing is lost when it ends', async () => {
+test('an open transaction delays later changes, and none are skipped when it commits', async () => {
   const type = await world.newType()
   const begin = await head()
   const late = new Client({ connectionString: world.database.url })
   await late.connect()
   await late.query('BEGIN')
-  // It has drawn its number, and commits after those that drew theirs later.
+  // It has drawn its sequence number, and commits after transactions with later numbers.
   await late.query(
     `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, actor_name, via, request_id)
      VALUES ('crm', 'record', $1, 'late', 'create', 1, '{}', 'x', 'system', 'late')`,
@@ -251,7 +251,7 @@ test('an open transaction holds back what comes after it, and nothing is lost wh
   expect(seqs(data)).toEqual([...seqs(data)].sort((a, b) => a - b))
 })
 
-test('an open transaction in another database of the server does not hold back the log', async () => {
+test('an open transaction in another database of the server does not delay changes', async () => {
   const type = await world.newType()
   const begin = await head()
   const elsewhere = new URL(world.database.url)
@@ -269,7 +269,7 @@ test('an open transaction in another database of the server does not hold back t
   }
 })
 
-test('a dry run leaves nothing in the log, and does not stop it', async () => {
+test('a dry run logs no change and does not delay later ones', async () => {
   const type = await world.newType()
   const begin = await head()
   succeed(await world.call('PUT', `/v1/crm/records/${type}/x?dry_run=true`, { data: {} }), 201)
@@ -278,7 +278,7 @@ test('a dry run leaves nothing in the log, and does not stop it', async () => {
   expect((await changes(`after=${begin}`)).data).toHaveLength(1)
 })
 
-test('a page looks through a bounded part of the log, and goes on from there', async () => {
+test('a page scans a limited number of entries, and next_after continues the scan', async () => {
   const type = await world.newType()
   const begin = await head()
   await world.database.query(
@@ -297,7 +297,7 @@ test('a page looks through a bounded part of the log, and goes on from there', a
   const rest = await changes(`after=${rare.meta.next_after}&id=last`)
   expect(rest.data.map((entry: Body) => entry.id)).toEqual(['last'])
   expect(rest.meta.has_more).toBe(false)
-  // A record's own entries are found by its key, however many there are of others.
+  // The entries of one record are found by index, whatever the number of others.
   const own = await changes(`after=${begin}&id=last&record_type=${type}`)
   expect(own.data.map((entry: Body) => entry.id)).toEqual(['last'])
   expect(own.meta.has_more).toBe(false)

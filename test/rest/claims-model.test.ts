@@ -17,7 +17,7 @@ afterAll(() => world.close())
 const RECORDS = 3
 const MOST = 2
 
-/** A record of the queue as it ought to be. */
+/** The expected state of a record and its last claim. */
 type Entry = {
   version: number
   active: boolean
@@ -52,7 +52,7 @@ class Claim implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/** Something that happens to the record `n`, or to its last claim. */
+/** An action on the record `n`, or on its last claim. */
 class Act implements fc.AsyncCommand<Model, Real> {
   readonly name:
     | 'heartbeat'
@@ -111,7 +111,7 @@ class Act implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-test('claims are what a model of them says, whatever happens in whatever order', {
+test('claims follow a model under random sequences of claims, writes and expiries', {
   timeout: CASES_TIMEOUT,
 }, async () => {
   const names: Act['name'][] = [
@@ -135,6 +135,6 @@ test('claims are what a model of them says, whatever happens in whatever order',
     const model = times(RECORDS, (): Entry => ({ version: 1, active: true, last: null }))
     await fc.asyncModelRun(() => ({ model, real: { type } }), run)
   })
-  // A failure prints its seed and the shortest sequence that shows it.
+  // On failure fast-check prints the seed and the shortest failing sequence.
   await fc.assert(property, { numRuns: cases(12) })
 })

@@ -3,7 +3,7 @@ import { expectFailure, expectFault, sleep, succeed, TIME, times, UUID7 } from '
 import type { Body, Call } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// Two instances on one database, so that no lock of a process can hide a race.
+// Two servers on one database, so that locks within a process cannot hide a race.
 let one: World
 let two: World
 let worker: { id: string; call: Call }
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const STATUS_INDEX = { indexes: [{ fields: ['data.status'] }] }
 
-/** A type with records `r0`, `r1`, … of a status, created in that order. */
+/** Creates a type with records `r0`, `r1`, … of one status, in that order of creation. */
 async function queue(count: number, body: object = {}, data: object = { status: 'open' }): Promise<string> {
   const type = await one.newType(body)
   await one.database.query(
@@ -38,7 +38,7 @@ const claim = async (type: string, body: object = {}, call: Call = worker.call):
 const idsOf = (claimed: Body[]): string[] => claimed.map(({ record }) => record.id)
 const act = (name: string, id: string, body?: object, call: Call = worker.call) =>
   call('POST', `/v1/crm/claims/${id}/${name}`, body)
-/** Lets the lease of a claim end now. */
+/** Ends the lease of a claim now. */
 const expire = (id: string) =>
   one.database.query(`UPDATE plinth.claim SET expires_at = now() - interval '1 ms' WHERE id = $1`, [id])
 async function first(type: string, body: object = {}): Promise<Body> {
@@ -51,7 +51,7 @@ function expectConflict(answer: Parameters<typeof expectFailure>[0], code: strin
 }
 
 describe('A claim', () => {
-  test('hands out the oldest first, each once, and then nothing', async () => {
+  test('returns the oldest records first, each once, and then none', async () => {
     const type = await queue(5)
     const [claimed] = await claim(type)
     expect(claimed.record).toMatchObject({ id: 'r0', record_type: type, data: { n: 0 }, version: 1 })
@@ -70,7 +70,7 @@ describe('A claim', () => {
     expect(await claim(type)).toEqual([])
   })
 
-  test('is of what matches, in the order asked for, with and without an index', async () => {
+  test('returns records that match the filter, in sort order, with and without an index', async () => {
     for (const body of [
       {},
       STATUS_INDEX,
@@ -92,7 +92,7 @@ describe('A claim', () => {
     }
   })
 
-  test('makes no version, no entry in the log, and locks nobody out', async () => {
+  test('creates no version or log entry, and does not block writes of others', async () => {
     const type = await queue(1)
     await claim(type)
     expect(await one.logOf(type)).toEqual([])
@@ -101,7 +101,7 @@ describe('A claim', () => {
     succeed(await other.call('DELETE', path))
   })
 
-  test('that expires returns to the pool, and counts as an attempt', async () => {
+  test('that expired makes the record claimable again, and counts as an attempt', async () => {
     const type = await queue(1)
     const { claim: held } = await first(type)
     await expire(held.id)
@@ -113,7 +113,7 @@ describe('A claim', () => {
     succeed(await act('heartbeat', again.claim.id, undefined, other.call))
   })
 
-  test('whose lease has ended is lost, whether or not somebody else has taken the record', async () => {
+  test('whose lease ended is lost, also if nobody else claimed the record', async () => {
     const { claim: held } = await first(await queue(1))
     await expire(held.id)
     for (const name of ['heartbeat', 'complete', 'release'])
@@ -121,7 +121,7 @@ describe('A claim', () => {
     expectConflict(await worker.call('GET', `/v1/crm/claims/${held.id}`), 'claim_lost')
   })
 
-  test('lives as long as its heartbeats come', async () => {
+  test('is extended by heartbeats', async () => {
     const { claim: held } = await first(await queue(1), { lease_seconds: 2 })
     const beaten = succeed(await act('heartbeat', held.id))
     expect(beaten).toMatchObject({ id: held.id, status: 'active', record_id: 'r0', attempts: 1 })
@@ -133,7 +133,7 @@ describe('A claim', () => {
       expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 3_500_000)
   })
 
-  test('that is released is free at once', async () => {
+  test('that is released makes the record claimable at once', async () => {
     const type = await queue(2)
     const { claim: held } = await first(type)
     expect(succeed(await act('release', held.id))).toMatchObject({ id: held.id, status: 'released' })
@@ -141,7 +141,7 @@ describe('A claim', () => {
     expect(await first(type)).toMatchObject({ record: { id: 'r0' }, claim: { attempts: 2 } })
   })
 
-  test('that is completed comes back when the record changes, as new work', async () => {
+  test('that is completed makes the record claimable again, with attempts at 1, only after a change', async () => {
     const type = await queue(1)
     const { claim: held } = await first(type)
     succeed(await worker.call('PATCH', `/v1/crm/records/${type}/r0`, { data: { answer: 42 } }))
@@ -154,7 +154,7 @@ describe('A claim', () => {
     expect(await first(type)).toMatchObject({ record: { data: { answer: 43 } }, claim: { attempts: 1 } })
   })
 
-  test('past max_attempts is exhausted until the record changes', async () => {
+  test('at max_attempts is exhausted until the record changes', async () => {
     const type = await queue(1)
     for (const attempts of [1, 2]) {
       const { claim: held } = await first(type, { max_attempts: 2 })
@@ -169,14 +169,14 @@ describe('A claim', () => {
     expect((await first(type, { max_attempts: 2 })).claim.attempts).toBe(1)
   })
 
-  test('knows its own max_attempts, whatever earlier claims had', async () => {
+  test('applies its own max_attempts, not those of earlier claims', async () => {
     const type = await queue(1)
     await expire((await first(type)).claim.id)
     expect(await claim(type, { max_attempts: 1 })).toEqual([])
     expect((await first(type, { max_attempts: 2 })).claim.attempts).toBe(2)
   })
 
-  test('of a record that is deleted is lost; made again, the record is another one', async () => {
+  test('of a deleted record is lost, and a recreated record starts at attempt 1', async () => {
     const type = await queue(1)
     const { claim: held } = await first(type)
     succeed(await other.call('DELETE', `/v1/crm/records/${type}/r0`))
@@ -185,7 +185,7 @@ describe('A claim', () => {
     expect((await first(type)).claim.attempts).toBe(1)
   })
 
-  test('that is only rehearsed holds nothing', async () => {
+  test('as a dry run leases no record', async () => {
     const type = await queue(1)
     const path = `/v1/crm/records/${type}/claim?dry_run=true`
     const answer = succeed(await worker.call('POST', path))
@@ -194,7 +194,7 @@ describe('A claim', () => {
     expect(idsOf(await claim(type))).toEqual(['r0'])
   })
 
-  test('sent again under one key hands out the same', async () => {
+  test('repeated under one idempotency key returns the same record', async () => {
     const type = await queue(2)
     const key = { 'idempotency-key': `claim-${type}` }
     const answers = await Promise.all(
@@ -206,7 +206,7 @@ describe('A claim', () => {
 })
 
 describe('A write under a claim', () => {
-  test('goes through while the claim is held, and is no change that ends it', async () => {
+  test('succeeds while the claim is active, and does not make the record claimable again', async () => {
     const type = await queue(1)
     const { claim: held } = await first(type, { max_attempts: 1 })
     const path = `/v1/crm/records/${type}/r0`
@@ -220,7 +220,7 @@ describe('A write under a claim', () => {
     expect(await claim(type, { max_attempts: 1 }), 'what a holder wrote is not a change').toEqual([])
   })
 
-  test('is undone once the claim is lost', async () => {
+  test('is 409 after the claim is lost, and changes nothing', async () => {
     const type = await queue(1)
     const path = `/v1/crm/records/${type}/r0`
     const { claim: held } = await first(type)
@@ -236,7 +236,7 @@ describe('A write under a claim', () => {
     expect(await one.logOf(type)).toEqual([])
   })
 
-  test('may be a JSON Patch, or the deletion that ends the claim', async () => {
+  test('can be a JSON Patch, or a DELETE, which ends the claim', async () => {
     const type = await queue(1)
     const path = `/v1/crm/records/${type}/r0`
     const { claim: held } = await first(type)
@@ -259,7 +259,7 @@ describe('A write under a claim', () => {
     expectFailure(await remove(worker.call), 'NOT_FOUND')
   })
 
-  test('neither patches nor deletes once the claim is lost', async () => {
+  test('by JSON Patch or DELETE is 409 after the claim is lost', async () => {
     const type = await queue(1)
     const path = `/v1/crm/records/${type}/r0`
     const { claim: held } = await first(type)
@@ -272,7 +272,7 @@ describe('A write under a claim', () => {
     expect(await one.logOf(type)).toEqual([])
   })
 
-  test('is of the claimed record and the claiming token alone', async () => {
+  test("is refused for another record or another token than the claim's", async () => {
     const type = await queue(2)
     const { claim: held } = await first(type)
     const write = (id: string, claim_id: string, call: Call) =>
@@ -286,8 +286,8 @@ describe('A write under a claim', () => {
   })
 })
 
-describe('Who may do what', () => {
-  test('claiming takes write; a type outside the grants is 403 whether or not it exists', async () => {
+describe('Permissions and parameters of claims', () => {
+  test('a claim needs write permission; of a type without a grant it is 403, whether or not the type exists', async () => {
     const type = await queue(1)
     const reader = await one.newToken([{ record_type: type, permission: 'read' }])
     for (const name of [type, 'absent', 'type1'])
@@ -295,7 +295,7 @@ describe('Who may do what', () => {
     expectFailure(await worker.call('POST', '/v1/crm/records/absent/claim', {}), 'NOT_FOUND')
   })
 
-  test('a list shows claims on granted types only, and an ungranted claim answers as an unknown one', async () => {
+  test('a list has claims of granted types only, and an ungranted claim is 404 like an unknown one', async () => {
     const [mine, hidden] = [await queue(1), await queue(1)]
     const [seen, unseen] = [await first(mine), await first(hidden)]
     const guest = await one.newToken([{ record_type: mine, permission: 'write' }])
@@ -319,14 +319,14 @@ describe('Who may do what', () => {
     expect(strip(ungranted?.text)).toBe(strip(unknown?.text))
   })
 
-  test('a claim that another token holds is not one to act on', async () => {
+  test('a heartbeat, release or completion by another token is 409', async () => {
     const { claim: held } = await first(await queue(1))
     for (const name of ['heartbeat', 'release', 'complete'])
       expectConflict(await act(name, held.id, undefined, other.call), 'claim_of_another_token')
     succeed(await act('heartbeat', held.id))
   })
 
-  test('a list goes by status, and by cursor', async () => {
+  test('a list filters by status and pages by cursor', async () => {
     const type = await queue(6)
     const reader = await one.newToken([{ record_type: type, permission: 'read' }])
     const claimed = await claim(type, { limit: 5 })
@@ -365,7 +365,7 @@ describe('Who may do what', () => {
   })
 })
 
-describe('Many at once', () => {
+describe('Concurrent claims', () => {
   const either = (i: number, call: (world: World) => Call) => call(i % 2 ? one : two)
   const asWorker = (world: World) => world.as(workerToken)
   let workerToken = ''
@@ -378,12 +378,12 @@ describe('Many at once', () => {
     [1000, {}, { sort: '-data.n' }],
     [250, STATUS_INDEX, { filter: { field: 'data.status', op: 'eq', value: 'open' } }],
   ])(
-    '16 callers at two servers claim %i records, each exactly once: %j %j',
+    'by 16 clients at two servers claim each of %i records exactly once: %j %j',
     { tags: 'full' },
     async (count, body, asked) => {
       const isIndexed = 'indexes' in body
       const type = await queue(isIndexed ? 0 : count, body)
-      // Through the door, so that their index entries are written.
+      // Created by the API, which writes their index entries.
       if (isIndexed)
         await Promise.all(
           times(count, async (n) => {
@@ -407,20 +407,20 @@ describe('Many at once', () => {
     },
   )
 
-  test('32 callers and 32 free records: nobody goes away with nothing', async () => {
+  test('by 32 clients on 32 free records give each client one record', async () => {
     const type = await queue(32)
     const answers = await Promise.all(times(32, (i) => claim(type, {}, either(i, asWorker))))
     expect(answers.map((claimed) => claimed.length)).toEqual(times(32, () => 1))
     expect(new Set(answers.flatMap(idsOf)).size).toBe(32)
   })
 
-  test('of a heartbeat and a claim that meet as the lease ends, one wins', async () => {
+  test('and heartbeats at the end of a lease never give a record to both', async () => {
     const type = await queue(20)
     const held = await claim(type, { limit: 20, lease_seconds: 1 }, asWorker(one))
     const ends = Math.min(...held.map((each) => Date.parse(each.claim.expires_at)))
     const taken: string[] = []
     const lost = new Set<string>()
-    // Some come before the end, some after it; most while the others claim.
+    // Some heartbeats come before the end of the lease, some after it.
     const beat = async ({ record, claim: { id } }: Body, n: number) => {
       await sleep(ends - Date.now() + 3 * (n - 10))
       const { status } = await act('heartbeat', id, { lease_seconds: 60 }, asWorker(one))
