@@ -24,7 +24,7 @@ type Raw = {
   headers: Record<string, string | string[] | undefined>
   bytes: Buffer
 }
-/** The answer as it comes: `fetch` would decode it. */
+/** The undecoded body of an answer; `fetch` would decode it. */
 const ask = (path: string, encoding: string | undefined, more: Record<string, string> = {}, method = 'GET') =>
   new Promise<Raw>((resolve, reject) => {
     const headers = {
@@ -46,23 +46,26 @@ const ask = (path: string, encoding: string | undefined, more: Record<string, st
 const LIST = '/v1/crm/records/note?limit=200&sort=id'
 const LONG = '/v1/crm/records/note/long'
 
-test.each([LIST, LONG])('%s is compressed for who accepts it, and the same for all', async (path) => {
-  const plain = await ask(path, undefined)
-  expect(plain.headers).not.toHaveProperty('content-encoding')
-  expect(Number(plain.headers['content-length'])).toBe(plain.bytes.length)
-  const gzip = await ask(path, 'gzip, deflate, br')
-  expect(gzip.headers['content-encoding']).toBe('gzip')
-  expect(gzip.headers['vary']).toMatch(/accept-encoding/i)
-  expect(gzip.bytes.length).toBeLessThan(plain.bytes.length / 4)
-  expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true)
-  const br = await ask(path, 'br')
-  expect(br.headers['content-encoding']).toBe('br')
-  expect(brotliDecompressSync(br.bytes).equals(plain.bytes)).toBe(true)
-  for (const refused of ['identity', 'zstd', 'gzip;q=0', ''])
-    expect((await ask(path, refused)).bytes.equals(plain.bytes), refused).toBe(true)
-})
+test.each([LIST, LONG])(
+  '%s is compressed when Accept-Encoding allows it, and decodes to the uncompressed bytes',
+  async (path) => {
+    const plain = await ask(path, undefined)
+    expect(plain.headers).not.toHaveProperty('content-encoding')
+    expect(Number(plain.headers['content-length'])).toBe(plain.bytes.length)
+    const gzip = await ask(path, 'gzip, deflate, br')
+    expect(gzip.headers['content-encoding']).toBe('gzip')
+    expect(gzip.headers['vary']).toMatch(/accept-encoding/i)
+    expect(gzip.bytes.length).toBeLessThan(plain.bytes.length / 4)
+    expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true)
+    const br = await ask(path, 'br')
+    expect(br.headers['content-encoding']).toBe('br')
+    expect(brotliDecompressSync(br.bytes).equals(plain.bytes)).toBe(true)
+    for (const refused of ['identity', 'zstd', 'gzip;q=0', ''])
+      expect((await ask(path, refused)).bytes.equals(plain.bytes), refused).toBe(true)
+  },
+)
 
-test('a short answer, one that is not modified, and HEAD are not compressed', async () => {
+test('short answers, 304 and HEAD answers are not compressed', async () => {
   const short = await ask('/v1/crm/records/note/short', 'gzip')
   expect(short.headers).not.toHaveProperty('content-encoding')
   const fresh = await ask(LONG, 'gzip', { 'if-none-match': '"1"' })
@@ -77,13 +80,13 @@ test('a short answer, one that is not modified, and HEAD are not compressed', as
   )
 })
 
-test('errors are compressed like answers', async () => {
+test('error answers are compressed', async () => {
   const refused = await ask(`/v1/crm/records/note?${times(20, (n) => `unknown_${n}=1`).join('&')}`, 'gzip')
   expect(refused.status).toBe(400)
   expect(JSON.parse(gunzipSync(refused.bytes).toString()).error.code).toBe('VALIDATION_ERROR')
 })
 
-test('a stream of events is not compressed, so each event leaves at once', async () => {
+test('an event stream is not compressed, so that each event is sent at once', async () => {
   const headers = { authorization: `Bearer ${world.adminToken}`, 'accept-encoding': 'gzip, br' }
   await new Promise<void>((resolve, reject) => {
     get(`${world.url}/v1/crm/changes/stream?after=0`, { headers }, (answer) => {

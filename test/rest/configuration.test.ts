@@ -24,7 +24,7 @@ test('a kind is listed after the kinds that it references', () => {
       expect(KINDS.slice(0, at).map((before) => before.name)).toContain(kind.name)
 })
 
-/** The same value, with the keys of each object in reverse order. */
+/** The same value with the keys of each object in reverse order. */
 const reversed = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(reversed)
@@ -42,7 +42,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
   const path = `/v1/crm/${noun}/One.1`
   const put = (sent: object, headers = {}) => world.call('PUT', path, sent, headers)
 
-  test('is put, given back, replaced, listed and deleted, each with its entry in the log', async () => {
+  test('is created, read, replaced, listed and deleted, and each write logs a change', async () => {
     const made = await put({ ...body, id: 'One.1' })
     expect(succeed(made, 201)).toMatchObject({
       id: 'One.1',
@@ -56,7 +56,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(succeed(await world.call('GET', path))).toEqual(made.body)
     expect(succeed(await put(body)), 'unchanged').toEqual(made.body)
     expect(succeed(await put(reversed(body) as Body)), 'unchanged').toEqual(made.body)
-    // What a write says beside the resource is no part of it.
+    // The warnings in `meta` are not part of the resource.
     const { meta: _told, ...cleared } = succeed(await put({}))
     expect(cleared).toMatchObject({
       name: 'One.1',
@@ -79,7 +79,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(log.data[0].diff[0].value).toMatchObject(body)
   })
 
-  test('is written only as its conditions say, and not by a dry run', async () => {
+  test('is not written when a precondition fails, or by a dry run', async () => {
     const missing = await put(body, { 'if-match': '*' })
     expectFailure(missing, 'NOT_FOUND')
     expect(succeed(await world.call('PUT', `${path}?dry_run=true`, body), 201)).toMatchObject({
@@ -95,7 +95,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     succeed(await world.call('DELETE', path, undefined, { 'if-match': `"${version}"` }))
   })
 
-  test('refuses an unknown field, another id, and a field of another kind of value', async () => {
+  test('is refused with an unknown field, another id than the path, or a value of another type', async () => {
     expect(expectFault(await put({ ...body, nmae: 'x' }), '/nmae').hint).toBe('name')
     expect(expectFault(await put({ ...body, id: 'two' }), '/id').code).toBe('disagrees')
     for (const field of Object.keys(body))
@@ -103,7 +103,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expectFailure(await world.call('PUT', `/v1/crm/${noun}/-x`, body), 'VALIDATION_ERROR')
   })
 
-  test('has a history, and is read as it was in a version; versions go on across deletion', async () => {
+  test('can be read at each version, and versions continue after a deletion', async () => {
     const one = `/v1/crm/${noun}/Two`
     const made = succeed(await world.call('PUT', one, body), 201)
     succeed(await world.call('PUT', one, {}))
@@ -136,7 +136,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     )
   })
 
-  test('becomes what it was before a change that is reverted', async () => {
+  test('has its former content after a change is reverted', async () => {
     const one = `/v1/crm/${noun}/Three`
     const revert = async (version: number, query = '') => {
       const { data } = succeed(await world.call('GET', `${one}/history`))
@@ -162,7 +162,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expectFailure(await world.call('GET', one), 'NOT_FOUND')
   })
 
-  test('is out of reach of tokens without the right to it', async () => {
+  test('is 403 for tokens without the permission', async () => {
     const reader = await world.newToken([{ permission: 'read' }])
     const other = await world.newToken([{ base: 'other', permission: 'admin' }])
     expectFailure(await reader.call('PUT', path, body), 'FORBIDDEN')

@@ -11,7 +11,7 @@ const places = (page: Body): string[] => page.data.map(({ base_id, id }: Body) =
 const ALL = ['north', 'south', 'west']
 
 const when = { type: 'string', format: 'date-time' }
-/** West reads times in Paris, and takes no other properties. */
+/** The type in west has the time zone of Paris and a closed schema. */
 const TYPES: Record<string, object> = {
   north: { json_schema: { properties: { when } } },
   south: { json_schema: { properties: { when } } },
@@ -38,7 +38,7 @@ const granted = async (...grants: Body[]) =>
   (await world.newToken(grants.map((grant) => ({ permission: 'read', ...grant })))).call
 
 describe('A list across bases', () => {
-  test('is one list: sorted, cut and counted as a whole, ties by base and then id', async () => {
+  test('is sorted, limited and counted over all bases, with ties ordered by base and then id', async () => {
     const body = { bases: ALL, sort: '-data.n', limit: 4, include_total: true }
     const first = await ask(body)
     expect(places(first)).toEqual(['west/t3', 'south/t3', 'north/t3', 'west/t2'])
@@ -49,13 +49,13 @@ describe('A list across bases', () => {
     expect(places(await ask({ bases: ALL, sort: 'data.when', limit: 2 }))).toEqual(['north/t1', 'south/t1'])
   })
 
-  test('is newest first unless sorted, and reads a base that is named twice once', async () => {
+  test('is newest first by default, and reads a base that is named twice once', async () => {
     expect(places(await ask({ bases: ['north', 'west', 'north'] }))).toEqual([
       ...['west/t3', 'west/t2', 'west/t1', 'north/t3', 'north/t2', 'north/t1'],
     ])
   })
 
-  test('carries the base beside whatever fields are named', async () => {
+  test('has base_id in each row, whatever fields are selected', async () => {
     const [whole] = (await ask({ bases: ['west'], sort: 'id' })).data
     expect(whole).toMatchObject({
       base_id: 'west',
@@ -69,15 +69,15 @@ describe('A list across bases', () => {
     expect(await of(['base_id'])).toEqual([{ base_id: 'west' }])
   })
 
-  test('reads times as each type does', async () => {
+  test('reads times without an offset in the time zone of each type', async () => {
     const filter = { field: 'data.when', op: 'lt', value: '2026-03-03' }
-    // Midnight of the third has passed in Paris already.
+    // In Paris, 2026-03-02T23:30:00Z is on the third of March.
     expect(places(await ask({ bases: ALL, filter, sort: 'id' })).sort()).toEqual([
       ...['north/t1', 'north/t2', 'south/t1', 'south/t2', 'west/t1'],
     ])
   })
 
-  test('finds what only some bases can have, and refuses what none can', async () => {
+  test('filters by a field of only some bases, and refuses a field of none', async () => {
     const filter = { field: 'data.note', op: 'is_not_null' }
     expect(places(await ask({ bases: ALL, filter, sort: 'id' }))).toEqual([
       'north/t1',
@@ -90,7 +90,7 @@ describe('A list across bases', () => {
     expect(expectFault(alone, '/filter/field').code).toBe('unknown_field')
   })
 
-  test('searches, best first', async () => {
+  test('can search, with the score in each row', async () => {
     const filter = { field: 'data.note', op: 'search', value: 'urgent' }
     const { data } = await ask({ bases: ALL, filter })
     expect(data).toHaveLength(3)
@@ -98,8 +98,8 @@ describe('A list across bases', () => {
   })
 })
 
-describe('Bases', () => {
-  test('of ["*"] are those in which the token may read the type', async () => {
+describe('The bases of a query', () => {
+  test('are for ["*"] those in which the token can read the type', async () => {
     const two = await granted({ base: ['north', 'west'] })
     const page = await ask({ bases: ['*'], include_total: true }, two)
     expect([page.meta.total, new Set(page.data.map((row: Body) => row.base_id))]).toEqual([
@@ -116,7 +116,7 @@ describe('Bases', () => {
     expect((await ask({ bases: ['*'], include_total: true })).meta.total).toBe(9)
   })
 
-  test('include previews as far as the environment of the grant allows', async () => {
+  test('include previews if the environment of the grant allows them', async () => {
     const insert = (sql: string) => world.database.query(sql, [])
     await insert(`INSERT INTO plinth.base (id, name, environment, production_base, settings)
       VALUES ('north--try', 'Try', 'preview', 'north', '{}')`)
@@ -134,7 +134,7 @@ describe('Bases', () => {
     await insert(`DELETE FROM plinth.base WHERE id = 'north--try'`)
   })
 
-  test('that are named and not granted are 403, whether or not they exist', async () => {
+  test('are 403 without a grant, whether or not they exist', async () => {
     const north = await granted({ base: 'north' })
     for (const base of ['west', 'no-such-base'])
       for (const asked of [{}, { aggregations: [{ fn: 'count' }] }, { filter: {} }])
@@ -146,7 +146,7 @@ describe('Bases', () => {
     expectFailure(await memos('POST', at, { bases: ['north'], record_type: 'ticket' }), 'FORBIDDEN')
   })
 
-  test('without the type are skipped, and ones that do not exist are named', async () => {
+  test('are skipped without the type, and 404 if they do not exist', async () => {
     expect(places(await ask({ bases: ['crm', 'west'], sort: 'id' }))).toEqual([
       'west/t1',
       'west/t2',
@@ -156,7 +156,7 @@ describe('Bases', () => {
     expect(expectFailure(absent, 'NOT_FOUND').message).toContain('"wst"')
   })
 
-  test('of another account are not there', async () => {
+  test('of another account are 404', async () => {
     const other = await world.call('POST', '/v1/accounts/other/query', {
       bases: ['*'],
       record_type: 'ticket',
@@ -178,7 +178,7 @@ describe('Bases', () => {
 })
 
 describe('An aggregate across bases', () => {
-  test('computes over all bases together, and by base when asked', async () => {
+  test('computes over all bases together, or by base when grouped by base_id', async () => {
     const aggregations = [
       { fn: 'count' },
       { fn: 'sum', field: 'data.n' },
@@ -202,7 +202,7 @@ describe('An aggregate across bases', () => {
     expect(byBase.meta.total).toBe(2)
   })
 
-  test('begins intervals by the clocks of each type', async () => {
+  test('starts intervals in the time zone of each type', async () => {
     const body = { aggregations: [{ fn: 'count' }], group_by: [{ field: 'data.when', interval: 'day' }] }
     const { data } = await ask({ bases: ['north', 'west'], ...body })
     expect(data.slice(0, 2)).toEqual([
@@ -213,7 +213,7 @@ describe('An aggregate across bases', () => {
   })
 })
 
-test('GraphQL gives the rows of REST', async () => {
+test('GraphQL queries across bases return the rows of REST', async () => {
   const query = `{
     queryBases(bases: ["north", "west"], recordType: "ticket", sort: "id") { rows hasMore }
     aggregateBases(bases: ["*"], recordType: "ticket", aggregations: [{ fn: "count" }], groupBy: ["base_id"]) { rows }

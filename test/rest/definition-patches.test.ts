@@ -19,7 +19,7 @@ const SCHEMA = {
   required: ['title'],
 }
 
-/** A new record type with that schema; answers its path. */
+/** Creates a record type with that schema; returns its path. */
 const newType = async (body: object = {}) =>
   `/v1/crm/record-types/${await world.newType({ name: 'Deal', description: 'd', json_schema: SCHEMA, ...body })}`
 const merge = (path: string, patch: unknown, headers = {}) =>
@@ -30,7 +30,7 @@ const merge = (path: string, patch: unknown, headers = {}) =>
 const operate = (path: string, operations: unknown, headers = {}) =>
   patchJson(world.call, path, operations, headers)
 
-/** A refused patch must leave the definition, its version and its history as they were. */
+/** Checks that a refused patch leaves the definition, its version and its history unchanged. */
 async function refused(path: string, run: () => Promise<Answer>, code: Code): Promise<Body> {
   const state = async () => [
     succeed(await world.call('GET', path)),
@@ -43,7 +43,7 @@ async function refused(path: string, run: () => Promise<Answer>, code: Code): Pr
 }
 
 describe('A merge patch of a record type', () => {
-  test('changes json_schema in place: null removes a property, and the answer names it', async () => {
+  test('changes json_schema in place: null removes a property, and a warning names it', async () => {
     const path = await newType()
     const answer = await merge(path, {
       json_schema: { properties: { stage: null, title: { maxLength: null, minLength: 1 }, owner: {} } },
@@ -70,7 +70,7 @@ describe('A merge patch of a record type', () => {
     expect(data[0].diff).toContainEqual({ op: 'remove', path: '/json_schema/properties/stage' })
   })
 
-  test('sets a removed field to its default, and keeps the fields that it does not name', async () => {
+  test('resets a field that is null to its default, and keeps the fields that it does not name', async () => {
     const path = await newType({ timezone: 'Europe/Zurich', display: { a: { b: 1, c: 2 } } })
     const patched = succeed(await merge(path, { name: null, timezone: null, display: { a: { b: null } } }))
     expect(patched).toMatchObject({ name: patched.id, timezone: 'UTC', display: { a: { c: 2 } }, version: 2 })
@@ -79,7 +79,7 @@ describe('A merge patch of a record type', () => {
     expect(succeed(await merge(path, { display: { a: {} } })).version).toBe(2)
   })
 
-  test('that cannot be applied changes nothing and names its path', async () => {
+  test('that cannot be applied changes nothing, and the error names its path', async () => {
     const path = await newType()
     const type = (patch: unknown, code: Code = 'VALIDATION_ERROR', headers = {}) =>
       refused(path, () => merge(path, patch, headers), code)
@@ -98,7 +98,7 @@ describe('A merge patch of a record type', () => {
     expectFailure(await merge('/v1/crm/record-types/absent', { name: 'x' }), 'NOT_FOUND')
   })
 
-  test('is checked against the records that exist', async () => {
+  test('is validated against the existing records', async () => {
     const path = await newType()
     const id = path.split('/').at(-1)
     succeed(await world.call('PUT', `/v1/crm/records/${id}/r`, { data: { title: 'x' } }), 201)
@@ -116,7 +116,7 @@ describe('A merge patch of a record type', () => {
     expect(succeed(await world.call('GET', `/v1/crm/records/${id}/r`)).data.stage).toBe('open')
   })
 
-  test('is refused by a PUT, and by a kind without PATCH', async () => {
+  test('is refused with PUT, and for kinds without PATCH', async () => {
     const type = { 'content-type': 'application/merge-patch+json' }
     expectFault(await world.call('PUT', await newType(), '{}', type), 'header/Content-Type')
     expectFailure(await merge('/v1/crm/toolsets/any', {}), 'NOT_FOUND')
@@ -124,7 +124,7 @@ describe('A merge patch of a record type', () => {
 })
 
 describe('A JSON Patch of a record type', () => {
-  test('reaches into json_schema, and says which properties it dropped', async () => {
+  test('can change parts of json_schema, and a warning names removed properties', async () => {
     const path = await newType()
     const patched = succeed(
       await operate(
@@ -152,7 +152,7 @@ describe('A JSON Patch of a record type', () => {
     expect(succeed(await operate(path, [])).version).toBe(2)
   })
 
-  test('that cannot be applied changes nothing and names its path', async () => {
+  test('that cannot be applied changes nothing, and the error names its path', async () => {
     const path = await newType()
     const first = { op: 'replace', path: '/name', value: 'Never' }
     const fault = (operation: unknown, code: Code = 'VALIDATION_ERROR') =>
@@ -185,7 +185,7 @@ describe('A JSON Patch of a record type', () => {
     expectFailure(await operate('/v1/crm/record-types/absent', [first]), 'NOT_FOUND')
   })
 
-  test('cannot grow a definition beyond the size of a body', async () => {
+  test('is refused when the definition would exceed the size limit of a body', async () => {
     const path = await newType({ display: { text: 'x'.repeat(300_000) } })
     const copy = (at: string) => ({ op: 'copy', from: '/display/text', path: `/display/${at}` })
     expect(
@@ -200,7 +200,7 @@ describe('A JSON Patch of a record type', () => {
   })
 })
 
-test('patches of a relationship type change data_schema in place', async () => {
+test('a patch of a relationship type changes data_schema in place', async () => {
   const path = '/v1/crm/relationship-types/knows'
   const dataSchema = { type: 'object', properties: { since: {}, how: {} } }
   succeed(await world.call('PUT', path, { data_schema: dataSchema }), 201)
@@ -213,7 +213,7 @@ test('patches of a relationship type change data_schema in place', async () => {
   expect(succeed(operated)).toMatchObject({ cardinality: 'one_to_one', version: 3 })
 })
 
-test('GraphQL takes one of input, merge and operations', async () => {
+test('a GraphQL patch takes exactly one of input, merge and operations', async () => {
   const path = await newType()
   const id = path.split('/').at(-1)
   const patch = async (form: string) => {

@@ -1,5 +1,5 @@
 // @module-tag full
-/** A network that forgets connections without closing them: those that only listen notice, too. */
+/** A network that drops connections without closing them: idle listening connections must detect it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
@@ -26,7 +26,7 @@ afterAll(async () => {
 const WITHIN = { timeout: 25_000, interval: 200 }
 const isReady = () => expect.poll(async () => (await server.call('GET', '/readyz')).status, WITHIN).toBe(200)
 
-test('notices of other servers are heard again', { timeout: 60_000 }, async () => {
+test('a server listens again after a silent connection loss', { timeout: 60_000 }, async () => {
   const listening = async () =>
     (
       await database.query<{ pid: number }>(
@@ -40,7 +40,7 @@ test('notices of other servers are heard again', { timeout: 60_000 }, async () =
   await expect.poll(isNew, WITHIN).toBe(true)
 })
 
-test('jobs are done', { timeout: 60_000 }, async () => {
+test('a server runs jobs again after a silent connection loss', { timeout: 60_000 }, async () => {
   proxy.forget()
   await isReady()
   const indexes = [{ fields: ['data.n'] }]

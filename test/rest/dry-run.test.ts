@@ -7,7 +7,7 @@ import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
 let spare: { id: string; token: string }
-/** Stands in a path for the seq of a change that can be reverted. */
+/** Replaced in paths by the seq of a change that can be reverted. */
 const SEQ = '<seq>'
 let seq: string
 const at = '/v1/crm/records/task'
@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Everything that is stored, but for when tokens were last used. */
+/** All stored rows, without the last use of tokens. */
 async function everything(): Promise<string> {
   const tables = [
     'base',
@@ -70,7 +70,7 @@ const writesOf = (noun: string): [string, string, unknown, number, Body][] => [
   [`DELETE /:base_id/${noun}/:id`, `/v1/crm/${noun}/desk`, undefined, 200, { deleted: true }],
 ]
 
-/** Every write: its row, its request, its status, and what its answer shows. */
+/** Every write: its route, path, body, status, and part of its answer. */
 const WRITES: [string, string, unknown, number, Body][] = [
   ...PLAIN_NOUNS.flatMap(writesOf),
   ['PUT /bases/:id', '/v1/bases/new', { name: 'N' }, 201, { id: 'new', version: 1 }],
@@ -245,13 +245,13 @@ const WRITES: [string, string, unknown, number, Body][] = [
   ['POST /tokens', '/v1/tokens', { name: 't', grants: [GRANT] }, 201, { name: 't', token: null }],
 ]
 
-test('every write there is can be a dry run', () => {
+test('every route that writes has a dry run', () => {
   const written = ROUTES.filter((row) => row.writes).map((row) => row.id)
   expect([...new Set([...WRITES.map(([row]) => row), 'DELETE /tokens/:id'])].sort()).toEqual(written.sort())
 })
 
 describe.each(WRITES)('%s at %s', (row, path, body, status, shown) => {
-  test('answers what would have happened, says so, and stores nothing', async () => {
+  test('as a dry run returns the answer with dry_run true, and stores nothing', async () => {
     const before = await everything()
     const dry = await world.call(
       row.split(' ')[0] ?? '',
@@ -263,7 +263,7 @@ describe.each(WRITES)('%s at %s', (row, path, body, status, shown) => {
   })
 })
 
-test('a token is not revoked, and works on', async () => {
+test('a dry run of a revocation leaves the token valid', async () => {
   const before = await everything()
   const dry = await world.call('DELETE', `/v1/tokens/${spare.id}?dry_run=true`)
   expect(succeed(dry)).toEqual({ id: spare.id, deleted: true, dry_run: true })
@@ -271,7 +271,7 @@ test('a token is not revoked, and works on', async () => {
   succeed(await world.as(spare.token)('GET', '/v1/bases'))
 })
 
-test('a dry run says what the real one then answers', async () => {
+test('a dry run returns the answer of the real write', async () => {
   const still = (body: Body) => JSON.parse(JSON.stringify(body).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, ''))
   const body = { data: { n: 7 }, external_id: 'real' }
   const dry = await world.call('PUT', `${at}/real?dry_run=true`, body)
@@ -281,7 +281,7 @@ test('a dry run says what the real one then answers', async () => {
   succeed(await world.call('DELETE', `${at}/real`))
 })
 
-test('an import may say it in its body, and then stores nothing either', async () => {
+test('an import with dry_run in its body stores nothing', async () => {
   const before = await everything()
   const path = '/v1/crm/providers/anthropic/import'
   const dry = await world.call('POST', path, { tools: [TOOL], dry_run: true })
@@ -291,7 +291,7 @@ test('an import may say it in its body, and then stores nothing either', async (
   expect(await everything()).toBe(before)
 })
 
-test('what a dry run made is not remembered: types, schemas and grants are as they were', async () => {
+test('a dry run does not change cached types, schemas or grants', async () => {
   const put = (path: string, body: object) => world.call('PUT', `${path}?dry_run=true`, body)
   succeed(await put('/v1/crm/record-types/ghost', {}), 201)
   expectFailure(await world.call('PUT', '/v1/crm/records/ghost/a', { data: {} }), 'NOT_FOUND')
@@ -307,7 +307,7 @@ test('what a dry run made is not remembered: types, schemas and grants are as th
   succeed(await world.as(spare.token)('PUT', `${at}/still`, { data: {} }), 201)
 })
 
-test('a dry run fails where the write would fail', async () => {
+test('a dry run fails with the error of the real write', async () => {
   const before = await everything()
   for (const [method, path, body, code, headers] of [
     ['PUT', `${at}/x`, { data: { n: 'x' } }, 'VALIDATION_ERROR', {}],
@@ -328,7 +328,7 @@ test('a dry run fails where the write would fail', async () => {
   expect((await everything()).length).toBeGreaterThan(before.length)
 })
 
-test('dry_run=false is no dry run', async () => {
+test('dry_run=false writes', async () => {
   const made = await world.call('PUT', `${at}/wet?dry_run=false`, { data: {} })
   expect(succeed(made, 201)).not.toHaveProperty('dry_run')
   succeed(await world.call('GET', `${at}/wet`))

@@ -53,7 +53,7 @@ describe('endpoints', () => {
     )
   })
 
-  test('are made, given back whole, replaced by what is put, and deleted', async () => {
+  test('are created, read, replaced and deleted, and each write logs a change', async () => {
     const made = await put('sales.desk', WHOLE)
     expect(succeed(made, 201)).toEqual({
       id: 'sales.desk',
@@ -167,14 +167,14 @@ describe('endpoints', () => {
     expectFailure(await world.call('GET', '/v1/crm/endpoints/bad'), 'NOT_FOUND')
   })
 
-  test('suggest what was meant', async () => {
+  test('are refused with a hint for misspelt names', async () => {
     expect(expectFault(await put('bad', tool({ record_type: 'dael' })), '/tools/0/record_type').hint).toBe(
       'deal',
     )
     expect(expectFault(await put('bad', { toolsets: ['readng'] }), '/toolsets/0').hint).toBe('reading')
   })
 
-  test('refuse a name that two tools would have, wherever they come from', async () => {
+  test('refuse two tools of one name, from the endpoint, its toolsets or the batch tool', async () => {
     const get = { record_type: 'note', operations: ['get'] }
     const own = await put('twice', { tools: [get, get] })
     expect(expectFault(own, '/tools/1')).toMatchObject({ code: 'duplicate', received: 'get_note' })
@@ -191,7 +191,7 @@ describe('endpoints', () => {
 })
 
 describe('toolsets', () => {
-  test('are made, given back, replaced and deleted', async () => {
+  test('are created, read, replaced and deleted', async () => {
     const body = { name: 'Reading', description: 'All that reads.', ...tool({ operations: ['get', 'list'] }) }
     const made = await putToolset('all', body)
     expect(succeed(made, 201)).toMatchObject({ id: 'all', ...body, version: 1 })
@@ -202,7 +202,7 @@ describe('toolsets', () => {
     expectFailure(await world.call('GET', '/v1/crm/toolsets/all'), 'NOT_FOUND')
   })
 
-  test('that an endpoint has are not deleted, and bring it no name twice', async () => {
+  test('that an endpoint uses cannot be deleted, or add a tool name that the endpoint has', async () => {
     succeed(await putToolset('shared', tool({})), 201)
     const own = { tools: [{ record_type: 'note', operations: ['list'] }], toolsets: ['shared'] }
     succeed(await put('user', own), 201)
@@ -219,7 +219,7 @@ describe('toolsets', () => {
     succeed(await world.call('DELETE', '/v1/crm/toolsets/shared'))
   })
 
-  test('refuse what endpoints refuse', async () => {
+  test('refuse unknown record types and the fields of endpoints', async () => {
     expect(
       expectFault(await putToolset('bad', tool({ record_type: 'nope' })), '/tools/0/record_type').code,
     ).toBe('unknown_record_type')
@@ -229,8 +229,8 @@ describe('toolsets', () => {
   })
 })
 
-describe('permissions', () => {
-  test('reading takes read on the whole base, writing manage', async () => {
+describe('access to endpoints and toolsets', () => {
+  test('needs read on the whole base to read, and manage to write', async () => {
     const ofType = (await world.newToken([{ record_type: 'deal', permission: 'manage' }])).call
     const reader = (await world.newToken([{ permission: 'write' }])).call
     const manager = (await world.newToken([{ permission: 'manage' }])).call
@@ -251,7 +251,7 @@ describe('permissions', () => {
     }
   })
 
-  test('a base whose production takes no configuration takes no endpoints either', async () => {
+  test('is refused for writes in a base with schema_changes preview_only', async () => {
     succeed(
       await world.call('PUT', '/v1/bases/guarded', { settings: { schema_changes: 'preview_only' } }),
       201,

@@ -17,7 +17,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const raw = (text: string | Uint8Array, headers: Record<string, string> = JSON_TYPE, path = `${at}/raw`) =>
   world.call('PUT', path, text, headers)
 
-describe('Without a sound token', () => {
+describe('Authentication', () => {
   test.each([
     ['GET', '/v1/bases'],
     ['PUT', '/v1/bases/x'],
@@ -25,7 +25,7 @@ describe('Without a sound token', () => {
     ['GET', '/v1/no/such/path'],
     ['POST', '/v1/tokens'],
     ['OPTIONS', '/v1/bases'],
-  ])('%s %s is 401', async (method, path) => {
+  ])('without a valid token fails with 401: %s %s', async (method, path) => {
     for (const token of [null, 'plt_wrong', `${world.adminToken}x`]) {
       const answer = await world.as(token)(method, path, method === 'GET' ? undefined : {})
       expectFailure(answer, 'UNAUTHORIZED')
@@ -34,13 +34,13 @@ describe('Without a sound token', () => {
   })
 
   test.each(['Basic abc', 'Bearer', 'Bearer ', 'plt_x', 'Bearer a b', `Bearer ${'x'.repeat(600)}`])(
-    'the header "%s" is none',
+    'with the header "%s" fails with 401',
     async (authorization) => {
       expectFailure(await world.as(null)('GET', '/v1/bases', undefined, { authorization }), 'UNAUTHORIZED')
     },
   )
 
-  test('the scheme may be written in any case', async () => {
+  test('accepts the scheme Bearer in any case', async () => {
     const authorization = `bearer ${world.adminToken}`
     succeed(await world.as(null)('GET', '/v1/bases', undefined, { authorization }))
   })
@@ -76,7 +76,7 @@ describe('An unknown path or method', () => {
   })
 
   test.each(['/v1/bases/%zz', '/v1/crm/records/task/%E0%A4%A', '/v1/bases/%', '/v1/bases/%C3'])(
-    'a malformed escape is 400 or 404: %s',
+    'with a malformed escape is 400 or 404: %s',
     async (path) => {
       const answer = await world.call('GET', path)
       expectFailure(answer, answer.status === 404 ? 'NOT_FOUND' : 'VALIDATION_ERROR')
@@ -84,7 +84,7 @@ describe('An unknown path or method', () => {
   )
 
   test.each(['bases', 'crm/record-types', 'crm/records/task', 'tokens', 'crm/providers/openai/export'])(
-    'a NUL anywhere in /v1/%s is never a 500',
+    'with a NUL in /v1/%s is never a 500',
     async (path) => {
       for (const nul of [
         `${path}/%00`,
@@ -101,8 +101,8 @@ describe('An unknown path or method', () => {
   )
 })
 
-describe('The order of failures', () => {
-  test('is 401, unknown route 404, 403, shape 400, key 409, base or type 404, schema 400, record 404, other 409', async () => {
+describe('The order of errors', () => {
+  test('is 401, unknown route 404, 403, body 400, key 409, base or type 404, schema 400, record 404, other 409', async () => {
     const { call: reader } = await world.newToken([{ permission: 'read' }])
     const stranger = world.as('plt_wrong')
     const bad = { dta: 1 }
@@ -127,7 +127,7 @@ describe('The order of failures', () => {
     expectFailure(await put('GET', `${at}/a`), 'NOT_FOUND')
   })
 
-  test('asks for permission before it reads a body that is not even JSON', async () => {
+  test('has 401, 404 and 403 before the body is parsed', async () => {
     const { call: reader } = await world.newToken([{ permission: 'read' }])
     expectFailure(await reader('PUT', `${at}/a`, '{', JSON_TYPE), 'FORBIDDEN')
     expectFailure(await world.as(null)('PUT', `${at}/a`, '{', JSON_TYPE), 'UNAUTHORIZED')
@@ -154,7 +154,7 @@ describe('A body', () => {
     expectFault(await raw(text), path)
   })
 
-  test('is told which bound of a value or of its size it broke', async () => {
+  test('with a number or string out of bounds is refused with the bound', async () => {
     const refused = async (body: object) =>
       expectFailure(await world.call('POST', '/v1/crm/records/task/claim', body), 'VALIDATION_ERROR').details
     expect(await refused({ limit: 101, lease_seconds: 0 })).toMatchObject([
@@ -165,7 +165,7 @@ describe('A body', () => {
     expect(expectFault(record, '/claim_id').message).toBe('"claim_id" has at least 1 character.')
   })
 
-  test('is refused beyond 64 levels, however deep', async () => {
+  test('nested deeper than 64 levels is 400', async () => {
     const nest = (depth: number) => `{"data":{"d":${'['.repeat(depth)}${']'.repeat(depth)}}}`
     expect((await raw(nest(62))).status).toBe(201)
     for (const depth of [63, 1000, 200_000]) expectFailure(await raw(nest(depth)), 'VALIDATION_ERROR')
@@ -188,12 +188,12 @@ describe('A body', () => {
     expect((await raw('{"data":{}}', charset, `${at}/charset`)).status).toBe(201)
   })
 
-  test('with a key given twice means the last one; one BOM is skipped', async () => {
+  test('with a duplicate key uses the last value, and one BOM is ignored', async () => {
     expect(succeed(await raw('{"data":{"a":1,"a":2}}', JSON_TYPE, `${at}/twice`), 201).data).toEqual({ a: 2 })
     succeed(await raw('\ufeff{"data":{"a":2}}', JSON_TYPE, `${at}/twice`))
   })
 
-  test('larger than the limit is 400, with a length or without', async () => {
+  test('larger than the limit is 400, with or without Content-Length', async () => {
     const small = await openServer({ PLINTH_MAX_BODY_BYTES: '2000' })
     try {
       const body = JSON.stringify({ name: 'x'.repeat(3000) })
@@ -212,7 +212,7 @@ describe('A body', () => {
     }
   })
 
-  test('cut in the middle writes nothing, and the server goes on', async () => {
+  test('cut off by a closed connection writes nothing', async () => {
     const { host, hostname, port } = new URL(world.url)
     const body = JSON.stringify({ data: { n: 1 } })
     await new Promise<void>((resolve) => {
@@ -227,7 +227,7 @@ describe('A body', () => {
     expectFailure(await world.call('GET', `${at}/cut`), 'NOT_FOUND')
   })
 
-  test('that is not HTTP is 400 on the socket, in the one shape', async () => {
+  test('that is not HTTP is 400 with a JSON error on the socket', async () => {
     const { hostname, port } = new URL(world.url)
     const text = await new Promise<string>((resolve) => {
       let all = ''

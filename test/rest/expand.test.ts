@@ -1,4 +1,4 @@
-/** Expand: what the records of an answer are linked with, level by level. */
+/** Expand: the linked records of each record in an answer, level by level. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
@@ -31,7 +31,7 @@ const written = (path: readonly Step[]) => path.map(({ rel, incoming }) => `${in
 const list = async (call: Call, type: string, expand: string, more = ''): Promise<Shown[]> =>
   succeed(await call('GET', `/v1/crm/records/${type}?limit=1000&sort=id&expand=${expand}${more}`)).data
 
-describe('on a random graph', () => {
+describe('Expand on a random graph', () => {
   const node = fc.nat(NODES - 1)
   const [graph = { types: [], links: [] }] = fc.sample(
     fc.record({
@@ -46,7 +46,7 @@ describe('on a random graph', () => {
   ) satisfies Graph[]
   beforeAll(() => putGraph(world.call, 'crm', graph))
 
-  /** What a path shows from a record, as ids: a list for each step, each with what comes after it. */
+  /** The expected expansion of a record: for each link its far record, expanded by the rest of the path. */
   function expected(n: number, [step, ...rest]: readonly Step[], open: (type: string) => boolean): unknown {
     if (!step) return undefined
     const { rel, incoming } = step
@@ -58,7 +58,7 @@ describe('on a random graph', () => {
       ways.map(({ id, far }) => [id, [nodeId(far), expected(far, rest, open)]] as const),
     )
   }
-  /** The same of an answer. */
+  /** The expansion in an answer, in the same form. */
   function found(record: Shown, [step, ...rest]: readonly string[]): unknown {
     if (step === undefined) {
       expect(record).not.toHaveProperty('_expanded')
@@ -75,7 +75,7 @@ describe('on a random graph', () => {
     maxLength: 3,
   })
 
-  test('every record shows all its links along the path, at every level', {
+  test('returns all links of every record along the path, at every level', {
     tags: 'sampled',
     timeout: CASES_TIMEOUT,
   }, async () => {
@@ -86,7 +86,7 @@ describe('on a random graph', () => {
     })
   })
 
-  test('types without a grant are left out at every level', {
+  test('leaves out types without a grant at every level', {
     tags: 'sampled',
     timeout: CASES_TIMEOUT,
   }, async () => {
@@ -102,7 +102,7 @@ describe('on a random graph', () => {
     })
   })
 
-  test('a record read by its id, a query and the tools show the same as a list', async () => {
+  test('is the same in a list, a query, a read by id, GraphQL and the MCP tools', async () => {
     const type = graph.types[0] ?? ''
     const expand = 'road.~rail,~road'
     const [first] = await list(world.call, type, expand)
@@ -129,14 +129,14 @@ describe('on a random graph', () => {
   })
 })
 
-test('a record shown with others has no ETag, since its version does not tell when they change', async () => {
+test('a record with expand has no ETag, since its version does not change with linked records', async () => {
   const at = `/v1/crm/records/city/alone`
   succeed(await world.call('PUT', at, { data: {} }), 201)
   expect((await world.call('GET', at)).headers.get('etag')).toBe('"1"')
   expect((await world.call('GET', `${at}?expand=road`)).headers.get('etag')).toBeNull()
 })
 
-test('fields narrow the record, not what it is linked with', async () => {
+test('fields select from the record, not from its expanded records', async () => {
   succeed(await world.call('PUT', '/v1/crm/records/city/narrow', { data: { a: 1, b: 2 } }), 201)
   const filter = encodeURIComponent(JSON.stringify({ field: 'id', op: 'eq', value: 'narrow' }))
   expect(await list(world.call, 'city', 'road', `&fields=data.a&filter=${filter}`)).toEqual([
@@ -144,7 +144,7 @@ test('fields narrow the record, not what it is linked with', async () => {
   ])
 })
 
-test('what is asked wrong is refused by name', async () => {
+test('an expand with an unknown relationship type or more than three levels is refused', async () => {
   const at = '/v1/crm/records/city'
   for (const path of [at, `${at}/alone`]) {
     const unknown = expectFault(await world.call('GET', `${path}?expand=roads`), 'query/expand')
@@ -158,7 +158,7 @@ test('what is asked wrong is refused by name', async () => {
   }
 })
 
-test('a relationship type out of sight answers like one that does not exist', async () => {
+test('expand of a hidden relationship type returns the same as one that does not exist', async () => {
   const body = { source_record_types: ['city'], target_record_types: ['fort'] }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/garrison', body), 201)
   const { call } = await world.newToken([{ record_type: ['city', 'town'], permission: 'read' }])
@@ -171,7 +171,7 @@ test('a relationship type out of sight answers like one that does not exist', as
   expectFailure(await call('GET', '/v1/crm/records/fort?expand=road'), 'FORBIDDEN')
 })
 
-test('a list of over a hundred is cut and says so, and too much in all is refused', async () => {
+test('an expanded list of over 100 is truncated and marked, and one that is too large in total is refused', async () => {
   const put = async (type: string, id: string) =>
     void succeed(await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: {} }), 201)
   succeed(await world.call('PUT', '/v1/crm/record-types/hub', {}), 201)
