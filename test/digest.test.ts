@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { digest, digestInTurns } from '../src/contract/canonical-hash.ts'
 
-test('a digest made in turns is the one that is made at once', async () => {
+test('digestInTurns returns the same digest as digest', async () => {
   const value = fc.anything({
     maxDepth: 8,
     values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constant(undefined)],
@@ -15,7 +15,7 @@ test('a digest made in turns is the one that is made at once', async () => {
   )
 })
 
-test('a large request lets others have their turn while its digest is made', async () => {
+test('digestInTurns yields to the event loop for a large request', async () => {
   const record = Array.from({ length: 2000 }, (_, n) => ({ n, text: 'x' }))
   const operations = Array.from({ length: 200 }, (_, n) => ({ id: `r${n}`, data: { record } }))
   let turns = 0

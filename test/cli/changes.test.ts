@@ -13,7 +13,7 @@ afterAll(() => world.close())
 const put = async (type: string, id: string) =>
   expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { n: 1 } })).status).toBe(201)
 
-test('the log is read as a table, and as JSON', async () => {
+test('`changes` prints the log as a table, or as JSON with --json', async () => {
   const type = await world.newType()
   await put(type, 'a')
   await put(type, 'b')
@@ -30,7 +30,7 @@ test('the log is read as a table, and as JSON', async () => {
   expect(refused.err).toContain('hint: record')
 })
 
-test('what is followed comes one entry a line', async () => {
+test('`changes --follow` prints one entry per line as changes are written', async () => {
   const type = await world.newType()
   await put(type, 'first')
   const child = start(['changes', '--follow', '--json', '--after', '0', '--record-type', type], settings)
@@ -54,7 +54,7 @@ test('what is followed comes one entry a line', async () => {
   expect(ids).toEqual(['first', 'second'])
 })
 
-test('a change is reverted, and the past is shown', async () => {
+test('`revert` undoes a change, and `record get --version` and `query --as-of` show earlier versions', async () => {
   const type = await world.newType()
   const path = `/v1/crm/records/${type}/a`
   for (const n of [1, 2]) await world.call('PUT', path, { data: { n } })

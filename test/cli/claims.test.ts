@@ -13,7 +13,7 @@ afterAll(() => world.close())
 
 const run = (...args: string[]) => plinth(args, settings)
 
-test('a worker of a shell claims, keeps, completes and waits', async () => {
+test('the CLI claims a record, extends and completes the claim, and waits for records', async () => {
   const type = await world.newType()
   const put = (id: string) =>
     world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { status: 'open', id } })

@@ -20,7 +20,7 @@ const schema = {
 beforeAll(async () => {
   server = await openServer()
   folder = await mkdtemp(join(tmpdir(), 'plinth-cli-'))
-  // A data directory without a server: what a test does not name must not be found by chance.
+  // A data directory without a server: a command must not use the server of a developer.
   settings = {
     PLINTH_URL: server.url,
     PLINTH_TOKEN: server.adminToken,
@@ -42,7 +42,7 @@ const json = async (...args: string[]) => {
   return JSON.parse(out)
 }
 
-test('every noun can be put, listed, shown and deleted', async () => {
+test('bases, types, records and relationships can be put, listed, shown and deleted', async () => {
   expect(await json('base', 'put', 'shop', '--name', 'Shop', '--settings', '{"trash_days":3}')).toMatchObject(
     {
       name: 'Shop',
@@ -85,7 +85,7 @@ test('every noun can be put, listed, shown and deleted', async () => {
   expect((await json('base', 'list')).data.map((base: { id: string }) => base.id)).toEqual(['crm'])
 })
 
-test('a record goes through its life', async () => {
+test('a record is created, replaced, patched, cancelled, restored and deleted', async () => {
   expect(await json('record', 'create', 'deal', '--id', 'd1', '--data', '{"amount":1}')).toMatchObject({
     id: 'd1',
     version: 1,
@@ -110,7 +110,7 @@ test('a record goes through its life', async () => {
   expect(await json('record', 'delete', 'deal', 'd1')).toEqual({ id: 'd1', deleted: true })
 })
 
-test('a type is patched by its fields, a merge patch or a JSON Patch', async () => {
+test('`record-type patch` accepts fields, a merge patch or a JSON Patch', async () => {
   const patch = (...args: string[]) => json('record-type', 'patch', 'ware', ...args)
   await json('record-type', 'put', 'ware', '--schema', '{"type":"object","properties":{"a":{},"b":{}}}')
   expect(await patch('--name', 'Ware')).toMatchObject({ name: 'Ware', version: 2 })
@@ -126,7 +126,7 @@ test('a type is patched by its fields, a merge patch or a JSON Patch', async () 
   })
 })
 
-test('without an id a record is put by its external id', async () => {
+test('`record put` without an id upserts by the external id', async () => {
   const args = ['record', 'put', 'deal', '--external-id', 'x1', '--external-source', 'erp', '--data']
   const made = await json(...args, '{"amount":1}')
   expect(made).toMatchObject({ operation: 'created', external_source: 'erp' })
@@ -142,7 +142,7 @@ test('without an id a record is put by its external id', async () => {
   expect([data.length, meta.total]).toEqual([1, 1])
 })
 
-test('JSON comes from a file or from standard input too', async () => {
+test('--data reads JSON from a file with @, and from standard input with -', async () => {
   const file = join(folder, 'deal.json')
   await writeFile(file, '{"amount":5}')
   expect(await json('record', 'put', 'deal', 'f1', '--data', `@${file}`)).toMatchObject({
@@ -156,16 +156,16 @@ test('JSON comes from a file or from standard input too', async () => {
   expect(JSON.parse(piped.out)).toMatchObject({ data: { amount: 6 } })
 })
 
-test('--json prints what the API answers, byte for byte', async () => {
+test('--json prints the API response byte for byte', async () => {
   const { out } = await run('base', 'get', 'crm', '--json')
   expect(out).toBe(`${(await server.call('GET', '/v1/bases/crm')).text}\n`)
 })
 
-test('without --json a list has a line for each item and one thing a line for each field', async () => {
+test('without --json a list is a table, and one item has one line per field', async () => {
   await run('record', 'put', 'deal', 'p1', '--data', '{"amount":7}', '--external-id', '\u202eder')
   const list = await run('record', 'list', 'deal', '--filter', '{"field":"id","op":"eq","value":"p1"}')
   expect(list.out.split('\n').map((line) => line.split('\t')[0])).toEqual(['id', 'p1', ''])
-  // What would turn the line around on a terminal is shown, not sent.
+  // A bidirectional override character is printed as an escape sequence.
   expect(list.out).toContain('\t\\u202eder\t')
   const one = await run('record', 'get', 'deal', 'p1')
   expect(one.out).toMatch(/^id +p1$/m)
@@ -173,7 +173,7 @@ test('without --json a list has a line for each item and one thing a line for ea
   expect(more.err).toBe('There are more: --offset 1\n')
 })
 
-test('a new token is alone on standard output, and works', async () => {
+test('`token create` prints only the token on standard output, and the token is valid', async () => {
   const grants = [
     '--grant',
     'base=crm,record_type=deal,record_type=lead,environment=production,permission=read',
@@ -195,7 +195,7 @@ test('a new token is alone on standard output, and works', async () => {
   expect(await json('token', 'revoke', made.id)).toMatchObject({ deleted: true })
 })
 
-test('a refusal is told on standard error, with its code, and exits with 1', async () => {
+test('an API error is printed on standard error with its code, and the exit code is 1', async () => {
   const wrong = await run('record', 'put', 'deal', 'd9', '--data', '{"amout":1}')
   expect(wrong).toMatchObject({ code: 1, out: '' })
   expect(wrong.err).toMatch(
@@ -225,13 +225,13 @@ test.each([
   [['record', 'delete', 'deal', '..'], '".." is not an id'],
   [['token', 'create', '--name', 'x', '--grant', 'crm'], '"crm" is not key=value'],
   [['base', 'list', '--url', 'ftp://x'], 'http://… or https://…'],
-])('wrong usage exits with 2 and sends nothing: %j', async (args, message) => {
+])('a usage error exits with 2 and sends no request: %j', async (args, message) => {
   const { code, out, err } = await run(...args)
   expect({ code, out, err }).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
   expect(err).toMatch(/^VALIDATION_ERROR: /)
 })
 
-test('a command that needs a base says how to name one', async () => {
+test('a missing base is a usage error that names --base and PLINTH_BASE', async () => {
   const { code, err } = await plinth(['record', 'list', 'deal'], { ...settings, PLINTH_BASE: '' })
   expect([code, err]).toEqual([
     2,
@@ -239,7 +239,7 @@ test('a command that needs a base says how to name one', async () => {
   ])
 })
 
-test('the data directory tells where its server is and who may ask, but its token goes to this machine only', async () => {
+test('the token of the data directory is sent to the local server only', async () => {
   const seen: (string | undefined)[] = []
   const stub = createServer((request, response) => {
     seen.push(request.headers.authorization)
@@ -252,13 +252,13 @@ test('the data directory tells where its server is and who may ask, but its toke
   await writeFile(join(folder, 'admin-token'), 'plt_kept\n')
   await writeFile(join(folder, 'server.json'), JSON.stringify({ url: `http://127.0.0.1:${port}`, pid: 1 }))
   await plinth(['base', 'list'], { PLINTH_DATA_DIR: folder })
-  // Another spelling of this machine that is not a loopback name, as a foreign host would be.
+  // 0.0.0.0 is not a loopback address, so the CLI treats it as a foreign host.
   await plinth(['base', 'list', '--url', `http://0.0.0.0:${port}`], { PLINTH_DATA_DIR: folder })
   stub.close()
   expect(seen).toEqual(['Bearer plt_kept', undefined])
 })
 
-test('a refused token of the data directory is told by its file, and one that was named is not', async () => {
+test('a 401 names the token file only if the token was read from it', async () => {
   const stub = createServer((_, response) =>
     response
       .writeHead(401, { 'content-type': 'application/json' })
@@ -279,7 +279,7 @@ test('a refused token of the data directory is told by its file, and one that wa
   expect(named.err).not.toContain('admin-token')
 })
 
-test('no server, and a server that is not Plinth, are told apart', async () => {
+test('an unreachable server and a server that is not Plinth are different errors', async () => {
   const none = await plinth(['base', 'list'], { PLINTH_URL: 'http://127.0.0.1:1', PLINTH_DATA_DIR: folder })
   expect(none).toMatchObject({ code: 1, err: expect.stringContaining('UNREACHABLE: ') })
   const stub = createServer((_, response) => void response.end('<html>'))
@@ -290,7 +290,7 @@ test('no server, and a server that is not Plinth, are told apart', async () => {
   expect(other).toMatchObject({ code: 1, err: expect.stringContaining('is not Plinth (HTTP 200)') })
 })
 
-test('what may be repeated waits when the server asks it to', async () => {
+test('a GET is repeated after a 429; a POST without idempotency key is not', async () => {
   const seen: string[] = []
   const stub = createServer((request, response) => {
     seen.push(request.method ?? '')
@@ -307,14 +307,14 @@ test('what may be repeated waits when the server asks it to', async () => {
   expect(seen).toEqual(['GET', 'GET', 'POST'])
 })
 
-test('--version is that of the package', async () => {
+test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
   expect((await run('--version')).out).toBe(`${version}\n`)
 })
 
-test('query shows what matches as a table, and as the API answers it with --json', async () => {
+test('`query` prints a table with a cursor for the next page, or the API response with --json', async () => {
   await json('record-type', 'put', 'visit', '--schema', '{}')
   for (const [id, place] of [
     ['v1', 'Rome'],

@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The command as a desktop client fills it in; a setting that is not given stays a placeholder. */
+/** The command with the settings inserted as a desktop client does; a missing one stays a placeholder. */
 function commandWith(settings: Record<string, string>): {
   command: string
   args: string[]
@@ -47,7 +47,7 @@ function commandWith(settings: Record<string, string>): {
   return { command: process.execPath, args: args.map(fill), env: Object.fromEntries(filled) }
 }
 
-test('its manifest is valid, of this version, and keeps the token secret', async () => {
+test('the bundle manifest is valid, has the package version and marks the token as sensitive', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8'))
   expect(validateManifest(join(unpacked, 'manifest.json'))).toBe(true)
   expect(manifest).toMatchObject({ manifest_version: '0.4', version })
@@ -55,7 +55,7 @@ test('its manifest is valid, of this version, and keeps the token secret', async
   expect(await stat(join(unpacked, manifest.server.entry_point))).toBeTruthy()
 })
 
-test('its entry point speaks to a server, with the token and within the base that were set', async () => {
+test('the entry point of the bundle connects with the given token, base and read-only option', async () => {
   const settings = { url: `${server.url}/`, token: server.adminToken, base: 'crm', read_only: 'true' }
   const client = new Client({ name: 'test', version: '1.0.0' })
   await client.connect(new StdioClientTransport({ ...commandWith(settings), stderr: 'ignore' }) as Transport)
@@ -69,7 +69,7 @@ test.each<[string, Record<string, string>, RegExp]>([
   ['no address', {}, /server address is missing/],
   ['an address that is none', { url: 'data.example' }, /http:\/\/… or https:\/\/…/],
   ['an endpoint of no base', { url: 'http://127.0.0.1:1', endpoint: 'sales' }, /belongs to a base/],
-])('with %s it says so and ends', async (_, settings, words) => {
+])('the entry point of the bundle exits with 2 and a message for %s', async (_, settings, words) => {
   const { command, args, env } = commandWith(settings)
   const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''

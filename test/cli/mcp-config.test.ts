@@ -81,17 +81,20 @@ test.each<[string, (bodies: { own: Body; named: Body }) => void]>([
       expect(env).toEqual({ PLINTH_URL: URL_, PLINTH_TOKEN: 'paste a token here' })
     },
   ],
-])('%s gets its own keys and its own way to refer to the token', async (client, looksRight) => {
-  const [own, named] = [await config(client, ...whole), await config(client, '--url', URL_)]
-  expect([own.code, named.code]).toEqual([0, 0])
-  looksRight({ own: JSON.parse(own.out), named: JSON.parse(named.out) })
-  const { mcpServers, servers } = JSON.parse(named.out)
-  expect(Object.keys(mcpServers ?? servers)).toEqual(['plinth'])
-  for (const { out, err } of [own, named]) expect(out + err).not.toContain(SECRET)
-  expect(own.err).toMatch(/^Add this to .*mcp|claude_desktop_config/)
-})
+])(
+  '`mcp config --client %s` prints the keys of the client and a token reference, never the token',
+  async (client, looksRight) => {
+    const [own, named] = [await config(client, ...whole), await config(client, '--url', URL_)]
+    expect([own.code, named.code]).toEqual([0, 0])
+    looksRight({ own: JSON.parse(own.out), named: JSON.parse(named.out) })
+    const { mcpServers, servers } = JSON.parse(named.out)
+    expect(Object.keys(mcpServers ?? servers)).toEqual(['plinth'])
+    for (const { out, err } of [own, named]) expect(out + err).not.toContain(SECRET)
+    expect(own.err).toMatch(/^Add this to .*mcp|claude_desktop_config/)
+  },
+)
 
-test('codex gets TOML, where "headers" would be passed over', async () => {
+test('`mcp config --client codex` prints TOML with bearer_token_env_var', async () => {
   const { out, err, code } = await config('codex', ...whole)
   expect(code).toBe(0)
   expect(out).toBe(
@@ -102,7 +105,7 @@ test('codex gets TOML, where "headers" would be passed over', async () => {
   expect(err).toContain('config.toml')
 })
 
-test('what cannot be meant is refused with what can', async () => {
+test('`mcp config` exits with 2 for an unknown, missing or repeated client, or an endpoint without base', async () => {
   const [unknown, none, orphan, twice] = [
     await config('courser'),
     await plinth(['mcp', 'config'], {}),
@@ -114,7 +117,7 @@ test('what cannot be meant is refused with what can', async () => {
   expect(orphan.err).toContain('--base')
 })
 
-test('the command for a desktop client runs as it is printed, anywhere, with the token it finds by itself', async () => {
+test('the command printed for claude-desktop runs in any directory and reads the token itself', async () => {
   const { out } = await config('claude-desktop', '--url', server.url, '--base', 'crm', '--read-only')
   expect(out).not.toContain(server.adminToken)
   const { command, args, env } = JSON.parse(out).mcpServers['plinth-crm']

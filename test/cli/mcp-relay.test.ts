@@ -50,7 +50,7 @@ afterEach(async () => {
 const json = (response: ServerResponse, body: unknown, headers = {}) =>
   void response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 
-/** Serves one session as a server before 2026-07-28 does; every other request is answered with its method. */
+/** A server with one session, as before protocol version 2026-07-28; a result is the method name. */
 function sessionServer(session: string): Handler {
   return ({ method, headers, body }, response) => {
     if (method !== 'POST') return void response.writeHead(405).end()
@@ -73,7 +73,7 @@ const line = (method: string, id?: number | string, params?: object) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params })
 const modern = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }
 
-test('lines of a session are sent in its name, with the version that was agreed on', async () => {
+test('the relay sends messages with the session id and the negotiated protocol version', async () => {
   for (const text of [line('initialize', 1), line('notifications/initialized'), line('tools/list', 2)])
     await relay.take(text)
   await relay.drain(1000)
@@ -88,7 +88,7 @@ test('lines of a session are sent in its name, with the version that was agreed 
   expect(seen.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 'one' } })
 })
 
-test('a session that the server has forgotten is opened anew, unseen', async () => {
+test('the relay opens a new session when the server returns 404 for the old one', async () => {
   for (const text of [line('initialize', 1), line('notifications/initialized')]) await relay.take(text)
   answer = sessionServer('two')
   await Promise.all([relay.take(line('tools/list', 2)), relay.take(line('tools/list', 3))])
@@ -97,7 +97,7 @@ test('a session that the server has forgotten is opened anew, unseen', async () 
   expect(seen.filter(({ body }) => body.method === 'initialize')).toHaveLength(2)
 })
 
-test('a session that is lost while nothing is sent is opened anew, and told again what to tell of', async () => {
+test('the relay opens a new session and subscribes again when the session stream is lost', async () => {
   let session = 'one'
   const streams = new Map<string, ServerResponse>()
   const asked: string[] = []
@@ -126,7 +126,7 @@ test('a session that is lost while nothing is sent is opened anew, and told agai
   expect(written.at(-1)).toMatchObject({ method: 'notifications/resources/updated' })
 })
 
-test('a session that cannot be opened anew is tried again with the next message', async () => {
+test('the relay returns an error when a new session fails, and tries again with the next message', async () => {
   for (const text of [line('initialize', 1), line('notifications/initialized')]) await relay.take(text)
   const serve = sessionServer('two')
   let broken = true
@@ -143,7 +143,7 @@ test('a session that cannot be opened anew is tried again with the next message'
   expect(written[2]).toMatchObject({ id: 3, result: 'tools/list' })
 })
 
-test('what the server asks the client passes to it, and its answer back, in the middle of a call', async () => {
+test('the relay forwards a server request during a call, and the answer of the client', async () => {
   let calling: ServerResponse | undefined
   answer = ({ body }, response) => {
     if (body.method === 'tools/call') {
@@ -164,7 +164,7 @@ test('what the server asks the client passes to it, and its answer back, in the 
   expect(written[1]).toMatchObject({ id: 7, result: 'asked' })
 })
 
-test('a message that names its own version carries the headers that repeat it', async () => {
+test('the relay sends the MCP headers of a message with its own protocol version', async () => {
   answer = ({ body }, response) => json(response, { jsonrpc: '2.0', id: body.id, result: {} })
   await relay.take(line('tools/call', 1, { ...modern, name: 'get_record' }))
   await relay.take(line('resources/read', 2, { ...modern, uri: 'plinth://ü' }))
@@ -178,7 +178,7 @@ test('a message that names its own version carries the headers that repeat it', 
   expect(headers(2)?.['mcp-name']).toBe(`=?base64?${Buffer.from('plinth://ü').toString('base64')}?=`)
 })
 
-test('events are passed on as they come, however they are cut', async () => {
+test('the relay parses server-sent events split at any byte', async () => {
   answer = async ({ body }, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const progress = '{"jsonrpc":"2.0","method":"notifications/progress"}'
@@ -194,7 +194,7 @@ test('events are passed on as they come, however they are cut', async () => {
   ])
 })
 
-test('what the server says unasked is passed on while the session is open', async () => {
+test('the relay forwards notifications of the session stream', async () => {
   const serve = answer
   answer = (request, response) => {
     if (request.method !== 'GET') return serve(request, response)
@@ -231,14 +231,14 @@ test.each<[string, Handler, object]>([
     (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
     { code: -32603 },
   ],
-])('%s answers the request', async (_, handler, error) => {
+])('the relay answers the request with an error after %s', async (_, handler, error) => {
   answer = handler
   await relay.take(line('tools/list', 'a'))
   await relay.drain(1000)
   expect(written).toMatchObject([{ jsonrpc: '2.0', id: 'a', error }])
 })
 
-test('a line that is no message is answered, and the next one is served', async () => {
+test('the relay answers an invalid line with a parse error, and serves the next one', async () => {
   answer = ({ body }, response) => json(response, { jsonrpc: '2.0', id: body.id, result: {} })
   for (const text of ['nonsense', '', '[]', line('ping', 1)]) await relay.take(text)
   await relay.drain(1000)
@@ -249,7 +249,7 @@ test('a line that is no message is answered, and the next one is served', async 
   ])
 })
 
-test('a cancel hangs up on a request that names its own version, and is passed on for any other', async () => {
+test('a cancellation aborts a stateless request, and is forwarded for a session request', async () => {
   const closed: number[] = []
   answer = ({ body }, response) => {
     if (body.method !== 'tools/call') return void response.writeHead(202).end()
@@ -267,7 +267,7 @@ test('a cancel hangs up on a request that names its own version, and is passed o
   expect(written).toEqual([])
 })
 
-test('a request that was cancelled is not answered, by the server or by the relay', async () => {
+test('the relay writes no response for a cancelled request, whatever the server returns', async () => {
   const held: ServerResponse[] = []
   answer = ({ body }, response) => {
     if (body.method !== 'tools/call') return void response.writeHead(202).end()
@@ -277,7 +277,7 @@ test('a request that was cancelled is not answered, by the server or by the rela
   for (const id of [1, 2, 3, 4]) await relay.take(line('tools/call', id))
   await until(() => seen.length === 4)
   for (const id of [1, 2, 3]) await relay.take(cancel(id))
-  // A server may answer all the same, end without an answer as ours does, or break off.
+  // A server may still answer, may end without an answer, or may disconnect.
   json(held[1] as ServerResponse, { jsonrpc: '2.0', id: 1, result: {} })
   held[2]?.writeHead(202).end()
   held[3]?.destroy()
@@ -286,9 +286,9 @@ test('a request that was cancelled is not answered, by the server or by the rela
   expect(written).toEqual([{ jsonrpc: '2.0', id: 4, result: 'waited for' }])
 })
 
-test('a server that is gone is looked for again', async () => {
+test('the relay looks up the server again when the connection is refused', async () => {
   const found = [`http://127.0.0.1:1`, url]
-  // Port 1 is refused by fetch itself; a port that was just closed is refused by the machine.
+  // fetch itself refuses port 1; the operating system refuses a closed port.
   const closed = createServer()
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
   found[0] = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** A conversation over standard input and output. Every line that is written must be a message. */
+/** A JSON-RPC client over standard input and output. Each output line must be a message. */
 function speak(args: readonly string[], env: Record<string, string>) {
   const child = start(['mcp', ...args], env)
   const answers: Answer[] = []
@@ -62,7 +62,7 @@ function speak(args: readonly string[], env: Record<string, string>) {
   return { child, answers, ask, initialize, ended }
 }
 
-test('serve says where it listens, commands find it by the data directory, and SIGTERM ends it with 0', async () => {
+test('`serve` prints its address, commands find it by the data directory, and SIGTERM ends it with 0', async () => {
   const child = start(['serve'], settings)
   const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
   const ready = new Promise<void>((resolve) => {
@@ -87,7 +87,7 @@ test('serve says where it listens, commands find it by the data directory, and S
   expect(await ended).toBe(0)
 })
 
-test('mcp starts a server inside itself when there is none, writes nothing but messages, and ends with its input', {
+test('`mcp` without a running server starts one, writes only messages, and ends at the end of its input', {
   tags: 'full',
 }, async () => {
   const own = speak([], settings)
@@ -100,7 +100,7 @@ test('mcp starts a server inside itself when there is none, writes nothing but m
   await expect(readFile(join(dataDir, 'server.json'))).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('mcp offers only what its options leave', async () => {
+test('`mcp` with --types and --tools lists only these tools', async () => {
   const args = ['--base', 'crm', '--read-only', '--types', 'task', '--tools', 'list_types,query_records']
   const own = speak(args, settings)
   own.child.stderr.resume()
@@ -111,7 +111,7 @@ test('mcp offers only what its options leave', async () => {
   expect(await own.ended).toBe(0)
 })
 
-test('mcp ends with 0 on SIGTERM', { tags: 'full' }, async () => {
+test('`mcp` exits with 0 on SIGTERM', { tags: 'full' }, async () => {
   const own = speak([], settings)
   own.child.stderr.resume()
   await own.initialize()
@@ -119,7 +119,7 @@ test('mcp ends with 0 on SIGTERM', { tags: 'full' }, async () => {
   expect(await own.ended).toBe(0)
 })
 
-test('mcp answers every request when its server is not there', async () => {
+test('`mcp` answers every request with an error when its server is unreachable', async () => {
   const lost = speak([], { PLINTH_URL: 'http://127.0.0.1:1' })
   lost.child.stderr.resume()
   expect(await lost.ask('initialize')).toMatchObject({ error: { code: -32603 } })
@@ -127,7 +127,7 @@ test('mcp answers every request when its server is not there', async () => {
   expect(await lost.ended).toBe(0)
 })
 
-test('serve tells why it does not start', async () => {
+test('`serve` exits with 1 and names the invalid setting', async () => {
   const { code, out, err } = await plinth(['serve'], { ...settings, PLINTH_PORT: 'many' })
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(/^NOT_STARTED: .*PLINTH_PORT/)

@@ -15,7 +15,7 @@ beforeAll(async () => {
     PLINTH_URL: world.url,
     PLINTH_TOKEN: world.adminToken,
     PLINTH_BASE: 'crm',
-    // A data directory without a server: what a test does not name must not be found by chance.
+    // A data directory without a server: a command must not use the server of a developer.
     PLINTH_DATA_DIR: join(folder, 'none'),
   }
 })
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => plinth(['sql', ...args], settings)
 
-test('a statement prints its rows by column, and with --json the answer', async () => {
+test('`sql` prints rows as a table, or the API response with --json', async () => {
   const { code, out, err } = await run(`SELECT 1 AS one, 'x' AS letter UNION ALL SELECT 2, NULL ORDER BY one`)
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toBe('one\tletter\n1\tx\n2\t-\n')
@@ -34,7 +34,7 @@ test('a statement prints its rows by column, and with --json the answer', async 
   expect(JSON.parse(json.out)).toMatchObject({ data: [{ one: 1 }], meta: { rows: 1, has_more: false } })
 })
 
-test('parameters are given by name, or as JSON', async () => {
+test('`sql` accepts parameters by name or as JSON, but not both', async () => {
   const named = await run(
     'SELECT :a::int + :b::int AS sum, :c AS text',
     '--param',
@@ -50,13 +50,13 @@ test('parameters are given by name, or as JSON', async () => {
   expect(both).toMatchObject({ code: 2, out: '' })
 })
 
-test('--limit cuts the rows and says that there are more', async () => {
+test('`sql --limit` cuts the rows and says that there are more', async () => {
   const { code, out, err } = await run('SELECT i FROM generate_series(1, 5) AS i', '--limit', '2')
   expect({ code, out }).toEqual({ code: 0, out: 'i\n1\n2\n' })
   expect(err).toContain('more')
 })
 
-test('a refused statement is told with its code on standard error, and nothing is printed', async () => {
+test('a refused statement is printed with its code on standard error only', async () => {
   const { code, out, err } = await run('DELETE FROM deal')
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toContain('VALIDATION_ERROR')

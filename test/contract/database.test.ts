@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { cloneDatabase } from '../support/database.ts'
 
-/** What the Prisma models say of the tables: `table.column type null?`. */
+/** The columns of the Prisma models as `table.column type null?`. */
 function modelled(): string[] {
   const text = globSync('prisma/models/*.prisma')
     .map((file) => readFileSync(file, 'utf8'))
@@ -34,7 +34,7 @@ function columnType(type: string, line: string): string | undefined {
   return types[type]
 }
 
-test('the Prisma models say of every column what the migrations made of it', async () => {
+test('the Prisma models and the migrations define the same columns', async () => {
   const database = await cloneDatabase()
   const rows = await database.query<{
     table_name: string

@@ -9,7 +9,7 @@ const source = globSync('src/**/*.ts', { exclude: (path) => String(path).include
 )
 const rows = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((found) => found.slice(1))
 
-test('docs/errors.md has a row for each failure, with its status, and for no other', () => {
+test('docs/errors.md lists exactly the error codes of the code, with their status', () => {
   const documented = rows(failures, /^\| *(\d{3}) *\| *`([A-Z_]+)` *\|/gm).map(([status, code]) => [
     code,
     Number(status),
@@ -19,17 +19,17 @@ test('docs/errors.md has a row for each failure, with its status, and for no oth
   )
 })
 
-test('every reason a detail is given in the code is documented', () => {
+test('every detail code in the source is documented', () => {
   const documented = new Set(rows(details, /^\| *`([a-z_0-9]+)` *\|/gm).flat())
   const given = new Set(
     source.flatMap((text) => rows(text, /\b(?:code|notFound|unknown): '([a-z_0-9]+)'/g).flat()),
   )
-  // The shapes' own word, which answers never have: `check.ts` says it as `type` or `required`.
+  // Internal to the shapes: `check.ts` replaces it with `type` or `required`.
   given.delete('invalid_type')
   expect([...given].filter((code) => code && !documented.has(code))).toEqual([])
 })
 
-test('every documented reason is given somewhere in the code', () => {
+test('every documented detail code is in the source', () => {
   const documented = rows(details, /^\| *`([a-z_0-9]+)` *\|/gm).flat()
   expect(documented.filter((code) => !source.some((text) => text.includes(`'${code}'`)))).toEqual([])
 })

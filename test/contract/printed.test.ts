@@ -4,18 +4,18 @@ import { printedSchema } from '../../src/graphql/schema-print.ts'
 const HOW = 'The printed contract differs. If the change is meant: npm run print'
 const printed = (name: string) => `../../schema/${name}`
 
-test('schema/schema.graphql is the GraphQL schema', async () => {
+test('schema/schema.graphql equals the GraphQL schema', async () => {
   await expect(printedSchema(), HOW).toMatchFileSnapshot(printed('schema.graphql'))
 })
 
-test('schema/openapi.json is the REST contract', async () => {
+test('schema/openapi.json equals the OpenAPI description', async () => {
   const { openapi } = await import('../../src/rest/openapi.ts')
   await expect(`${JSON.stringify(await openapi(), null, 2)}\n`, HOW).toMatchFileSnapshot(
     printed('openapi.json'),
   )
 })
 
-test('schema/tools.json is the tools of every base and of the account', async () => {
+test('schema/tools.json equals the generic MCP tools', async () => {
   const { ACCOUNT, GENERIC, NAMED_ONLY } = await import('../../src/mcp/plinth-provider.ts')
   const tools = {
     '/mcp/{base_id}': GENERIC.map((tool) => tool.define(false)),

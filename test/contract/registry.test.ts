@@ -25,7 +25,7 @@ const input = {
 const variables = { type: 'object', additionalProperties: strict([], input) }
 const keyValue = strict(['name'], { name: text(), ...input, variables })
 
-/** The registry's schema of 2025-12-11, of which only what is used here; nothing else may be there. */
+/** The used part of the registry schema of 2025-12-11, without additional properties. */
 const SERVER = strict(['$schema', 'name', 'description', 'version', 'packages'], {
   $schema: { const: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json' },
   name: text({ pattern: '^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$', minLength: 3, maxLength: 200 }),
@@ -53,7 +53,7 @@ const SERVER = strict(['$schema', 'name', 'description', 'version', 'packages'],
   ),
 })
 
-test('server.json has the form the registry takes, and is of this version', () => {
+test('server.json is valid for the MCP registry and has the package version', () => {
   const [server, manifest] = [read('server.json'), read('package.json')]
   const validate = new Ajv({ allErrors: true }).compile(SERVER)
   validate(server)
@@ -63,7 +63,7 @@ test('server.json has the form the registry takes, and is of this version', () =
     expect({ identifier, version }).toEqual({ identifier: manifest.name, version: manifest.version })
 })
 
-test('secrets are marked as such, and every variable of a template is declared', () => {
+test('server.json marks secrets and declares every template variable', () => {
   const { packages, remotes } = read('server.json')
   const named = packages.flatMap((each: { environmentVariables: object[] }) => each.environmentVariables)
   for (const variable of named) expect(variable.isSecret ?? false).toBe(/TOKEN|KEY/.test(variable.name))
@@ -76,7 +76,7 @@ test('secrets are marked as such, and every variable of a template is declared',
   }
 })
 
-test('mcp.json speaks of the same address in each dialect, and holds no token', () => {
+test('mcp.json has the same URL in each client format, and no token', () => {
   const { mcpServers, servers, inputs } = read('mcp.json')
   const address = 'http://127.0.0.1:4000/mcp'
   expect(mcpServers.plinth).toEqual({ command: 'npx', args: ['plinth', 'mcp'] })

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The records that a hint chooses when it is sent as it is. */
+/** The ids of the records that a hint matches when it is sent unchanged. */
 async function chosenBy(query: string): Promise<string[]> {
   const { data } = succeed(await world.call('GET', `${at}?sort=id&${query}`))
   return data.map((record: Body) => record.id)
@@ -37,7 +37,7 @@ test.each([
   ['or', 'or=(region.eq.Europe,area.gt.500)'],
   ['data.area>', 'data.area>=50'],
   ['where', `where=${encodeURIComponent('(region,eq,Europe)')}`],
-])('the parameter %s is refused with the filter that it means, ready to send', async (name, query) => {
+])('the unknown parameter %s is refused with an equivalent filter as hint', async (name, query) => {
   const detail = await hintFor(query)
   expect(detail).toMatchObject({ path: `query/${name}`, code: 'unknown_key' })
   expect(detail.allowed).toContain('filter')
@@ -46,7 +46,7 @@ test.each([
   expect(await chosenBy(`filter=${encodeURIComponent(json)}`)).toEqual(['france', 'spain'])
 })
 
-test('an order is refused with the sort that it means', async () => {
+test('an "order" parameter is refused with an equivalent sort as hint', async () => {
   expect((await hintFor('order=area.asc,id.desc')).hint).toBe('sort=data.area,-id')
   expect(await chosenBy('limit=1')).toEqual(['france'])
   const { data } = succeed(await world.call('GET', `${at}?sort=data.area,-id`))
@@ -58,17 +58,17 @@ test.each([
   "data.region = 'Europe'",
   '{"data.region":"Europe"}',
   '{"field":"data.region","op":"equals","value":"Europe"}',
-])('the filter %s is refused with the one that it means', async (filter) => {
+])('the filter %s in another syntax is refused with an equivalent filter as hint', async (filter) => {
   const { hint = '' } = await hintFor(`filter=${encodeURIComponent(filter)}`)
   expect(await chosenBy(`filter=${encodeURIComponent(hint)}`)).toEqual(['france', 'spain'])
 })
 
-test('a slip in the name of a parameter still names the nearest', async () => {
+test('a misspelt parameter is refused with the most similar parameter as hint', async () => {
   expect(await hintFor('limitt=1')).toMatchObject({ path: 'query/limitt', hint: 'limit' })
   expect(await hintFor('fitler=1')).toMatchObject({ path: 'query/fitler', hint: 'filter' })
 })
 
-test('a route without a filter gives no advice about one', async () => {
+test('a route without a filter parameter has no filter as hint', async () => {
   const { status, body } = await world.call('GET', `${at}/france?data.region=eq.Europe`)
   expect(status).toBe(400)
   expect(body.error.details[0].hint ?? '').not.toContain('=')

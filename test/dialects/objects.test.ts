@@ -12,7 +12,7 @@ function expectMeant(sent: unknown, meant: unknown): void {
   expect(() => parseFilter(found, '')).not.toThrow()
 }
 
-describe('our own language with mistakes', () => {
+describe('correctFilter for a filter object with mistakes', () => {
   test.each<[string, unknown, unknown]>([
     ['a misspelt operator', { ...europe, op: 'equls' }, europe],
     ['a word of another language', { ...europe, op: 'equals' }, europe],
@@ -64,10 +64,10 @@ describe('our own language with mistakes', () => {
       { and: [europe, c('data.area', 'gt', 5)] },
     ],
     ['a filter within a filter', { filter: { ...europe, op: '=' } }, europe],
-  ])('%s', (_, sent, meant) => expectMeant(sent, meant))
+  ])('corrects %s', (_, sent, meant) => expectMeant(sent, meant))
 })
 
-describe('filters of objects in other languages', () => {
+describe('correctFilter for a filter object in another query language', () => {
   test.each<[unknown, unknown]>([
     [{ 'data.region': 'Europe' }, europe],
     [{ region: null }, c('data.region', 'is_null')],
@@ -104,10 +104,10 @@ describe('filters of objects in other languages', () => {
     [{ address: { city: { _eq: 'Rome' } } }, c('data.address.city', 'eq', 'Rome')],
     [{ data: { address: { city: 'Rome' } } }, c('data.address.city', 'eq', 'Rome')],
     [{ a: { _nempty: true } }, { and: [c('data.a', 'is_not_null'), c('data.a', 'neq', '')] }],
-  ])('%j', (sent, meant) => expectMeant(sent, meant))
+  ])('corrects %j', (sent, meant) => expectMeant(sent, meant))
 })
 
-describe('what has no one meaning gets no correction', () => {
+describe('correctFilter for an ambiguous or unsupported filter object', () => {
   const nested = (depth: number): object => (depth === 0 ? { a: 1 } : { $and: [nested(depth - 1)] })
   test.each<[unknown]>([
     [null],
@@ -153,9 +153,9 @@ describe('what has no one meaning gets no correction', () => {
     [{ 'a\0': 1 }],
     [{ 'a\ud800': 1 }],
     [{ $or: Array.from({ length: 101 }, (_, n) => ({ n })) }],
-  ])('%j', (sent) => expect(correctFilter(sent)).toBeUndefined())
+  ])('returns undefined for %j', (sent) => expect(correctFilter(sent)).toBeUndefined())
 
-  test('and what stands at the bounds gets one', () => {
+  test('corrects a filter with 10 levels or 100 conditions', () => {
     expectMeant(
       nested(10),
       JSON.parse(
@@ -170,12 +170,12 @@ describe('what has no one meaning gets no correction', () => {
   })
 })
 
-test('the prototype of objects is left alone', () => {
+test('correctFilter does not change Object.prototype', () => {
   correctFilter(JSON.parse('{"__proto__": {"polluted": 1}, "a": {"__proto__": {"$gt": 1}}}'))
   expect(({} as { polluted?: number }).polluted).toBeUndefined()
 })
 
-test('other fields than those of a record are read as they are named', () => {
+test('correctFilter treats the given field names as columns, not as properties of data', () => {
   expect(correctFilter({ rel_type: 'x', weight: 2 }, ['rel_type'])).toEqual({
     and: [c('rel_type', 'eq', 'x'), c('data.weight', 'eq', 2)],
   })

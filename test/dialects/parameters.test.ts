@@ -56,7 +56,9 @@ test.each<[string, string, unknown]>([
   ['$filter', "region eq 'Europe'", europe],
   ['filterByFormula', "{region}='Europe'", europe],
   ['q', 'new york', c('data', 'search', 'new york')],
-])('%s=%s is a filter', (name, value, filter) => expect(correctParameter(name, value)).toEqual({ filter }))
+])('correctParameter converts %s=%s to a filter', (name, value, filter) =>
+  expect(correctParameter(name, value)).toEqual({ filter }),
+)
 
 test.each([
   ['order', 'data.area.desc.nullslast,name.asc', '-data.area,data.name'],
@@ -66,7 +68,7 @@ test.each([
   ['_sort', '[{"area":-1},{"name":1}]', undefined],
   ['order', 'area.desc.nullsfirst', undefined],
   ['order', 'desc', undefined],
-])('%s=%s is a sort', (name, value, sort) =>
+])('correctParameter converts %s=%s to a sort if it has one meaning', (name, value, sort) =>
   expect(correctParameter(name, value)).toEqual(sort === undefined ? undefined : { sort }),
 )
 
@@ -76,7 +78,7 @@ test.each([
   ['select', '*', undefined],
   ['select', 'name,author(name)', undefined],
   ['select', 'n:name', undefined],
-])('%s=%s are fields', (name, value, fields) =>
+])('correctParameter converts %s=%s to fields if it has one meaning', (name, value, fields) =>
   expect(correctParameter(name, value)).toEqual(fields === undefined ? undefined : { fields }),
 )
 
@@ -110,13 +112,15 @@ test.each([
   ['', 'eq.1'],
   ['x'.repeat(2000), 'eq.1'],
   ['data.a', `eq.${'x'.repeat(20_000)}`],
-])('%s=%s has no one meaning', (name, value) => expect(correctParameter(name, value)).toBeUndefined())
+])('correctParameter returns undefined for the ambiguous %s=%s', (name, value) =>
+  expect(correctParameter(name, value)).toBeUndefined(),
+)
 
-describe('the advice for a query', () => {
+describe('the suggested query', () => {
   const known = ['filter', 'sort', 'fields', 'limit']
   const area = c('data.area', 'gt', 5)
 
-  test('holds all conditions together, and the filter that is there', () => {
+  test('combines all conditions with the filter of the request', () => {
     const query = {
       'data.area': 'gt.5',
       'data.region': 'eq.Europe',
@@ -129,11 +133,11 @@ describe('the advice for a query', () => {
     expect(advise('data.region')).toBe(whole)
   })
 
-  test('says nothing where a part of what was asked for cannot be read', () => {
+  test('is undefined when the filter of the request cannot be parsed', () => {
     expect(adviseQuery({ 'data.area': 'gt.5', filter: 'nonsense' }, known)('data.area')).toBeUndefined()
   })
 
-  test('names only parameters that there are', () => {
+  test('uses only parameters that the route accepts', () => {
     const query = { 'data.area': 'gt.5', order: 'area.desc', select: 'id', limitt: '5' }
     expect(['data.area', 'order', 'select', 'limitt', 'other'].map(adviseQuery(query, known))).toEqual([
       `filter=${JSON.stringify(area)}`,
@@ -149,7 +153,7 @@ describe('the advice for a query', () => {
     ])
   })
 
-  test('is for one filter, which has its bounds', () => {
+  test('is undefined for more than 100 conditions', () => {
     const query = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`data.p${n}`, 'eq.1']))
     expect(adviseQuery(query, known)('data.p0')).toBeUndefined()
   })

@@ -11,7 +11,7 @@ import { airtable, mongo, nocodb, pocketbase, postgrest, sql } from './printers.
 
 const isOurs = (filter: unknown) => expect(() => parseFilter(filter, '')).not.toThrow()
 
-/** Values that look like filters more often than any JSON does. */
+/** Generated values use the keys of filter languages more often than arbitrary JSON does. */
 const key = fc.constantFrom(
   'field',
   'op',
@@ -50,7 +50,7 @@ const { node } = fc.letrec((tie) => ({
     fc.array(tie('node'), { maxLength: 3 }),
   ),
 }))
-/** Texts made of the pieces of the languages. */
+/** Texts of tokens of the supported query languages. */
 const text = fc
   .array(
     fc.constantFrom(
@@ -100,8 +100,8 @@ const text = fc
   )
   .map((parts) => parts.join(''))
 
-describe('whatever is sent', () => {
-  test('a correction of a value never throws, and is always a filter of ours', { tags: 'sampled' }, () => {
+describe('a correction of generated input', () => {
+  test('from a value throws nothing, and is a valid filter if defined', { tags: 'sampled' }, () => {
     fc.assert(
       fc.property(fc.oneof(node, fc.jsonValue(), text, fc.string({ unit: 'binary' })), (raw) => {
         const found = correctFilter(raw)
@@ -111,7 +111,7 @@ describe('whatever is sent', () => {
     )
   })
 
-  test('nor does the correction of a parameter', { tags: 'sampled' }, () => {
+  test('from a parameter throws nothing, and is a valid filter or field list', { tags: 'sampled' }, () => {
     const name = fc.oneof(
       fc.constantFrom(
         'or',
@@ -142,7 +142,7 @@ describe('whatever is sent', () => {
   })
 })
 
-test('a correction is not corrected again', { tags: 'sampled' }, () => {
+test('a corrected filter needs no further correction', { tags: 'sampled' }, () => {
   fc.assert(
     fc.property(fc.oneof(node, text), (raw) => {
       const found = correctFilter(raw)
@@ -152,7 +152,7 @@ test('a correction is not corrected again', { tags: 'sampled' }, () => {
   )
 })
 
-test('a filter that is right as it is has no correction', () => {
+test('a valid filter has no correction', () => {
   fc.assert(
     fc.property(filters, (filter) => {
       isOurs(filter)
@@ -161,7 +161,7 @@ test('a filter that is right as it is has no correction', () => {
   )
 })
 
-describe('what another language says chooses the same records when it is said in ours', () => {
+describe('a corrected filter matches the same records as the original in', () => {
   test.each<[string, (filter: Filter) => unknown]>([
     ['SQL', sql],
     ['PocketBase', pocketbase],
@@ -179,7 +179,7 @@ describe('what another language says chooses the same records when it is said in
     )
   })
 
-  test('Airtable, for which the empty text is nothing', () => {
+  test('Airtable, without empty strings, which Airtable treats as blank', () => {
     fc.assert(
       fc.property(
         filters.filter((filter) => !JSON.stringify(filter).includes('""')),
@@ -192,7 +192,7 @@ describe('what another language says chooses the same records when it is said in
     )
   })
 
-  test('a Mongo filter of any form, by what Mongo does', () => {
+  test('MongoDB, by the semantics of MongoDB', () => {
     fc.assert(
       fc.property(mongoFilters, (filter) => {
         const found = correctFilter(filter)
@@ -203,11 +203,11 @@ describe('what another language says chooses the same records when it is said in
   })
 })
 
-/** Where the print is the filter itself there is nothing to correct. */
+/** A filter that prints as itself needs no correction. */
 function isSaidBy(print: (filter: Filter) => unknown) {
   return (filter: Filter) => JSON.stringify(print(filter)) !== JSON.stringify(filter)
 }
 
-test('the names of the properties stay what they are', () => {
+test('a correction keeps property names unchanged', () => {
   for (const field of FIELDS) expect(correctFilter(`${field} = 1`)).toEqual({ field, op: 'eq', value: 1 })
 })

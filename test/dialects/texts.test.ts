@@ -8,9 +8,9 @@ const europe = c('data.region', 'eq', 'Europe')
 const large = c('data.area', 'gt', 1000)
 const both = { and: [europe, large] }
 
-describe('a text that is a filter', () => {
+describe('correctFilter for a text in another query language', () => {
   test.each<[string, unknown]>([
-    // JSON, and what Python and JavaScript print
+    // JSON, and the output of Python and JavaScript
     [JSON.stringify(europe), europe],
     [JSON.stringify(JSON.stringify({ 'data.region': 'Europe' })), europe],
     ["{'field': 'data.region', 'op': 'eq', 'value': 'Europe'}", europe],
@@ -86,14 +86,14 @@ describe('a text that is a filter', () => {
     // PostgREST
     ['data.region=eq.Europe', europe],
     ['or=(a.eq.1,b.gt.2)', { or: [c('data.a', 'eq', 1), c('data.b', 'gt', 2)] }],
-  ])('%s', (sent, meant) => {
+  ])('corrects %s', (sent, meant) => {
     const found = correctFilter(sent)
     expect(found).toEqual(meant)
     expect(() => parseFilter(found, '')).not.toThrow()
   })
 })
 
-describe('a text without one meaning gets no correction', () => {
+describe('correctFilter for an ambiguous or unsupported text', () => {
   test.each([
     '',
     ' ',
@@ -141,10 +141,10 @@ describe('a text without one meaning gets no correction', () => {
     "a = 'x' -- c",
     '\0',
     '\ud800 = 1',
-  ])('%j', (sent) => expect(correctFilter(sent)).toBeUndefined())
+  ])('returns undefined for %j', (sent) => expect(correctFilter(sent)).toBeUndefined())
 })
 
-test('long and deep texts end, without a correction', { timeout: 5000 }, () => {
+test('correctFilter returns undefined in time for long and deep texts', { timeout: 5000 }, () => {
   const deep = (open: string, close: string) => open.repeat(4000) + close.repeat(4000)
   const long = (part: string) => part.repeat(Math.floor(10_000 / part.length))
   const texts = [

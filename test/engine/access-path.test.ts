@@ -65,7 +65,7 @@ function queryOf(filter: object | null, sort: string | null, more: Partial<ListQ
   }
 }
 
-/** The plan as text, and how many rows its widest node read. */
+/** The plan as text, and the highest number of rows that a node read. */
 async function explain({ text, values }: { text: string; values: readonly unknown[] }) {
   const rows = await world.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, [
     ...values,
@@ -79,7 +79,7 @@ async function explain({ text, values }: { text: string; values: readonly unknow
 
 const planOf = (query: ListQuery) => explain(listStatement(query, compileFor(query)))
 
-describe('A declared index', () => {
+describe('a declared index', () => {
   test.each<[string, object | null, string, Partial<ListQuery>]>([
     ['a filter and the sort as declared', STATUS, '-data.due', {}],
     ['the other way round', STATUS, 'data.due', {}],
@@ -104,7 +104,7 @@ describe('A declared index', () => {
       '-data.due',
       {},
     ],
-  ])('serves %s, reading little more than the page', async (_, filter, sort, more) => {
+  ])('is used for %s and reads at most 110 rows', async (_, filter, sort, more) => {
     const { plan, widest } = await planOf(queryOf(filter, sort, more))
     expect(plan).toMatch(/record_index_keys/)
     expect(plan).not.toMatch(/Seq Scan/)
@@ -117,13 +117,13 @@ describe('A declared index', () => {
     ['what it finds in another order', STATUS, 'data.title'],
     ['a list of values', { field: 'data.status', op: 'in', value: ['s1', 's2'] }, '-data.due'],
     ['what is missing', { field: 'data.status', op: 'is_null' }, '-data.due'],
-  ])('finds %s', async (_, filter, sort) => {
+  ])('is used to find %s', async (_, filter, sort) => {
     const { plan, widest } = await planOf(queryOf(filter, sort))
     expect(plan).toMatch(/record_index_keys/)
     expect(widest, plan).toBeLessThanOrEqual(RECORDS / 10)
   })
 
-  test('counts from its entries alone', async () => {
+  test('is used for an index-only count', async () => {
     const query = queryOf(STATUS, '-data.due')
     const { plan } = await explain(countStatement(query))
     expect(plan).toMatch(/Index Only Scan using record_index_keys/)
@@ -137,18 +137,18 @@ describe('A declared index', () => {
     ['a list', { ...STATUS, value: ['s7'] }, 'data.title'],
     ['a long string', { ...STATUS, value: 'x'.repeat(141) }, 'data.title'],
     ['the newest of all', null, null],
-  ])('is left alone for %s', async (_, filter, sort) => {
+  ])('is not used for %s', async (_, filter, sort) => {
     expect((await planOf(queryOf(filter, sort))).plan).not.toMatch(/record_index/)
   })
 
-  test('is left alone while it is built', async () => {
+  test('is not used while it is being built', async () => {
     const building = indexes.map((index) => ({ ...index, status: 'building' as const }))
     const query = queryOf(STATUS, '-data.due')
     const { plan } = await planOf({ ...query, type: { ...query.type, indexes: building } })
     expect(plan).not.toMatch(/record_index/)
   })
 
-  test('with a key cut short finds, and no longer orders', async () => {
+  test('with truncated keys is used to find records but not to sort them', async () => {
     const cut = indexes.map((index) => ({ ...index, hasCut: true }))
     const query = queryOf(STATUS, '-data.due')
     const { plan } = await planOf({ ...query, type: { ...query.type, indexes: cut } })
@@ -157,7 +157,7 @@ describe('A declared index', () => {
   })
 })
 
-test('without an index the newest are read in their order, and no more than the page', async () => {
+test('a list without filter reads only its page from the index of newest records', async () => {
   const { plan, widest } = await planOf(
     queryOf(null, null, { position: { id: 'r9', values: ['2126-01-01T00:00:00Z'] } }),
   )
@@ -165,14 +165,14 @@ test('without an index the newest are read in their order, and no more than the 
   expect(widest, plan).toBeLessThanOrEqual(51)
 })
 
-describe('The advice for a slow list', () => {
+describe('the index advice for a slow list', () => {
   const advise = (filter: object | null, sort: string) => {
     return (
       adviseIndex({ ...queryOf(filter, sort), type: { jsonSchema: {}, timezone: 'UTC', indexes: [] } })
         ?.index ?? null
     )
   }
-  test('names the fields that are fixed, then those of the sort, else of a range', () => {
+  test('contains equality fields first, then sort fields, otherwise a range field', () => {
     const due = { field: 'data.due', op: 'gt', value: 5 }
     expect(advise(STATUS, '-data.due')).toEqual({
       fields: ['data.status', { field: 'data.due', direction: 'desc' }],
@@ -187,7 +187,7 @@ describe('The advice for a slow list', () => {
     expect(advise({ ...STATUS, field: 'data.tags[]' }, 'id')).toBeNull()
   })
 
-  test('ends with the default order where only values are fixed', () => {
+  test('ends with created_at for a filter with equality conditions only', () => {
     expect(advise(STATUS, '-created_at')).toEqual({
       fields: ['data.status', { field: 'created_at', direction: 'desc' }],
     })
@@ -195,7 +195,7 @@ describe('The advice for a slow list', () => {
     expect(advise({ and: [due, STATUS] }, '-created_at')).toEqual({ fields: ['data.status', 'data.due'] })
   })
 
-  describe('is never an index that is declared', () => {
+  describe('with a declared index', () => {
     const declared = (kind: CompiledIndex['kind'], status: CompiledIndex['status'], ...fields: string[]) => ({
       id: '1',
       kind,
@@ -217,11 +217,11 @@ describe('The advice for a slow list', () => {
       ['for a sort that the second field serves', null, 'data.due', declared('btree', 'ready', 'data.due')],
       ['for a unique index', STATUS, 'id', declared('unique', 'ready', 'data.status')],
       ['for a search', SEARCH, '-created_at', declared('text', 'ready', 'data.body', 'data.title')],
-    ])('%s', (_, filter, sort, index) => {
+    ])('is absent %s', (_, filter, sort, index) => {
       expect(adviseWith(filter, sort, index)).toBeNull()
     })
 
-    test('nor one that is being built or has failed: it says so', () => {
+    test('contains that index with its status while it is built or after it failed', () => {
       expect(adviseWith(SEARCH, 'id', declared('text', 'building', 'data.title'))).toEqual({
         index: { fields: ['data.title'], type: 'text' },
         status: 'building',
@@ -232,7 +232,7 @@ describe('The advice for a slow list', () => {
       })
     })
 
-    test('but one that serves better than those that are declared', () => {
+    test('contains another index that serves the query better', () => {
       const index = declared('btree', 'ready', 'data.due')
       expect(adviseWith(STATUS, '-data.due', index)).toEqual({
         index: { fields: ['data.status', { field: 'data.due', direction: 'desc' }] },
@@ -242,11 +242,11 @@ describe('The advice for a slow list', () => {
     })
   })
 
-  test('comes with a list that took longer than a quarter of a second', async () => {
+  test('is in the response of a list that took more than 250 ms', async () => {
     const path = `/v1/crm/records/${TYPE}?sort=data.title&limit=1`
     const quick = succeed(await world.call('GET', path))
     expect(quick.meta).not.toHaveProperty('hint')
-    // Nobody reads the table meanwhile.
+    // Locks the table to delay the list.
     const held = world.database.query(`DO $$ BEGIN LOCK TABLE plinth.record; PERFORM pg_sleep(0.6); END $$`)
     await sleep(100)
     const slow = succeed(await world.call('GET', path))
@@ -255,7 +255,7 @@ describe('The advice for a slow list', () => {
     expect(slow.data).toEqual(quick.data)
   })
 
-  test('does not come where the declared index serves the list', async () => {
+  test('is not in the response when a declared index serves the list', async () => {
     const held = world.database.query(`DO $$ BEGIN LOCK TABLE plinth.record; PERFORM pg_sleep(0.6); END $$`)
     await sleep(100)
     const slow = succeed(await world.call('GET', `/v1/crm/records/${TYPE}?sort=-data.due&limit=1`))

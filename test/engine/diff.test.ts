@@ -20,7 +20,7 @@ const applied = (before: object, steps: readonly DiffStep[]) => {
 }
 const stored = (value: object): object => JSON.parse(JSON.stringify(value)) as object
 
-test('the patch between any two documents makes the second of the first', { tags: 'sampled' }, () => {
+test('a diff applied to the first of two documents gives the second', { tags: 'sampled' }, () => {
   fc.assert(
     fc.property(document(), document(), (one, other) => {
       const [before, after] = [stored(one), stored(other)]
@@ -31,13 +31,13 @@ test('the patch between any two documents makes the second of the first', { tags
   )
 })
 
-test('a first state is added whole, a deletion removes the root, and what never was has no steps', () => {
+test('a diff from null adds the root, to null removes it, and between two nulls is empty', () => {
   expect(diffOf(null, { n: 1 })).toEqual([{ op: 'add', path: '', value: { n: 1 } }])
   expect(diffOf({ n: 1 }, null)).toEqual([{ op: 'remove', path: '' }])
   expect(diffOf(null, null)).toEqual([])
 })
 
-test('what both lists begin and end with is not told again', () => {
+test('a diff of lists has no steps for the common start and end', () => {
   const before = { list: [1, 2, 3, 4] }
   expect(diffOf(before, { list: [1, 9, 2, 3, 4] })).toEqual([{ op: 'add', path: '/list/1', value: 9 }])
   expect(diffOf(before, { list: [1, 4] })).toEqual([
@@ -49,13 +49,13 @@ test('what both lists begin and end with is not told again', () => {
   ])
 })
 
-test('two long lists that have nothing in common are compared in their length, not its square', () => {
+test('two lists of 100,000 different items are compared in linear time', () => {
   const before = { list: Array.from({ length: 100_000 }, (_, i) => i) }
   const after = { list: Array.from({ length: 100_000 }, (_, i) => -i - 1) }
   expect(diffOf(before, after)).toEqual([{ op: 'replace', path: '/list', value: after.list }])
 })
 
-test('a patch is no longer than twice what it makes, and 16 KiB', () => {
+test('a diff is at most twice the size of the new document plus 16 KiB', () => {
   const long = 'k'.repeat(100_000)
   const list = (n: number) => Array.from({ length: 20_000 }, () => n)
   const cases: [object, object][] = [

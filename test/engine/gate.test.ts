@@ -1,4 +1,4 @@
-/** A gate that divides its places: nothing exceeds a cap, nobody is lost, and queues take turns. */
+/** The fair gate: caps are never exceeded, waiters are all admitted, and shares take turns. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FairGate, type Share } from '../../src/engine/database/fair-gate.ts'
@@ -14,7 +14,7 @@ const full = () => new Error('full')
 const late = () => new Error('late')
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('shares are served in turn, however long the queue of one is', async () => {
+test('the fair gate admits shares in turn, independent of the length of their queues', async () => {
   const gate = new FairGate({ caps: [{ inAll: 2, ofShare: 2 }], full, late })
   const [greedy, modest, third] = times(3, () => gate.open()) as [Share, Share, Share]
   const order: string[] = []
@@ -38,7 +38,7 @@ test('shares are served in turn, however long the queue of one is', async () => 
   expect(order).toEqual(['g0', 'm0', 't0', 'g1', 'm1', 'g2', 'g3'])
 })
 
-test('work of one class at its cap holds up none of a lighter one', async () => {
+test('work of a heavy class at its cap does not block a lighter class', async () => {
   const gate = new FairGate({ caps: CAPS, full, late })
   const share = gate.open()
   expect(times(2, () => gate.enter(share, 2))).toEqual([undefined, undefined])
@@ -52,7 +52,7 @@ test('work of one class at its cap holds up none of a lighter one', async () => 
   expect(gate.load()).toEqual({ running: 4, waiting: 1, refused: 0 })
 })
 
-test('a full queue refuses at once, and a wait that is over refuses then', async () => {
+test('the fair gate refuses at once with a full queue, and after the maximum wait otherwise', async () => {
   const gate = new FairGate({ caps: [{ inAll: 1, ofShare: 1 }], waitMs: 20, mostWaiting: 2, full, late })
   const [share, other] = [gate.open(), gate.open()]
   expect(gate.enter(share, 0)).toBeUndefined()
@@ -70,7 +70,7 @@ const Steps = fc.array(
   { maxLength: 80 },
 )
 
-test('no cap is exceeded, all are admitted in their order, and no place that could be taken stays free', {
+test('the fair gate never exceeds a cap, admits in order, and leaves no usable place free', {
   tags: 'sampled',
 }, async () => {
   await fc.assert(

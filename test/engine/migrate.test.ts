@@ -28,7 +28,7 @@ async function emptyDatabase(name: string): Promise<{ url: string; client: pg.Cl
   return { url, client }
 }
 
-/** A folder of migrations of its own. */
+/** A directory with the given migrations. */
 async function migrations(name: string, files: Record<string, string>): Promise<URL> {
   for (const [file, sql] of Object.entries(files)) {
     await mkdir(join(folder, name, file), { recursive: true })
@@ -44,7 +44,7 @@ const applied = async (client: pg.Client) =>
     )
   ).rows.map(({ name }) => name)
 
-test('three migrators at once apply each file once', async () => {
+test('three parallel migrators apply each migration once', async () => {
   const { url, client } = await emptyDatabase('three')
   const done = await Promise.all([migrate(url), migrate(url), migrate(url)])
   expect(done.map((names) => names.length).sort()).toEqual([0, 0, done.flat().length])
@@ -52,7 +52,7 @@ test('three migrators at once apply each file once', async () => {
   await client.end()
 })
 
-test('a migrator killed between two files leaves the first whole and the second undone; the next one goes on', async () => {
+test('a killed migrator leaves complete migrations only, and the next migrator continues', async () => {
   const { url, client } = await emptyDatabase('killed')
   const files = await migrations('killed', {
     '0001_a': 'CREATE TABLE plinth.a (id int)',
@@ -76,7 +76,7 @@ test('a migrator killed between two files leaves the first whole and the second 
   await once(child, 'exit')
   expect(await exists('b')).toBe(false)
   expect(await applied(client)).toEqual(['0001_a'])
-  // The killed one's backend may sleep on and hold the lock: it is ended as an operator would end it.
+  // The backend of the killed migrator still sleeps and holds the lock; an operator would terminate it.
   await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plinth-migrate' AND datname = current_database()`,
   )
@@ -86,7 +86,7 @@ test('a migrator killed between two files leaves the first whole and the second 
   await client.end()
 })
 
-test('a file that fails is undone whole and says which one it was', async () => {
+test('a failing migration is rolled back and named in the error', async () => {
   const { url, client } = await emptyDatabase('failing')
   const files = await migrations('failing', { '0001_bad': 'CREATE TABLE plinth.a (id int); SELECT 1/0' })
   await expect(migrate(url, files)).rejects.toThrow('0001_bad')
@@ -95,7 +95,7 @@ test('a file that fails is undone whole and says which one it was', async () => 
   await client.end()
 })
 
-test('a database of a newer version, or with an altered file, is refused', async () => {
+test('a database with a changed or unknown migration is refused', async () => {
   const { url, client } = await emptyDatabase('newer')
   const files = await migrations('newer', { '0001_a': 'CREATE TABLE plinth.a (id int)' })
   await migrate(url, files)

@@ -41,23 +41,23 @@ const walk = async (type: string, ms: number) => {
   return { count, ids: ids.toSorted().map(Number) }
 }
 
-test('a type of up to as many records as a sample has is taken whole', async () => {
+test('a type of up to 2,000 records is sampled completely', async () => {
   expect(await walk('none', 0)).toEqual({ count: 0, ids: [] })
   const { count, ids } = await walk('few', 0)
   expect([count, ids.length]).toEqual([2000, 2000])
   expect((await walk('some', 0)).count).toBe(2001)
 })
 
-test('a larger one is counted exactly when there is time, and its ids are evenly apart', async () => {
+test('a larger type is counted exactly within the time limit, with a sample at even distances', async () => {
   const { count, ids } = await walk('many', 60_000)
   expect([count, ids.length]).toEqual([150_000, 2000])
   const gaps = ids.slice(1).map((id, i) => id - (ids[i] ?? 0))
   expect(Math.max(...gaps, ids[0] ?? 0, 150_000 - (ids.at(-1) ?? 0))).toBeLessThan(300)
 })
 
-test('one that takes too long is estimated, and its ids come from both ends', async () => {
+test('a type that exceeds the time limit is estimated, with a sample from both ends', async () => {
   const { count, ids } = await walk('many', 0)
-  // The planner's own figure, which ANALYZE has just made good.
+  // The estimate of the planner, current after ANALYZE.
   expect(Math.abs(count - 150_000)).toBeLessThan(15_000)
   expect(ids).toHaveLength(2000)
   expect(ids[0]).toBeLessThan(500)

@@ -123,9 +123,9 @@ const googleDeclaration = {
   response: { type: 'OBJECT', properties: { id: { type: 'STRING' } } },
 }
 
-describe('Provider names', () => {
-  test('gemini is google', () => expect(provider('gemini').id).toBe('google'))
-  test('an unknown one is refused with the nearest', () => {
+describe('the provider name', () => {
+  test('gemini is an alias of google', () => expect(provider('gemini').id).toBe('google'))
+  test('is refused with the most similar name when it is unknown', () => {
     expect(faults(() => provider('antropic'))[0]).toMatchObject({
       path: 'path/provider',
       hint: 'anthropic',
@@ -135,7 +135,7 @@ describe('Provider names', () => {
   })
 })
 
-describe('Import then export gives back the same', () => {
+describe('an import followed by an export returns the same definition', () => {
   test.each([
     ['a Chat Completions tool', openai, chatTool, 'chat'],
     [
@@ -148,7 +148,7 @@ describe('Import then export gives back the same', () => {
     ['an Anthropic tool', anthropic, anthropicTool, 'chat'],
     ['an Anthropic tool of type custom', anthropic, { ...anthropicTool, type: 'custom' }, 'chat'],
     ['an MCP tool', mcp, mcpTool, 'chat'],
-  ] as const)('%s', (_what, codec, tool, shape) => {
+  ] as const)('for %s', (_what, codec, tool, shape) => {
     const before = structuredClone(tool)
     const types = importInto(codec, tool).map(stored)
     expect(exportFrom(codec, types, shape)).toEqual({
@@ -159,7 +159,7 @@ describe('Import then export gives back the same', () => {
     expect(tool).toEqual(before)
   })
 
-  test('Google declarations, in one list', () => {
+  test('for Google declarations, in one list', () => {
     const other = { name: 'ping', parametersJsonSchema: { type: 'object', properties: { n: { const: 1 } } } }
     const types = importInto(google, { function_declarations: [googleDeclaration] }, other).map(stored)
     const { tools, warnings } = exportFrom(google, types)
@@ -167,7 +167,7 @@ describe('Import then export gives back the same', () => {
     expect(warnings).toEqual([])
   })
 
-  test('and what has changed since is in it', () => {
+  test('with the changes that were made in between', () => {
     const [type] = importInto(anthropic, anthropicTool).map(stored) as [ExportedType]
     const changed = { ...type, description: null, jsonSchema: { ...type.jsonSchema, required: [] } }
     const { description: _gone, ...rest } = anthropicTool
@@ -178,7 +178,7 @@ describe('Import then export gives back the same', () => {
     ])
   })
 
-  test('strict goes off when the schema no longer fits it', () => {
+  test('with strict off if the changed schema does not allow strict', () => {
     const [type] = importInto(openai, chatTool).map(stored) as [ExportedType]
     const loose = { ...type, jsonSchema: { type: 'object', properties: { location: { type: 'string' } } } }
     const { tools, warnings } = exportFrom(openai, [loose])
@@ -186,15 +186,15 @@ describe('Import then export gives back the same', () => {
     expect(warnings[0]).toContain('"strict" is off')
   })
 
-  test('a source that makes no sense counts for none', () => {
+  test('without the stored source if it is not valid for the provider', () => {
     const display = { source: { provider: 'openai', definition: { type: 'web_search' } } }
     const { tools } = exportFrom(openai, [{ ...handMade({ type: 'object' }), display }])
     expect(tools).toEqual([{ type: 'function', function: { name: 'note', parameters: { type: 'object' } } }])
   })
 })
 
-describe('Import makes JSON Schema', () => {
-  test('of the dialect of Google', () => {
+describe('an import to JSON Schema', () => {
+  test('converts the schema dialect of Google', () => {
     const [tool] = importInto(google, googleDeclaration)
     expect(tool?.jsonSchema).toEqual({
       type: 'object',
@@ -214,7 +214,7 @@ describe('Import makes JSON Schema', () => {
     expect(tool?.source).toEqual({ provider: 'google', definition: googleDeclaration })
   })
 
-  test('with unknown formats and dead patterns as annotations', () => {
+  test('keeps unknown formats and unsupported patterns as annotations', () => {
     const [tool] = importInto(anthropic, anthropicTool)
     expect(tool?.jsonSchema).toMatchObject({
       properties: { phone: { type: 'string', 'x-format': 'phone', 'x-pattern': '^(?=\\d)' } },
@@ -223,7 +223,7 @@ describe('Import makes JSON Schema', () => {
     expect(tool?.warnings[1]).toContain('/tools/0/input_schema/properties/phone/pattern')
   })
 
-  test('that never refuses what a dead pattern would have accepted', () => {
+  test('accepts every value that the original with an unsupported pattern accepts', () => {
     const inputSchema = {
       type: 'object',
       properties: { name: { not: { pattern: '^(?=x)' } } },
@@ -242,7 +242,7 @@ describe('Import makes JSON Schema', () => {
     expect(exportFrom(anthropic, [type]).tools).toMatchObject([{ input_schema: inputSchema }])
   })
 
-  test('with a dialect that is neither 2020-12 nor draft-07 left out and said', () => {
+  test('removes a $schema other than 2020-12 and draft-07 with a warning', () => {
     const $schema = 'https://json-schema.org/draft/2019-09/schema'
     const [tool] = importInto(mcp, { name: 'a', inputSchema: { $schema, type: 'object' } })
     expect(tool?.jsonSchema).toEqual({ type: 'object' })
@@ -250,7 +250,7 @@ describe('Import makes JSON Schema', () => {
     expect(importInto(mcp, mcpTool)[0]?.jsonSchema).toHaveProperty('$schema')
   })
 
-  test('with an object at the root, or not at all', () => {
+  test('requires an object at the root', () => {
     const read = (inputSchema?: unknown) =>
       importInto(mcp, { name: 'a', ...(inputSchema ? { inputSchema } : {}) })[0]
     expect(read()?.jsonSchema).toEqual({ type: 'object', properties: {} })
@@ -263,9 +263,9 @@ describe('Import makes JSON Schema', () => {
   })
 })
 
-describe('Import refuses', () => {
+describe('an import refuses', () => {
   const examples = { openai: chatTool, anthropic: anthropicTool, google: googleDeclaration, mcp: mcpTool }
-  test.each(Object.keys(examples))("other providers' shapes in %s", (name) => {
+  test.each(Object.keys(examples))('definitions of other providers in %s', (name) => {
     for (const [other, tool] of Object.entries(examples).filter(([each]) => each !== name)) {
       const [fault] = faults(() => importInto(provider(name), tool))
       expect(fault).toMatchObject({
@@ -278,7 +278,7 @@ describe('Import refuses', () => {
     }
   })
 
-  test('tools the provider runs itself', () => {
+  test('tools that the provider runs itself', () => {
     expect(faults(() => importInto(openai, { type: 'web_search' }))[0]?.path).toBe('/tools/0/type')
     expect(faults(() => importInto(anthropic, { type: 'bash_20250124', name: 'bash' }))[0]?.path).toBe(
       '/tools/0/type',
@@ -293,7 +293,7 @@ describe('Import refuses', () => {
     })
   })
 
-  test('names outside the rule, with one inside it as the hint', () => {
+  test('invalid names, with a valid name as hint', () => {
     const tool = { type: 'function', function: { name: 'files/read me' } }
     expect(faults(() => importInto(openai, chatTool, tool))).toMatchObject([
       {
@@ -314,7 +314,7 @@ describe('Import refuses', () => {
     })
   })
 
-  test('a name twice, also across the lists of Google', () => {
+  test('a duplicate name, also across Google lists', () => {
     const list = { functionDeclarations: [{ name: 'b' }, { name: 'a' }] }
     expect(faults(() => importInto(google, { name: 'a' }, list))[0]).toMatchObject({
       path: '/tools/1/functionDeclarations/1/name',
@@ -322,7 +322,7 @@ describe('Import refuses', () => {
     })
   })
 
-  test('unknown keys and types, with the nearest known one', () => {
+  test('unknown keys and types, with the most similar one as hint', () => {
     expect(faults(() => importInto(anthropic, { ...anthropicTool, cache_contrl: {} }))[0]).toMatchObject({
       path: '/tools/0/cache_contrl',
       hint: 'cache_control',
@@ -333,13 +333,13 @@ describe('Import refuses', () => {
     })
   })
 
-  test('every faulty tool at once', () => {
+  test('all faulty tools in one response', () => {
     const bad = [{ name: '/' }, null, { name: 'ok' }, { name: 'x', description: 1 }]
     const paths = faults(() => importInto(mcp, ...bad)).map(({ path }) => path)
     expect(paths.sort()).toEqual(['/tools/0/name', '/tools/1', '/tools/3/description'])
   })
 
-  test('more tools than an import takes', () => {
+  test('more than 200 tools', () => {
     const many = Array.from({ length: 201 }, (_, i) => ({ name: `t${i}` }))
     expect(faults(() => importInto(google, { functionDeclarations: many }))[0]).toMatchObject({
       path: '/tools',
@@ -349,8 +349,8 @@ describe('Import refuses', () => {
   })
 })
 
-describe('Export', () => {
-  test('writes either shape of OpenAI from either', () => {
+describe('an export', () => {
+  test('writes both OpenAI formats from either', () => {
     const types = importInto(openai, chatTool, responsesTool).map(stored)
     expect(exportFrom(openai, types, 'responses').tools).toEqual([
       { type: 'function', ...chatTool.function },
@@ -364,13 +364,13 @@ describe('Export', () => {
     expect(chat.warnings).toEqual(['place_order: Chat Completions has no "defer_loading".'])
   })
 
-  test('tells Responses that a tool is not strict', () => {
+  test('sets strict to false for the Responses API', () => {
     expect(exportFrom(openai, [handMade({ type: 'object' })], 'responses').tools).toEqual([
       { type: 'function', name: 'note', parameters: { type: 'object' }, strict: false },
     ])
   })
 
-  test('says which keys of another provider are left out', () => {
+  test('warns of the keys of another provider that it omits', () => {
     const types = importInto(mcp, mcpTool).map(stored)
     const { tools, warnings } = exportFrom(anthropic, types)
     expect(tools).toMatchObject([
@@ -382,14 +382,14 @@ describe('Export', () => {
     expect(warnings.join('\n')).toMatch(/Anthropic takes no "oneOf" at the root/)
   })
 
-  test('gives a type its own name as the title in MCP', () => {
+  test('uses the name of a type as the title in MCP', () => {
     const type = { ...handMade({ type: 'object' }), name: 'A note' }
     expect(exportFrom(mcp, [type]).tools).toEqual([
       { name: 'note', title: 'A note', inputSchema: { type: 'object' } },
     ])
   })
 
-  test('uses an alias that hangs on the id alone', () => {
+  test('uses an alias that depends only on the id', () => {
     const exported = exportFrom(openai, [
       handMade({ type: 'object' }, 'a.b_c'),
       handMade({ type: 'object' }, 'a_b.c'),
@@ -405,7 +405,7 @@ describe('Export', () => {
       expect(name).toHaveLength(64)
   })
 
-  test('says JSON Schema in the words of Google', () => {
+  test('converts JSON Schema to the schema dialect of Google', () => {
     const type = handMade({
       type: 'object',
       $defs: {
@@ -462,7 +462,7 @@ describe('Export', () => {
     )
   })
 
-  test('stops unfolding references that multiply', () => {
+  test('limits the expansion of references that multiply', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => {
         const next = { $ref: `#/$defs/d${i + 1}` }
@@ -477,10 +477,10 @@ describe('Export', () => {
     expect(JSON.stringify(exportFrom(google, [type]).tools).length).toBeLessThan(1_000_000)
   })
 
-  test('is an empty list for no types', () => expect(exportFrom(google, []).tools).toEqual([]))
+  test('of no types is an empty list', () => expect(exportFrom(google, []).tools).toEqual([]))
 })
 
-describe('A tool call', () => {
+describe('a provider tool call', () => {
   const cases = [
     [
       openai,
@@ -530,7 +530,7 @@ describe('A tool call', () => {
     [mcp, { name: 'get_weather', arguments: { location: 'Bogotá' }, _meta: {} }, '/arguments'],
   ] as const
 
-  test.each(cases)('of $id is read', (codec, call, argumentsAt) => {
+  test.each(cases)('of $id is parsed', (codec, call, argumentsAt) => {
     const read = codec.readCall(call)
     expect(read).toMatchObject({
       provider: codec.id,
@@ -553,7 +553,7 @@ describe('A tool call', () => {
     }
   })
 
-  test('is answered in the shape it came in', () => {
+  test('gets its result in the same format', () => {
     const outcome = { id: 'r1', record_type: 'get_weather', operation: 'created', record: { id: 'r1' } }
     const text = JSON.stringify(outcome)
     expect(cases.map(([codec, call]) => codec.toolResult(codec.readCall(call), outcome))).toEqual([
@@ -571,7 +571,7 @@ describe('A tool call', () => {
     })
   })
 
-  test('points at its faults from the root of the call', () => {
+  test('is refused with paths from the root of the call', () => {
     const chat = (text: unknown, id: unknown = 'c') => ({
       id,
       type: 'function',
@@ -593,7 +593,7 @@ describe('A tool call', () => {
     expect(openai.readCall(chat('')).arguments).toEqual({})
   })
 
-  test('of another function is refused', () => {
+  test('with another function name is refused', () => {
     const call = mcp.readCall({ name: 'get_wether' })
     expect(faults(() => requireCallName(mcp, call, { id: 'get_weather' }))[0]).toMatchObject({
       path: '/name',
@@ -610,7 +610,7 @@ describe('A tool call', () => {
   })
 })
 
-describe('Over any schema', () => {
+describe('for any generated schema', () => {
   const { schema } = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
     schema: fc.oneof(
       { maxDepth: 4, withCrossShrink: true },
@@ -646,7 +646,7 @@ describe('Over any schema', () => {
   const id = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
   const shape = fc.constantFrom<Shape>('chat', 'responses')
 
-  test('what is exported comes back the same, as often as it goes round', () => {
+  test('an exported definition is unchanged after import and export', () => {
     fc.assert(
       fc.property(root, id, codecs, codecs, shape, (jsonSchema, name, from, to, form) => {
         const made = exportFrom(from, [handMade(jsonSchema, name)], form).tools
@@ -660,7 +660,7 @@ describe('Over any schema', () => {
     )
   })
 
-  test('reading what was read changes nothing more', () => {
+  test('a second import changes nothing', () => {
     fc.assert(
       fc.property(root, (inputSchema) => {
         const frozen = JSON.stringify(inputSchema)
@@ -673,7 +673,7 @@ describe('Over any schema', () => {
     )
   })
 
-  test('an edit survives the way through JSON Schema dialects unchanged', () => {
+  test('an imported schema is unchanged after export and import with JSON Schema dialects', () => {
     fc.assert(
       fc.property(root, fc.constantFrom(openai, anthropic, mcp), shape, (jsonSchema, codec, form) => {
         const [made] = importInto(mcp, { name: 'a', inputSchema: jsonSchema }).map(stored) as [ExportedType]
@@ -683,7 +683,7 @@ describe('Over any schema', () => {
     )
   })
 
-  test('and what Google can say, it says back', () => {
+  test('a schema within the Google dialect is unchanged after export and import', () => {
     const { node } = fc.letrec<{ node: Record<string, unknown> }>((tie) => ({
       node: fc.oneof(
         { maxDepth: 4 },
