@@ -3,7 +3,7 @@ import { expectFault, succeed, times } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-/** Content by record id; each record is there for the value that its neighbour does not have. */
+/** Content by record id; each record has values that others lack. */
 const CONTENT: Record<string, object> = {
   one: { n: 1, s: 'one', b: true, o: { a: { c: 1 } }, l: [1, 'x', null], 'odd.key': 1, nil: null },
   text1: { n: '1', s: '1', b: 'true', o: { a: { c: '1' } }, l: ['1'], 'odd.key': '1' },
@@ -28,7 +28,7 @@ afterAll(() => world.close())
 
 const ask = (filter: unknown, path = at) =>
   world.call('GET', `${path}?include_total=true&sort=id&filter=${encodeURIComponent(JSON.stringify(filter))}`)
-/** The ids that match; the total is held to say the same. */
+/** The ids of the matching records; checks that the total agrees. */
 async function matching(filter: unknown, path = at): Promise<string[]> {
   const { data, meta } = succeed(await ask(filter, path))
   expect(meta.total).toBe(data.length)
@@ -114,14 +114,14 @@ describe('eq', () => {
     // On a path of any element it is the negation of "some element is not null".
     ['data.l[]', ['empty', 'nulls', 'object', 'two']],
     ['data.items[].sku', without('list', 'two')],
-  ])('%s = null means missing or null', async (field, expected) => {
+  ])('%s = null matches missing and null', async (field, expected) => {
     expect(await matching(eq(field, null))).toEqual(expected)
     expect(await matching({ not: eq(field, null) })).toEqual(without(...expected))
   })
 })
 
-describe('Groups', () => {
-  test('join conditions, two-valued, and nest', async () => {
+describe('Groups of conditions', () => {
+  test('combine conditions with and, or and not; a missing value is no match, and its negation is one', async () => {
     const n1 = eq('data.n', 1)
     const s2 = eq('data.s', 'Two')
     expect(await matching({ or: [n1, s2] })).toEqual(['one', 'two'])
@@ -132,20 +132,20 @@ describe('Groups', () => {
     expect(await matching({ not: { and: [n1] } })).toEqual(without('one'))
   })
 
-  test('nest 10 deep and no deeper', async () => {
+  test('can be nested 10 deep, and a deeper one is refused', async () => {
     const nest = (depth: number) => times(depth, () => 0).reduce<object>((not) => ({ not }), eq('id', 'one'))
     expect(await matching(nest(10))).toEqual(['one'])
     const fault = expectFault(await ask(nest(11)), `query/filter${'/not'.repeat(10)}`)
     expect(fault.code).toBe('too_deep')
   })
 
-  test('hold 100 conditions and no more', async () => {
+  test('can have 100 conditions, and more are refused', async () => {
     const any = (count: number) => ({ or: times(count, (i) => eq('data.n', i)) })
     expect(await matching(any(100))).toEqual(['one', 'two'])
     expectFault(await ask(any(101)), 'query/filter/or/100')
   })
 
-  test('are at most 2,000 characters of patterns in all', async () => {
+  test('can have 2,000 characters of patterns in total, and more are refused', async () => {
     const like = (chars: number) => ({ field: 'data.n', op: 'like', value: 'x'.repeat(chars) })
     succeed(await ask({ and: [like(1000), like(999), like(1)] }))
     const fault = expectFault(
@@ -156,7 +156,7 @@ describe('Groups', () => {
   })
 })
 
-describe('Instants', () => {
+describe('A condition on a time', () => {
   let path: string
   beforeAll(async () => {
     const json_schema = {
@@ -193,11 +193,11 @@ describe('Instants', () => {
     ['data.plain', '2026-03-01T00:00:00Z', ['utc']],
     ['data.plain', '2026-03-01T09:00:00+09:00', []],
     ['data.list[]', '2026-03-01T00:00:00Z', ['offset']],
-  ])('%s = %j', async (field, value, expected) => {
+  ])('compares instants if the schema declares a time format: %s = %j', async (field, value, expected) => {
     expect(await matching(eq(field, value), path)).toEqual(expected)
   })
 
-  test('of created_at and updated_at compare in any offset, and without one in the timezone of the type', async () => {
+  test('on created_at or updated_at compares instants, without an offset in the time zone of the type', async () => {
     const { created_at } = succeed(await world.call('GET', `${path}/utc`))
     const moment = new Date(created_at)
     const tokyo = new Date(moment.getTime() + 9 * 3_600_000).toISOString().replace('Z', '')
@@ -210,7 +210,7 @@ describe('Instants', () => {
   })
 })
 
-describe('A filter is refused, at its place,', () => {
+describe('A filter is refused with the path of its error', () => {
   test.each(['equals', '==', 'EQ', '', 7, null])('for the operator %j', async (op) => {
     const fault = expectFault(await ask({ field: 'data.n', op, value: 1 }), 'query/filter/op')
     expect(fault.code).toBe('unknown_operator')
@@ -249,18 +249,18 @@ describe('A filter is refused, at its place,', () => {
     [eq(`data${'.a'.repeat(33)}`, 1), 'query/filter/field'],
     [eq('DATA.n', 1), 'query/filter/field'],
     [eq('record_type', 'x'), 'query/filter/field'],
-  ])('%j', async (filter, path) => {
+  ])('when it is invalid: %j', async (filter, path) => {
     expectFault(await ask(filter), path)
   })
 
-  test('for a misspelt field, with the field in the hint', async () => {
+  test('for a misspelt field, with a corrected condition as hint', async () => {
     const hintOf = async (field: string) =>
       JSON.parse(expectFault(await ask(eq(field, 'active')), 'query/filter/field').hint)
     expect(await hintOf('sttus')).toEqual(eq('status', 'active'))
     expect(await hintOf('amount')).toEqual(eq('data.amount', 'active'))
   })
 
-  test('for a property that a closed schema does not have', async () => {
+  test('for a property that a closed schema does not declare', async () => {
     const json_schema = { type: 'object', properties: { a: {} }, additionalProperties: false }
     const path = `/v1/crm/records/${await world.newType({ json_schema })}`
     expect(expectFault(await ask(eq('data.b', 1), path), 'query/filter/field').allowed).toEqual(['a'])

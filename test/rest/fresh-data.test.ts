@@ -1,4 +1,4 @@
-/** Reads of data whose tables have no planner statistics yet, or those of other data: what they read is counted, not how long. */
+/** Reads with no planner statistics, or those of other data. The tests count the rows read, not the time. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep, succeed, times } from '../support/answers.ts'
@@ -12,7 +12,7 @@ let world: World
 let holder: pg.Client
 beforeAll(async () => {
   world = await openWorld()
-  // Held in a transaction, which keeps all others from making statistics.
+  // A transaction holds a lock that prevents autovacuum from collecting statistics.
   holder = new pg.Client({ connectionString: world.database.url })
   await holder.connect()
   await holder.query('BEGIN')
@@ -29,7 +29,7 @@ const call = async (method: string, path: string, body?: object) =>
   succeed(await world.call(method, `/v1/crm/${path}`, body))
 const batch = (operations: object[]) => call('POST', 'batch', { operations })
 
-/** Records with all that reads go by, written through the product. */
+/** Creates a type with indexes, records and links through the API. */
 async function load(type: string): Promise<void> {
   await world.call('PUT', `/v1/crm/record-types/${type}`, {
     json_schema: {
@@ -76,7 +76,7 @@ async function load(type: string): Promise<void> {
   )
 }
 
-/** Ends the connections of the product, which makes PostgreSQL add up what each has read. */
+/** Ends the connections of the server, because PostgreSQL adds up their counters at the end. */
 async function endConnections(): Promise<void> {
   const mine = `FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('plinth', 'plinth-sql')`
   for (;;) {
@@ -97,7 +97,7 @@ async function counted(): Promise<number> {
   return read?.rows ?? 0
 }
 
-/** How many rows and index entries the requests read, as PostgreSQL counts them. */
+/** The number of rows and index entries that the requests read, as counted by PostgreSQL. */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   await endConnections()
   const before = await counted()
@@ -113,7 +113,7 @@ const sql = (query: string) => () => call('POST', 'sql', { query })
 const links = (filter: object) => () =>
   call('GET', `relationships?filter=${encodeURIComponent(JSON.stringify(filter))}`)
 
-/** Each read with how many rows it may read for each record of the type. A nested loop over the type reads hundreds. */
+/** Each read with its limit of rows per record of the type. A nested loop over the type reads hundreds. */
 const READS: [string, (type: string) => () => Promise<unknown>, number][] = [
   ['a search', (type) => list(type, { filter: INVOICES, limit: 5 }), 6],
   ['a search with its total', (type) => list(type, { filter: INVOICES, include_total: true }), 8],
@@ -188,13 +188,13 @@ describe.each([
       for (const table of TABLES) await holder.query(`ANALYZE plinth.${table}`)
     },
   ],
-])('Data just written, %s', (_, type, prepare) => {
+])('After a bulk load, %s', (_, type, prepare) => {
   beforeAll(async () => {
     await prepare()
     await load(type)
   })
 
-  test.each(READS)('%s reads no type again and again', async (_name, read, most) => {
+  test.each(READS)('%s reads a limited number of rows per record of the type', async (_name, read, most) => {
     const rows = await rowsRead(read(type))
     expect(rows).toBeLessThanOrEqual(most * RECORDS)
   })

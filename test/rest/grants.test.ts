@@ -27,12 +27,12 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** What an operation asks for: a level on one type, on the base as a whole (`*`), or any grant on the base. */
+/** The permission that an operation needs: a level on one type or the whole base (`*`), or any grant on the base. */
 type Need = { level: Level; type: string } | 'sight'
 type Operation = { name: string; need: Need; method: string; path: string; body?: unknown; status?: number }
 
 const tool = (name: string) => ({ tools: [{ name, inputSchema: { type: 'object' } }] })
-/** Every operation on a base; writes are dry runs, so that each meets the same world. */
+/** All operations on a base; writes are dry runs, so that each one finds the same state. */
 const operations = (base: string): Operation[] => {
   const at = `/v1/${base}`
   const read = { level: 'read', type: 'task' } as const
@@ -91,7 +91,7 @@ const operations = (base: string): Operation[] => {
   ]
 }
 
-/** The rules of grants once more, from the contract and not from the product. */
+/** The rules of grants, implemented independently of the source. */
 function reaches(shape: Shape, base: string): boolean {
   const [production = ''] = base.split('--')
   const environment = base === production ? 'production' : 'preview'
@@ -120,7 +120,7 @@ const everyShape: Shape[] = BASES.flatMap((base) =>
     ),
   ),
 )
-// What is a base away is one rule, whatever the rest of the grant: a few of those are enough.
+// A grant on another base is refused whatever its other fields are, so a few of these are enough.
 const shapes = everyShape.filter(({ base, environment }) => base !== 'erp' || environment === '*')
 const nameOf = ({ permission, environment, base, record_type }: Shape) =>
   `${permission} ${environment} ${base} ${record_type}`
@@ -129,7 +129,7 @@ const dry = ({ method, path }: Operation) =>
   method === 'GET' ? path : `${path}${path.includes('?') ? '&' : '?'}dry_run=true`
 
 describe.each(BASES)('A token for base %s', (own) => {
-  test('may do what its grant holds and nothing else, in production and in the preview', {
+  test('can do exactly what its grant allows, in production and in the preview', {
     tags: 'sampled',
   }, async () => {
     const wrong: string[] = []
@@ -150,7 +150,7 @@ describe.each(BASES)('A token for base %s', (own) => {
     expect(wrong).toEqual([])
   })
 
-  test('sees the bases, types and counts of its grant and no others', async () => {
+  test('lists only the bases, types and counts of its grant', async () => {
     const all = { crm: ['note', 'task'], erp: ['note', 'task'], 'crm--p': ['note', 'task'] }
     for (const shape of shapes.filter((each) => each.base === own && each.permission === 'read')) {
       const { call } = await world.newToken([shape])
@@ -171,7 +171,7 @@ describe.each(BASES)('A token for base %s', (own) => {
   })
 })
 
-test('deleting a base asks for admin in production; for a preview, manage there and read on its base', {
+test('deletion of a base needs admin in production; of a preview, manage there and read on production', {
   tags: 'sampled',
 }, async () => {
   const remove = (call: Call, base: string) =>
@@ -192,7 +192,7 @@ test('deleting a base asks for admin in production; for a preview, manage there 
   expect([(await remove(call, 'crm')).status, (await remove(call, 'crm--p')).status]).toEqual([403, 200])
 })
 
-test('a token makes tokens like itself only with admin', { tags: 'sampled' }, async () => {
+test('a token needs admin to create or list tokens', { tags: 'sampled' }, async () => {
   for (const shape of sampleOf(shapes)) {
     const { call } = await world.newToken([shape])
     const made = await call('POST', '/v1/tokens?dry_run=true', {
@@ -206,7 +206,7 @@ test('a token makes tokens like itself only with admin', { tags: 'sampled' }, as
   }
 })
 
-/** The answer with the names that were asked for taken out, which is all that may tell two of them apart. */
+/** The answer with the names in the request removed; the rest must not depend on them. */
 async function faceless(call: Call, operation: Operation, ...names: string[]) {
   const answer = await call(operation.method, operation.path, operation.body, { 'x-request-id': 'same' })
   expectFailure(answer, 'FORBIDDEN')
@@ -214,7 +214,7 @@ async function faceless(call: Call, operation: Operation, ...names: string[]) {
   return [names.reduce((text, name) => text.replaceAll(name, '<name>'), answer.text), headers]
 }
 
-test('a base without a grant answers 403 in the same words whether or not it exists', async () => {
+test('a base without a grant is 403 with the same answer whether or not it exists', async () => {
   const { call } = await world.newToken([{ permission: 'admin' }])
   for (const [index, operation] of operations('erp').entries()) {
     const absent = operations('void')[index] as Operation
@@ -223,7 +223,7 @@ test('a base without a grant answers 403 in the same words whether or not it exi
   }
 })
 
-test('a type without a grant answers 403 in the same words whether or not it exists', async () => {
+test('a type without a grant is 403 with the same answer whether or not it exists', async () => {
   const { call } = await world.newToken([{ record_type: 'task', permission: 'manage' }])
   const about = (type: string) =>
     operations('crm')
@@ -245,7 +245,7 @@ test('a type without a grant answers 403 in the same words whether or not it exi
   expectFailure(await call('PUT', '/v1/crm/record-types/fresh', {}), 'FORBIDDEN')
 })
 
-test('a granted type may be made, changed and deleted by who manages it alone', async () => {
+test('a token with manage on one type can create, fill and delete that type', async () => {
   const { call } = await world.newToken([{ record_type: 'mine', permission: 'manage' }])
   succeed(await call('PUT', '/v1/crm/record-types/mine', {}), 201)
   succeed(await call('PUT', '/v1/crm/records/mine/a', { data: {} }), 201)

@@ -19,8 +19,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-describe('A server that is well', () => {
-  test('says so without a token', async () => {
+describe('A ready server', () => {
+  test('answers /healthz and /readyz without a token', async () => {
     const anyone = world.as(null)
     expect(succeed(await anyone('GET', '/healthz'))).toEqual({ status: 'ok' })
     expect(succeed(await anyone('GET', '/readyz'))).toMatchObject({ status: 'ready' })
@@ -28,7 +28,7 @@ describe('A server that is well', () => {
     expect([head.status, head.text]).toEqual([200, ''])
   })
 
-  test('counts what it does, by route and never by id', async () => {
+  test('reports metrics by route, without ids', async () => {
     succeed(await world.call('PUT', '/v1/bases/counted-canary', {}), 201)
     expectFailure(await world.call('GET', '/v1/bases/absent-canary'), 'NOT_FOUND')
     const metrics = await world.as(null)('GET', '/metrics')
@@ -50,7 +50,7 @@ describe('A server that is well', () => {
     ['forwarded', 'for=127.0.0.1'],
     ['x-real-ip', '127.0.0.1'],
     ['via', '1.1 proxy'],
-  ])('shows its metrics to who sends %s: %s only with an admin token', async (name, value) => {
+  ])('needs an admin token for /metrics with the header %s: %s', async (name, value) => {
     const ask = (token?: string) =>
       new Promise<number>((resolve, reject) => {
         const headers = { [name]: value, ...(token && { authorization: `Bearer ${token}` }) }
@@ -66,7 +66,7 @@ describe('A server that is well', () => {
   })
 })
 
-test('while the database is away it is not ready, fails as 500 with Retry-After, and comes back by itself', async () => {
+test('without a database a server is unready and answers 500 with Retry-After, and recovers by itself', async () => {
   const database = await cloneDatabase()
   const proxy = await openProxy(database.url)
   const away = await openServer({ DATABASE_URL: proxy.url }, database)
@@ -108,7 +108,7 @@ test.each([
   ['POST', '/v1/crm/batch', { operations: [UPSERT] }],
   ['PATCH', '/v1/crm/records/held/under-PATCH', { data: { n: 2 } }],
 ])(
-  'a connection that is lost under a %s of %s fails that request and no other',
+  'a database connection lost during a %s of %s fails that request and no other request',
   async (method, url, body) => {
     const id = `under-${method}`
     const path = `/v1/crm/records/held/${id}`
@@ -130,7 +130,7 @@ test.each([
 )
 
 describe('The log', () => {
-  test('is JSON lines with the request id, and holds no token, body, id or query', async () => {
+  test('is JSON lines with request ids, without tokens, bodies, record ids or queries', async () => {
     const id = 'log-request-1'
     succeed(await world.call('PUT', '/v1/crm/record-types/logged', {}), 201)
     const { token } = await world.newToken([{ permission: 'write' }])
@@ -158,8 +158,8 @@ describe('The log', () => {
   })
 })
 
-describe('A process that is told to end', () => {
-  test('answers what is under way, takes no more, and exits with 0', { timeout: 60_000 }, async () => {
+describe('Graceful shutdown', () => {
+  test('completes open requests, refuses new ones and exits with 0', { timeout: 60_000 }, async () => {
     const database = await cloneDatabase()
     const dataDir = await mkdtemp(join(tmpdir(), 'plinth-drain-'))
     const child = start(['serve'], {
@@ -176,7 +176,7 @@ describe('A process that is told to end', () => {
         if (line.startsWith('plinth ready ')) resolve(line.slice('plinth ready '.length))
       })
     })
-    // The body comes in two parts, with the signal between them; the client would keep the connection for ever.
+    // The body is sent in two parts, before and after SIGTERM, on a keep-alive connection.
     const { hostname, port } = new URL(url)
     const socket = net.connect(Number(port), hostname)
     let answer = ''
@@ -201,7 +201,7 @@ describe('A process that is told to end', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  test('does not wait for a connection that has sent nothing', async () => {
+  test('does not wait for an idle connection', async () => {
     const server = await openServer()
     const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1')
     const closed = new Promise((resolve) => socket.on('close', resolve))

@@ -13,7 +13,7 @@ afterAll(() => world.close())
 const historyOf = async (type: string, id: string, query = ''): Promise<Body> =>
   succeed(await world.call('GET', `/v1/crm/records/${type}/${id}/history${query}`))
 
-/** Each document that the diffs make, one after the other. */
+/** The documents that result from applying the diffs in order. */
 function rebuilt(versions: Body[]): unknown[] {
   let holder: { held: unknown } = { held: null }
   return versions.map(({ diff }) => {
@@ -26,7 +26,7 @@ function rebuilt(versions: Body[]): unknown[] {
   })
 }
 
-test('every write is one version, newest first, with who, how, when and the diff', async () => {
+test('the history of a record has one version per write, newest first, with actor, time and diff', async () => {
   const type = await world.newType()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'a writer' })
   const at = `/v1/crm/records/${type}/a`
@@ -78,7 +78,7 @@ test('every write is one version, newest first, with who, how, when and the diff
   ])
 })
 
-test('pages by cursor and by offset meet every version once, also while new ones come', async () => {
+test('paging a history by cursor or offset returns each version once, also during writes', async () => {
   const type = await world.newType()
   const at = `/v1/crm/records/${type}/a`
   for (const n of times(7, (i) => i)) await world.call('PUT', at, { data: { n } })
@@ -99,7 +99,7 @@ test('pages by cursor and by offset meet every version once, also while new ones
   expect(beyond).toMatchObject({ data: [], meta: { has_more: false } })
 })
 
-test('a cursor of another record, and what no query takes, are refused', async () => {
+test('a history refuses a cursor of another record and a sort', async () => {
   const type = await world.newType()
   for (const id of ['a', 'b'])
     for (const n of [1, 2]) await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { n } })
@@ -109,7 +109,7 @@ test('a cursor of another record, and what no query takes, are refused', async (
   expectFault(await world.call('GET', `${path}?sort=at`), 'query/sort')
 })
 
-test('of what never was it is 404, as it is for an absent type, and outside the grants 403 either way', async () => {
+test('a history is 404 for an unknown record or type, and 403 for both without a grant', async () => {
   const type = await world.newType()
   const other = await world.newType()
   succeed(await world.call('PUT', `/v1/crm/records/${type}/a`, { data: {} }), 201)
@@ -123,7 +123,7 @@ test('of what never was it is 404, as it is for an absent type, and outside the 
   expect(ungranted.message.replaceAll(type, '')).toBe(absent.message.replaceAll('absent', ''))
 })
 
-test('a page of versions is read by the index on versions, however long the log', async () => {
+test('a page of a history uses the index on versions', async () => {
   await world.database.query(
     `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, created_at, actor_name, via, request_id)
      SELECT 'crm', 'record', 'filler', 'r' || n % 5000, CASE WHEN n <= 5000 THEN 'create' ELSE 'update' END, 1 + (n - 1) / 5000,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('X-Request-Id', () => {
-  test('is on every answer, and a new one each time', async () => {
+  test('is on every answer, and differs between requests', async () => {
     const ids = new Set<string | null>()
     const paths = [
       '/v1/bases',
@@ -26,7 +26,7 @@ describe('X-Request-Id', () => {
     expect(ids).not.toContain(null)
   })
 
-  test('is kept when it is sound, and replaced when it is not', async () => {
+  test('of a request is returned when valid, and replaced when invalid', async () => {
     const sent = async (id: string) =>
       (await world.call('GET', '/v1/bases/absent', undefined, { 'x-request-id': id })).headers.get(
         'x-request-id',
@@ -45,7 +45,7 @@ describe('HEAD', () => {
     '/v1/bases/absent',
     '/v1/bases?lmit=1',
     '/nope',
-  ])('of %s is GET without a body', async (path) => {
+  ])('of %s has the status and headers of GET without a body', async (path) => {
     const get = await world.call('GET', path, undefined, { 'x-request-id': 'h' })
     const head = await world.call('HEAD', path, undefined, { 'x-request-id': 'h' })
     expect([head.status, head.text]).toEqual([get.status, ''])
@@ -53,12 +53,12 @@ describe('HEAD', () => {
       expect(head.headers.get(name), name).toBe(get.headers.get(name))
   })
 
-  test('is held to the token like GET', async () => {
+  test('without a token is 401', async () => {
     expect((await world.as(null)('HEAD', '/v1/bases')).status).toBe(401)
   })
 })
 
-describe('A parameter of the query', () => {
+describe('A query parameter', () => {
   test.each([
     ['PUT', '/v1/bases/q?dryrun=true', 'query/dryrun', 'dry_run'],
     ['PUT', '/v1/bases/q?dry_run=maybe', 'query/dry_run', undefined],
@@ -82,21 +82,21 @@ describe('A parameter of the query', () => {
   })
 })
 
-test('a slash at the end of the query is no trailing slash', async () => {
+test('a slash at the end of a query string is not a trailing slash of the path', async () => {
   expectFault(await world.call('GET', '/v1/bases?include=/'), 'query/include')
 })
 
 describe('CORS', () => {
   const preflight = { origin: 'https://app.example', 'access-control-request-method': 'PUT' }
 
-  test('is not there unless it is set', async () => {
+  test('is disabled by default: no headers, and no answer to a preflight', async () => {
     const answer = await world.call('GET', '/v1/bases', undefined, { origin: 'https://app.example' })
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
     expectFailure(await world.call('OPTIONS', '/v1/bases', undefined, preflight), 'NOT_FOUND')
     expectFailure(await world.as(null)('OPTIONS', '/v1/bases', undefined, preflight), 'UNAUTHORIZED')
   })
 
-  test('lets the listed origins in, and no other', async () => {
+  test('allows the configured origins and no others', async () => {
     const open = await openServer({ PLINTH_CORS_ORIGINS: 'https://app.example, https://b.example' })
     try {
       const flight = await open.as(null)('OPTIONS', '/v1/bases', undefined, preflight)
@@ -130,8 +130,8 @@ describe('CORS', () => {
   })
 })
 
-describe('A failure of ours', () => {
-  test('is an opaque 500: no SQL, no path, no stack; the log has the cause under the request id', async () => {
+describe('An internal error', () => {
+  test('is a 500 without SQL, paths or stack; the log has the cause with the request id', async () => {
     const broken = await openServer()
     try {
       succeed(await broken.call('PUT', '/v1/bases/crm', {}), 201)

@@ -4,7 +4,7 @@ import { expectFailure, sleep, succeed, times } from '../support/answers.ts'
 import type { Answer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// Two instances that share nothing but the database.
+// Two servers that share only the database.
 let one: World
 let two: World
 let at: string
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const isReplay = (answer: Answer) => answer.headers.get('idempotency-replayed') === 'true'
 
-/** Makes the record and holds its row, so that writers to it stand still until `free`. */
+/** Creates a record and locks its row, so that writes to it wait until `free`. */
 async function hold(id: string) {
   succeed(await one.call('PUT', `${at}/${id}`, { data: { n: 0 } }), 201)
   const client = new pg.Client({ connectionString: one.database.url })
@@ -36,9 +36,9 @@ async function hold(id: string) {
   }
 }
 
-// Side by side, for one of them has ten seconds to wait.
-describe.concurrent('A key in flight', () => {
-  test('at another instance is waited for, then replayed', async () => {
+// Concurrent, because one of the tests waits for ten seconds.
+describe.concurrent('A request under an idempotency key in use', () => {
+  test('by another server waits, and is then a replay', async () => {
     const held = await hold('waited')
     const patch = (world: World) =>
       world.call('PATCH', `${at}/waited`, { data: { n: 1 } }, { 'idempotency-key': 'waited' })
@@ -53,7 +53,7 @@ describe.concurrent('A key in flight', () => {
     expect(succeed(await one.call('GET', `${at}/waited`)).version).toBe(2)
   })
 
-  test('a waiter whose owner stored nothing runs itself', async () => {
+  test('runs itself when the first request failed without a stored outcome', async () => {
     const held = await hold('removed')
     const patch = (world: World) =>
       world.call('PATCH', `${at}/removed`, { data: { n: 1 } }, { 'idempotency-key': 'removed' })
@@ -71,7 +71,7 @@ describe.concurrent('A key in flight', () => {
     expect([a, b].filter((answer) => answer && isReplay(answer))).toHaveLength(1)
   })
 
-  test('64 requests over two instances have one effect', async () => {
+  test('writes once when 64 arrive at two servers', async () => {
     const key = { 'idempotency-key': 'spread' }
     const body = { data: { spread: true } }
     const answers = await Promise.all(times(64, (i) => (i % 2 ? one : two).call('POST', at, body, key)))
@@ -80,7 +80,7 @@ describe.concurrent('A key in flight', () => {
     expect(answers.filter(isReplay)).toHaveLength(63)
   })
 
-  test('many keys at once over two instances, each sent four times, have one effect each', async () => {
+  test('writes once per key when 160 under 40 keys arrive at two servers', async () => {
     const answers = await Promise.all(
       times(160, (i) => {
         const key = { 'idempotency-key': `many-${i % 40}` }
@@ -91,7 +91,7 @@ describe.concurrent('A key in flight', () => {
     expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(40)
   })
 
-  test('for longer than ten seconds is 409, and says so, at both instances', { tags: 'full' }, async () => {
+  test('is 409 key_in_flight after ten seconds, at both servers', { tags: 'full' }, async () => {
     const held = await hold('slow')
     const patch = (world: World) =>
       world.call('PATCH', `${at}/slow`, { data: { n: 1 } }, { 'idempotency-key': 'slow' })

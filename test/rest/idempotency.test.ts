@@ -22,8 +22,8 @@ const stored = async (key: Record<string, string>) =>
     [key['idempotency-key']],
   )
 
-describe('The same request again', () => {
-  test('is replayed byte for byte and has no second effect', async () => {
+describe('A repeated request under one key', () => {
+  test('is replayed byte for byte and writes nothing', async () => {
     const key = newKey()
     const before = await total()
     const first = await world.call('POST', at, { data: { a: 1, b: 2 } }, key)
@@ -39,7 +39,7 @@ describe('The same request again', () => {
     expect(await total()).toBe(before + 1)
   })
 
-  test('is replayed as it was, whatever happened meanwhile', async () => {
+  test('is replayed with its first answer after the record has changed', async () => {
     const key = newKey()
     const path = `${at}/then`
     const first = await world.call('PUT', path, { data: { n: 1 } }, key)
@@ -76,7 +76,7 @@ describe('The same request again', () => {
     expect(versions).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('of 64 at one moment has one effect; the rest are replayed', async () => {
+  test('writes once when 64 are concurrent, and the others are replays', async () => {
     const key = newKey()
     const before = await total()
     const answers = await Promise.all(times(64, () => world.call('POST', at, { data: { n: 1 } }, key)))
@@ -86,7 +86,7 @@ describe('The same request again', () => {
     expect(await total()).toBe(before + 1)
   })
 
-  test('is a new one after a day', async () => {
+  test('is a new request after a day', async () => {
     const key = newKey()
     const first = succeed(await world.call('POST', at, { data: {} }, key), 201)
     await world.database.query(
@@ -100,8 +100,8 @@ describe('The same request again', () => {
   })
 })
 
-describe('Another request under the key', () => {
-  test('is 409, whatever it differs in, and writes nothing', async () => {
+describe('A different request under a used key', () => {
+  test('is 409 and writes nothing', async () => {
     const key = newKey()
     const path = `${at}/used`
     const other = `/v1/crm/records/${await world.newType()}`
@@ -130,7 +130,7 @@ describe('Another request under the key', () => {
     expect(isReplay(await world.call('PUT', path, { data: { n: 1 } }, key))).toBe(true)
   })
 
-  test('of another token is that token’s own', async () => {
+  test('by another token runs independently', async () => {
     const key = newKey()
     const { call } = await world.newToken([{ permission: 'write' }])
     const first = succeed(await world.call('POST', at, { data: {} }, key), 201)
@@ -140,8 +140,8 @@ describe('Another request under the key', () => {
   })
 })
 
-describe('A failure', () => {
-  test('of 409 is replayed with the request id it had, though its cause is gone', async () => {
+describe('A request under a key', () => {
+  test('that failed with 409 is replayed with its first request id after the conflict is gone', async () => {
     const key = newKey()
     const path = `${at}/taken`
     succeed(await world.call('PUT', path, { data: {} }), 201)
@@ -153,7 +153,7 @@ describe('A failure', () => {
     expectFailure(await world.call('GET', path), 'NOT_FOUND')
   })
 
-  test('of any other code is not stored: the key is free', async () => {
+  test('that failed with another code is not stored, and the key can be used again', async () => {
     const type = await world.newType({ json_schema: { type: 'object', required: ['n'] } })
     const path = `/v1/crm/records/${type}/a`
     const key = newKey()
@@ -169,19 +169,19 @@ describe('A failure', () => {
     expect(isReplay(await put({ data: { n: 1 } }))).toBe(true)
   })
 
-  test.each(['', 'a b', 'x'.repeat(256), 'é', '\t'])('of the key itself is 400: %j', async (key) => {
+  test.each(['', 'a b', 'x'.repeat(256), 'é', '\t'])('is 400 when the key is malformed: %j', async (key) => {
     const before = await total()
     const answer = await world.call('POST', at, { data: {} }, { 'idempotency-key': key })
     expectFault(answer, 'header/Idempotency-Key')
     expect(await total()).toBe(before)
   })
 
-  test.each(['!', '~'.repeat(255), 'a,b;c="d"'])('is not a key like %s', async (key) => {
+  test.each(['!', '~'.repeat(255), 'a,b;c="d"'])('is accepted with the key %s', async (key) => {
     succeed(await world.call('POST', at, { data: {} }, { 'idempotency-key': key }), 201)
   })
 })
 
-test('a dry run neither stores nor replays a key', async () => {
+test('a dry run does not store or replay a key', async () => {
   const key = newKey()
   const dry = () => world.call('POST', `${at}?dry_run=true`, { data: {} }, key)
   const [one, two] = [succeed(await dry(), 201), succeed(await dry(), 201)]
@@ -190,7 +190,7 @@ test('a dry run neither stores nor replays a key', async () => {
   succeed(await world.call('POST', at, { data: {} }, key), 201)
 })
 
-test('the secret of a token is masked in the replay, and stored nowhere', async () => {
+test('the secret of a created token is masked in the replay, and not stored', async () => {
   const key = newKey()
   const body = {
     name: 't',
@@ -205,7 +205,7 @@ test('the secret of a token is masked in the replay, and stored nowhere', async 
   expect(succeed(await world.as(first.token)('GET', '/v1/bases')).data).toHaveLength(1)
 })
 
-test('a replay checks the grants anew', async () => {
+test('a replay checks the grants of the token again', async () => {
   succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
   succeed(await world.call('PUT', '/v1/passing/record-types/task', {}), 201)
   const { call } = await world.newToken([{ base: ['crm', 'passing'], permission: 'write' }])
@@ -217,7 +217,7 @@ test('a replay checks the grants anew', async () => {
   expectFailure(await post(), 'FORBIDDEN')
 })
 
-test('the key commits with its write: where one cannot, neither does', async () => {
+test('a key is stored in the transaction of its write: either both commit or neither', async () => {
   const [one, two] = [newKey(), newKey()]
   const poison = { 'x-request-id': 'poison' }
   await world.database.query(

@@ -14,7 +14,7 @@ afterAll(() => world.close())
 const typePath = (id: string) => `/v1/crm/record-types/${id}`
 const recordPath = (type: string, id: string) => `/v1/crm/records/${type}/${id}`
 
-/** Fills a type past the product, so that a build of it lasts. */
+/** Inserts records in SQL, so that a build takes some time. */
 const fill = (type: string, records: number, on = world) =>
   on.database.query(
     `INSERT INTO plinth.record (base_id, record_type, id, data, version)
@@ -29,7 +29,7 @@ const INDEXES = [
   { fields: ['data.s'], type: 'text' },
 ]
 
-/** The same numbers for the same seed, below `limit`. */
+/** A random number generator that repeats its numbers for one seed. */
 function randomly(seed: number) {
   let state = seed
   return (limit: number): number => {
@@ -38,7 +38,7 @@ function randomly(seed: number) {
   }
 }
 
-/** One random write; the status it may end in says whether it may be refused. */
+/** Sends one random write; conflicts and absent records are expected. */
 async function writeSomething(
   type: string,
   random: (limit: number) => number,
@@ -81,7 +81,7 @@ const wordsOf = (type: string) =>
     [type],
   )
 
-test('entries are true after a storm of writes during builds and changes of the type', {
+test('index entries are correct after concurrent writes during builds and changes of the type', {
   tags: 'full',
   timeout: 240_000,
 }, async () => {
@@ -118,11 +118,11 @@ test('entries are true after a storm of writes during builds and changes of the 
   await settled(world, type)
   expect(words.length).toBeGreaterThan(2000)
   expect(await wordsOf(type)).toEqual(words)
-  // Nobody writes entries of an index that failed or is gone, so what a job deletes of them stays deleted.
+  // No write adds entries of a failed or removed index, so a job can delete them for good.
   await expect.poll(() => leftOver(world), { timeout: 30_000 }).toBe(0)
 })
 
-test('a build that was interrupted goes on at the next start, also when its job died with its process', async () => {
+test('an interrupted index build resumes at the next start, also when its job is locked by a dead process', async () => {
   const first = await openWorld({}, world.database)
   const type = 'interrupted'
   succeed(await first.call('PUT', typePath(type), {}), 201)
@@ -134,7 +134,7 @@ test('a build that was interrupted goes on at the next start, also when its job 
     [type],
   )
   expect(left).toEqual([{ status: 'building' }])
-  // As a process leaves it that was killed.
+  // The state after a process was killed.
   await world.database.query(
     `UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'a dead process', attempts = 1 WHERE key LIKE 'build:%'`,
   )
@@ -144,7 +144,7 @@ test('a build that was interrupted goes on at the next start, also when its job 
   await second.close()
 }, 120_000)
 
-test('what one server declares, another that has the type in memory enforces from then on', async () => {
+test('a unique index declared at one server is enforced by another that has the type cached', async () => {
   const other = await openWorld({}, world.database)
   const type = await world.newType()
   const put = (on: World, id: string, u: number) => on.call('PUT', recordPath(type, id), { data: { u } })
@@ -161,14 +161,14 @@ test('what one server declares, another that has the type in memory enforces fro
   await other.close()
 })
 
-test('a duplicate that is mended while the index is built does not fail it', async () => {
+test('a duplicate corrected during the build does not fail a unique index', async () => {
   const type = await world.newType()
   await fill(type, 3500)
   await world.database.query(
     `UPDATE plinth.record SET data = '{"u": 1}' WHERE record_type = $1 AND id = 'r2'`,
     [type],
   )
-  // The build meets r1, then r2, and is held at r999 until r2 is mended.
+  // The build finds r1 and r2, and waits at r999 until r2 is corrected.
   const held = await holdOpen(world.database)
   await held.query(`SELECT FROM plinth.record WHERE record_type = $1 AND id = 'r999' FOR UPDATE`, [type])
   succeed(await world.call('PATCH', typePath(type), { indexes: [{ fields: ['data.u'], unique: true }] }))
@@ -186,11 +186,11 @@ test('a duplicate that is mended while the index is built does not fail it', asy
   expect(await outOfTrue(world, type)).toEqual([])
 }, 60_000)
 
-test('a record that a duplicate kept out is entered when that one changes while the index is built', async () => {
+test('a record skipped as a duplicate is indexed when the other one changes during the build', async () => {
   const type = await world.newType()
   await fill(type, 4)
   const [first, last] = [await holdOpen(world.database), await holdOpen(world.database)]
-  // The build is held before r1 until r3 has the value of r2, and then at r4, whose entry another writer is at.
+  // The build waits at r1 until r3 has the value of r2, then at r4 for the entry of another transaction.
   await first.query('SELECT FROM plinth.record WHERE record_type = $1 AND id = $2 FOR UPDATE', [type, 'r1'])
   succeed(await world.call('PATCH', typePath(type), { indexes: [{ fields: ['data.u'], unique: true }] }))
   await expect.poll(first.waiting, { timeout: 30_000 }).toHaveLength(1)

@@ -18,7 +18,7 @@ const declare = (type: string, indexes: unknown, more: object = {}) =>
   world.call('PATCH', typePath(type), { indexes, ...more })
 const built = (type: string) => settled(world, type)
 
-/** Holds a write to being refused for a duplicate value, and gives the detail back. */
+/** Checks that the write was refused for a duplicate value; returns the detail. */
 function expectDuplicate(answer: Answer, path: string): Body {
   const { details } = expectFailure(answer, 'CONFLICT')
   expect(details).toHaveLength(1)
@@ -26,8 +26,8 @@ function expectDuplicate(answer: Answer, path: string): Body {
   return details[0]
 }
 
-describe('a declaration', () => {
-  test('comes back in one form, with its status', async () => {
+describe('An index declaration', () => {
+  test('is returned in canonical form with its status', async () => {
     const type = await world.newType({
       indexes: [
         { fields: ['data.status', { field: 'data.due', direction: 'desc' }] },
@@ -50,7 +50,7 @@ describe('a declaration', () => {
     expect(body.data.find((each: Body) => each.id === type).indexes).toEqual(shown)
   })
 
-  test('is replaced whole by PUT, left alone by a PATCH of something else, and taken away by []', async () => {
+  test('is replaced by PUT, unchanged by a PATCH of other fields, and removed by []', async () => {
     const indexes = [{ fields: ['data.a'] }, { fields: ['data.b'] }]
     const type = await world.newType({ indexes })
     expect(succeed(await world.call('PATCH', typePath(type), { name: 'x' })).indexes).toHaveLength(2)
@@ -62,7 +62,7 @@ describe('a declaration', () => {
     expect(succeed(await world.call('PUT', typePath(type), {}))).toMatchObject({ version: 4, indexes: [] })
   })
 
-  test('makes a version and an entry of the change log, which holds what was declared and not how far it is', async () => {
+  test('makes a version and a log entry, which has the declaration without its status', async () => {
     const type = await world.newType()
     succeed(await put(type, 'a', { n: 1 }), 201)
     expect(succeed(await declare(type, [{ fields: ['data.n'] }]))).toMatchObject({ version: 2 })
@@ -105,7 +105,7 @@ describe('a declaration', () => {
     expect(succeed(await world.call('GET', typePath(type)))).toMatchObject({ version: 1, indexes: [] })
   })
 
-  test('of a field that a new schema no longer has refuses that schema', async () => {
+  test('refuses a schema that no longer declares its field', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.a'] }] })
     const json_schema = { type: 'object', properties: { b: {} }, additionalProperties: false }
     expectFault(await world.call('PATCH', typePath(type), { json_schema }), '/indexes/0/fields/0')
@@ -124,14 +124,14 @@ describe('a declaration', () => {
   })
 })
 
-describe('entries', () => {
+describe('The entries of an index', () => {
   const INDEXES = [
     { fields: ['data.n', { field: 'data.s', direction: 'desc' }, 'status'] },
     { fields: [{ field: 'updated_at', direction: 'desc' }] },
     { fields: ['external_source', 'external_id'], unique: true },
   ]
 
-  test('follow every way to write a record', async () => {
+  test('are updated by every kind of write', async () => {
     const type = await world.newType({ indexes: INDEXES })
     const holds = async (records: number) => {
       expect(await outOfTrue(world, type)).toEqual([])
@@ -155,7 +155,7 @@ describe('entries', () => {
     await holds(3)
   })
 
-  test('are written neither by a dry run nor by a write that fails', async () => {
+  test('are not written by a dry run or a failed write', async () => {
     const type = await world.newType({ indexes: INDEXES })
     succeed(await put(type, 'a', { n: 1 }), 201)
     const before = await entriesOf(world, type)
@@ -166,7 +166,7 @@ describe('entries', () => {
     expect(await entriesOf(world, type)).toEqual(before)
   })
 
-  test('are written once under an Idempotency-Key', async () => {
+  test('are written once under an idempotency key', async () => {
     const type = await world.newType({ indexes: INDEXES })
     const key = { 'idempotency-key': 'entries-once' }
     succeed(await put(type, 'a', { n: 1 }, key), 201)
@@ -175,7 +175,7 @@ describe('entries', () => {
     expect(await outOfTrue(world, type)).toEqual([])
   })
 
-  test('stay true when a migration repairs the records', async () => {
+  test('are updated when a migration repairs the records', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.v'] }, { fields: ['version'] }] })
     for (const i of times(20, (n) => n)) succeed(await put(type, `r${i}`, { v: String(i) }), 201)
     const json_schema = { type: 'object', properties: { v: { type: 'number' } } }
@@ -185,7 +185,7 @@ describe('entries', () => {
     expect(await outOfTrue(world, type)).toEqual([])
   })
 
-  test('are made anew when the time zone or a format changes what the values mean', async () => {
+  test('are rebuilt when the time zone or a format changes the meaning of values', async () => {
     const json_schema = { type: 'object', properties: { due: { type: 'string', format: 'date' } } }
     const type = await world.newType({
       json_schema,
@@ -206,7 +206,7 @@ describe('entries', () => {
     expect(await outOfTrue(world, type)).toEqual([])
   })
 
-  test('sort by their keys as records sort by their fields, read in the direction of the last', async () => {
+  test('have the order of the records by their fields, scanned in the direction of the last field', async () => {
     const json_schema = { type: 'object', properties: { due: { format: 'date-time' } } }
     const down = (field: string) => ({ field, direction: 'desc' })
     const type = await world.newType({
@@ -251,12 +251,12 @@ describe('entries', () => {
     const all = times(values.length, (i) => i)
     expect(await scan(0, 'ASC')).toEqual(all)
     expect(await scan(1, 'DESC')).toEqual([...all.slice(0, -1).reverse(), values.length - 1])
-    // Within a group: hours of Z are later than the same hours of +14:00, and none comes last.
+    // Within a group: hours in Z are later than the same hours in +14:00, and null is last.
     const group = (g: number) => [1, 2, 0, 3].map((i) => 4 * g + i)
     expect(await scan(2, 'DESC')).toEqual([0, 1, 2, 3].flatMap(group))
   })
 
-  test('of long strings are cut, and say so, yet tell unequal values apart', async () => {
+  test('of long strings are truncated and marked, but differ for different values', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.s'], unique: true }] })
     const long = '\u{1F600}'.repeat(3000)
     succeed(await put(type, 'a', { s: `${long}a` }), 201)
@@ -287,8 +287,8 @@ describe('entries', () => {
   )
 })
 
-describe('a unique index', () => {
-  test('refuses the second record with its values on every way to write, and says which field', async () => {
+describe('A unique index', () => {
+  test('refuses a duplicate on every kind of write, and the error names the field', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.email'], unique: true }] })
     succeed(await put(type, 'a', { email: 'x' }), 201)
     succeed(await put(type, 'b', { email: 'y' }), 201)
@@ -309,14 +309,14 @@ describe('a unique index', () => {
     succeed(await put(type, 'c', { email: 'x' }), 201)
   })
 
-  test('lets one of sixteen through that come at once', async () => {
+  test('accepts one of sixteen concurrent duplicates', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.email'], unique: true }] })
     const race = await Promise.all(times(16, (i) => put(type, `r${i}`, { email: 'same' })))
     expect(race.map(({ status }) => status).sort()).toEqual([201, ...times(15, () => 409)])
     expect(await world.logOf(type)).toHaveLength(1)
   })
 
-  test('exempts records without a value in one of its fields, and tells lists apart', async () => {
+  test('ignores records without a value in one of its fields, and distinguishes lists', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.a', 'data.b'], unique: true }] })
     const datas = [
       {},
@@ -332,7 +332,7 @@ describe('a unique index', () => {
     expectFailure(await put(type, 'again', { a: 1, b: [2] }), 'CONFLICT')
   })
 
-  test('refuses a restore or a cancel that makes two alike', async () => {
+  test('refuses a restore that makes a duplicate', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.seat', 'status'], unique: true }] })
     succeed(await put(type, 'a', { seat: 1 }), 201)
     succeed(await world.call('POST', `${recordPath(type, 'a')}/cancel`))
@@ -341,7 +341,7 @@ describe('a unique index', () => {
     expect(succeed(await world.call('GET', recordPath(type, 'a'))).status).toBe('cancelled')
   })
 
-  test('declared over duplicates fails, shows ten groups, leaves no entries and refuses nothing any more', async () => {
+  test('declared over duplicates fails with ten groups of them, removes its entries and refuses no writes', async () => {
     const type = await world.newType()
     for (const i of times(24, (n) => n)) succeed(await put(type, `r${i}`, { email: `mail-${i >> 1}` }), 201)
     succeed(await declare(type, [{ fields: ['data.email'], unique: true }]))
@@ -367,7 +367,7 @@ describe('a unique index', () => {
   })
 })
 
-test('dropping and declaring again, and deleting type or base, leave no rows behind', async () => {
+test('removal of indexes, of a type or of a base deletes all index entries', async () => {
   const base = 'leaving'
   succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
   const path = `/v1/${base}/record-types/t`

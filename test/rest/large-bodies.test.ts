@@ -7,8 +7,8 @@ import { openServer, type TestServer } from '../support/server.ts'
 
 const MB = 1024 * 1024
 
-describe('a room for large bodies', () => {
-  test('admits while there is room, then in the order of arrival', () => {
+describe('The memory budget of large bodies', () => {
+  test('admits bodies while it has room, then in order of arrival', () => {
     const room = new BodyRoom(10)
     const admitted: string[] = []
     const take = (token: string, bytes: number, name: string) =>
@@ -25,7 +25,7 @@ describe('a room for large bodies', () => {
     expect(admitted).toEqual(['first', 'second', 'third'])
   })
 
-  test('gives one token half of it, or one body', () => {
+  test('gives one token at most half of it, or one body', () => {
     const room = new BodyRoom(10)
     const admitted: string[] = []
     const take = (token: string, bytes: number, name: string) =>
@@ -38,7 +38,7 @@ describe('a room for large bodies', () => {
     expect(admitted).toEqual(['greedy 1', 'modest', 'greedy 2'])
   })
 
-  test('is given back once, however often that is said', () => {
+  test('releases a body once, although it is released twice', () => {
     const room = new BodyRoom(10)
     let admitted = 0
     const end = room.take('a', 10, () => void admitted++)
@@ -49,18 +49,18 @@ describe('a room for large bodies', () => {
     expect(admitted).toBe(2)
   })
 
-  test('follows the machine, and takes one body of the largest size', () => {
+  test('depends on the memory of the machine, and has room for one body of the largest size', () => {
     expect(roomFor(10 * MB, 24 * 1024 * MB)).toBe(128 * MB)
     expect(roomFor(10 * MB, 1024 * MB)).toBe(16 * MB)
     expect(roomFor(40 * MB, 1024 * MB)).toBe(40 * MB)
   })
 })
 
-describe('a server', () => {
+describe('A server under load of large bodies', () => {
   let server: TestServer
   const open: Socket[] = []
   beforeAll(async () => {
-    // The room is one body where the largest body is larger than the machine's share.
+    // With this limit one body of the largest size fills the whole budget.
     server = await openServer({ PLINTH_MAX_BODY_BYTES: String(1024 * MB) })
     succeed(await server.call('PUT', '/v1/bases/crm', {}), 201)
     succeed(await server.call('PUT', '/v1/crm/record-types/deal', {}), 201)
@@ -70,7 +70,7 @@ describe('a server', () => {
     await server.close()
   })
 
-  /** A request whose body never comes. */
+  /** Sends a request whose body never completes. */
   async function park(bytes: number): Promise<Socket> {
     const { port } = new URL(server.url)
     const socket = connect(Number(port), '127.0.0.1')
@@ -89,7 +89,7 @@ describe('a server', () => {
     operations: [{ type: 'upsert_record', record_type: 'deal', id, data: { text } }],
   })
 
-  test('lets a large body wait for room, small ones pass, and goes on when there is room', async () => {
+  test('lets a large body wait for room, and serves small ones', async () => {
     const parked = await park(1000 * MB)
     let isAnswered = false
     const waiting = server.call('POST', '/v1/crm/batch', large('waited')).then((answer) => {
@@ -103,7 +103,7 @@ describe('a server', () => {
     expect((await waiting).status).toBe(200)
   })
 
-  test('refuses a large body that has waited in vain, and nothing of it is written', {
+  test('refuses a large body with 429 after a wait, and writes nothing of it', {
     tags: 'full',
   }, async () => {
     const parked = await park(1000 * MB)

@@ -10,14 +10,14 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Spends the token's requests; answers those that were one too many. */
+/** Sends more requests than the limit; returns those that were refused. */
 async function spend(call: Call): Promise<Answer[]> {
   const answers = await Promise.all(times(PER_MINUTE + 20, () => call('GET', '/v1/bases?limit=1')))
   return answers.filter((answer) => answer.status === 429)
 }
 
-describe('A token', () => {
-  test('is told its limits with every answer, failures included', async () => {
+describe('The rate limit of a token', () => {
+  test('is in the headers of every answer, errors included', async () => {
     const { call } = await world.newToken([{ permission: 'read' }])
     for (const [index, path] of [
       '/v1/bases',
@@ -37,7 +37,7 @@ describe('A token', () => {
     }
   })
 
-  test('that asks too much gets 429 with Retry-After, has no effect, and is let in again when it says', async () => {
+  test('refuses requests with 429 and Retry-After, without effect, and accepts them after that time', async () => {
     const { call } = await world.newToken([{ permission: 'admin' }])
     const refused = await spend(call)
     expect(refused.length).toBeGreaterThan(0)
@@ -55,7 +55,7 @@ describe('A token', () => {
     expect((await call('GET', '/v1/bases?limit=1')).status).toBe(200)
   })
 
-  test('does not pay for another', async () => {
+  test('does not affect another token or the health checks', async () => {
     const [busy, calm] = [
       await world.newToken([{ permission: 'read' }]),
       await world.newToken([{ permission: 'read' }]),
@@ -66,7 +66,7 @@ describe('A token', () => {
   })
 })
 
-test('an address that fails to authenticate over and over is 429, and sound tokens are served all the same', async () => {
+test('an address with repeated failed authentication is 429, but valid tokens are served', async () => {
   const stranger = world.as('plt_wrong')
   const answers: Answer[] = []
   for (let i = 0; i < 8; i++)
@@ -94,7 +94,7 @@ test('each message of an MCP batch counts as a request', async () => {
   expect(refused.body.error.data.error.code).toBe('RATE_LIMITED')
 })
 
-test('a batch of operations is one request', async () => {
+test('a batch of operations counts as one request', async () => {
   const { call } = await world.newToken([{ permission: 'admin' }])
   succeed(await call('PUT', '/v1/crm/record-types/counted', {}), 201)
   const operations = times(50, (n) => ({ type: 'create_record', record_type: 'counted', data: { n } }))
@@ -102,7 +102,7 @@ test('a batch of operations is one request', async () => {
   expect(Number(headers.get('x-ratelimit-remaining'))).toBeGreaterThanOrEqual(PER_MINUTE - 5)
 })
 
-test('without a limit there are no headers of one', async () => {
+test('without a rate limit answers have no rate limit headers', async () => {
   const free = await openWorld({ PLINTH_RATE_LIMIT: '0' })
   try {
     const answers = await Promise.all(times(300, () => free.call('GET', '/v1/bases/none')))

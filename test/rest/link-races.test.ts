@@ -4,7 +4,7 @@ import { relate } from '../support/links.ts'
 import type { Answer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// Two instances on one database, so that no lock of a process can hide a race.
+// Two servers on one database, so that locks within a process cannot hide a race.
 let one: World
 let two: World
 let type: string
@@ -30,7 +30,7 @@ function expectNone500(answers: readonly Answer[]): void {
   for (const { status, text } of answers) expect([200, 201, 400, 404, 409], text).toContain(status)
 }
 
-/** No link whose end is not there, and each link's and record's last entry says whether it is there. */
+/** Checks that no link has a missing end, and that the log agrees with the existing links and records. */
 async function expectSound(): Promise<void> {
   const dangling = await one.database.query(
     `SELECT l.id FROM plinth.relationship l WHERE NOT EXISTS (
@@ -51,7 +51,7 @@ async function expectSound(): Promise<void> {
 }
 
 test.each(['unlink', 'restrict', 'cascade'])(
-  'linking a record while it is deleted leaves no link loose and no 500 (%s)',
+  'links concurrent with deletions of their records leave no dangling link and no 500 (%s)',
   async (relType) => {
     for (const round of times(15, (n) => n)) {
       const ids = times(4, (i) => `${relType}-${round}-${i}`)
@@ -77,7 +77,7 @@ test.each(['unlink', 'restrict', 'cascade'])(
   },
 )
 
-test('cascades that start on all sides of one circle end, and each record goes once', async () => {
+test('concurrent cascades around one circle of links terminate, and delete each record once', async () => {
   for (const round of times(8, (n) => n)) {
     const ids = times(6, (i) => `circle-${round}-${i}`)
     await Promise.all(ids.map((id) => put(id)))
@@ -89,7 +89,7 @@ test('cascades that start on all sides of one circle end, and each record goes o
   await expectSound()
 })
 
-test('a keyed deletion that meets a new link is run again whole', async () => {
+test('a deletion under an idempotency key is retried when it conflicts with a new link', async () => {
   for (const round of times(10, (n) => n)) {
     const [a = '', b = ''] = times(2, (i) => `keyed-${round}-${i}`)
     await Promise.all([put(a), put(b)])
@@ -104,7 +104,7 @@ test('a keyed deletion that meets a new link is run again whole', async () => {
   await expectSound()
 })
 
-test('deleting a record type while its records are linked leaves no link loose', async () => {
+test('deletion of a record type concurrent with links to its records leaves no dangling link', async () => {
   for (const round of times(6, (n) => n)) {
     const doomed = await one.newType()
     await Promise.all([put('x', doomed), put('y', doomed), put(`free-${round}`)])

@@ -18,8 +18,8 @@ const ids = (body: Body): string[] => body.data.map((record: Body) => record.id)
 const sorted = (sort: unknown, path = at) =>
   list(`sort=${encodeURIComponent(typeof sort === 'string' ? sort : JSON.stringify(sort))}&limit=1000`, path)
 
-describe('A page', () => {
-  test('is 50 by default, says has_more truly, and has a total only when asked', async () => {
+describe('A page of a list', () => {
+  test('has 50 records by default, a correct has_more, and a total only on request', async () => {
     const first = await list()
     expect(first.data).toHaveLength(50)
     expect(first.meta).toEqual({
@@ -46,7 +46,7 @@ describe('A page', () => {
     expect(await list('offset=2147483647')).toMatchObject({ data: [] })
   })
 
-  test('after page meets each record once', async () => {
+  test('by offset returns each record once', async () => {
     const seen: string[] = []
     for (let offset = 0, more = true; more; offset += 9) {
       const page = await list(`limit=9&offset=${offset}&sort=id`)
@@ -56,7 +56,7 @@ describe('A page', () => {
     expect(seen).toEqual(times(61, (i) => `r${String(i).padStart(2, '0')}`))
   })
 
-  test('is newest first', async () => {
+  test('is newest first by default', async () => {
     expect(ids(await list('limit=2'))).toEqual(['r60', 'r59'])
   })
 
@@ -70,7 +70,7 @@ describe('A page', () => {
   })
 })
 
-describe('A parameter', () => {
+describe('A parameter of a list', () => {
   test.each([
     ['lmit=5', 'lmit', 'limit'],
     ['include_totl=true', 'include_totl', 'include_total'],
@@ -89,7 +89,7 @@ describe('A parameter', () => {
   })
 })
 
-describe('Fields', () => {
+describe('The parameter fields', () => {
   let path: string
   beforeAll(async () => {
     path = `/v1/crm/records/${await world.newType()}`
@@ -116,7 +116,7 @@ describe('Fields', () => {
       { record_type: expect.any(String), status: 'active', cancelled_at: null },
     ],
     ['data.name.first,data.name', { data: { name: { first: 'Ada', last: 'L' } } }],
-  ])('%s shows what is named and nothing else', async (fields, expected) => {
+  ])('with %s returns exactly the named fields', async (fields, expected) => {
     expect((await list(`fields=${encodeURIComponent(fields)}`, path)).data).toEqual([expected])
     const names = fields.match(/(?:\["[^"]*"\]|[^,])+/g)
     const asked = succeed(await world.call('POST', `${path}/query`, { fields: names }))
@@ -129,12 +129,12 @@ describe('Fields', () => {
     ['data.items[0].sku', 'invalid_field'],
     ['data..x', 'invalid_field'],
     ['password', 'unknown_field'],
-  ])('%s is refused', async (fields, code) => {
+  ])('with %s is refused', async (fields, code) => {
     const answer = await world.call('GET', `${path}?fields=${encodeURIComponent(fields)}`)
     expect(expectFault(answer, 'query/fields').code).toBe(code)
   })
 
-  test('a property that a closed schema does not have is refused, with the one that is meant', async () => {
+  test('with a property that a closed schema does not declare is refused with a hint', async () => {
     const properties = { title: { type: 'string' }, tags: { type: 'array', items: { type: 'object' } } }
     const closed = await world.newType({
       json_schema: { type: 'object', properties, additionalProperties: false },
@@ -149,14 +149,14 @@ describe('Fields', () => {
   })
 })
 
-describe('Expand', () => {
+describe('The parameter expand', () => {
   test.each([
     ['owner', 'unknown_relationship_type'],
     ['~owner.company', 'unknown_relationship_type'],
     ['a.b.c.d', 'too_deep'],
     ['a..b', 'invalid_expand'],
     ['~~a', 'invalid_expand'],
-  ])('%s is refused', async (expand, code) => {
+  ])('with %s is refused', async (expand, code) => {
     const fault = expectFault(await world.call('GET', `${at}?expand=${expand}`), 'query/expand')
     expect(fault.code).toBe(code)
   })
@@ -181,11 +181,11 @@ describe('A cursor', () => {
     'sort=status,-updated_at',
     'sort=external_id',
     'sort=data.none,-id',
-  ])('goes on where the page before ended: %s', async (sort) => {
+  ])('continues after the previous page: %s', async (sort) => {
     expect(await walk(`${sort}&limit=7`)).toEqual(ids(await list(`${sort}&limit=1000`)))
   })
 
-  test('of every list goes on where the page before ended', async () => {
+  test('continues after the previous page in every list', async () => {
     for (const id of ['c1', 'c2', 'c3', 'c4']) {
       succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
       succeed(await world.call('PUT', `/v1/crm/record-types/${id}`, {}), 201)
@@ -195,7 +195,7 @@ describe('A cursor', () => {
       expect(await walk('limit=2', path)).toEqual(ids(await list('limit=1000', path)))
   })
 
-  test('is of use only with the type, the filter, the sort and the rights it was made with', async () => {
+  test('is valid only with the type, filter, sort and grants of its first page', async () => {
     const filter = encodeURIComponent('{"field":"data.id","op":"neq","value":"r00"}')
     const { meta } = await list(`limit=5&sort=data.id&filter=${filter}`)
     const cursor = meta.next_cursor
@@ -228,15 +228,15 @@ describe('A cursor', () => {
     }
   })
 
-  test('leaves no room for an offset', async () => {
+  test('with an offset is refused', async () => {
     const { meta } = await list('limit=5')
     const answer = await world.call('GET', `${at}?limit=5&offset=5&cursor=${meta.next_cursor}`)
     expect(expectFault(answer, 'query/offset').code).toBe('exclusive')
   })
 })
 
-describe('A query asked by a body', () => {
-  test('answers what the list answers', async () => {
+describe('A query by POST', () => {
+  test('returns the answer of the list', async () => {
     const filter = { field: 'data.id', op: 'gte', value: 'r10' }
     const body = { filter, sort: '-data.id', limit: 4, offset: 2, include_total: true, fields: ['id'] }
     const asked = succeed(await world.call('POST', `${at}/query`, body))
@@ -256,13 +256,13 @@ describe('A query asked by a body', () => {
     [{ include_total: 'true' }, '/include_total'],
     [{ cursor: 'x' }, '/cursor'],
     [{ fiter: {} }, '/fiter'],
-  ])('%j is refused at its place', async (body, path) => {
+  ])('of %j is refused with the path of the error', async (body, path) => {
     expectFault(await world.call('POST', `${at}/query`, body), path)
   })
 })
 
-describe('Sort', () => {
-  test('takes the shorthand and the JSON form alike', async () => {
+describe('The parameter sort', () => {
+  test('accepts a shorthand and a JSON form', async () => {
     const ascending = ids(await list('limit=1000')).sort()
     expect(ids(await sorted('id'))).toEqual(ascending)
     expect(ids(await sorted([{ field: 'id' }]))).toEqual(ascending)
@@ -270,7 +270,7 @@ describe('Sort', () => {
     expect(ids(await sorted([{ field: 'id', direction: 'desc' }]))).toEqual(ascending.toReversed())
   })
 
-  test('puts null last both ways, compares by code point, and breaks ties by id in the last direction', async () => {
+  test('orders null last in both directions, strings by code point, and ties by id in the last direction', async () => {
     const path = `/v1/crm/records/${await world.newType()}`
     const pairs = { a: 'z', b: 'B', c: 'a', d: null, e: null, f: 'é', g: 'Z' }
     for (const [id, external_id] of Object.entries(pairs))
@@ -290,7 +290,7 @@ describe('Sort', () => {
     expect(ids(await sorted('created_at', path)).join('')).toBe('abcdefg')
   })
 
-  test('compares ids by code point', async () => {
+  test('orders ids by code point', async () => {
     const path = `/v1/crm/records/${await world.newType()}`
     for (const id of ['a', 'B', 'b', 'A', 'a-1', 'a.1', 'a_1', 'a1', 'Z'])
       succeed(await world.call('PUT', `${path}/${id}`, { data: {} }), 201)
@@ -344,13 +344,13 @@ describe('Sort', () => {
   })
 })
 
-test('HEAD of a list answers its headers and no body', async () => {
+test('HEAD of a list has its headers and no body', async () => {
   const head = await world.call('HEAD', at)
   expect([head.status, head.text]).toEqual([200, ''])
   expect(head.headers.get('content-type')).toMatch(/^application\/json/)
 })
 
-test('a question that is cut off at its deadline is refused as one that asks too much', async () => {
+test('a query cancelled at its deadline is 400 timeout with a hint to indexes', async () => {
   const type = await world.newType()
   const locked = world.database.query('BEGIN; LOCK TABLE plinth.record; SELECT pg_sleep(2); COMMIT')
   const waiting = `FROM pg_stat_activity WHERE application_name = 'plinth' AND wait_event_type = 'Lock' AND datname = current_database()`
