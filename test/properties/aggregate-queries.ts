@@ -1,4 +1,4 @@
-/** Generated aggregations. What they leave out is where the answer could be spelt in several ways. */
+/** Generated aggregations. Left out are those whose answer could be written in several ways. */
 import fc from 'fast-check'
 import { INTERVALS } from '../support/instants.ts'
 import type { Json } from '../support/paths.ts'
@@ -19,7 +19,7 @@ export type AggregateCase = { query: AggregateQuery; limit: number; offset: numb
 
 const FUNCTIONS = ['count', 'sum', 'avg', 'min', 'max', 'count_distinct'] as const
 const NO_ROW: Row = { id: '', data: {} }
-/** Made of names only, so that what it is called by default is plain. */
+/** Only words and dots, so that the default alias is obvious. */
 const isPlain = (field: string) => /^\w+(\.\w+)*$/.test(field) && field !== 'data'
 
 const aggregations = (fields: readonly string[]): fc.Arbitrary<Aggregation> =>
@@ -54,7 +54,7 @@ function groupKeys({ fields, rules }: Sample): fc.Arbitrary<string | GroupKey> {
 
 const keyName = (key: string | GroupKey) => (typeof key === 'string' ? key : (key.alias ?? key.field))
 
-/** Aggregations with everything that may come with them, `having` about values that the groups do have. */
+/** Aggregations with all options; `having` compares with values of the groups. */
 export function aggregateCases(sample: Sample): fc.Arbitrary<AggregateCase> {
   const shape = fc.record({
     aggregations: fc.uniqueArray(aggregations(sample.fields), {
@@ -75,7 +75,7 @@ export function aggregateCases(sample: Sample): fc.Arbitrary<AggregateCase> {
   return whole.chain((query) => {
     const names = [...keysOf(query).map(keyName), ...query.aggregations.map(nameOf)]
     const means = query.aggregations.filter(({ fn }) => fn === 'avg').map(nameOf)
-    // Means are printed as doubles, which may not tell them apart: what would order those stays out.
+    // Means are printed as doubles, which can hide their order: terms after a mean are left out.
     const untilMean = (sort: Sort): Sort => {
       const at = sort.findIndex(({ field }) => means.includes(field))
       return at < 0 ? sort : sort.slice(0, at + 1)
@@ -103,13 +103,13 @@ function havings(sample: Sample, query: AggregateQuery): fc.Arbitrary<Filter> {
     const missing = fc.constantFrom('is_null', 'is_not_null').map((op) => ({ field, op }))
     if (read({})(field).zone !== null) return missing
     const fn = query.aggregations.find((each) => nameOf(each) === field)?.fn
-    // Sums and means lie on either side of these, never on them: a double would not tell exact ones apart.
+    // Compared with values that no sum or mean equals, because a double could not decide equality.
     if (fn === 'sum' || fn === 'avg')
       return fc.oneof(
         missing,
         compared(field, ['gt', 'gte', 'lt', 'lte'], [0.1234, -3.7171, 1000.5151, 1e15]),
       )
-    // Of lists that tie as the least, any may be shown: what is asked of them is nothing but whether there are any.
+    // Any of several lists tied for the minimum is a valid answer, so conditions on them only test for null.
     const isEnd = fn === 'min' || fn === 'max'
     const values = [...new Set(rows.map((row) => row[field] ?? null))].filter(
       (each) => !isEnd || typeof each !== 'object',

@@ -1,5 +1,5 @@
 // @module-tag sampled
-/** Any aggregation answers what the reference computes. */
+/** Every aggregation agrees with the reference implementation. */
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -33,7 +33,7 @@ describe.each<[string, number, () => Promise<Sample>]>([
     succeed(await world.call('POST', `${sample.at}/aggregate`, { limit: 1000, ...body }))
 
   test(
-    'are what the reference computes, and their pages the parts of the whole',
+    'agree with the reference implementation, and their pages are parts of the whole answer',
     async () => {
       await forAll(aggregateCases(sample), count, async ({ query, limit, offset }) => {
         const { data, meta } = await ask({ ...query, include_total: true })
@@ -61,7 +61,7 @@ describe.each<[string, number, () => Promise<Sample>]>([
   }
 })
 
-/** The rows of both sides with equal group keys; fails where one has no partner. */
+/** Pairs the rows of both sides by group keys; throws if a row has no partner. */
 function pairs(
   data: JsonObject[],
   expected: JsonObject[],
@@ -100,7 +100,7 @@ function expectCell(
       Math.abs(should) * 1e-12,
     )
   }
-  // Of values that tie any one may be shown, as it is stored.
+  // Any of the values that tie is a valid answer, in its stored form.
   const reads = rows.map((row): Read => reader(row, rules))
   const zone = reads[0]?.(field).zone ?? null
   const [is, should] = [term(found, zone), term(wanted, zone)]

@@ -26,7 +26,7 @@ const row = fc.record({
   stage: fc.constantFrom('open', 'won', 'lost'),
   amount: fc.integer({ min: 0, max: 9 }),
 })
-/** Bounds over what is hidden, over what is shown, and over what stands beside the data. */
+/** Policy filters over hidden fields, shown fields and columns. */
 const filters = fc.constantFrom(
   { field: 'data.team', op: 'eq', value: 'ours' },
   { field: 'data.stage', op: 'neq', value: 'won' },
@@ -76,7 +76,7 @@ const operations = fc.oneof(
 const FIELDS = ['data.stage', 'data.amount']
 
 test(
-  'nothing outside the bounds ever shows or changes, whatever is done through them',
+  'no sequence of operations under a row-level policy discloses or changes anything that it hides',
   async () => {
     const cases = fc.record({
       rows: fc.array(row, { minLength: 6, maxLength: 6 }),
@@ -93,7 +93,7 @@ test(
         const before = await stateOf(type, filter)
         const { body, error } = await through(name, asked(type, args))
         const shown = JSON.stringify([body ?? null, error?.message ?? null, error?.details ?? null])
-        // What a caller sends may come back in its refusal; what is stored never does.
+        // A refusal may quote what the caller sent, but not stored values.
         expect(shown).not.toMatch(/canary|theirs/)
         const after = await stateOf(type, filter)
         expect(after.outside, `${name} ${JSON.stringify(args)}`).toEqual(before.outside)
@@ -134,7 +134,7 @@ async function fill(type: string, rows: readonly object[]): Promise<void> {
   succeed(await world.call('POST', '/v1/crm/batch', { operations }))
 }
 
-/** The records of the type by id, as they are past all bounds: those the filter holds, and the others. */
+/** The records of the type by id, read without the policy: those that match its filter, and the others. */
 async function stateOf(type: string, filter: object) {
   const read = async (asks: object): Promise<Map<string, Body>> => {
     const { data } = succeed(

@@ -1,4 +1,4 @@
-/** What lies outside a token's grants is in no byte of any answer, whatever is asked. */
+/** Data outside the grants of a token appears in no byte of any answer. */
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,10 +11,10 @@ import { openWorld, type World } from '../support/world.ts'
 import { type Asked, hostileRequests } from './hostile.ts'
 
 const canary = () => `canary${randomUUID().replaceAll('-', '')}`
-/** Planted outside the grants: in the data, the pairs and the types that the token may not see, and in tokens. */
+/** Planted outside the grants: in data, external ids, types and tokens. */
 const CANARIES = { sibling: canary(), neighbour: canary(), token: canary(), hash: '' }
 
-/** What the token may see. */
+/** Planted inside the grants. */
 const OPEN = 'plainsight'
 
 type Asking = { call: Call; token: string }
@@ -41,11 +41,11 @@ const tool =
       { name, arguments: args(asked) },
       { token },
     )
-/** Hostile names that are no ids do not get as far as a path. */
+/** Encodes hostile names, so that they stay one segment of the path. */
 const inPath = (text: unknown) => encodeURIComponent(String(text ?? ''))
 const at = ({ base, type }: Asked) => `/v1/${encodeURIComponent(base)}/records/${encodeURIComponent(type)}`
 
-/** Every way to read records, each of them shown to find the canary when it is granted. */
+/** Every way to read records; the first test proves that each shows the canary if granted. */
 const DOORS: Record<string, Door> = {
   list: ({ call }, { base, type, filter, sort, fields, more }) =>
     call('GET', `${at({ base, type })}?${inSearch({ filter, sort, fields, ...more })}`),
@@ -129,7 +129,7 @@ const DOORS: Record<string, Door> = {
 const NAMES = Object.keys(DOORS)
 const through = (name: string): Door => DOORS[name] as Door
 
-/** Links every record of the types with every other, both ways; only those between granted records are in sight. */
+/** Links all records of the types with each other; the token may see the links between granted records only. */
 async function link(base: string, types: string[], note: string): Promise<void> {
   succeed(await world.call('PUT', `/v1/${base}/relationship-types/near`, {}), 201)
   const ends: { type: string; id: string }[] = []
@@ -205,16 +205,16 @@ function expectClean({ status, text, headers }: Answer) {
   expect(all.includes(world.adminToken)).toBe(false)
 }
 
-describe.each(NAMES)('%s', (name) => {
+describe.each(NAMES)('Reading with a token (%s)', (name) => {
   const door = through(name)
 
-  test('shows what was planted to who may see it, so that there is something to find', async () => {
+  test('shows the canary if the token has the grant', async () => {
     const answer = await door(admin, { base: 'crm', type: 'sibling' })
     expect(answer.status, answer.text.slice(0, 300)).toBe(200)
     expect(answer.text).toContain(CANARIES.sibling)
   })
 
-  test('shows what is granted, and nothing of what is not', async () => {
+  test('shows granted data, and no canary without the grant', async () => {
     const granted = await door(limited, { base: 'crm', type: 'granted' })
     expect(granted.text).toContain(OPEN)
     expectClean(granted)
@@ -228,7 +228,7 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
-test('no hostile request brings any of it out, or makes the server fail', {
+test('no hostile request discloses a canary or causes a server error', {
   tags: 'sampled',
   timeout: CASES_TIMEOUT,
 }, async () => {

@@ -1,5 +1,5 @@
 // @module-tag sampled
-/** An endpoint reads as a base would that holds only what the endpoint shows. */
+/** An endpoint answers like a base that contains only what the endpoint shows. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -57,7 +57,7 @@ const indexes = fc.subarray(
   ],
   { minLength: 3, maxLength: 7 },
 )
-/** What the endpoint shows: some records, and of these some properties. */
+/** What the endpoint shows: a filter on records and a selection of properties. */
 const bounds = fc.constantFrom<object | undefined>(
   undefined,
   { field: 'data.stage', op: 'eq', value: 'open' },
@@ -86,7 +86,7 @@ const condition = fc.oneof(
     op: fc.constantFrom('starts_with', 'ilike', 'search'),
     value: fc.constantFrom('al', 'canary', 'o'),
   }),
-  // Only a search may name `data` whole where some of it is hidden.
+  // Only a search may use `data` as a whole while some of it is hidden.
   fc.record({
     field: fc.constant('data'),
     op: fc.constant('search'),
@@ -151,7 +151,7 @@ const reads = fc.oneof(
 type Read = { tool: string; args: object } | { resource: object } | { completion: string }
 
 test(
-  'each read through an endpoint is answered or refused as by a base of only what it shows',
+  'every read through an endpoint is answered as by a base that contains only what the endpoint shows',
   async () => {
     const cases = fc.record({
       rows: fc.array(data, { minLength: 8, maxLength: 8 }),
@@ -250,7 +250,7 @@ const publish = async (base: string, selection: object): Promise<void> =>
     201,
   )
 
-/** The answer without what differs between any two bases: names, times, ids of links and cursors. */
+/** The answer without what differs between two bases: names, times, ids of links and cursors. */
 async function answerOf(base: string, read: Read): Promise<unknown> {
   const at = `/mcp/${base}/e/desk`
   const known = (value: unknown) => comparable(value, base)

@@ -1,4 +1,4 @@
-/** No request holds the event loop for long, and each is answered, whatever its size and shape. */
+/** No request blocks the event loop for long, and each is answered, whatever its size and shape. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,9 +17,9 @@ import { hostileSizes, prepare, type Sent } from './hostile-sizes.ts'
 const TOKEN = 'plt_test-administrator-of-everything'
 const MOST_ANSWERED = 17 * 1024 * 1024
 const MOST_REFUSED = 64 * 1024
-/** The recorder looks every 20 ms, and writes in the pass after. */
+/** The recorder samples every 20 ms and reports in the following turn. */
 const RECORDED_MS = 60
-/** Starts of the server that a request gets for turns that are short enough. */
+/** Attempts per request, each with a new server process. */
 const TRIES = 3
 
 type SlowTurn = { ms: number; cpu_ms: number; gc_ms: number; requests: { method: string; route: string }[] }
@@ -44,7 +44,7 @@ afterAll(async () => {
   if (dataDir) await rm(dataDir, { recursive: true, force: true })
 })
 
-/** A process of its own, whose serving thread has nothing of the test's to do. */
+/** Starts the server as its own process, so that the test does not use its event loop. */
 async function serve(): Promise<Served> {
   const child = start(['serve'], {
     DATABASE_URL: database.url,
@@ -88,14 +88,14 @@ async function send({ method, path, body, accept, type = 'application/json' }: S
   return { status: response.status, bytes: bytes.length, text: bytes.subarray(0, 300).toString() }
 }
 
-/** Waits until the recorder has told of the last turn: it ticks while requests are open. */
+/** Waits until the recorder has reported the last turn; it runs only while requests are open. */
 async function settle(): Promise<void> {
   await sleep(RECORDED_MS)
   await fetch(`${server.url}/healthz`)
   await sleep(RECORDED_MS)
 }
 
-/** Sends a request and answers the turns that took too much processor time of the serving thread. */
+/** Sends a request and returns the turns that used too much processor time on the serving thread. */
 async function longTurns(sent: Sent): Promise<SlowTurn[]> {
   const what = described(sent)
   server.slowTurns.length = 0
@@ -108,10 +108,7 @@ async function longTurns(sent: Sent): Promise<SlowTurn[]> {
   return server.slowTurns.filter(({ cpu_ms }) => cpu_ms > LIMITS.turnMs)
 }
 
-/**
- * A processor that others use as well takes longer for the same work. So a request has several tries, each in a new process:
- * in the old one its second run would find the work of the first remembered.
- */
+/** Repeats a failing request in a new process: other load slows the work, and caches of the old process would hide it. */
 async function expectShortTurns(sent: Sent): Promise<void> {
   for (let tries = 1; ; tries++) {
     const turns = await longTurns(sent)
@@ -125,14 +122,14 @@ async function expectShortTurns(sent: Sent): Promise<void> {
 const described = ({ kind, method, path, body = '' }: Sent): string =>
   `${kind}, ${method} ${path.slice(0, 200)} (${path.length}), body of ${body.length}: ${body.slice(0, 200)}`
 
-test('requests that once took long hold the event loop no longer than any may', {
+test('requests that once blocked the event loop stay within the limit of a turn', {
   tags: 'full',
   timeout: CASES_TIMEOUT * 3,
 }, async () => {
   for (const make of EXAMPLES) await expectShortTurns(make())
 })
 
-test('no request of hostile size or shape holds the event loop, or fails for a fault of ours', {
+test('no request of hostile size or shape blocks the event loop or causes a server error', {
   tags: 'sampled',
   timeout: CASES_TIMEOUT * 3,
 }, async () => {

@@ -1,5 +1,5 @@
 // @module-tag sampled
-/** Any filter selects what the reference selects. */
+/** Every filter agrees with the reference implementation. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CASES_TIMEOUT, cases } from '../support/cases.ts'
@@ -22,7 +22,7 @@ test.each<[string, number, () => Promise<Sample>]>([
   ['countries', 500, () => loadCountries(world.call)],
   ['odd records', 1000, () => loadOdd(world.call, SEED)],
 ])(
-  'filters over %s select what the reference selects',
+  'filters over %s select the same records as the reference implementation',
   async (_name, count, load) => {
     const sample = await load()
     let partial = 0
@@ -34,7 +34,7 @@ test.each<[string, number, () => Promise<Sample>]>([
       expect(page.meta).toMatchObject({ total: expected.length, has_more: false })
       if (expected.length > 0 && expected.length < sample.rows.length) partial++
     })
-    // Filters that take all or nothing would prove little.
+    // Filters that match all or no records prove little.
     expect(partial).toBeGreaterThan(cases(count) / 4)
   },
   CASES_TIMEOUT,

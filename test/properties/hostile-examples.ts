@@ -1,4 +1,4 @@
-/** Requests that once held the event loop for longer than any may, or were answered with a fault of ours. */
+/** Requests that once blocked the event loop for too long or caused a server error. */
 import { times } from '../support/answers.ts'
 import type { Sent } from './hostile-sizes.ts'
 
@@ -23,7 +23,7 @@ const aliases = (count: number, field: (i: number) => string) => `{ ${times(coun
 const unknownKeys = (count: number, value: unknown) =>
   Object.fromEntries(times(count, (i) => [`proprety_${i}`, value]))
 
-/** Made when it is its turn: together they are a hundred megabytes. */
+/** Functions, because all bodies together are a hundred megabytes. */
 export const EXAMPLES: readonly (() => Sent)[] = [
   () => post('millions of operations', '/v1/big/batch', `{"operations":[${'1e300,'.repeat(1_700_000)}0]}`),
   () => post('millions of texts', '/v1/big/batch', `{"operations":[${'"a",'.repeat(2_400_000)}0]}`),

@@ -1,4 +1,4 @@
-/** Generated requests of hostile size or shape, within the limits and a little over them, for every surface. */
+/** Generated requests of hostile size or shape, at and slightly above the limits, for every surface. */
 import fc from 'fast-check'
 
 export type Sent = {
@@ -10,11 +10,11 @@ export type Sent = {
   accept?: string
 }
 
-/** Of its own: the soak runs outside of Vitest, which the other helpers need. */
+/** A copy of the helper, because the soak test runs without Vitest. */
 const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 const MB = 1024 * 1024
-/** Names of what `prepare` makes. */
+/** Names of what `prepare` creates. */
 const BASE = 'big'
 const WIDE_PROPERTIES = 1000
 const BRANCHES = 400
@@ -25,7 +25,7 @@ const branches = (count: number) => ({
   items: { type: 'array', items: { oneOf: times(count, (i) => ({ properties: { k: { const: i } } })) } },
 })
 
-/** Text of about `bytes`, made by repeating a part. */
+/** Text of about `bytes`, a repeated part. */
 const filled = (part: string, bytes: number) => part.repeat(Math.max(1, Math.floor(bytes / part.length)))
 const list = (part: string, bytes: number) => `[${filled(`${part},`, bytes)}0]`
 const object = (bytes: number, value = '1') => {
@@ -33,7 +33,7 @@ const object = (bytes: number, value = '1') => {
   return `{${times(count, (i) => `"key_${i}":${value}`).join(',')}}`
 }
 
-/** JSON that is much to parse, to look through or to refuse. */
+/** JSON that is expensive to parse, to traverse or to refuse. */
 const garbage = (bytes: number): fc.Arbitrary<string> =>
   fc
     .constantFrom(
@@ -105,7 +105,7 @@ const anyJson: fc.Arbitrary<Sent> = fc
   .tuple(fc.constantFrom(...JSON_PLACES), sizes.chain(garbage))
   .map(([place, json]) => ({ kind: `json ${json.slice(0, 12)}`, ...place(json) }))
 
-/** A share of a limit: often all of it. */
+/** A share of a limit, often all of it. */
 const share = fc.oneof(fc.constant(1), fc.double({ min: 0.1, max: 1, noNaN: true }))
 
 const records: fc.Arbitrary<Sent> = fc.tuple(fc.integer({ min: 0, max: 3 }), share).map(([which, of]) => {
@@ -158,7 +158,7 @@ const schemas: fc.Arbitrary<Sent> = fc
     return { kind: 'schema', method: 'PUT', path: `/v1/${BASE}/record-types/made?dry_run=true`, body }
   })
 
-/** A nest of schemas that share their parts would grow without end as text. */
+/** The schema as text of bounded size: nested schemas share their parts and would expand exponentially. */
 function bounded(schema: object): string {
   let left = 400_000
   const text = (value: unknown): string => {
@@ -303,7 +303,7 @@ export const hostileSizes: fc.Arbitrary<Sent> = fc.oneof(
   { weight: 1, arbitrary: page },
 )
 
-/** Makes what the requests read: wide types, types of many alternatives, large records, and one record with a long list. */
+/** Creates what the requests read: wide types, types of many alternatives, large records, and a record with a long list. */
 export async function prepare(put: (path: string, body: object) => Promise<void>): Promise<void> {
   await put(`/v1/bases/${BASE}`, {})
   const type = (id: string, json_schema: object) => put(`/v1/${BASE}/record-types/${id}`, { json_schema })
@@ -311,7 +311,7 @@ export async function prepare(put: (path: string, body: object) => Promise<void>
   await type('large', {})
   await type('wide', { properties: properties(WIDE_PROPERTIES), additionalProperties: false })
   await type('branchy', { properties: branches(BRANCHES) })
-  // Schemas of 130 to 180 KB: many properties, alternatives, parts and names that no tool can have.
+  // Schemas of 130 to 180 KB: many properties, alternatives, allOf parts, and names that a tool cannot have.
   await type('properties', { properties: properties(5000) })
   await type('alternatives', { oneOf: branches(4900).items.items.oneOf })
   await type('parts', { allOf: times(3000, (i) => ({ properties: { [`p${i}`]: { minLength: i } } })) })

@@ -1,10 +1,10 @@
-/** Generated requests that try to read what they should not. */
+/** Generated requests that try to read data outside the grants. */
 import fc from 'fast-check'
 import type { Json } from '../support/paths.ts'
 
 export type Asked = { base: string; type: string; filter?: Json; sort?: Json; fields?: Json; more?: object }
 
-/** SQL, JSON paths, templates, other types and bases: for every place where a request has a string. */
+/** SQL, JSON paths, templates, other types and bases, for every string in a request. */
 const HOSTILE = [
   ...[
     "' OR 1=1 --",
@@ -132,7 +132,7 @@ const place = fc.constantFrom(
   { base: 'crm', type: '../../other/records/granted' },
 )
 
-/** What somebody would send who wants more than is granted: shapes that are right, and shapes that are not. */
+/** Valid and malformed requests of an attacker with a limited token. */
 export const hostileRequests: fc.Arbitrary<Asked> = fc
   .record(
     { place, filter, sort, fields: fc.array(field, { maxLength: 2 }), more },

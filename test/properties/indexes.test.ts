@@ -1,5 +1,5 @@
 // @module-tag sampled
-/** A declared index changes no answer: not one made over records that were there, nor one kept up by later writes. */
+/** Declared indexes change no answer, whether built over existing records or maintained by writes. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -16,7 +16,7 @@ type Plain = { filter?: Filter; sort?: Sort; offset?: number; limit: number }
 const NEWEST: Sort = [{ field: 'created_at', direction: 'desc' }]
 
 const down = (field: string) => ({ field, direction: 'desc' })
-/** Over values of every type, long ones, times, columns and odd keys; one field, several, both directions. */
+/** Indexes over values of every type, long values, times, columns and quoted keys; one or several fields, both directions. */
 const INDEXES = [
   { fields: ['data.n'] },
   { fields: ['data.s'] },
@@ -32,7 +32,7 @@ const INDEXED = [
   ...['data.n', 'data.s', 'data.m', 'data.at', 'data.group', 'data.day', 'data.b'],
   ...['status', 'data["odd.key"]', 'updated_at', 'external_source', 'data[""]', 'id', 'created_at'],
 ]
-/** The order of one of the indexes, and its reverse. */
+/** The order of each index, its reverse, and both without the first field. */
 const ownSorts = INDEXES.flatMap(({ fields }) => {
   const terms = fields.map((each) => (typeof each === 'string' ? { field: each, direction: 'asc' } : each))
   const turned = terms.map(({ field, direction }) => ({
@@ -52,7 +52,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world.close())
 
-/** Mostly what an index could serve: conditions that fix or bound its fields, its own order, small pages. */
+/** Mostly queries that an index can serve: conditions on its fields, its own order, small pages. */
 function indexedQueries(sample: Sample): fc.Arbitrary<Query> {
   const condition = fc.oneof(...INDEXED.map((field) => conditionsAt(sample, field)))
   const group = (odd.rows[0]?.data['group'] ?? 'red') as string
@@ -75,7 +75,7 @@ function indexedQueries(sample: Sample): fc.Arbitrary<Query> {
 
 const typePath = () => `/v1/crm/record-types/${odd.type}`
 
-/** Declares these indexes and no others, and waits until they serve. */
+/** Declares exactly these indexes and waits until they are ready. */
 async function declare(indexes: object[]): Promise<void> {
   succeed(await world.call('PUT', `${typePath()}?on_invalid=allow`, { ...odd.rules, indexes }))
   await expect
@@ -88,7 +88,7 @@ async function declare(indexes: object[]): Promise<void> {
 
 type Answered = { ids: string[]; meta: Body[]; bytes: string }
 
-/** A page and the one behind it; without its cursor, which is sealed anew each time, and what it says of its own speed. */
+/** Two pages, without cursors, which are encrypted with a random nonce, and without hints about speed. */
 async function answerTo(query: Query): Promise<Answered> {
   const post = async (more: Query) =>
     succeed(await world.call('POST', `${odd.at}/query`, { ...query, ...more }))
@@ -119,13 +119,13 @@ function expectSame(before: Map<Query, Answered>, after: Map<Query, Answered>) {
   }
 }
 
-/** Writes of every kind on half of the records, in parallel. */
+/** Writes of every kind to half of the records, in parallel. */
 async function rewrite(): Promise<void> {
   const contents = oddContents(SEED + 1, odd.rows.length)
   await inParallel(odd.rows.entries(), async ([index, { id, data }]) => {
     const path = `${odd.at}/${id}`
     const fresh = contents[index] ?? {}
-    // What the schema refuses cannot be written any more.
+    // Values that the schema refuses can no longer be written.
     const { at: _at, day: _day, times: _times, ...rest } = fresh
     if (index % 6 === 0) succeed(await world.call('DELETE', path))
     if (index % 6 === 1) succeed(await world.call('PUT', path, { data: rest }))
@@ -142,7 +142,7 @@ async function rewrite(): Promise<void> {
 
 describe('declared indexes', () => {
   test(
-    'built over what is there answer as no index does',
+    'over existing records give the same answers as no indexes',
     async () => {
       const before = await answers()
       await declare(INDEXES)
@@ -152,7 +152,7 @@ describe('declared indexes', () => {
   )
 
   test(
-    'kept up by writes answer as the reference, and as no index does',
+    'maintained by writes give the answers of the reference implementation and of no indexes',
     async () => {
       await rewrite()
       const rows: Row[] = succeed(await world.call('GET', `${odd.at}?limit=1000`)).data

@@ -1,4 +1,4 @@
-/** Records that are odd in every way: mixed types, keys that paths must quote, strings where times should be. */
+/** Irregular records: mixed types, keys that paths must quote, strings in place of times. */
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../support/paths.ts'
 import { mixed, number, small, text, time } from './irregular-values.ts'
@@ -19,7 +19,7 @@ const item = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Json>(null, 'loose', [], {}, { sku: { x: 1 } }) },
 )
 
-/** Keys that paths must quote, beside some that need not be. */
+/** Keys that paths must quote, and some that need no quotes. */
 const content: fc.Arbitrary<JsonObject> = fc.record(
   {
     n: fc.oneof({ weight: 9, arbitrary: number }, { weight: 1, arbitrary: fc.constantFrom('1', null, [1]) }),
@@ -67,7 +67,7 @@ export const SCHEMA = {
   },
 }
 
-/** Fields by which there is no sorting or grouping: they may mean several values. */
+/** Fields that cannot be sorted or grouped by, because they may have several values. */
 export const MANY =
   'data.l[] data.items[].sku data.items[].qty data.items[].tags[] data.items[] data.times[] data.l[][] data.s[]'.split(
     ' ',
@@ -80,7 +80,7 @@ export const FIELDS = `data.n data.s data.b data.m data.l data.at data.day data.
   /\s+/,
 )
 
-/** The same contents for the same seed. */
+/** Deterministic for a seed. */
 export const oddContents = (seed: number, count: number): JsonObject[] =>
   // fast-check makes objects without a prototype; what is sent is plain JSON.
   fc.sample(content, { seed, numRuns: count }).map((each) => JSON.parse(JSON.stringify(each)) as JsonObject)

@@ -1,4 +1,4 @@
-/** Values that try what comparing could get wrong: long texts, wildcards, huge and tiny numbers, times in any spelling. */
+/** Values that are hard to compare: long texts, wildcards, huge and tiny numbers, times in every spelling. */
 import fc from 'fast-check'
 import { times } from '../support/answers.ts'
 import type { Json } from '../support/paths.ts'
@@ -20,7 +20,7 @@ const WORDS = [
   "it's é ÅL ål Франция ФРАНЦИЯ ΟΔΟΣ οδοσ ～ 😀 👩‍👩‍👧 日本".split(' '),
 )
 
-// Without a pattern, so that no compression makes it short, and the same each time.
+// Pseudo-random, so that compression does not shorten it, and deterministic.
 let state = 1
 const LONG = times(3400, () => {
   state = (state * 48271) % 2147483647
@@ -70,7 +70,7 @@ export const mixed: fc.Arbitrary<Json> = fc.oneof(
   },
 )
 
-/** Of the clocks of New York, which skip an hour on 8 March 2026 and show one twice on 1 November. */
+/** Times around the changes of the clock in New York: a skipped hour on 8 March 2026, a repeated one on 1 November. */
 const TIMES = `2026-01-01
   2026-01-01T00:00:00
   2026-01-01T05:00:00Z

@@ -1,5 +1,5 @@
 // @module-tag sampled
-/** Pages by cursor are the one big page, whatever is written meanwhile; a cursor is good for its own query only. */
+/** Keyset pagination agrees with one large page despite concurrent writes; a cursor is valid for its own query only. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => world.close())
 
-/** All pages, one after the other. `between` runs beside each page's request. */
+/** Reads all pages in sequence; `between` runs concurrently with each request. */
 async function walk(at: string, query: Query, door: Door, between = async () => {}): Promise<Body[]> {
   const seen: Body[] = []
   for (let cursor: string | undefined; ; ) {
@@ -45,12 +45,12 @@ async function walk(at: string, query: Query, door: Door, between = async () => 
   }
 }
 
-describe('by cursor', () => {
+describe('keyset pagination', () => {
   test.each<[string, number, () => Sample]>([
     ['countries', 30, () => country],
     ['odd records', 50, () => odd],
   ])(
-    'all pages of %s are the one big page',
+    'over %s adds up to one large page',
     async (_name, count, sampleOf) => {
       const sample = sampleOf()
       const query = fc.record({
@@ -69,7 +69,7 @@ describe('by cursor', () => {
   )
 
   test(
-    'each record that nobody touches is seen once, in order, whatever is written meanwhile',
+    'returns each unchanged record once and in order despite concurrent writes',
     async () => {
       const moves = fc.record({ kind: fc.constantFrom('put', 'delete'), id: fc.nat(40), rank: fc.nat(60) })
       const scenario = fc.record({
@@ -122,7 +122,7 @@ describe('by cursor', () => {
 })
 
 test(
-  'by offset, any window is a part of the one big page, and says what lies beyond',
+  'offset pagination returns a part of the large page, with the right total and has_more',
   async () => {
     const window = fc.record({
       filter: fc.option(filters(country), { nil: undefined }),
@@ -163,7 +163,7 @@ describe('a cursor', () => {
   const post = (more: object, at = country.at, call = world.call) =>
     call('POST', `${at}/query`, { ...QUERY, cursor, ...more })
 
-  test('goes on through either door, with other limits and fields, as often as it is asked', async () => {
+  test('works with GET and POST, with other limits and fields, and repeatedly', async () => {
     for (const door of ['GET', 'POST', 'GET'] as const)
       expect((await ask(world.call, country.at, { ...QUERY, cursor }, door)).data).toEqual(second)
     expect(
@@ -182,18 +182,18 @@ describe('a cursor', () => {
     expectFailure(await post(more), 'VALIDATION_ERROR')
   })
 
-  test('of another type is refused', async () => {
+  test('is refused for another record type', async () => {
     expectFault(await post({}, odd.at), '/cursor')
   })
 
-  test('gives nobody a right that they lack', async () => {
+  test('grants no permission', async () => {
     const { call } = await world.newToken([{ record_type: 'odd', permission: 'read' }])
     expectFailure(await post({}, country.at, call), 'FORBIDDEN')
     expectFault(await post({}, odd.at, call), '/cursor')
   })
 
   test(
-    'that was changed in any way is refused, by either door',
+    'is refused after any change to it, with GET and POST',
     async () => {
       const characters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=.~ %é']
       const other = fc.constantFrom(...characters)

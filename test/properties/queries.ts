@@ -1,4 +1,4 @@
-/** Generated filters and sorts: about values that the records hold, values near those, and values of another kind. */
+/** Generated filters and sorts, over stored values, values close to them, and values of other types. */
 import fc from 'fast-check'
 import { instant } from '../support/instants.ts'
 import type { Json } from '../support/paths.ts'
@@ -8,7 +8,7 @@ import type { Sample } from './samples.ts'
 
 const MOST_VALUES = 80
 
-/** What records hold at a field, without repeats and null. */
+/** The distinct stored values of a field, without null. */
 function valuesAt({ rows, rules }: Sample, field: string): Json[] {
   const found = rows.flatMap((row) => reader(row, rules)(field).values).filter((value) => value !== null)
   const different = new Map(found.map((value) => [JSON.stringify(value), value]))
@@ -24,7 +24,7 @@ const oneOf = <T extends Json>(values: T[], other: fc.Arbitrary<T>): fc.Arbitrar
     ? other
     : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: other })
 
-/** The text with some of it replaced by wildcards, and the rest taken as it stands or in the other case. */
+/** A LIKE pattern from the text, with some characters replaced by wildcards and some changed in case. */
 const patternFrom = (text: string): fc.Arbitrary<string> => {
   const characters = [...text.slice(0, 40)]
   return fc
@@ -49,7 +49,7 @@ function changed(character: string, change: string): string {
   if (change === '%' || change === '_') return change
   if (change !== 'case') return escaped(character)
   const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
-  // Letters with more than one partner, or a partner of more than one letter, are for tests of their own.
+  // Letters whose case mapping is not one to one have tests of their own.
   const pairs = upper.toLowerCase() === lower && lower.toUpperCase() === upper
   return escaped(pairs ? (character === lower ? upper : lower) : character)
 }
@@ -63,7 +63,7 @@ const NO_ROW: Row = { id: '', data: {} }
 export function conditionsAt(sample: Sample, field: string): fc.Arbitrary<Condition> {
   const all = valuesAt(sample, field)
   const texts = all.filter(isText)
-  // What a field of times is compared with is a time, or else no string.
+  // A field of times can be compared only with strings that are times.
   const { zone } = reader(NO_ROW, sample.rules)(field)
   const fits = (value: Json) => zone === null || !isText(value) || instant(value, zone) !== null
   const values = all.filter(fits)
@@ -80,7 +80,7 @@ export function conditionsAt(sample: Sample, field: string): fc.Arbitrary<Condit
     condition(field, ['has'], item),
     condition(field, ['has_any', 'has_all'], fc.array(item, { minLength: 1, maxLength: 3 })),
   ]
-  // A column has one type: what can never hold for it is refused.
+  // Operators that the type of a column excludes are refused.
   const textual = /^version$|_at$/.test(field) ? 0 : texts.length > 0 ? 3 : 1
   const listed = !field.startsWith('data') ? 0 : items.length > 0 ? 6 : 1
   return fc.oneof(
@@ -131,5 +131,5 @@ export const sorts = (fields: readonly string[]): fc.Arbitrary<Sort> =>
         .map((directions) => chosen.map((field, at) => ({ field, direction: directions[at] ?? 'asc' }))),
     )
 
-/** The doors of a list. */
+/** The methods that read a list. */
 export const door = fc.constantFrom('GET', 'POST')

@@ -1,4 +1,4 @@
-/** A wrong reference must fail here, before it accuses the server. */
+/** Tests of the reference implementation, so that its errors are not taken for errors of the server. */
 import { describe, expect, test } from 'vitest'
 import { decimal, equals, over, plus, printed } from '../support/decimals.ts'
 import { INTERVALS, instant, startOf } from '../support/instants.ts'
@@ -20,7 +20,7 @@ const row = (data: JsonObject, more: JsonObject = {}): Row => ({ id: 'r', ...mor
 const holds = (filter: Filter, data: JsonObject, more: JsonObject = {}) =>
   matches(filter, reader(row(data, more), RULES))
 
-describe('a path', () => {
+describe('the path parser of the reference implementation', () => {
   test.each<[string, unknown[]]>([
     ['status', ['status']],
     ['data', ['data']],
@@ -30,12 +30,12 @@ describe('a path', () => {
     ['data["odd.key"]["q\\"\\\\"][""]', ['data', 'odd.key', 'q"\\', '']],
     ['data["\\u00e9"].ключ 🗝', ['data', 'é', 'ключ 🗝']],
     ['data["[0]"]', ['data', '[0]']],
-  ])('%s', (field, path) => {
+  ])('parses %s', (field, path) => {
     expect(pathOf(field)).toEqual(path)
   })
 })
 
-describe('a condition', () => {
+describe('a condition in the reference implementation', () => {
   const TRUE = true
   const FALSE = false
   test.each<[string, string, Json | undefined, JsonObject, boolean]>([
@@ -140,19 +140,19 @@ describe('a condition', () => {
     expect(holds({ or: [condition, { not: { and: [condition] } }] }, data)).toBe(true)
   })
 
-  test('reads the columns, times among them', () => {
+  test('reads columns, including times', () => {
     const more = { status: 'active', version: 3, external_id: null, created_at: '2026-03-01T00:00:00.000Z' }
     expect(holds({ field: 'version', op: 'gt', value: 2 }, {}, more)).toBe(true)
     expect(holds({ field: 'external_id', op: 'is_null' }, {}, more)).toBe(true)
     expect(holds({ field: 'created_at', op: 'eq', value: '2026-03-01T01:00:00' }, {}, more)).toBe(true)
   })
 
-  test('with an operator that is none throws', () => {
+  test('with an unknown operator throws', () => {
     expect(() => holds({ field: 'id', op: 'equals', value: 1 }, {})).toThrow('equals')
   })
 })
 
-describe('instants', () => {
+describe('instants in the reference implementation', () => {
   const iso = (text: string, zone: string) => {
     const found = instant(text, zone)
     return found === null ? null : new Date(Number(found / 1000n)).toISOString()
@@ -163,7 +163,7 @@ describe('instants', () => {
     ['2026-03-01 12:30:15.250', 'UTC', '2026-03-01T12:30:15.250Z'],
     ['2026-03-01t12:30:15z', 'Asia/Tokyo', '2026-03-01T12:30:15.000Z'],
     ['2026-03-01T00:00:00-05:30', 'Asia/Tokyo', '2026-03-01T05:30:00.000Z'],
-    // Skipped by the clocks: read by the offset before. Shown twice: the later one.
+    // Skipped by the clock: read with the offset before. Repeated: the later one.
     ['2026-03-08T02:30:00', 'America/New_York', '2026-03-08T07:30:00.000Z'],
     ['2026-11-01T01:30:00', 'America/New_York', '2026-11-01T06:30:00.000Z'],
     ['2026-10-25T02:30:00', 'Europe/Paris', '2026-10-25T01:30:00.000Z'],
@@ -176,11 +176,11 @@ describe('instants', () => {
     ['20260101', 'UTC', null],
     ['tomorrow', 'UTC', null],
     ['', 'UTC', null],
-  ])('%s in %s is %s', (text, zone, expected) => {
+  ])('parse %s in %s as %s', (text, zone, expected) => {
     expect(iso(text, zone)).toBe(expected)
   })
 
-  test('keep microseconds', () => {
+  test('have a precision of microseconds', () => {
     expect(instant('1970-01-01T00:00:00.000001Z', 'UTC')).toBe(1n)
     expect(instant('1969-12-31T23:59:59.999999Z', 'UTC')).toBe(-1n)
   })
@@ -251,7 +251,7 @@ describe('instants', () => {
         '1969-12-31T18:30',
       ],
     ],
-  ])('%s in %s starts its intervals', (text, zone, starts) => {
+  ])('of %s in %s have the right start of each interval', (text, zone, starts) => {
     const at = instant(text, 'UTC') ?? 0n
     expect(INTERVALS.map((interval) => startOf(interval, at, zone))).toEqual(
       starts.map((start) => `${start}:00.000Z`),
@@ -259,9 +259,9 @@ describe('instants', () => {
   })
 })
 
-describe('decimals', () => {
+describe('decimals in the reference implementation', () => {
   const sum = (...numbers: number[]) => printed(numbers.map(decimal).reduce(plus))
-  test('add exactly, and are strings where a double would say otherwise', () => {
+  test('are added exactly, and are strings if a double cannot represent the sum', () => {
     expect(sum(0.1, 0.2)).toBe(0.3)
     expect(sum(1e21, 1e21)).toBe(2e21)
     expect(sum(9007199254740991, 2)).toBe('9007199254740993')
@@ -272,18 +272,18 @@ describe('decimals', () => {
     expect(sum(1e308, -1e308, 0.25)).toBe(0.25)
     expect(sum(-0.5, 0.5)).toBe(0)
   })
-  test('are equal however they are spelt', () => {
+  test('are equal whatever their notation', () => {
     expect(equals(decimal('1.50'), decimal('15e-1'))).toBe(true)
     expect(equals(decimal('1.5'), decimal('1.6'))).toBe(false)
   })
-  test('divide to the nearest double', () => {
+  test('are divided to the nearest double', () => {
     expect(over(decimal(1), 3)).toBe(1 / 3)
     expect(over(decimal(-7e-300), 2)).toBe(-3.5e-300)
     expect(over(plus(decimal(1e308), decimal(1e308)), 2)).toBe(1e308)
   })
 })
 
-describe('sorting', () => {
+describe('sorting in the reference implementation', () => {
   const MIXED: Json[] = ['b', null, 2, { x: 1 }, false, [2], 'a', 10, true, [1], {}, '～', '😀']
   const rows = [
     ...MIXED.map((v, at) => ({ id: String.fromCharCode(97 + at), data: { v } })),
@@ -294,7 +294,7 @@ describe('sorting', () => {
       .map(({ id }) => id)
       .join('')
 
-  test('goes across types, nulls last either way, ties by id in the direction of the last term', () => {
+  test('orders across types, with nulls last and ties by id in the direction of the last term', () => {
     expect(sorted([{ field: 'data.v', direction: 'asc' }])).toBe('galmcheifjdkbz')
     expect(sorted([{ field: 'data.v', direction: 'desc' }])).toBe('kdjfiehcmlagzb')
     expect(sorted([{ field: 'data.none', direction: 'desc' }])).toBe('zmlkjihgfedcba')
@@ -306,7 +306,7 @@ describe('sorting', () => {
     ).toBe('galmcheifjdkbz')
   })
 
-  test('of times goes by instant, and then comes what is no time', () => {
+  test('orders times by instant, then strings that are no times', () => {
     const times = ['2026-01-01T00:00:00Z', '2026-01-01T00:30:00', 'Tomorrow', '2025-12-31', 7, 'Never', null]
     const data = times.map((at, index) => ({ id: String(index), data: { at } }))
     const ids = (direction: 'asc' | 'desc') =>
@@ -315,7 +315,7 @@ describe('sorting', () => {
     expect(ids('desc')).toEqual(['4', '2', '5', '0', '1', '3', '6'])
   })
 
-  test('follows filtering', () => {
+  test('is applied after filtering', () => {
     const filter = { field: 'data.v', op: 'gte', value: 0 }
     expect(select(rows, RULES, filter, [{ field: 'data.v', direction: 'desc' }]).map(({ id }) => id)).toEqual(
       ['h', 'c'],
@@ -323,7 +323,7 @@ describe('sorting', () => {
   })
 })
 
-test('fields keep their nesting, and what is missing is absent', () => {
+test('projection in the reference implementation keeps the nesting of fields and omits missing ones', () => {
   const record = row({ a: { b: null, c: [1], d: 2 }, 'odd.key': 'x' }, { external_id: null })
   expect(project(record, ['id', 'external_id', 'data.a.b', 'data["odd.key"]', 'data.x.y'])).toEqual({
     id: 'r',
@@ -335,7 +335,7 @@ test('fields keep their nesting, and what is missing is absent', () => {
   expect(project(record, ['data.a', 'data.a.d'])).toEqual({ data: { a: { b: null, c: [1], d: 2 } } })
 })
 
-describe('aggregating', () => {
+describe('aggregation in the reference implementation', () => {
   const rows = [
     row({ n: 2, g: 'a', at: '2026-03-31T23:30:00Z' }),
     row({ n: 0.1, g: 'a', at: '2026-03-15' }),
@@ -345,7 +345,7 @@ describe('aggregating', () => {
   ]
   const run = (query: AggregateQuery) => aggregate(rows, RULES, query)
 
-  test('counts, adds, and finds the ends', () => {
+  test('computes counts, sums, minima and maxima', () => {
     expect(
       run({
         aggregations: [
@@ -377,7 +377,7 @@ describe('aggregating', () => {
     ])
   })
 
-  test('tells deeply different values apart, however their keys are ordered', () => {
+  test('distinguishes deeply different values, whatever the order of their keys', () => {
     const values: Json[] = [
       [{}],
       [[]],
@@ -400,7 +400,7 @@ describe('aggregating', () => {
     ).toEqual([{ count_distinct_v: 8 }])
   })
 
-  test('groups missing with null, and sorts by the keys', () => {
+  test('groups missing values with null, and sorts by the keys', () => {
     expect(run({ aggregations: [{ fn: 'count' }], group_by: ['data.g'] })).toEqual([
       { 'data.g': 'a', count: 2 },
       { 'data.g': 'b', count: 1 },
@@ -418,7 +418,7 @@ describe('aggregating', () => {
     ])
   })
 
-  test('groups times by instant, in one spelling', () => {
+  test('groups times by instant, and shows one spelling', () => {
     const times = [
       '2026-01-01T00:00:00',
       '2025-12-31T23:00:00.000000Z',
@@ -439,7 +439,7 @@ describe('aggregating', () => {
     ])
   })
 
-  test('keeps the groups that having takes, in the order of sort', () => {
+  test('filters groups by having, and sorts them by sort', () => {
     const query: AggregateQuery = {
       aggregations: [{ fn: 'count' }, { fn: 'sum', field: 'data.n' }],
       group_by: [{ field: 'data.g', alias: 'group' }],
@@ -460,7 +460,7 @@ describe('aggregating', () => {
     )
   })
 
-  test('of nothing is one row, and of no group none', () => {
+  test('of no rows is one row, and with group_by none', () => {
     const filter = { field: 'data.g', op: 'eq', value: 'z' }
     const aggregations: AggregateQuery['aggregations'] = [{ fn: 'count' }, { fn: 'max', field: 'data.n' }]
     expect(run({ filter, aggregations })).toEqual([{ count: 0, max_n: null }])

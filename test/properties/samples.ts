@@ -1,4 +1,4 @@
-/** The data that the properties ask about: the countries of the world, and records that are odd in every way. */
+/** The data of the property tests: the countries of the world, and irregular records. */
 import { expect } from 'vitest'
 import { countries } from '../demo/country.ts'
 import { succeed, times } from '../support/answers.ts'
@@ -7,7 +7,7 @@ import type { Row, Rules } from '../support/reference.ts'
 import type { Body, Call } from '../support/server.ts'
 import * as odd from './irregular-records.ts'
 
-/** A record type with all its records, as the server shows them, and the fields worth asking for. */
+/** A record type with all its records as the server shows them, and the fields to query. */
 export type Sample = { type: string; at: string; rows: Row[]; rules: Rules; fields: string[]; many: string[] }
 
 const COLUMNS = ['id', 'external_id', 'external_source', 'status', 'version', 'created_at', 'updated_at']
@@ -73,7 +73,7 @@ async function load(
   many: string[],
 ): Promise<Sample> {
   const at = `/v1/crm/records/${type}`
-  // The schema comes after the records: it gives meaning to strings that it would have refused.
+  // The schema is set after the records, because it would refuse some of their strings.
   succeed(await call('PUT', `/v1/crm/record-types/${type}`, { timezone: rules.timezone }), 201)
   await inParallel(contents.entries(), async ([index, [id, data]]) => {
     const external =
@@ -95,10 +95,10 @@ export type Query = {
   [key in 'filter' | 'sort' | 'fields' | 'limit' | 'offset' | 'cursor' | 'include_total']?: Json | undefined
 }
 
-/** URLs are shorter than that in all of the field. */
+/** Servers and proxies commonly limit a URL to about 8 KB. */
 const LONGEST_URL = 6000
 
-/** A list by either of its doors; what is too long for an address goes by POST. */
+/** Reads a list with GET or POST; a query too long for a URL uses POST. */
 export async function ask(call: Call, at: string, query: Query, door: Door): Promise<Body> {
   const entries = Object.entries(query).filter(([, value]) => value !== undefined)
   const inUrl = entries.map(([key, value]): [string, string] => [key, inQuery(key, value as Json)])

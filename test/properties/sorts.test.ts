@@ -1,5 +1,5 @@
 // @module-tag sampled
-/** Any sort gives the order of the reference, and any projection its cut. */
+/** Every sort and every projection agrees with the reference implementation. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CASES_TIMEOUT } from '../support/cases.ts'
@@ -18,20 +18,20 @@ afterAll(() => world.close())
 
 const shorthand = (sort: Sort) =>
   sort.map(({ field, direction }) => `${direction === 'desc' ? '-' : ''}${field}`)
-/** A comma or a quote would end a field in a list that is one string. */
+/** Without commas and quotes, which cannot occur in the shorthand. */
 const isPlain = ({ field }: { field: string }) => /^[\w.[\]]+$/.test(field)
 
 describe.each<[string, number, () => Promise<Sample>]>([
   ['countries', 120, () => loadCountries(world.call)],
   ['odd records', 220, () => loadOdd(world.call, SEED)],
-])('%s', (_name, count, load) => {
+])('lists of %s', (_name, count, load) => {
   let sample: Sample
   beforeAll(async () => {
     sample = await load()
   })
 
   test(
-    'come in the order of the reference, filtered or not',
+    'have the order of the reference implementation, with and without a filter',
     async () => {
       const query = fc.record({
         sort: sorts(sample.fields),
@@ -52,7 +52,7 @@ describe.each<[string, number, () => Promise<Sample>]>([
   )
 
   test(
-    'come in the same order by the shorthand',
+    'have the same order with the shorthand of sort',
     async () => {
       await forAll(
         fc.record({ sort: sorts(sample.fields).filter((sort) => sort.every(isPlain)), door }),
@@ -72,7 +72,7 @@ describe.each<[string, number, () => Promise<Sample>]>([
   )
 
   test(
-    'are cut to the fields, nested as they were',
+    'with fields have the projection of the reference implementation',
     async () => {
       const names = sample.fields.filter((field) => !/\[\d*\]/.test(field))
       const cut = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 4 })

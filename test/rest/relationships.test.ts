@@ -229,7 +229,7 @@ describe('The cardinality', () => {
     expect(log.flat()).toHaveLength(1)
   })
 
-  test('does not matter for 16 concurrent writes of one link under different ids: they create one link', async () => {
+  test('many_to_many leaves one link after 16 concurrent writes to the same ends under different ids', async () => {
     await links.newRelType('twin')
     const answers = await Promise.all(
       times(16, (n) => links.put(`t${n}`, link('twin', A, B, { data: { n } }))),

@@ -76,7 +76,7 @@ const MODERN = {
 }
 const written = (id: string) => ({ record_type: 'deal', id, data: {} })
 
-describe('If a token is revoked between headers and body', () => {
+describe('The token of a request is checked again after its body', () => {
   test.each<[string, string, string, object, Record<string, string>]>([
     ['a PUT', 'PUT', '/v1/crm/records/deal/late', { data: {} }, {}],
     ['a batch', 'POST', '/v1/crm/batch', { operations: [{ type: 'upsert_record', ...written('late') }] }, {}],
@@ -107,21 +107,24 @@ describe('If a token is revoked between headers and body', () => {
       },
       { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'upsert_record' },
     ],
-  ])('%s is 401 and does nothing', async (_name, method, path, body, headers) => {
-    const { id, token } = await admin()
-    const request = begin(token, method, path, body, headers)
-    // The request must be authenticated before the revocation; otherwise it would be 401 in any case.
-    await sleep(100)
-    succeed(await world.call('DELETE', `/v1/tokens/${id}`))
-    const before = await tokens()
-    const { status, text, challenge } = await request.finish()
-    expect(status, text).toBe(401)
-    expect(challenge).toMatch(/^Bearer realm="plinth"/)
-    expect(await tokens()).toBe(before)
-    expect((await world.call('GET', '/v1/crm/records/deal/late')).status).toBe(404)
-  })
+  ])(
+    '%s is 401 and does nothing if the token was revoked meanwhile',
+    async (_name, method, path, body, headers) => {
+      const { id, token } = await admin()
+      const request = begin(token, method, path, body, headers)
+      // The request must be authenticated before the revocation; otherwise it would be 401 in any case.
+      await sleep(100)
+      succeed(await world.call('DELETE', `/v1/tokens/${id}`))
+      const before = await tokens()
+      const { status, text, challenge } = await request.finish()
+      expect(status, text).toBe(401)
+      expect(challenge).toMatch(/^Bearer realm="plinth"/)
+      expect(await tokens()).toBe(before)
+      expect((await world.call('GET', '/v1/crm/records/deal/late')).status).toBe(404)
+    },
+  )
 
-  test('a token that expires between headers and body is also 401', async () => {
+  test('a PUT is 401 if the token expired meanwhile', async () => {
     const { token } = await admin({ expires_at: new Date(Date.now() + 1000).toISOString() })
     const request = begin(token, 'PUT', '/v1/crm/records/deal/late', { data: {} })
     await sleep(1100)
@@ -129,7 +132,7 @@ describe('If a token is revoked between headers and body', () => {
     expect((await world.call('GET', '/v1/crm/records/deal/late')).status).toBe(404)
   })
 
-  test('a request with a slow body and a valid token is served', async () => {
+  test('a PUT with a slow body is served if the token is still valid', async () => {
     const { id, token } = await admin()
     const request = begin(token, 'PUT', '/v1/crm/records/deal/slow', { data: {} })
     // Longer than authentication is cached.

@@ -45,7 +45,7 @@ const stored = async (id: string) => (await world.call('GET', `${path}/${id}`)).
 const batch = (...operations: object[]) =>
   through('batch', { operations: operations.map((each) => ({ record_type: 'deal', ...each })) })
 
-test('a batch writes within bounds as its operations do alone', async () => {
+test('a batch under a row-level policy writes like its operations alone', async () => {
   const { body } = await batch(
     { type: 'create_record', id: `n${a}`, data: { title: 'new' } },
     { type: 'upsert_record', id: a, data: { title: 'put' } },
@@ -72,18 +72,21 @@ test.each([
   ['upsert_record', { data: { title: 'mine' }, expected_version: 7 }],
   ['cancel_record', {}],
   ['delete_record', {}],
-])('%s %j of a record outside answers as of one that is absent', async (type, more) => {
-  const outside = await batch({ type, id: x, ...more })
-  const absent = await batch({ type, id: `z${x}`, ...more })
-  expect(outside.error?.code).toBe('NOT_FOUND')
-  expect(outside.error?.message.replaceAll(x, `z${x}`)).toBe(absent.error?.message)
-  expect(JSON.stringify(outside.error?.details).replaceAll(x, `z${x}`)).toBe(
-    JSON.stringify(absent.error?.details),
-  )
-  expect((await stored(x)).version).toBe(1)
-})
+])(
+  'in a batch, %s %j of a record hidden by the policy is answered like that of an absent one',
+  async (type, more) => {
+    const outside = await batch({ type, id: x, ...more })
+    const absent = await batch({ type, id: `z${x}`, ...more })
+    expect(outside.error?.code).toBe('NOT_FOUND')
+    expect(outside.error?.message.replaceAll(x, `z${x}`)).toBe(absent.error?.message)
+    expect(JSON.stringify(outside.error?.details).replaceAll(x, `z${x}`)).toBe(
+      JSON.stringify(absent.error?.details),
+    )
+    expect((await stored(x)).version).toBe(1)
+  },
+)
 
-test('an upsert does not reach a record outside, and nothing of its batch is written', async () => {
+test('a batch with an upsert of a record hidden by the policy is 404 and writes nothing', async () => {
   for (const target of [{ id: x }, { external_id: x }]) {
     const { error } = await batch(
       { type: 'upsert_record', id: a, data: { title: 'undone' } },
@@ -95,7 +98,7 @@ test('an upsert does not reach a record outside, and nothing of its batch is wri
   expect((await stored(a)).version).toBe(1)
 })
 
-test('a write that would lie outside is refused at its place', async () => {
+test('a batch that would move a record out of the policy is refused with the path of the operation', async () => {
   const open = await policies.through([
     { ...POLICY, filter: { field: 'data.stage', op: 'neq', value: 'won' }, defaults: { secret: 'canary' } },
   ])
@@ -113,7 +116,7 @@ test('a write that would lie outside is refused at its place', async () => {
   expect((await stored(a)).version).toBe(1)
 })
 
-test('hidden names are refused before anything is written, and hidden faults told without a name', async () => {
+test('a batch with hidden fields is refused, and faults in hidden fields are reported without names', async () => {
   const named = await batch({ type: 'upsert_record', id: a, data: { secret: 'canary' } })
   expect(named.error?.details).toMatchObject([{ path: '/operations/0/data/secret', code: 'unknown_field' }])
   const cleared = await batch({ type: 'patch_record', id: a, data: { secret: null } })
@@ -126,7 +129,7 @@ test('hidden names are refused before anything is written, and hidden faults tol
   expect(JSON.stringify([missing.error?.message, missing.error?.details])).not.toMatch(/secret|canary/)
 })
 
-test('a deletion within goes through, and types out of reach do not', async () => {
+test('a batch under a policy can delete visible records, but cannot write other types or configuration', async () => {
   expect((await batch({ type: 'delete_record', id: a })).body.rows[0].operation).toBe('deleted')
   succeed(await world.call('PUT', `/v1/crm/record-types/other${serial}`, {}), 201)
   const other = await batch({ type: 'create_record', record_type: `other${serial}`, data: {} })

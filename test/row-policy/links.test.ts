@@ -4,7 +4,7 @@ import { openPolicyEngine, type Through } from '../support/row-policy.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// a → b → x → c: what lies behind x, which is outside, is not to be walked to. Both a and b have people.
+// a → b → x → c: the policy hides x, so a walk must not pass through it. Both a and x have an owner.
 let world: World
 let policies: Awaited<ReturnType<typeof openPolicyEngine>>
 let through: Through
@@ -66,7 +66,7 @@ afterAll(async () => {
 
 const found = (body: Body) => body.rows.map(({ record }: Body) => record.id).sort()
 
-test('a walk goes through records within bounds only, and counts these', async () => {
+test('a walk under a row-level policy passes only through visible records, and counts only those', async () => {
   const { body } = await through('related', { type: 'deal', id: 'a', depth: 5 })
   expect(found(body)).toEqual(['b', 'p'])
   expect(body.total).toBe(2)
@@ -76,14 +76,14 @@ test('a walk goes through records within bounds only, and counts these', async (
   expect(back.body.rows[0].record.data).toEqual({ title: 'deal a' })
 })
 
-test('a walk from a record outside is one from none', async () => {
+test('a walk from a record hidden by the policy is answered like one from an absent record', async () => {
   const outside = await through('related', { type: 'deal', id: 'x' })
   const absent = await through('related', { type: 'deal', id: 'z' })
   expect(outside.error?.code).toBe('NOT_FOUND')
   expect(outside.error?.message.replace('"x"', '"z"')).toBe(absent.error?.message)
 })
 
-test('a walk filters and sorts by what is shown only, with a type named or without', async () => {
+test('a walk under a row-level policy can filter and sort only by visible fields', async () => {
   const secret = { field: 'data.secret', op: 'eq', value: 'canary' }
   const title = { field: 'data.title', op: 'eq', value: 'deal b' }
   for (const more of [{}, { relatedType: 'deal' }]) {
@@ -103,7 +103,7 @@ test('a walk filters and sorts by what is shown only, with a type named or witho
   )
 })
 
-test('an expansion shows what lies within, level by level', async () => {
+test('an expansion under a row-level policy shows only visible records, at every level', async () => {
   const { body } = await through('get', {
     type: 'deal',
     id: 'a',
@@ -121,7 +121,7 @@ test('an expansion shows what lies within, level by level', async () => {
   expect(JSON.stringify(list.body)).not.toMatch(/canary|"x"|theirs/)
 })
 
-test('links are made between records within bounds', async () => {
+test('under a row-level policy, links can be created between visible records only', async () => {
   const made = await through('link', { input: ends('next', 'b', 'c') })
   expect(made.body).toMatchObject({ sourceId: 'b', targetId: 'c', version: 1 })
   for (const [source, target] of [
@@ -152,7 +152,7 @@ test('links are made between records within bounds', async () => {
   expect((await world.call('GET', '/v1/crm/records/deal/never')).status).toBe(404)
 })
 
-test('links to what is outside are not there to be taken away', async () => {
+test('unlinking a record hidden by the policy is answered like unlinking an absent one', async () => {
   const outside = await through('unlink', ends('next', 'b', 'x'))
   const absent = await through('unlink', ends('next', 'b', 'z'))
   expect(outside.error?.code).toBe('NOT_FOUND')
@@ -165,7 +165,7 @@ test('links to what is outside are not there to be taken away', async () => {
   expect(count).toBe('1')
 })
 
-test('a batch links and unlinks within bounds', async () => {
+test('a batch under a row-level policy links and unlinks visible records only', async () => {
   const operation = (source: string, target: string) => ({
     type: 'upsert_relationship',
     rel_type: 'next',

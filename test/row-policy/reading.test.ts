@@ -54,14 +54,14 @@ afterAll(async () => {
 
 const ids = (body: { rows: { id: string }[] }) => body.rows.map(({ id }) => id).sort()
 
-describe('GET', () => {
-  test('shows a record within the filter with the fields that are shown, and no other', async () => {
+describe('Reading a record under a row-level policy', () => {
+  test('returns only the fields that the policy shows', async () => {
     const { body } = await through('get', { type, id: 'a' })
     expect(body).toMatchObject({ id: 'a', version: 1, status: 'active' })
     expect(body.data).toEqual({ title: 'Alpha plan', stage: 'open', amount: 10 })
   })
 
-  test('answers one outside as one that is absent', async () => {
+  test('answers for a hidden record as for an absent one', async () => {
     const outside = await through('get', { type, id: 'x' })
     const absent = await through('get', { type, id: 'z' })
     expect(outside.error?.code).toBe('NOT_FOUND')
@@ -69,7 +69,7 @@ describe('GET', () => {
     expect(outside.error?.message.replace('"x"', '"z"')).toBe(absent.error?.message)
   })
 
-  test('tells nothing of the past', async () => {
+  test('refuses version and as_of', async () => {
     const version = await through('get', { type, id: 'a', version: 1 })
     expect(version.error).toMatchObject({ code: 'FORBIDDEN', details: [{ code: 'out_of_bounds' }] })
     const moment = await through('list', { type, asOf: new Date().toISOString() })
@@ -77,8 +77,8 @@ describe('GET', () => {
   })
 })
 
-describe('A wait', () => {
-  test('ends with what lies within the bounds', async () => {
+describe('A wait under a row-level policy', () => {
+  test('returns visible records only, and refuses hidden fields', async () => {
     const { body } = await through('wait', { type, timeout: 0 })
     expect(ids(body)).toEqual(['a', 'b'])
     const title = (value: string) => ({ field: 'data.title', op: 'eq', value })
@@ -89,7 +89,7 @@ describe('A wait', () => {
     )
   })
 
-  test('goes on for as long as the token has its grants, whatever part of them is asked with', () => {
+  test('keeps the whole grants of its token, although it reads with a part of them', () => {
     const whole = compileAccess([{ base: '*', record_type: '*', environment: '*', permission: 'admin' }])
     const reading = narrowAccess(whole, { types: ['deal'], permission: 'read' })
     expect(reading.allows('write', 'crm', 'deal')).toBe(false)
@@ -98,15 +98,15 @@ describe('A wait', () => {
   })
 })
 
-describe('A list', () => {
-  test('has and counts the records within the filter, with what is shown of them', async () => {
+describe('A list under a row-level policy', () => {
+  test('contains and counts visible records only, with visible fields only', async () => {
     const { body } = await through('list', { type })
     expect(ids(body)).toEqual(['a', 'b'])
     expect(body.total).toBe(2)
     expect(JSON.stringify(body)).not.toMatch(/canary|secret|team|ours/)
   })
 
-  test('counts them on a page beyond the end, and through an index', async () => {
+  test('has the right total beyond the last page and with an index', async () => {
     expect((await through('list', { type, offset: 10 })).body).toMatchObject({ rows: [], total: 2 })
     const filter = { field: 'data.stage', op: 'eq', value: 'open' }
     expect((await through('list', { type, filter, limit: 1 })).body).toMatchObject({
@@ -116,7 +116,7 @@ describe('A list', () => {
     })
   })
 
-  test('goes on with its cursor within the same bounds only', async () => {
+  test('continues by cursor under the same policy only', async () => {
     const { body } = await through('list', { type, sort: 'data.amount', limit: 1 })
     expect(ids(body)).toEqual(['a'])
     const next = await through('list', { type, sort: 'data.amount', limit: 1, cursor: body.nextCursor })
@@ -138,7 +138,7 @@ describe('A list', () => {
     ['search', { filter: { field: 'data.NAME', op: 'search', value: 'canary' } }],
     ['sort', { sort: '-data.NAME' }],
     ['sort by a term', { sort: [{ field: 'data.NAME', direction: 'asc' }] }],
-  ])('refuses a hidden field in a %s as one that there is not', async (_name, args) => {
+  ])('refuses a hidden field in a %s like an unknown one', async (_name, args) => {
     const asked = async (name: string) => {
       const named = JSON.parse(JSON.stringify(args).replaceAll('NAME', name))
       const { error } = await through('list', { type, ...named })
@@ -149,7 +149,7 @@ describe('A list', () => {
     expect(await asked('secret')).toBe(await asked('zzzzzz'))
   })
 
-  test('refuses a hidden field that an index serves, whatever reads by it', async () => {
+  test('refuses a hidden field with an index, in waits, aggregations and lists', async () => {
     const filter = { field: 'data.secret', op: 'eq', value: 'canary one' }
     const aggregations = [{ fn: 'count' }]
     for (const { error } of [
@@ -160,13 +160,13 @@ describe('A list', () => {
       expect(error?.details[0]?.code).toBe('unknown_field')
   })
 
-  test('refuses data as a whole, which holds what is hidden', async () => {
+  test('refuses filters and sorts on data as a whole if a field is hidden', async () => {
     const filter = { field: 'data', op: 'neq', value: {} }
     expect((await through('list', { type, filter })).error?.details[0]?.code).toBe('unknown_field')
     expect((await through('list', { type, sort: 'data' })).error?.details[0]?.code).toBe('unknown_field')
   })
 
-  test('searches in data what is shown of it', async () => {
+  test('searches the visible fields of data only', async () => {
     const search = (value: string) => ({ type, filter: { field: 'data', op: 'search', value } })
     expect(ids((await through('list', search('plan'))).body)).toEqual(['a', 'b'])
     expect(ids((await through('list', search('alpha open'))).body)).toEqual(['a'])
@@ -176,7 +176,7 @@ describe('A list', () => {
     expect(ids((await through('list', { type, filter: title })).body)).toEqual(['a', 'b'])
   })
 
-  test('narrows to fields, of which a hidden one is missing', async () => {
+  test('omits hidden fields that the fields parameter names', async () => {
     const { body } = await through('list', { type, fields: ['id', 'data.title', 'data.secret'], sort: 'id' })
     expect(body.rows).toEqual([
       { id: 'a', data: { title: 'Alpha plan' } },
@@ -184,7 +184,7 @@ describe('A list', () => {
     ])
   })
 
-  test('is not ranked by a search of its bounds', async () => {
+  test('has no search score from a search in the policy filter', async () => {
     const searching = await policies.through([
       {
         recordType: type,
@@ -198,8 +198,8 @@ describe('A list', () => {
   })
 })
 
-describe('Out of reach', () => {
-  test('are all types that are not named, and what knows nothing of bounds', async () => {
+describe('A row-level policy', () => {
+  test('refuses other record types, and operations that do not support policies', async () => {
     succeed(await world.call('PUT', '/v1/crm/record-types/other', {}), 201)
     expect((await through('list', { type: 'other' })).error).toMatchObject({
       code: 'FORBIDDEN',
@@ -216,7 +216,7 @@ describe('Out of reach', () => {
       'mutation { it: putRecordType(base: "crm", id: "new", input: {}) { id } }',
     ]
     for (const text of refused) expect((await through({ text })).error?.code, text).toBe('FORBIDDEN')
-    // With a type beside it that is there whole, the others are no relations at all.
+    // With a second, unrestricted type, the restricted types are not relations of SQL.
     const sql = '{ it: sql(base: "crm", query: "SELECT * FROM deal") { data } }'
     const beside = await policies.through([{ recordType: type, filter: OURS }, { recordType: 'other' }])
     expect((await beside({ text: sql })).error?.code).toBe('VALIDATION_ERROR')
@@ -237,7 +237,7 @@ describe('Out of reach', () => {
     expect(bases.body.data).toEqual([{ id: 'crm' }])
   })
 
-  test('is what the token may not read, in the words of every address', async () => {
+  test('does not extend the grants of the token', async () => {
     const { token } = await world.newToken([{ record_type: 'other', permission: 'read' }])
     const narrow = await policies.through([{ recordType: type, filter: OURS }], token)
     expect((await narrow('list', { type })).error).toMatchObject({

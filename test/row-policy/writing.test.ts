@@ -57,8 +57,8 @@ const stored = async (id: string) => (await world.call('GET', `${path}/${id}`)).
 const dataOf = async (id: string) => (await stored(id)).data
 const expectUntouched = async (id: string) => expect((await stored(id)).version).toBe(1)
 
-describe('Create', () => {
-  test('makes a record with the defaults of what was left out, and shows what is shown', async () => {
+describe('Creating a record under a row-level policy', () => {
+  test('applies defaults to missing properties, and returns visible fields only', async () => {
     const { body } = await through('create', { type, data: { title: `n${a}` } })
     expect(body).toMatchObject({ operation: 'created', version: 1 })
     expect(body.data).toEqual({ title: `n${a}`, stage: 'open' })
@@ -70,12 +70,12 @@ describe('Create', () => {
     })
   })
 
-  test('keeps what was sent where there is a default', async () => {
+  test('prefers sent values to defaults', async () => {
     const { body } = await through('create', { type, data: { title: `n${a}`, stage: 'won' } })
     expect(body.data.stage).toBe('won')
   })
 
-  test('refuses a hidden property by name, as one that there is not', async () => {
+  test('refuses a hidden property like an unknown one', async () => {
     const hidden = await through('create', { type, data: { secret: 'canary' } })
     const unknown = await through('create', { type, data: { zzzzzz: 'canary' } })
     expect(hidden.error).toMatchObject({
@@ -87,7 +87,7 @@ describe('Create', () => {
     )
   })
 
-  test('refuses what would lie outside, and writes nothing', async () => {
+  test('refuses a record that the policy would hide, and writes nothing', async () => {
     const strict = await policies.through([
       { ...POLICY, filter: { field: 'data.amount', op: 'lt', value: 5 } },
     ])
@@ -97,7 +97,7 @@ describe('Create', () => {
     expect(await world.logOf(type, `o${a}`)).toEqual([])
   })
 
-  test('tells that a hidden property is missing without its name', async () => {
+  test('reports a missing hidden property without its name', async () => {
     const bare = await policies.through([{ ...POLICY, defaults: { team: 'ours' } }])
     const { error } = await bare('create', { type, data: { title: 'x', amount: 'much' } })
     expect(error).toMatchObject({
@@ -110,7 +110,7 @@ describe('Create', () => {
     expect(JSON.stringify([error?.message, error?.details])).not.toMatch(/secret|canary/)
   })
 
-  test('tells that something must be unique without what', async () => {
+  test('reports a unique index with a hidden field without its name', async () => {
     const { body } = await through('create', { type, data: { title: `n${a}` } })
     expect(body.version).toBe(1)
     const { error } = await through('create', { type, data: { title: `n${a}` } })
@@ -118,7 +118,7 @@ describe('Create', () => {
     expect(JSON.stringify([error?.message, error?.details])).not.toMatch(/secret|canary/)
   })
 
-  test('meets a taken id and a taken pair alike, whether they are inside or not', async () => {
+  test('is a conflict for an id or external id in use, whether or not that record is visible', async () => {
     for (const id of [a, x]) {
       const { error } = await through('create', { type, id, data: {} })
       expect(error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'exists' }] })
@@ -129,7 +129,7 @@ describe('Create', () => {
     expect(JSON.stringify(error)).not.toContain(`p${x}`)
   })
 
-  test('under a key answers again within its bounds, and is another request outside of them', async () => {
+  test('replays an idempotency key under the same policy, and is a conflict under another one', async () => {
     const args = { type, data: { title: `n${a}` }, key: `key-${a}` }
     const { body } = await through('create', args)
     expect((await through('create', args)).body).toEqual(body)
@@ -137,33 +137,33 @@ describe('Create', () => {
     expect((await wider('create', args)).error?.code).toBe('CONFLICT')
   })
 
-  test('as a dry run leaves nothing', async () => {
+  test('writes nothing in a dry run', async () => {
     const { body } = await through('create', { type, id: `d${a}`, data: {}, dryRun: true })
     expect(body).toMatchObject({ dryRun: true, data: { stage: 'open' } })
     expect((await stored(`d${a}`)).error.code).toBe('NOT_FOUND')
   })
 })
 
-describe('Put', () => {
-  test('replaces what is shown and keeps what is hidden', async () => {
+describe('A PUT under a row-level policy', () => {
+  test('replaces visible fields and keeps hidden ones', async () => {
     const { body } = await through('put', { type, id: a, data: { title: `u${a}` } })
     expect(body).toMatchObject({ operation: 'updated', version: 2, data: { title: `u${a}` } })
     expect(body.data).toEqual({ title: `u${a}` })
     expect(await dataOf(a)).toEqual({ title: `u${a}`, secret: 'canary', team: 'ours' })
   })
 
-  test('of what is there already changes nothing', async () => {
+  test('with the same visible data changes nothing', async () => {
     const { body } = await through('put', { type, id: a, data: { title: `t${a}`, stage: 'open' } })
     expect(body).toMatchObject({ operation: 'unchanged', version: 1 })
   })
 
-  test('makes what is absent, with defaults', async () => {
+  test('of an absent record creates it with defaults', async () => {
     const { body } = await through('put', { type, id: `n${a}`, data: {} })
     expect(body).toMatchObject({ operation: 'created', data: { stage: 'open' } })
     expect(await dataOf(`n${a}`)).toMatchObject({ team: 'ours', secret: 'default canary' })
   })
 
-  test('does not reach a record outside, by its id or by its pair', async () => {
+  test('of a hidden record is 404, by id and by external id', async () => {
     await put(`p${x}`, { secret: 'canary', team: 'theirs' }, { external_id: `e${x}` })
     const byId = await through('put', { type, id: x, data: {} })
     const byPair = await through('putByPair', { type, data: {}, externalId: `e${x}` })
@@ -177,7 +177,7 @@ describe('Put', () => {
     await expectUntouched(`p${x}`)
   })
 
-  test('upserts by pair within', async () => {
+  test('by external id creates and updates visible records', async () => {
     const made = await through('putByPair', { type, data: { title: `m${a}` }, externalId: `e${a}` })
     expect(made.body).toMatchObject({ operation: 'created', data: { stage: 'open' } })
     const again = await through('putByPair', { type, data: { title: `m2${a}` }, externalId: `e${a}` })
@@ -187,13 +187,13 @@ describe('Put', () => {
     expect(clash.error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'duplicate_external_id' }] })
   })
 
-  test('holds to the version that is expected', async () => {
+  test('obeys the expected version', async () => {
     const { error } = await through('put', { type, id: a, data: {}, versions: [7] })
     expect(error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'version_mismatch' }] })
     expect((await through('put', { type, id: a, data: {}, versions: [1] })).body.version).toBe(2)
   })
 
-  test('that would take the record outside is refused', async () => {
+  test('that would hide the record is refused', async () => {
     const small = await policies.through([
       { recordType: type, filter: { field: 'data.stage', op: 'neq', value: 'won' }, fields: ['data.stage'] },
     ])
@@ -202,7 +202,7 @@ describe('Put', () => {
     await expectUntouched(a)
   })
 
-  test('by many at once makes one record, and all see it', async () => {
+  test('by concurrent requests creates one record, and all of them succeed', async () => {
     const all = await Promise.all(
       Array.from({ length: 8 }, (_, n) => through('put', { type, id: `c${a}`, data: { amount: n } })),
     )
@@ -214,15 +214,15 @@ describe('Put', () => {
   })
 })
 
-describe('Patch', () => {
-  test('merges into what is shown', async () => {
+describe('A patch under a row-level policy', () => {
+  test('is merged into the visible fields', async () => {
     const { body } = await through('patch', { type, id: a, merge: { stage: null, amount: 4 } })
     expect(body).toMatchObject({ version: 2, data: { title: `t${a}`, amount: 4 } })
     expect(await dataOf(a)).toEqual({ title: `t${a}`, amount: 4, secret: 'canary', team: 'ours' })
   })
 
   test.each([[{ secret: null }], [{ secret: 'default canary' }], [{ team: { deep: 1 } }]])(
-    'refuses to name what is hidden: %j',
+    'is refused if it names hidden fields: %j',
     async (merge) => {
       const { error } = await through('patch', { type, id: a, merge })
       expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ code: 'unknown_field' }] })
@@ -237,7 +237,7 @@ describe('Patch', () => {
     ['add', [{ op: 'add', path: '/data/secret', value: 'default canary' }]],
     ['copy', [{ op: 'copy', from: '/data/secret', path: '/data/title' }]],
     ['move', [{ op: 'move', from: '/data/secret', path: '/data/title' }]],
-  ])('by operations finds nothing where something is hidden: %s', async (_op, operations) => {
+  ])('treats a hidden field like an absent one in the JSON Patch operation %s', async (_op, operations) => {
     const { error } = await through('patch', { type, id: a, operations })
     const named = JSON.parse(JSON.stringify(operations).replaceAll('secret', 'zzzzzz'))
     const unknown = await through('patch', { type, id: a, operations: named })
@@ -248,7 +248,7 @@ describe('Patch', () => {
     await expectUntouched(a)
   })
 
-  test('by operations that replace data whole keeps what is hidden', async () => {
+  test('that replaces the whole data keeps hidden fields', async () => {
     const operations = [
       { op: 'test', path: '/data', value: { title: `t${a}`, stage: 'open' } },
       { op: 'replace', path: '/data', value: { title: `r${a}` } },
@@ -258,7 +258,7 @@ describe('Patch', () => {
     expect(await dataOf(a)).toEqual({ title: `r${a}`, secret: 'canary', team: 'ours' })
   })
 
-  test('does not reach a record outside', async () => {
+  test('of a hidden record is answered like that of an absent one', async () => {
     for (const args of [
       { merge: { title: 'mine' } },
       { merge: { title: 'mine' }, versions: [9] },
@@ -274,8 +274,8 @@ describe('Patch', () => {
   })
 })
 
-describe('Cancel, restore and delete', () => {
-  test('do not reach a record outside', async () => {
+describe('Under a row-level policy', () => {
+  test('cancel, restore and delete of a hidden record are answered like those of an absent one', async () => {
     for (const name of ['cancel', 'restore', 'remove'] as const) {
       const outside = await through(name, { type, id: x })
       const absent = await through(name, { type, id: `z${x}` })
@@ -285,12 +285,12 @@ describe('Cancel, restore and delete', () => {
     await expectUntouched(x)
   })
 
-  test('a cancel that would take it outside is refused', async () => {
+  test('a cancel that would hide the record is refused', async () => {
     expect((await through('cancel', { type, id: a })).error).toMatchObject({ code: 'FORBIDDEN' })
     await expectUntouched(a)
   })
 
-  test('a cancel, its undoing and a deletion within show what is shown', async () => {
+  test('cancel, restore and delete of a visible record return visible fields only', async () => {
     const ours = await policies.through([{ ...POLICY, filter: OURS }])
     const cancelled = await ours('cancel', { type, id: a })
     expect(cancelled.body).toMatchObject({ status: 'cancelled', version: 2 })
@@ -299,11 +299,11 @@ describe('Cancel, restore and delete', () => {
     expect(restored.body).toMatchObject({ status: 'active', data: { title: `t${a}`, stage: 'open' } })
     expect((await ours('remove', { type, id: a, versions: [1] })).error?.code).toBe('CONFLICT')
     expect((await ours('remove', { type, id: a })).body).toEqual({ id: a, deleted: true })
-    // The trash is out of reach.
+    // Under a policy, deleted records cannot be restored.
     expect((await ours('restore', { type, id: a })).error?.code).toBe('NOT_FOUND')
   })
 
-  test('a deletion takes no record along that is not reached', async () => {
+  test('a deletion that cascades to a hidden record is refused', async () => {
     const rel = { source_record_types: ['deal'], target_record_types: ['deal'], on_delete: 'cascade' }
     succeed(await world.call('PUT', `/v1/crm/relationship-types/part${serial}`, rel), 201)
     const link = (source: string) => ({
@@ -325,8 +325,8 @@ describe('Cancel, restore and delete', () => {
   })
 })
 
-describe('Aggregate', () => {
-  test('counts what lies within, and refuses what is hidden', async () => {
+describe('An aggregation under a row-level policy', () => {
+  test('counts visible records only, and refuses hidden fields', async () => {
     const only = await policies.through([
       { ...POLICY, filter: { and: [OURS, { field: 'id', op: 'eq', value: a }] } },
     ])
