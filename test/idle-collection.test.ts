@@ -4,24 +4,24 @@ import { expect, test } from 'vitest'
 import { collectWhenIdle } from '../src/foundation/idle-collection.ts'
 import { until } from './support/until.ts'
 
-/** Fills the old generation with garbage, and answers whether it is still there. */
+/** Fills the old generation with garbage, and returns a weak reference to it. */
 function leaveGarbage(): WeakRef<object> {
   const garbage = Array.from({ length: 1_000_000 }, (_, i) => ({ text: `garbage ${i}`, list: [i] }))
   return new WeakRef(garbage)
 }
 
-test('an idle process collects the garbage of a load', async () => {
+test('collectWhenIdle collects garbage when the process is idle', async () => {
   const end = collectWhenIdle(50)
   const garbage = leaveGarbage()
-  // A weak reference holds its target until the end of the turn that made it.
+  // A new weak reference keeps its target until the end of the current task.
   await sleep(1)
   await until(() => garbage.deref() === undefined)
   end()
   expect(garbage.deref()).toBeUndefined()
 })
 
-// Without V8's own memory reducer, which returns them after eight seconds in a process that does nothing else.
-test('a process that stays idle returns the freed pages to the operating system', () => {
+// V8's own memory reducer, disabled here, returns pages after eight idle seconds.
+test('collectWhenIdle returns freed pages to the operating system', () => {
   const module = new URL('../src/foundation/idle-collection.ts', import.meta.url)
   const script = `
     import { collectWhenIdle } from ${JSON.stringify(module.href)}

@@ -10,7 +10,7 @@ const sound = (_: string, value: unknown) => {
   checkJson(value)
   return true
 }
-/** The text again, from what was read of it in slices of so many characters; null where it is refused. */
+/** The JSON read in slices of the given length and printed again, or null when it is refused. */
 const inSlices = (text: string, slice: number): Promise<string | null> =>
   new Reader(text, sound, slice).read().then(JSON.stringify, () => null)
 
@@ -24,7 +24,7 @@ function whole(text: string): string | null {
 }
 
 const space = fc.constantFrom('', '', ' ', '\n', '\t\r ')
-/** JSON text with odd white space, repeated keys, escapes and numbers of all forms. */
+/** JSON text with irregular white space, repeated keys, escapes and all number forms. */
 const { text: json } = fc.letrec<{ text: string }>((tie) => ({
   text: fc
     .tuple(
@@ -43,8 +43,8 @@ const { text: json } = fc.letrec<{ text: string }>((tie) => ({
     .map((parts) => parts.join('')),
 }))
 
-describe('A text that is read in slices', () => {
-  test('is what it is when it is read at once', { tags: 'sampled' }, async () => {
+describe('JSON text read in slices', () => {
+  test('has the same value as text read at once', { tags: 'sampled' }, async () => {
     await fc.assert(
       fc.asyncProperty(json, fc.integer({ min: 1, max: 40 }), async (text, slice) => {
         expect(await inSlices(text, slice)).toBe(whole(text))
@@ -53,7 +53,7 @@ describe('A text that is read in slices', () => {
     )
   })
 
-  test('is refused when it is refused at once, whatever was cut out of it or put into it', {
+  test('is refused exactly when text read at once is refused, after any edit', {
     tags: 'sampled',
   }, async () => {
     const edit = fc.tuple(
@@ -83,7 +83,7 @@ describe('A text that is read in slices', () => {
     '[',
     '[1] 2',
     '{"a"1}',
-  ])('%s is refused in slices of any size', async (text) => {
+  ])('is refused in slices of any length: %s', async (text) => {
     for (let slice = 1; slice < 8; slice++) expect(await inSlices(text, slice)).toBeNull()
   })
 })
@@ -96,8 +96,8 @@ const refused = async (text: string) => {
 }
 const many = (item: string, times: number) => Array.from({ length: times }, () => item).join(',')
 
-describe('A body of megabytes', () => {
-  test('is refused for what refuses a small one, in the same place', async () => {
+describe('a JSON body of megabytes', () => {
+  test('is refused with the same codes and paths as a small body', async () => {
     const text = `{"a":[${many('{"n":1.5,"s":"x"}', 40_000)},{"n":12345678901234567890}]}`
     expect(await refused(text)).toEqual(['unsafe_number /a/40000/n'])
     expect(await refused(text.replace('12345678901234567890', '"\\u0000"'))).toEqual([
@@ -110,7 +110,7 @@ describe('A body of megabytes', () => {
     expect(await refused('['.repeat(5_000_000))).toEqual([`too_deep ${'/0'.repeat(64)}`])
   })
 
-  test('has at most so many objects and arrays, and an object so many members', async () => {
+  test('is refused with too many objects and arrays, or too many members of one object', async () => {
     expect(await refused(`[${many('[]', LIMITS.jsonContainers)}]`)).toEqual(['too_many_containers '])
     const keys = Array.from({ length: LIMITS.jsonMembers + 1 }, (_, n) => `"k${n}":${n}`)
     expect(await refused(`{"a":[0,{"b":{${keys}}}]}`)).toEqual(['too_many_members /a/1/b'])
@@ -123,7 +123,7 @@ describe('A body of megabytes', () => {
     ['arrays in arrays', `[${many('[[[[1]]]]', 90_000)}]`],
     ['surrogates', `[${many('"\\ud83d\\ude00"', 150_000)}]`],
     ['objects', `{"operations":[${many('{"type":"x","data":{"a":[1,2,{"b":null}]}}', 50_000)}]}`],
-  ])('of %s lets others have their turn', async (_, text) => {
+  ])('with %s yields to the event loop while it is parsed', async (_, text) => {
     let turns = 0
     let over = false
     const count = () => {

@@ -18,7 +18,7 @@ const refusal = (text: string | Buffer, at?: string) =>
   faults(() => parseJson(text, at)).map(({ path, code }) => `${code} ${path}`)
 
 describe('parseJson', () => {
-  test('any JSON value comes back as it was', () => {
+  test('any JSON value is parsed as by JSON.parse', () => {
     const safe = fc
       .jsonValue({ noUnicodeString: false })
       .filter((value) => !/__proto__|\\u/.test(JSON.stringify(value)))
@@ -31,12 +31,12 @@ describe('parseJson', () => {
     )
   })
 
-  test('escapes, white space and repeated keys mean what they mean to JSON.parse', () => {
+  test('escapes, white space and repeated keys are parsed as by JSON.parse', () => {
     const text = ' {"a" : "\\u0041\\ud83d\\ude00\\n" , "a\\u0062":[ 1 , {} , [ ] ],"a":2}\r\n'
     expect(parseJson(text)).toEqual({ a: 2, ab: [1, {}, []] })
   })
 
-  test('a number is taken exactly when its decimal value survives a double', () => {
+  test('a number is accepted exactly when a double represents its decimal value', () => {
     const digits = fc.stringMatching(/^[0-9]{1,25}$/)
     const token = fc
       .tuple(fc.boolean(), digits, fc.option(digits), fc.option(fc.integer({ min: -330, max: 330 })))
@@ -66,17 +66,17 @@ describe('parseJson', () => {
     '1E2',
     `1${'0'.repeat(23)}`,
     '0e999',
-  ])('%s is taken', (token) => expect(parseJson(`{"n":${token}}`)).toEqual({ n: Number(token) }))
+  ])('%s is accepted', (token) => expect(parseJson(`{"n":${token}}`)).toEqual({ n: Number(token) }))
 
   test.each(['9007199254740993', '1e400', '0.10000000000000000001', '1e-400', '-123456789.123456789'])(
-    '%s is refused, with the string to send',
+    '%s is refused, with the string to send as hint',
     (token) => {
       const [detail] = faults(() => parseJson(`{"a":"x","n/m":[1,${token}]}`, '/body'))
       expect(detail).toMatchObject({ path: '/body/n~1m/1', code: 'unsafe_number', hint: `"${token}"` })
     },
   )
 
-  test('a number inside a string is only text', () => {
+  test('digits inside a string are not checked as a number', () => {
     const text = JSON.stringify({
       card: 'card: 9007199254740993, 1e400',
       id: '019a3c2e-1e5f-7abc-9def-012345678901',
@@ -95,9 +95,10 @@ describe('parseJson', () => {
     ['{"\\u005F\\u005fpro\\u0074o__":1}', 'forbidden_key /__proto__'],
   ])('%s is refused', (text, expected) => expect(refusal(text)).toEqual([expected]))
 
-  test('a value __proto__ is only text', () => expect(parseJson('["__proto__"]')).toEqual(['__proto__']))
+  test('a string value "__proto__" is accepted', () =>
+    expect(parseJson('["__proto__"]')).toEqual(['__proto__']))
 
-  test('sixty-four levels are taken, one more is refused where it begins', () => {
+  test('64 levels are accepted, and level 65 is refused with its path', () => {
     const nested = (levels: number) =>
       '{"a":['.repeat(levels / 2) + '['.repeat(levels % 2) + ']'.repeat(levels % 2) + ']}'.repeat(levels / 2)
     expect(refusal(nested(64))).toEqual([])
@@ -106,7 +107,7 @@ describe('parseJson', () => {
     expect(refusal(flat)).toEqual([])
   })
 
-  test('a hundred thousand levels are refused at once', () => {
+  test('100,000 levels are refused without a stack overflow', () => {
     for (const opening of ['[', '{"a":']) expect(refusal(opening.repeat(100_000))[0]).toMatch(/^too_deep/)
     expect(refusal('['.repeat(100_000) + ']'.repeat(100_000))[0]).toMatch(/^too_deep/)
   })
@@ -137,9 +138,9 @@ describe('parseJson', () => {
     '{a:1}',
     '1e',
     '"\\ud8"',
-  ])('%j is malformed', (text) => expect(refusal(text, '/body')).toEqual(['malformed_json /body']))
+  ])('%j is malformed_json', (text) => expect(refusal(text, '/body')).toEqual(['malformed_json /body']))
 
-  test('malformed text is refused exactly when JSON.parse refuses it', () => {
+  test('a text is malformed_json exactly when JSON.parse refuses it', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -172,12 +173,12 @@ describe('parseJson', () => {
     )
   })
 
-  test('the message says where malformed text goes wrong and what to do', () => {
+  test('the error has the line, the column and the correction', () => {
     const [detail] = faults(() => parseJson('{\n  "a": 1,\n}'))
     expect(detail?.message).toBe('The JSON is malformed at line 3, column 1. Remove the comma before it.')
   })
 
-  test('bad UTF-8 is refused', () => {
+  test('invalid UTF-8 is refused', () => {
     for (const bytes of [
       [0x22, 0xff, 0x22],
       [0x22, 0xc0, 0x80, 0x22],
@@ -188,12 +189,12 @@ describe('parseJson', () => {
     }
   })
 
-  test('one byte order mark is skipped, two are refused', () => {
+  test('one byte order mark is skipped, and two are refused', () => {
     expect(parseJson(Buffer.from('\ufeff{}'))).toEqual({})
     expect(refusal(Buffer.from('\ufeff\ufeff{}'))).toEqual(['malformed_json '])
   })
 
-  test('every fault is named, up to twenty', () => {
+  test('all faults are reported, up to twenty', () => {
     expect(refusal('{"__proto__":"\\u0000","n":1e400}')).toEqual([
       'forbidden_key /__proto__',
       'invalid_string /__proto__',
@@ -202,7 +203,7 @@ describe('parseJson', () => {
     expect(refusal(`[${Array(50).fill('1e400').join(',')}]`)).toHaveLength(20)
   })
 
-  test('a message never repeats more than fifty characters of the text', () => {
+  test('an error repeats at most fifty characters of the text', () => {
     const long = '7'.repeat(500)
     for (const text of [`[${long}]`, `{"${long}":"\\u0000"}`, `{"${long}"`, `[${long}x]`]) {
       for (const { message, hint } of faults(() => parseJson(text))) {
@@ -216,7 +217,7 @@ describe('checkJson', () => {
   const check = (value: unknown) =>
     faults(() => checkJson(value, '/v')).map(({ path, code }) => `${code} ${path}`)
 
-  test('a JSON value is refused for what its text is refused for', () => {
+  test('a value is refused with the faults of its JSON text', () => {
     const textsFaults = (value: unknown) =>
       faults(() => parseJson(JSON.stringify(value), '/v')).map(({ path, code }) => `${code} ${path}`)
     fc.assert(
@@ -227,12 +228,12 @@ describe('checkJson', () => {
     )
   })
 
-  test('a JSON value without the key __proto__ passes', () => {
+  test('a value without a __proto__ key is accepted', () => {
     const plain = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__":'))
     fc.assert(fc.property(plain, (value) => check(value).length === 0))
   })
 
-  test('strings, keys, numbers and depth obey the same rules', () => {
+  test('strings, keys, numbers and depth follow the same rules as in parseJson', () => {
     const value = { a: ['\u0000', Number.NaN], 'b\ud800': 1, c: undefined, d: 10n, ['__proto__']: 1 }
     expect(check(value)).toEqual([
       'forbidden_key /v/__proto__',
@@ -244,19 +245,19 @@ describe('checkJson', () => {
     ])
   })
 
-  test('a value that holds itself is too deep', () => {
+  test('a circular value is too_deep', () => {
     const loop: unknown[] = []
     loop.push(loop, loop)
     expect(check(loop)).toEqual([`too_deep /v${'/0'.repeat(64)}`])
   })
 })
 
-test('a pointer escapes its segments', () => {
+test('pointer escapes its segments', () => {
   expect(pointer('a/b', 0, '~', '')).toBe('/a~1b/0/~0/')
   expect(pointer()).toBe('')
 })
 
-test('multiples are decided in decimal', () => {
+test('isMultipleOf decides in decimal', () => {
   expect(isMultipleOf(19.99, 0.01)).toBe(true)
   expect(isMultipleOf(19.995, 0.01)).toBe(false)
   expect(isMultipleOf(-1e308, 5e-324)).toBe(true)
@@ -264,7 +265,7 @@ test('multiples are decided in decimal', () => {
   expect(isMultipleOf(7.5, 2.5)).toBe(true)
 })
 
-/** An oracle of its own kind: both decimals as whole numbers of 10^-1000. */
+/** An independent oracle: both decimals as integers of 10^-1000. */
 function sameValue(token: string): boolean {
   const printed = String(Number(token))
   return Number.isFinite(Number(token)) && scaled(token) === scaled(printed)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { nextTurn, turnIsOver } from '../src/foundation/turns.ts'
 
-/** Holds the processor without the event loop. */
+/** Blocks the event loop. */
 function busy(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end; );
 }
@@ -13,7 +13,7 @@ async function work(steps: number): Promise<void> {
   }
 }
 
-test('work in turns lets timers run between them', async () => {
+test('timers run between turns of work', async () => {
   let ticks = 0
   const timer = setInterval(() => ticks++, 1)
   await work(100)
@@ -21,7 +21,7 @@ test('work in turns lets timers run between them', async () => {
   expect(ticks).toBeGreaterThan(5)
 })
 
-test('many tasks at once share one budget for each pass of the event loop', async () => {
+test('parallel tasks share one time budget per pass of the event loop', async () => {
   let passes = 0
   let isDone = false
   const count = () => {
@@ -29,13 +29,13 @@ test('many tasks at once share one budget for each pass of the event loop', asyn
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  // 400 ms of work: in turns of 10 ms these are some forty passes, in one turn a task only one.
+  // 400 ms of work in turns of 10 ms are about forty passes; one turn per task would be one pass.
   await Promise.all(Array.from({ length: 50 }, () => work(4)))
   isDone = true
   expect(passes).toBeGreaterThan(20)
 })
 
-test('tasks that wait are resumed first come first served', async () => {
+test('waiting tasks are resumed in FIFO order', async () => {
   const order: number[] = []
   await Promise.all(
     [1, 2, 3].map(async (n) => {
@@ -48,7 +48,7 @@ test('tasks that wait are resumed first come first served', async () => {
   expect(order).toEqual([1, 2, 3, 1, 2, 3])
 })
 
-test('tasks that wait are all resumed in one pass while the budget lasts', async () => {
+test('all waiting tasks are resumed in one pass while the budget lasts', async () => {
   let passes = 0
   let isDone = false
   const count = () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([docs.database.drop(), world.database.drop()]))
 
-/** The hits of a search for countries; the same with the index and without. */
+/** The hits of a search for countries, after a check that index and scan agree. */
 async function find(query: string) {
   const { index, scan } = await world.search(query, { sql: "r.data -> 'name' -> 'common'" })
   expect(index).toEqual(scan)
@@ -45,12 +45,12 @@ test.each([
   ['sao tome', 'STP'],
   ['ÅLAND', 'ALA'],
   ['united king', 'GBR'],
-])('a search for "%s" finds %s first', async (query, id) => {
+])('a search for "%s" ranks %s first', async (query, id) => {
   const [best] = await find(query)
   expect(best?.id).toBe(id)
 })
 
-test('whole words come before beginnings, these before near words; in a short text before a long one', async () => {
+test('whole words rank before prefixes, prefixes before similar words, and short texts before long ones', async () => {
   const data = {
     typo: { title: 'Garmin' },
     start: { title: 'Gardens' },
@@ -69,7 +69,7 @@ test('whole words come before beginnings, these before near words; in a short te
   await docs.remove(Object.keys(data))
 })
 
-test('a score is a number from 0 to 1 with six decimals, and a search that finds nothing has none', async () => {
+test('a score is between 0 and 1 with six decimals', async () => {
   for (const { score } of await find('island')) {
     expect(score).toBeGreaterThan(0)
     expect(score).toBeLessThanOrEqual(1)
@@ -78,7 +78,7 @@ test('a score is a number from 0 to 1 with six decimals, and a search that finds
   expect(await find('xqzvwkjq')).toEqual([])
 })
 
-test('any one typo in a word from four letters still finds it', {
+test('a word of four or more letters is found with any single typo', {
   tags: 'sampled',
   timeout: CASES_TIMEOUT,
 }, async () => {
@@ -111,7 +111,7 @@ test('any one typo in a word from four letters still finds it', {
   )
 })
 
-// Few letters, so that generated words are near to each other; and what folding has to deal with.
+// Few letters, so that generated words are similar; and characters with special folding.
 const word = fc.string({ unit: fc.constantFrom(...'abcé'), minLength: 1, maxLength: 11 })
 const odd = fc.string({
   unit: fc.constantFrom(...'aZß İıæøς东京ガ\u0301\u200b한👍_%\\-\u0007١'),
@@ -127,7 +127,7 @@ const record = fc.record({
   0: text,
 })
 
-test('an index and a scan give the same records with the same scores, whatever is written and deleted', {
+test('a search with and without index returns the same hits and scores after any writes', {
   tags: 'sampled',
   timeout: CASES_TIMEOUT,
 }, async () => {
@@ -162,11 +162,11 @@ test('an index and a scan give the same records with the same scores, whatever i
   expect(found).toBeGreaterThan(RUNS)
 })
 
-test('a query is folded as the texts are, letter by letter', {
+test('searchWords folds a text as plinth.search_fold does', {
   tags: 'sampled',
   timeout: CASES_TIMEOUT,
 }, async () => {
-  // Without the capitals that came to Unicode after the ICU of the embedded server: U+1C90 and on.
+  // Excludes capitals that Unicode added after the ICU version of the embedded server, from U+1C90.
   const letter = fc.integer({ min: 1, max: 0x1c7f }).map((code) => String.fromCodePoint(code))
   const sign = fc.integer({ min: 0x1d00, max: 0x2bff }).map((code) => String.fromCodePoint(code))
   const unit = fc.oneof(fc.constantFrom(...'aZß İıæøςΣ东ガ\u0301\u200b한👍ﬁ½´١'), letter, sign)
@@ -185,7 +185,7 @@ test('a query is folded as the texts are, letter by letter', {
   )
 })
 
-test('the patterns that spare work lose no match', { tags: 'sampled', timeout: CASES_TIMEOUT }, async () => {
+test('search prefilter patterns lose no match', { tags: 'sampled', timeout: CASES_TIMEOUT }, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(text, { minLength: 30, maxLength: 30 }),
@@ -211,7 +211,7 @@ test('the patterns that spare work lose no match', { tags: 'sampled', timeout: C
 })
 
 test(
-  'no text and no query makes a search fail',
+  'any text can be indexed and any query can be searched',
   async () => {
     await docs.put({
       'one-word': { title: 'x'.repeat(500_000) },
@@ -233,7 +233,7 @@ test(
   CASES_TIMEOUT,
 )
 
-test('the entries of another base answer to nobody else', async () => {
+test('a search does not return records of another base', async () => {
   await docs.put({ mine: { title: 'lighthouse' } })
   await docs.put({ theirs: { title: 'lighthouse keeper' } }, 'other')
   const { index, scan } = await docs.search('lighthose')
@@ -244,7 +244,7 @@ test('the entries of another base answer to nobody else', async () => {
   ])
 })
 
-test('a write that leaves the text as it is leaves its entry as it is', async () => {
+test('a write with the same folded text does not update the index entry', async () => {
   const entry = () =>
     docs.database.query(
       `SELECT xmin::text, words FROM plinth.record_text WHERE base_id = 'crm' AND field = 0 AND id = 'still'`,

@@ -9,7 +9,7 @@ import { ATTACKS, CANARY, CANARY_PLACES, ORACLE } from '../support/sql-corpus/at
 import { RECORDS, TYPES } from '../support/sql-corpus/data.ts'
 import { HONEST } from '../support/sql-corpus/honest.ts'
 
-// Everything here runs as a superuser with every grant: nothing but the guard stands between a statement and all data.
+// Runs as a superuser with every grant, so that only the guard protects the data.
 
 const CATALOG: Catalog = { baseId: 'shop', readsAll: false, types: TYPES }
 let client: pg.Client
@@ -85,7 +85,7 @@ const READ: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.DATE]: String,
 }
 
-/** The rows a statement answers, as arrays of JSON values. */
+/** The rows of a statement as arrays of JSON values. */
 async function run(sql: string, params?: unknown, catalog = CATALOG): Promise<unknown[][]> {
   const { text, values } = await prepareSql(sql, params, catalog)
   const types = {
@@ -97,7 +97,7 @@ async function run(sql: string, params?: unknown, catalog = CATALOG): Promise<un
 }
 
 test.each(sampleOf(HONEST))(
-  '$name answers what the data says',
+  '$name returns the expected rows',
   { tags: 'sampled' },
   async ({ sql, params, rows, first }) => {
     const answer = await run(sql, params)
@@ -107,7 +107,7 @@ test.each(sampleOf(HONEST))(
 )
 
 test.each(sampleOf(ATTACKS))(
-  '$name shows nothing that is not granted',
+  '$name returns no data outside the grants',
   { tags: 'sampled' },
   async ({ kind, sql, params, runs }) => {
     const outcome = await run(sql, params).catch((error: unknown) => error)
@@ -119,7 +119,7 @@ test.each(sampleOf(ATTACKS))(
   },
 )
 
-describe('a typed column', () => {
+describe('a typed SQL column', () => {
   const KINDS = {
     whole: { type: 'integer' },
     number: { type: ['number', 'null'] },
@@ -151,7 +151,7 @@ describe('a typed column', () => {
   }
   const read = async (id: string) => (await run(`SELECT ${names} FROM odd WHERE id = $1`, [id], catalog))[0]
 
-  test('has the type its schema names', async () => {
+  test('has the type of its JSON Schema', async () => {
     const instant = '2025-01-01T12:00:00+02:00'
     await write('plain', {
       whole: 7,
@@ -165,14 +165,14 @@ describe('a typed column', () => {
     expect(await read('plain')).toEqual([7, 0.5, true, 'x', new Date(instant), '2025-02-28', { a: 1 }])
   })
 
-  test('takes a time without offset in the zone of the type', async () => {
+  test('interprets a time without offset in the time zone of the record type', async () => {
     await write('local', { instant: '2025-07-01T12:00:00' })
     expect((await run(`SELECT instant FROM odd WHERE id = 'local'`, [], catalog))[0]).toEqual([
       new Date('2025-07-01T10:00:00Z'),
     ])
   })
 
-  test('is null where the value is of another type, and never fails', async () => {
+  test('is null for a value of another type, without an error', async () => {
     const values: unknown[] = [
       null,
       true,
@@ -206,7 +206,7 @@ describe('a typed column', () => {
     }
   })
 
-  test('holds the ends of a bigint and nothing beyond', async () => {
+  test('contains values in the bigint range, and is null outside it', async () => {
     await client.query('BEGIN READ WRITE')
     for (const [id, digits] of Object.entries({
       most: '9223372036854775807',

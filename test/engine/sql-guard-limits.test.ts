@@ -22,7 +22,7 @@ async function refusal(sql: string, catalog: Catalog, params?: unknown) {
   return thrown.details[0]
 }
 
-/** What the work answers, and how often the event loop went round meanwhile. */
+/** The result of the work, and the number of event loop passes during it. */
 async function countPasses<T>(work: () => Promise<T>): Promise<{ result: T; passes: number }> {
   let passes = 0
   let isDone = false
@@ -36,7 +36,7 @@ async function countPasses<T>(work: () => Promise<T>): Promise<{ result: T; pass
   return { result, passes }
 }
 
-test('the columns of all relations of a statement are bounded together', async () => {
+test('a statement that reads more than 5,000 columns in all its relations is refused', async () => {
   const wide = catalogOf(typeOf('w', 300), ...Array.from({ length: 49 }, (_, i) => typeOf(`t${i}`, 300)))
   const statements = [
     `SELECT ${listed(49, (i) => `row_to_json(w${i}) c${i}`)} FROM ${listed(49, (i) => `w w${i}`)}`,
@@ -54,7 +54,7 @@ test('the columns of all relations of a statement are bounded together', async (
     })
 })
 
-test('a relation yields every column only where it is read whole', async () => {
+test('a relation has all its columns only where the statement reads the whole row', async () => {
   const catalog = catalogOf(typeOf('small', 2), typeOf('wide', 4000))
   const { text } = await prepareSql('SELECT s.* FROM small s JOIN wide w ON w.id = s.id', [], catalog)
   expect(text).toContain('"p1"')
@@ -69,7 +69,7 @@ test('a relation yields every column only where it is read whole', async () => {
   expect(renamed.text.match(/AS "data"/g)).toHaveLength(2)
 })
 
-test('wide types are made ready in turns of the event loop, and once', async () => {
+test('preparing a statement on wide types yields to the event loop', async () => {
   const catalog = catalogOf(...Array.from({ length: 12 }, (_, i) => typeOf(`t${i}`, 4000)))
   const whole = () => prepareSql('SELECT to_jsonb(t0) FROM t0', [], catalog)
   const first = await countPasses(whole)
@@ -81,7 +81,7 @@ test('wide types are made ready in turns of the event loop, and once', async () 
   expect(many.passes).toBeGreaterThan(1)
 })
 
-test('parameters are bounded in length, and read as times and numbers only while short', async () => {
+test('a parameter that is too long is refused, and is not parsed as a time or number', async () => {
   const catalog = catalogOf(typeOf('t', 1))
   expect(await refusal('SELECT 1 WHERE 1 = ANY($1)', catalog, [Array(1_000_000).fill(1)])).toMatchObject({
     path: '/params',
@@ -90,7 +90,7 @@ test('parameters are bounded in length, and read as times and numbers only while
   expect(await refusal('SELECT :a AS x', catalog, { a: 'x'.repeat(3_000_000) })).toMatchObject({
     code: 'too_long',
   })
-  // Each would take minutes where the whole text is searched for a time.
+  // Each would take minutes if the whole text were parsed as a time or number.
   const digits = '1'.repeat(1_000_000)
   expect(await refusal('SELECT generate_series($1::int, 5)', catalog, [digits])).toMatchObject({
     code: 'unsupported',
@@ -105,7 +105,7 @@ test('parameters are bounded in length, and read as times and numbers only while
   })
 })
 
-test('a long parameter is sent once, however often it is used as one type', async () => {
+test('a long parameter is sent once per type, independent of the number of uses', async () => {
   const catalog = catalogOf(typeOf('t', 1))
   const uses = listed(1000, () => '$1', ', ')
   const { values } = await prepareSql(
@@ -123,7 +123,7 @@ test('a long parameter is sent once, however often it is used as one type', asyn
   })
 })
 
-test('a placeholder that a caller writes stays the text that it is', async () => {
+test('a literal that looks like an internal placeholder is not changed', async () => {
   const catalog = catalogOf(typeOf('t', 1))
   const { text } = await prepareSql(`SELECT 'r00000000000000000000000000000000_0' AS x FROM t`, [], catalog)
   expect(text).toContain(`'r00000000000000000000000000000000_0'`)

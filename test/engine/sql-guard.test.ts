@@ -12,12 +12,12 @@ const CATALOG: Catalog = { baseId: 'shop', readsAll: false, types: TYPES }
 
 beforeAll(loadModule)
 
-/** The text that would run. */
+/** The rewritten text of a statement. */
 async function rewritten(sql: string, params?: unknown, catalog = CATALOG): Promise<string> {
   return (await prepareSql(sql, params, catalog)).text
 }
 
-/** Why the statement is refused. */
+/** The first detail of the refusal. */
 async function refusal(sql: unknown, params?: unknown, catalog = CATALOG) {
   const thrown = await prepareSql(sql, params, catalog).catch((error: unknown) => error)
   if (!(thrown instanceof DomainError)) throw new Error(`Not refused: ${String(sql)}`, { cause: thrown })
@@ -27,7 +27,7 @@ async function refusal(sql: unknown, params?: unknown, catalog = CATALOG) {
   return detail
 }
 
-/** Every node of a kind in a tree. */
+/** All nodes of a kind in a parse tree. */
 function nodes(tree: unknown, kind: string): Record<string, unknown>[] {
   if (typeof tree !== 'object' || tree === null) return []
   return Object.entries(tree).flatMap(([name, value]) => [
@@ -36,7 +36,7 @@ function nodes(tree: unknown, kind: string): Record<string, unknown>[] {
   ])
 }
 
-/** Holds a text that passed to what any such text may be, whatever the statement was. */
+/** Checks that a rewritten text is one SELECT on the views, filtered by base. */
 function expectPureRead(text: string): void {
   const { stmts = [] } = parseSync(text)
   expect(stmts).toHaveLength(1)
@@ -59,8 +59,8 @@ function expectPureRead(text: string): void {
     expect(nodes(stmts, kind)).toEqual([])
 }
 
-describe('the corpus', () => {
-  test('is as large as it says, and every statement is distinct', () => {
+describe('the statement corpus of the SQL guard', () => {
+  test('has at least 300 distinct attacks and 200 distinct honest statements', () => {
     const distinct = new Set(ATTACKS.map(({ sql, params }) => JSON.stringify([sql, params])))
     expect(distinct.size).toBe(ATTACKS.length)
     expect(ATTACKS.filter(({ runs }) => !runs).length).toBeGreaterThanOrEqual(300)
@@ -78,15 +78,18 @@ describe('the corpus', () => {
     },
   )
 
-  test.each([...HONEST, ...ATTACKS.filter(({ runs }) => runs)])('$name passes', async ({ sql, params }) => {
-    const { text, values } = await prepareSql(sql, params, CATALOG)
-    expectPureRead(text)
-    const numbers = nodes(parseSync(text), 'ParamRef').map(({ number }) => number)
-    expect(new Set(numbers).size).toBe(values.length)
-  })
+  test.each([...HONEST, ...ATTACKS.filter(({ runs }) => runs)])(
+    '$name is accepted and rewritten to a pure read',
+    async ({ sql, params }) => {
+      const { text, values } = await prepareSql(sql, params, CATALOG)
+      expectPureRead(text)
+      const numbers = nodes(parseSync(text), 'ParamRef').map(({ number }) => number)
+      expect(new Set(numbers).size).toBe(values.length)
+    },
+  )
 })
 
-describe('what any text does', () => {
+describe('the SQL guard with a generated text', () => {
   const words = [
     ...'SELECT FROM WHERE GROUP BY ORDER LIMIT WITH RECURSIVE AS UNION ALL VALUES JOIN LATERAL ON USING NOT IN'.split(
       ' ',
@@ -107,7 +110,7 @@ describe('what any text does', () => {
   const text = fc.array(fc.constantFrom(...words), { maxLength: 25 }).map((list) => list.join(' '))
   const params = fc.constantFrom(undefined, [], [1], ['x', null], { a: 1 }, 'x', 7)
 
-  test('is to pass or be refused, and never anything else', async () => {
+  test('accepts it or refuses it with a VALIDATION_ERROR', async () => {
     await fc.assert(
       fc.asyncProperty(text, params, async (sql, given) => {
         const outcome = await prepareSql(sql, given, CATALOG).catch((error: unknown) => error)
@@ -119,7 +122,7 @@ describe('what any text does', () => {
     )
   })
 
-  test('is a pure read whenever it passes, however an honest statement is cut and spliced', async () => {
+  test('rewrites an accepted mix of honest statements to a pure read', async () => {
     const pieces = HONEST.map(({ sql }) => scanSync(sql).tokens.map((token) => token.text))
     const piece = fc.constantFrom(...pieces)
     const cut = fc.tuple(piece, piece, fc.nat(), fc.nat(), fc.nat()).map(([one, other, a, b, c]) => {
@@ -145,15 +148,15 @@ describe('what any text does', () => {
   })
 })
 
-describe('a relation', () => {
-  test('is a SELECT held to the base and the type, with the columns the statement uses', async () => {
+describe('a relation of a statement', () => {
+  test('is a SELECT of the used columns, filtered by base and type', async () => {
     expect(await rewritten('SELECT c.name FROM customer c')).toBe(
       `SELECT c.name AS name FROM (SELECT CASE WHEN jsonb_typeof(data -> 'name') = 'string' THEN (data ->> 'name') END AS "name" ` +
         `FROM plinth_sql.record WHERE base_id = 'shop' AND record_type = 'customer') AS c`,
     )
   })
 
-  test('that spans types is held to those of the grant, unless all are granted', async () => {
+  test('across types is filtered by the granted types, unless all are granted', async () => {
     for (const name of ['records', 'changes', 'record_types', 'relationships', 'relationship_types'])
       expect(await rewritten(`SELECT count(*) FROM ${name}`), name).toContain(
         `'order', 'customer', 'Product.v2'`,
@@ -168,14 +171,14 @@ describe('a relation', () => {
     expect(await rewritten('SELECT count(*) FROM changes')).toContain(`kind = 'record' AND`)
   })
 
-  test('of a token without types yields nothing rather than everything', async () => {
+  test('is empty for a token without types', async () => {
     const none = { ...CATALOG, types: [] }
     expect(await rewritten('SELECT count(*) FROM records', undefined, none)).toContain(
       'record_type = ANY (ARRAY[]::text[])',
     )
   })
 
-  test('keeps quotes and backslashes of ids and properties inside their literals', async () => {
+  test('has ids and properties with quotes and backslashes as literals', async () => {
     const type = { id: 'a', timezone: 'UTC', jsonSchema: { properties: { "x'\\y": { type: 'string' } } } }
     const odd: Catalog = { baseId: "b'\\", readsAll: true, types: [type] }
     const text = await rewritten(`SELECT * FROM a`, undefined, odd)
@@ -184,14 +187,14 @@ describe('a relation', () => {
     expect(constants).toContain("x'\\y")
   })
 
-  test('of one name hides a type of the same name', async () => {
+  test('with a built-in name hides a type of that name', async () => {
     const hidden = { ...CATALOG, types: [...TYPES, { id: 'records', timezone: 'UTC', jsonSchema: {} }] }
     expect(await rewritten('SELECT count(*) FROM records', undefined, hidden)).not.toContain(
       `record_type = 'records'`,
     )
   })
 
-  test('is hinted at with the quotes it needs', async () => {
+  test('is suggested with the quotes that it needs', async () => {
     const types = [...TYPES, { id: 'Deal', timezone: 'UTC', jsonSchema: {} }]
     expect(await refusal('SELECT * FROM Deal', [], { ...CATALOG, types })).toMatchObject({
       code: 'unknown_relation',
@@ -201,12 +204,12 @@ describe('a relation', () => {
     expect(await refusal('SELECT * FROM customers')).toMatchObject({ hint: 'customer' })
   })
 
-  test('that is not granted answers as one that does not exist', async () => {
+  test('outside the grants returns the same error as one that does not exist', async () => {
     const [granted, unknown] = [await refusal('SELECT * FROM hidden'), await refusal('SELECT * FROM nowhere')]
     expect(granted.message.replace('hidden', 'nowhere').replace('hidden', 'nowhere')).toBe(unknown.message)
   })
 
-  test('is compared by its first 63 bytes, and refused where types share them', async () => {
+  test('is matched by its first 63 bytes, and refused when several types match', async () => {
     const long = (tail: string) => ({ id: `${'t'.repeat(63)}${tail}`, timezone: 'UTC', jsonSchema: {} })
     const one = { ...CATALOG, types: [long('a')] }
     expect(await rewritten(`SELECT count(*) FROM ${'t'.repeat(63)}a`, [], one)).toContain(
@@ -224,8 +227,8 @@ describe('a relation', () => {
   })
 })
 
-describe('a column', () => {
-  test('that is unknown is answered with the nearest, the place and a hint', async () => {
+describe('a column of a statement', () => {
+  test('that is unknown is refused with its position and the most similar column', async () => {
     expect(await refusal('SELECT nam FROM customer')).toEqual({
       path: '/query',
       code: 'unknown_column',
@@ -245,7 +248,7 @@ describe('a column', () => {
     })
   })
 
-  test('whose name is taken is reached through data only', async () => {
+  test('is not created for a property whose name is taken', async () => {
     const properties = {
       id: { type: 'integer' },
       data: {},
@@ -262,13 +265,13 @@ describe('a column', () => {
   })
 })
 
-describe('a parameter', () => {
+describe('a parameter of a statement', () => {
   const typesOf = async (sql: string, params: unknown) => {
     const { text, values } = await prepareSql(sql, params, CATALOG)
     return { text: text.replace(/ AS "\?column\?"| AS \w+$/g, ''), values }
   }
 
-  test('is cast to the type of its JSON value, and a text or null to none', async () => {
+  test('is cast to the type of its JSON value; a string or null is not cast', async () => {
     expect(await typesOf('SELECT $1', [1])).toEqual({ text: 'SELECT CAST($1 AS int)', values: ['1'] })
     expect(await typesOf('SELECT $1', [5_000_000_000])).toMatchObject({ text: 'SELECT CAST($1 AS bigint)' })
     expect(await typesOf('SELECT $1', [0.5])).toMatchObject({ text: 'SELECT CAST($1 AS numeric)' })
@@ -284,14 +287,14 @@ describe('a parameter', () => {
     })
   })
 
-  test('that is a list is an array where one is meant, else jsonb', async () => {
+  test('with a JSON array is an SQL array where one is expected, otherwise jsonb', async () => {
     expect((await typesOf('SELECT 1 = ANY ($1)', [[1, 2]])).values).toEqual(['{1,2}'])
     expect((await typesOf('SELECT $1::text[]', [['a"', null]])).values).toEqual(['{"a\\"",NULL}'])
     expect((await typesOf('SELECT $1', [[1, 2]])).values).toEqual(['[1,2]'])
     expect((await typesOf('SELECT $1, 1 = ANY ($1)', [[1]])).values).toEqual(['[1]', '{1}'])
   })
 
-  test('keeps one number for all its places, so that equal expressions stay equal', async () => {
+  test('has one number for all its uses, so that equal expressions remain equal', async () => {
     const { text, values } = await prepareSql(
       'SELECT date_trunc($1, placed_at) FROM "order" GROUP BY date_trunc($1, placed_at)',
       ['day'],
@@ -301,7 +304,7 @@ describe('a parameter', () => {
     expect(values).toEqual(['day'])
   })
 
-  test('that is missing, unused or of both kinds is named', async () => {
+  test('that is missing, unused or mixed with the other kind is refused by name', async () => {
     expect(await refusal('SELECT $2', ['x'])).toMatchObject({ path: '/params/1', code: 'missing_parameter' })
     expect(await refusal('SELECT $2', ['x', 'y'])).toMatchObject({
       path: '/params/0',
@@ -320,19 +323,19 @@ describe('a parameter', () => {
     expect(await refusal('SELECT 1', 'x')).toMatchObject({ path: '/params', code: 'type' })
   })
 
-  test('is found by name only where it is one', async () => {
+  test('is not recognised in strings, quoted names, comments and array slices', async () => {
     const sql = `SELECT ':a', "x:a", '1'::int, :a -- :b\n /* :c */ , $$:d$$, (ARRAY[1, 2])[1:x2] FROM (SELECT 1 AS "x:a", 2 AS x2) AS t`
     expect((await prepareSql(sql, { a: 'v' }, CATALOG)).values).toEqual(['v'])
   })
 
-  test('shifts no place that a fault names', async () => {
+  test('does not shift the position in an error message', async () => {
     const { message } = await refusal(`SELECT :long_name, 'é', nope FROM customer`, { long_name: 1 })
     expect(message).toContain('(character 25, near "nope FROM customer")')
   })
 })
 
-describe('a fault', () => {
-  test('of syntax says where it is', async () => {
+describe('a refused statement', () => {
+  test('with a syntax error has the position in its message', async () => {
     expect(await refusal('SELECT\n  id FORM customer c')).toEqual({
       path: '/query',
       code: 'sql_syntax',
@@ -341,7 +344,7 @@ describe('a fault', () => {
     expect((await refusal(`SELECT 'é🎉' FROM WHERE`)).message).toContain('near "WHERE"')
   })
 
-  test('of reach says what to do instead', async () => {
+  test('with an unsupported feature has the alternative in its message', async () => {
     expect((await refusal('DELETE FROM customer')).message).toMatch(/write one SELECT.*PUT \/v1/)
     expect((await refusal(`SELECT format('%s', 1)`)).message).toContain('||')
     expect((await refusal('SELECT version()')).message).toContain('no part of the data')
@@ -349,7 +352,7 @@ describe('a fault', () => {
     expect((await refusal('SELECT lenght(name) FROM customer')).hint).toBe('length')
   })
 
-  test('of form is one of the text gate', async () => {
+  test('that is missing, not a string or longer than 10,240 bytes has the matching code', async () => {
     expect(await refusal(undefined)).toMatchObject({ code: 'required' })
     expect(await refusal(7)).toMatchObject({ code: 'type' })
     expect(await refusal('x'.repeat(10_241))).toMatchObject({ code: 'too_long', expected: 10_240 })
@@ -357,7 +360,7 @@ describe('a fault', () => {
   })
 })
 
-test('statements that differ in constants and parameters only share a fingerprint', async () => {
+test('statements that differ only in constants and parameters have the same fingerprint', async () => {
   const print = async (sql: string, params?: unknown) => (await prepareSql(sql, params, CATALOG)).fingerprint
   const [one, other, third] = await Promise.all([
     print(`SELECT id FROM customer WHERE name = 'a'`),
@@ -368,7 +371,7 @@ test('statements that differ in constants and parameters only share a fingerprin
   expect(one).not.toBe(third)
 })
 
-test('the relations read are named, each once', async () => {
+test('prepareSql returns each relation of a statement once', async () => {
   const { relations } = await prepareSql(
     'WITH x AS (SELECT 1) SELECT 1 FROM x, customer a, customer b, records r',
     [],

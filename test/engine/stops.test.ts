@@ -1,4 +1,4 @@
-/** Reads that are stopped at any moment, beside others on the same connections. */
+/** Reads that are cancelled at any moment, beside other reads on the same connections. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Db, statement } from '../../src/engine/database/client.ts'
 import { type Database, openDatabase } from '../../src/engine/database/pool.ts'
@@ -25,7 +25,7 @@ const last = (ms: number, closed?: () => AbortSignal, on: Db = db) =>
     (thrown: { details?: { code: string }[] }) => thrown.details?.[0]?.code ?? String(thrown),
   )
 
-test('who leaves as the answer comes hits nobody else, and costs no connection', {
+test('a read cancelled near its end affects no other read and closes no connection', {
   tags: 'sampled',
   timeout: 60_000,
 }, async () => {
@@ -58,7 +58,7 @@ test('who leaves as the answer comes hits nobody else, and costs no connection',
   expect(Math.max(...began) - Math.min(...began), 'none was made anew').toBeLessThan(1000)
 })
 
-test('a read in a transaction runs to its end', async () => {
+test('a read in a transaction is not cancelled', async () => {
   const gone = AbortSignal.abort()
   const work = db.statements(async (tx) => {
     await tx.query(LAST, [LIMITS.watchAfterMs * 2], () => gone)
@@ -67,7 +67,7 @@ test('a read in a transaction runs to its end', async () => {
   expect(await work).toBe('done')
 })
 
-test('what fails leaves its connection as good as it was', async () => {
+test('a failed statement leaves its connection usable', async () => {
   const BACKEND = statement('backend', 'SELECT pg_backend_pid() AS pid, 1 / $1::int AS one')
   const parts = times(12, () => db.part())
   const pids = async () =>

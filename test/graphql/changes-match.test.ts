@@ -16,7 +16,7 @@ const ask = async (type: string, filter: unknown, seqs: unknown[], call = world.
   (await call('POST', '/graphql', { query: QUERY, variables: { type, filter, seqs } })).body
 const isN = (n: number) => ({ field: 'data.n', op: 'eq', value: n })
 
-/** What happened to one record, in order: made with 1, changed to 2, deleted, restored, cancelled. */
+/** The entries of one record: created with 1, updated to 2, deleted, restored, cancelled. */
 async function lifeOf(type: string, id: string): Promise<number[]> {
   const at = `/v1/crm/records/${type}/${id}`
   succeed(await world.call('PUT', at, { data: { n: 1 } }), 201)
@@ -27,7 +27,7 @@ async function lifeOf(type: string, id: string): Promise<number[]> {
   return (await world.logOf(type, id)).map(({ seq }) => Number(seq))
 }
 
-test('an entry matches by the record before it and by the record after it', async () => {
+test('changesMatch is true if the record matches the filter before or after the change', async () => {
   const type = await world.newType()
   const seqs = await lifeOf(type, 'a')
   const matching = async (filter: unknown) => {
@@ -43,7 +43,7 @@ test('an entry matches by the record before it and by the record after it', asyn
   expect((await ask(type, isN(1), [])).data.changesMatch).toBe(false)
 })
 
-test('entries of other types, and of no record, match nothing', async () => {
+test('changesMatch is false for entries of other types and for unknown entries', async () => {
   const [type, other] = [await world.newType(), await world.newType()]
   const seqs = await lifeOf(other, 'a')
   expect(
@@ -51,7 +51,7 @@ test('entries of other types, and of no record, match nothing', async () => {
   ).toBe(false)
 })
 
-test('a token learns nothing of a type that it may not read', async () => {
+test('changesMatch is FORBIDDEN for a type outside the grants, and false for its entries', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const seqs = await lifeOf(shut, 'a')
   const { call } = await world.newToken([{ record_type: open, permission: 'read' }])
@@ -62,7 +62,7 @@ test('a token learns nothing of a type that it may not read', async () => {
   }
 })
 
-test('a filter that is none and too many entries are refused by name', async () => {
+test('changesMatch refuses an invalid filter, more than 1,000 entries and invalid seqs by name', async () => {
   const type = await world.newType()
   const refused = async (filter: unknown, seqs: unknown[]) =>
     (await ask(type, filter, seqs)).errors[0].extensions

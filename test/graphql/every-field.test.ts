@@ -1,4 +1,4 @@
-/** Every field of Query and Mutation has a sample here; what holds for all of them is asserted of each. */
+/** Has a sample for every field of Query and Mutation, and checks rules that apply to all. */
 
 import { readFileSync } from 'node:fs'
 import { buildSchema } from 'graphql'
@@ -17,7 +17,7 @@ const fieldsOf = (type: 'Query' | 'Mutation') =>
       {},
   )
 
-/** The kinds of configuration that are no types: `prepare` makes one called `desk` of each. */
+/** The kinds of configuration except types; `prepare` creates one named `desk` of each. */
 const PLAIN_KINDS = PLAIN_NOUNS.map((noun) => {
   const one = toCamel(noun.replace(/s$/, '').replaceAll('-', '_'))
   return { one, name: `${one.charAt(0).toUpperCase()}${one.slice(1)}` }
@@ -31,7 +31,7 @@ const mutationsOf = (name: string) => ({
   [`delete${name}`]: `delete${name}(base: "crm", id: "desk" $dry) { id }`,
 })
 
-/** A selection of a field, on the base `crm` that `prepare` makes; `$claim` and `$seq` are filled in. */
+/** A selection of each field on the base `crm`; `$claim` and `$seq` are filled in. */
 const QUERIES: Record<string, string> = {
   ...Object.assign({}, ...PLAIN_KINDS.map(({ one }) => queriesOf(one))),
   aggregate: 'aggregate(base: "crm", recordType: "task", aggregations: [{fn: "count"}]) { rows }',
@@ -154,20 +154,20 @@ const logLength = async () => {
   return Number(row?.n)
 }
 
-test('every field has a sample, and every sample a field', () => {
+test('every Query and Mutation field has a sample', () => {
   expect(Object.keys(QUERIES).sort()).toEqual(fieldsOf('Query').sort())
   expect(Object.keys(MUTATIONS).sort()).toEqual(fieldsOf('Mutation').sort())
 })
 
-describe('queries', () => {
-  test.each(Object.entries(QUERIES))('%s answers an administrator', async (name, sample) => {
+describe('the GraphQL query', () => {
+  test.each(Object.entries(QUERIES))('%s returns data to an administrator', async (name, sample) => {
     const { data, errors } = await send(`{ ${filled(sample, '')} }`)
     expect(errors).toBeUndefined()
     expect(data[name]).not.toBeNull()
   })
 
   test.each(Object.entries(QUERIES))(
-    '%s shows nothing of the base to a token without a grant on it',
+    '%s returns no data of the base to a token without a grant on it',
     async (name, sample) => {
       const { data, errors } = await send(`{ ${filled(sample, '')} }`, stranger)
       if (errors) expect([name, errors[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
@@ -176,8 +176,8 @@ describe('queries', () => {
   )
 })
 
-describe('mutations', () => {
-  test.each(Object.entries(MUTATIONS))('%s runs dry and leaves nothing', async (name, sample) => {
+describe('the GraphQL mutation', () => {
+  test.each(Object.entries(MUTATIONS))('%s with dryRun writes nothing to the log', async (name, sample) => {
     const before = await logLength()
     const { data, errors } = await send(`mutation { ${filled(sample, ', dryRun: true')} }`)
     expect(errors).toBeUndefined()
@@ -186,7 +186,7 @@ describe('mutations', () => {
   })
 
   test.each(Object.entries(MUTATIONS))(
-    '%s is refused to a token without a grant on the base, and leaves nothing',
+    '%s is refused without a grant on the base, and writes nothing to the log',
     async (name, sample) => {
       const before = await logLength()
       const { errors } = await send(`mutation { ${filled(sample, '')} }`, stranger)

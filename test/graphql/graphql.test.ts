@@ -7,14 +7,14 @@ type Options = { token?: string | null; headers?: Record<string, string> }
 const send = (query: string, variables?: object, { token = server.adminToken, headers = {} }: Options = {}) =>
   server.as(token)('POST', '/graphql', { query, ...(variables && { variables }) }, headers)
 
-/** The data of a request that must succeed. */
+/** The data of a successful request. */
 async function ask(query: string, variables?: object, options?: Options): Promise<Body> {
   const { status, body, text } = await send(query, variables, options)
   expect(body.errors, text).toBeUndefined()
   expect(status).toBe(200)
   return body.data
 }
-/** The one error of a request that must fail. */
+/** The error of a failed request. */
 async function fail(query: string, variables?: object, options?: Options): Promise<Body> {
   const { body, text } = await send(query, variables, options)
   expect(body.errors, text).toHaveLength(1)
@@ -22,7 +22,7 @@ async function fail(query: string, variables?: object, options?: Options): Promi
   const [{ message, extensions }] = body.errors
   return { message, ...extensions }
 }
-/** A request refused before anything ran. */
+/** The error of a request that is refused before execution. */
 async function refused(query: string, variables?: object): Promise<Body> {
   const answer = await send(query, variables)
   expect(answer.status, answer.text).toBe(400)
@@ -52,7 +52,7 @@ async function tokenWith(grant: object): Promise<string> {
   return made.body.token
 }
 
-test('the queries read what REST has', async () => {
+test('GraphQL queries return the values that REST returns', async () => {
   await server.call('PUT', '/v1/crm/records/task/t1', { data: { title: 'a', qty: 1 }, external_id: 'x1' })
   const data = await ask(`{
     bases(includeTotal: true) { data { id name environment counts } hasMore total }
@@ -92,7 +92,7 @@ test('the queries read what REST has', async () => {
   expect(JSON.stringify(data)).not.toContain(server.adminToken)
 })
 
-test('filter and sort narrow and order a list', async () => {
+test('a filter and a sort apply to a GraphQL list', async () => {
   for (const title of ['s1', 's2', 's1'])
     await server.call('POST', '/v1/crm/records/note', { data: { title } })
   const { records } = await ask(
@@ -102,7 +102,7 @@ test('filter and sort narrow and order a list', async () => {
   expect(records.data).toEqual([{ data: { title: 's1' } }, { data: { title: 's1' } }])
 })
 
-test('every mutation of a base, its types and its records does what REST does', async () => {
+test('GraphQL mutations of bases, types and records do what REST does', async () => {
   const data = await ask(`mutation {
     base: putBase(id: "made", input: { name: "Made", settings: { trash_days: 7 } }) { id name settings operation }
     type: putRecordType(base: "made", id: "thing", input: { jsonSchema: { type: "object", required: ["n"] } }) { version operation }
@@ -139,7 +139,7 @@ test('every mutation of a base, its types and its records does what REST does', 
   expect((await server.call('GET', '/v1/bases/made')).status).toBe(404)
 })
 
-test('tokens and tool definitions have their mutations too', async () => {
+test('GraphQL creates tokens, imports tool definitions and records tool calls', async () => {
   const grants = [{ base: 'crm', record_type: 'note', environment: 'production', permission: 'read' }]
   const { createToken } = await ask(
     'mutation M($grants: JSON!) { createToken(name: "made", grants: $grants) { id token masked createdBy expiresAt } }',
@@ -182,7 +182,7 @@ test('tokens and tool definitions have their mutations too', async () => {
   expect(exportTools).toEqual({ provider: 'anthropic', tools: [definition], warnings: [] })
 })
 
-test('failures carry the codes of the contract with their details', async () => {
+test('GraphQL errors have the codes and details of the API', async () => {
   const missing = await fail('{ record(base: "crm", recordType: "task", id: "nobody") { id } }')
   expect(missing).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/id', code: 'record_not_found' }] })
   expect(missing.request_id).toMatch(/./)
@@ -207,13 +207,13 @@ test('failures carry the codes of the contract with their details', async () => 
   expect(page).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/limit' }] })
 })
 
-test('a part that fails is null beside its error, and leaves the other parts', async () => {
+test('a failed root field has an error with its path and a code', async () => {
   const { status, body } = await send('mutation { a: deleteBase(id: "no-such-base") { id } }')
   expect(status).toBe(200)
   expect(body.errors[0]).toMatchObject({ path: ['a'], extensions: { code: 'NOT_FOUND' } })
 })
 
-test('mutations run in order, and stop at nothing', async () => {
+test('mutations of one GraphQL request run in order', async () => {
   const { body } = await send(`mutation {
     one: putRecord(base: "crm", recordType: "note", id: "ordered", data: { n: 1 }) { version }
     two: putRecord(base: "crm", recordType: "note", id: "ordered", data: { n: 2 }) { version }
@@ -221,7 +221,7 @@ test('mutations run in order, and stop at nothing', async () => {
   expect(body.data).toEqual({ one: { version: 1 }, two: { version: 2 } })
 })
 
-test('idempotencyKey has one effect, dryRun none', async () => {
+test('a repeated idempotencyKey returns the first result, and dryRun writes nothing', async () => {
   const write = (key: string, n: number, dry = false) =>
     send(
       `mutation { createRecord(base: "crm", recordType: "note", data: { n: ${n} }, idempotencyKey: "${key}", dryRun: ${dry}) { id dryRun } }`,
@@ -243,7 +243,7 @@ test('idempotencyKey has one effect, dryRun none', async () => {
   })
 })
 
-test('two mutations of one request do not share their keys', async () => {
+test('each mutation of a GraphQL request has its own idempotency key', async () => {
   const { body } = await send(`mutation {
     a: createRecord(base: "crm", recordType: "note", data: { k: "a" }, idempotencyKey: "ka") { data }
     b: createRecord(base: "crm", recordType: "note", data: { k: "b" }, idempotencyKey: "kb") { data }
@@ -252,7 +252,7 @@ test('two mutations of one request do not share their keys', async () => {
   expect(body.data).toEqual({ a: { data: { k: 'a' } }, b: { data: { k: 'b' } }, c: { data: { k: 'c' } } })
 })
 
-test('the Idempotency-Key header is refused, for it could not say which mutation it means', async () => {
+test('the Idempotency-Key header is refused on /graphql', async () => {
   const { status, body } = await send('{ bases { hasMore } }', {}, { headers: { 'idempotency-key': 'k' } })
   expect(status).toBe(400)
   expect(body.errors[0].extensions).toMatchObject({
@@ -262,7 +262,7 @@ test('the Idempotency-Key header is refused, for it could not say which mutation
   expect(body).not.toHaveProperty('data')
 })
 
-test('numbers that a double would change are refused, as literals and as variables', async () => {
+test('GraphQL numbers that a double cannot represent are refused, as literals and as variables', async () => {
   const literal = (n: string) =>
     `mutation { createRecord(base: "crm", recordType: "note", data: { n: ${n} }) { data } }`
   for (const n of ['9007199254740993', '1e400', '-0.12345678901234567890']) {
@@ -290,7 +290,7 @@ test('numbers that a double would change are refused, as literals and as variabl
   }
 })
 
-test('too much is refused with 400 before any of it runs', async () => {
+test('a GraphQL request above a limit is 400 before execution', async () => {
   const deep = `{ bases { data { ${'... on Base { '.repeat(3)} id ${'} '.repeat(3)} } } }`
   expect((await send(deep)).status).toBe(200)
   const tooDeep = `{ __schema { types ${'{ fields { type '.repeat(7)} { name } ${'} } '.repeat(7)} } }`
@@ -315,7 +315,7 @@ test('too much is refused with 400 before any of it runs', async () => {
   )
 })
 
-test('all that one request asks for has 16 MiB, and says so when it has more', async () => {
+test('a GraphQL response above 16 MiB is 400 with too_large', async () => {
   const text = 'x'.repeat(1_000_000)
   await server.call('PUT', '/v1/crm/records/note/large', { data: { text } })
   const asking = (count: number) =>
@@ -333,7 +333,7 @@ test('all that one request asks for has 16 MiB, and says so when it has more', a
   expect(stream.text).toContain(`event: next\ndata: {"data":{"n0":{"data":{"text":"xxx`)
 })
 
-test('rows are in an answer as REST has them, an empty list too', async () => {
+test('`rows` of a GraphQL list equal the REST records, including an empty list', async () => {
   const { body: row } = await server.call('PUT', '/v1/crm/records/task/rows', {
     data: { title: 'r', qty: 1 },
   })
@@ -355,21 +355,21 @@ test.each([
   ['list types', `query Q($a: ${'['.repeat(5000)}Int${']'.repeat(5000)}) { bases { hasMore } }`],
   ['braces', '{'.repeat(100_000)],
   ['bytes', `{ bases { hasMore } } #${'x'.repeat(200_000)}`],
-])('a text of many %s is refused with 400 before it is parsed', async (_, query) => {
+])('a GraphQL text with too many %s is 400 before it is parsed', async (_, query) => {
   const { status, body } = await send(query)
   expect(status).toBe(400)
   const { extensions } = body.errors[0]
   expect(extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/query' }] })
 })
 
-test('brackets in strings and comments are not counted', async () => {
+test('brackets in strings and comments do not count towards the GraphQL bracket limit', async () => {
   const noise = '[{('.repeat(300)
   const query = `{ __type(name: "${noise} \\" ${noise}") { name } } # ${noise}\n`
   expect((await send(query)).body).toMatchObject({ data: { __type: null } })
   expect((await send(query.replaceAll('"', '"""').replace('\\"""', ''))).status).toBe(200)
 })
 
-test('each root field counts as a request', async () => {
+test('each root field of a GraphQL request counts towards the rate limit', async () => {
   const limited = await openServer({ PLINTH_RATE_LIMIT: '100' }, server.database)
   try {
     const fields = Array.from({ length: 40 }, (_, n) => `a${n}: base(id: "none") { id }`).join(' ')
@@ -387,23 +387,23 @@ test('each root field counts as a request', async () => {
   }
 })
 
-test('fragments that double each other are counted, not walked to their end', async () => {
+test('the cost of fragments that double each other is computed without expanding them', async () => {
   const doubling = Array.from(
     { length: 60 },
     (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`,
   )
   const query = `{ ...F0 } ${doubling.join(' ')} fragment F60 on Query { __typename }`
-  // Walked, it would not end before the test does.
+  // Expansion would not end within the timeout.
   expect((await refused(query)).message).toMatch(/cost/)
 })
 
-test('a variable limit counts as what it is, not as a default', async () => {
+test('the cost of a list uses the value of a limit variable', async () => {
   const query = `query Q($n: Int) { ${Array.from({ length: 6 }, (_, i) => `b${i}: bases(limit: $n) { data { id } }`).join(' ')} }`
   expect((await send(query, { n: 1000 })).status).toBe(400)
   expect((await send(query, { n: 10 })).status).toBe(200)
 })
 
-test('the cost limit is a setting', async () => {
+test('PLINTH_GRAPHQL_MAX_COST sets the GraphQL cost limit', async () => {
   const small = await openServer({ PLINTH_GRAPHQL_MAX_COST: '10' }, server.database)
   const { status, body } = await small.call('POST', '/graphql', {
     query: '{ bases(limit: 20) { data { id settings } } }',
@@ -413,7 +413,7 @@ test('the cost limit is a setting', async () => {
   await small.close()
 })
 
-test('faults of ours are opaque to the caller and whole in the log', async () => {
+test('an internal GraphQL error is only in the log; the response has no details of it', async () => {
   await server.database.query('ALTER TABLE plinth.base RENAME COLUMN settings TO hidden_column')
   const answer = await send('{ bases { hasMore } }')
   await server.database.query('ALTER TABLE plinth.base RENAME COLUMN hidden_column TO settings')
@@ -428,7 +428,7 @@ test('faults of ours are opaque to the caller and whole in the log', async () =>
 
 const UNAUTHORIZED = { code: 'UNAUTHORIZED', details: [{ path: 'header/Authorization' }] }
 
-test('without a valid token nothing is answered but 401', async () => {
+test('a GraphQL request without a valid token is 401 without data', async () => {
   for (const token of [null, 'plt_nobody']) {
     const { status, body, headers } = await send('{ bases { hasMore } }', {}, { token })
     expect(status).toBe(401)
@@ -440,7 +440,7 @@ test('without a valid token nothing is answered but 401', async () => {
   expect((await server.as(null)('POST', '/graphql', '{ nonsense')).status).toBe(401)
 })
 
-test('grants hold as they do in REST', async () => {
+test('grants apply to GraphQL as to REST', async () => {
   const token = await tokenWith({ record_type: 'note', permission: 'read' })
   const may = (query: string) => fail(query, {}, { token })
   for (const query of [
@@ -464,7 +464,7 @@ test('grants hold as they do in REST', async () => {
   expect(seen.bases.data[0].counts.record_types).toBe(1)
 })
 
-test('what is unknown or cannot be obeyed is refused, never ignored', async () => {
+test('unknown input fields and parameters and exclusive arguments are refused by name', async () => {
   const misspelt = await send(
     'mutation M($input: RecordTypeInput!) { putRecordType(base: "crm", id: "x", input: $input) { id } }',
     { input: { jsonSchema: {}, nmae: 'x' } },
@@ -483,7 +483,7 @@ test('what is unknown or cannot be obeyed is refused, never ignored', async () =
   expect(parameter.body.errors[0].extensions.details).toMatchObject([{ path: 'query/query' }])
 })
 
-test('the answer is JSON whatever else is accepted', async () => {
+test('a GraphQL response is JSON for any Accept header', async () => {
   for (const accept of ['image/png', 'multipart/mixed', 'application/graphql-response+json']) {
     const { status, headers, body } = await send('{ bases { hasMore } }', {}, { headers: { accept } })
     expect([status, body.data], accept).toEqual([200, { bases: { hasMore: false } }])
@@ -491,7 +491,7 @@ test('the answer is JSON whatever else is accepted', async () => {
   }
 })
 
-test('a browser gets the page, and only by GET', async () => {
+test('GET /graphql returns the playground page and runs no query', async () => {
   const page = await server.as(null)('GET', '/graphql', undefined, { accept: 'text/html,*/*' })
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toMatch(/^text\/html/)
@@ -504,7 +504,7 @@ test('a browser gets the page, and only by GET', async () => {
   expect(query.text).not.toContain('hasMore":')
 })
 
-test('a form of another site can send nothing that is run', async () => {
+test('a GraphQL POST with the content type of an HTML form is 400 and runs nothing', async () => {
   const body = JSON.stringify({ query: 'mutation { putBase(id: "forged", input: {}) { id } }' })
   for (const type of [
     'text/plain',
@@ -519,7 +519,7 @@ test('a form of another site can send nothing that is run', async () => {
   expect((await server.call('GET', '/v1/bases/forged')).status).toBe(404)
 })
 
-test('batches and misshapen bodies are refused', async () => {
+test('a GraphQL batch or an invalid body is 400', async () => {
   const bodies: unknown[] = [
     [{ query: '{ bases { hasMore } }' }],
     [],
@@ -545,13 +545,13 @@ test('batches and misshapen bodies are refused', async () => {
   })
 })
 
-test('the schema can be asked for', async () => {
+test('the GraphQL schema supports introspection', async () => {
   const { __schema } = await ask(getIntrospectionQuery())
   expect(__schema.mutationType.name).toBe('Mutation')
   const names = __schema.types.map((type: Body) => type.name)
   expect(names).toEqual(expect.arrayContaining(['Base', 'RecordType', 'Record', 'Token', 'JSON']))
 })
 
-test('there are no subscriptions', async () => {
+test('a subscription sent as a plain request is refused', async () => {
   expect((await refused('subscription { bases { hasMore } }')).extensions.code).toBe('VALIDATION_ERROR')
 })

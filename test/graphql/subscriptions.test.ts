@@ -20,7 +20,7 @@ const ask = async (query: string, headers: Record<string, string> = {}): Promise
 const put = async (type: string, id: string, data: object) =>
   expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data })).status).toBeLessThan(300)
 
-test('the query has the pages, and a subscription what comes after them', async () => {
+test('the changes query returns a page, and the subscription the entries after it', async () => {
   const type = await world.newType()
   await put(type, 'a', { n: 1 })
   const list = `{ changes(base: "crm", recordType: "${type}", limit: 1) {
@@ -50,7 +50,7 @@ test('the query has the pages, and a subscription what comes after them', async 
   stream.cut()
 })
 
-test('a subscription sees what its token may read and nothing else', async () => {
+test('a changes subscription returns only entries that the token may read', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const { token } = await world.newToken([{ record_type: open, permission: 'read' }])
   const stream = await follow({}, token)
@@ -65,7 +65,7 @@ test('a subscription sees what its token may read and nothing else', async () =>
   stream.cut()
 })
 
-test('a subscription is answered as a stream only, within the limits, to a known token', async () => {
+test('a subscription requires a stream, a valid token and the GraphQL limits', async () => {
   const { errors } = await ask('subscription { changes(base: "crm") { seq } }')
   expect(errors[0].extensions.code).toBe('VALIDATION_ERROR')
   expect(errors[0].message).toContain('text/event-stream')
@@ -80,7 +80,7 @@ test('a subscription is answered as a stream only, within the limits, to a known
   await unknown.ended
 })
 
-test('who may not read endpoints is told of types, and of the endpoint at whose address it is, only', async () => {
+test('recordTypeChanges returns readable types, and endpoint changes only with read permission or its id', async () => {
   const type = await world.newType()
   const { token } = await world.newToken([{ record_type: type, permission: 'read' }])
   const endpoint = (id: string, description: string) =>
@@ -121,7 +121,7 @@ test('a subscription ends when its token is revoked', async () => {
   expect(stream.events).toEqual([])
 })
 
-test('subscriptions end when the server shuts down, and it does shut down', async () => {
+test('subscriptions end on graceful shutdown, and the server closes', async () => {
   const other = await openWorld()
   const stream = await openStream(other, '/graphql', { body: { query: FOLLOW } })
   await other.close()

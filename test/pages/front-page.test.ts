@@ -11,7 +11,7 @@ afterAll(() => server.close())
 
 const page = (path: string) => server.as(null)('GET', path, undefined, { accept: 'text/html,*/*;q=0.8' })
 
-test('a program gets a JSON index of the surfaces, each of which exists', async () => {
+test('GET / returns a JSON index of the interfaces, each of which exists', async () => {
   const answer = await server.as(null)('GET', '/')
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
@@ -22,7 +22,7 @@ test('a program gets a JSON index of the surfaces, each of which exists', async 
     expect([path, (await page(path)).status]).toEqual([path, 200])
 })
 
-test('a browser gets a page that links to the surfaces and loads nothing from elsewhere', async () => {
+test('GET / from a browser returns a page with links and without external resources', async () => {
   const { headers, text } = await page('/')
   expect(headers.get('content-type')).toMatch(/^text\/html/)
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'/)
@@ -31,7 +31,7 @@ test('a browser gets a page that links to the surfaces and loads nothing from el
   expect(text).not.toMatch(/<script|src=|https?:\/\/(?!127\.0\.0\.1)/)
 })
 
-test('every guide of docs/ is served, and no other file is', async () => {
+test('/guides serves every guide of docs/ and no other file', async () => {
   const files = readdirSync('docs').filter((file) => file.endsWith('.md') && file !== 'README.md')
   expect(GUIDES.map(({ name }) => `${name}.md`).sort()).toEqual(files.sort())
   for (const { name, title } of GUIDES) {
@@ -43,7 +43,7 @@ test('every guide of docs/ is served, and no other file is', async () => {
     expect([name, (await page(`/guides/${name}`)).status]).toEqual([name, 404])
 })
 
-test('every link within the guides leads to a page and to a heading of it', async () => {
+test('every link in the guides has a page and a heading as its target', async () => {
   const ids = new Map<string, Set<string>>()
   const texts = new Map<string, string>()
   for (const { name } of GUIDES) {
@@ -60,7 +60,7 @@ test('every link within the guides leads to a page and to a heading of it', asyn
   expect(broken).toEqual([])
 })
 
-test('the 404 of an unknown route names the route without its query', async () => {
+test('the 404 of an unknown route contains the route without its query', async () => {
   const { status, body } = await server.as(null)('POST', '/nowhere?token=secret')
   expect(status).toBe(404)
   expect(body.error.message).toBe('No route matches POST /nowhere.')

@@ -21,7 +21,7 @@ const operations = (): Operation[] =>
   )
 const templateOf = (path: string) => `/v1${path.replace(/:(\w+)/g, '{$1}')}`
 
-/** Calls `see` with every object of the document. */
+/** Calls `see` with every object in the document. */
 function walk(value: Body, see: (node: Body) => void): void {
   if (typeof value !== 'object' || value === null) return
   see(value)
@@ -33,7 +33,7 @@ const resolve = (ref: string): Body =>
     .split('/')
     .reduce((node, token) => node?.[token.replaceAll('~1', '/').replaceAll('~0', '~')], document)
 
-test('the description is OpenAPI 3.1 and needs no token', async () => {
+test('/openapi.json is OpenAPI 3.1 and needs no token', async () => {
   const answer = await server.as(null)('GET', '/openapi.json')
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
@@ -45,7 +45,7 @@ test('the description is OpenAPI 3.1 and needs no token', async () => {
   })
 })
 
-test('every reference leads somewhere, and every component is used', () => {
+test('every OpenAPI reference resolves, and every component is used', () => {
   const used = new Set<string>()
   walk(document, ({ $ref }) => {
     if (typeof $ref !== 'string') return
@@ -58,13 +58,13 @@ test('every reference leads somewhere, and every component is used', () => {
       expect(used.has(`#/components/${kind}/${name}`), `${kind}/${name}`).toBe(true)
 })
 
-test('every row of the contract is there, and nothing else', () => {
+test('the OpenAPI description has exactly the routes of the API', () => {
   const rows = [...ROUTES, ...STREAMS].map((row) => `${row.method} ${templateOf(row.path)}`)
   const found = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`)
   expect(found.sort()).toEqual([...rows].sort())
 })
 
-test('operations are named once, tagged, and say their parameters, bodies and answers', () => {
+test('every OpenAPI operation has a unique id, a tag, parameters, bodies and responses', () => {
   const ids = operations().map(({ operation }) => operation.operationId)
   expect(new Set(ids).size).toBe(ids.length)
   const tags = document.tags.map((tag: Body) => tag.name)
@@ -103,7 +103,7 @@ const TOOL = { name: 'log_call', description: 'Logs.', input_schema: { type: 'ob
 const CALL = { type: 'tool_use', id: 'toolu_1', name: 'log_call', input: { a: 1 } }
 const JSON_PATCH = { 'content-type': 'application/json-patch+json' }
 
-/** A walk through all of /v1; each step is a success whose body must be as described. */
+/** Requests to all routes of /v1; each must succeed with a body that is valid for its schema. */
 const NEAR = {
   rel_type: 'near',
   source_record_type: 'task',
@@ -272,7 +272,7 @@ const STEPS: Step[] = [
   ['DELETE /bases/:id', '/bases/crm?confirm=crm'],
 ]
 
-test('every success of a walk through the API is as the description says', async () => {
+test('the responses of all routes are valid for the OpenAPI description', async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   ajv.addSchema(document, 'openapi')
@@ -304,7 +304,7 @@ test('every success of a walk through the API is as the description says', async
       headers,
     )
     check(row, answer)
-    // Claims are called what the later steps call them.
+    // Gives the claims the ids that the later steps use.
     if (path.endsWith('/claim'))
       for (const [n, { claim }] of answer.body.data.entries())
         await server.database.query('UPDATE plinth.claim SET id = $1 WHERE id = $2', [
@@ -335,7 +335,7 @@ test('every success of a walk through the API is as the description says', async
   expect([...seen].sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 
-test('every failure is the one error shape', async () => {
+test('every error response is valid for the Error schema', async () => {
   const ajv = new Ajv2020({ strict: false })
   ajv.addSchema(document, 'openapi')
   const valid = ajv.compile({ $ref: 'openapi#/components/schemas/Error' })
@@ -355,7 +355,7 @@ test('every failure is the one error shape', async () => {
   }
 })
 
-/** Every address that the tags and styles of a page name; what scripts hold is text. */
+/** All URLs in the tags and styles of a page; script content is ignored. */
 function addressesIn(html: string): string[] {
   const tags = html.replace(/(<script\b[^>]*>)[\s\S]*?<\/script>/gi, '$1').replace(/<!--[\s\S]*?-->/g, '')
   return [
@@ -365,7 +365,7 @@ function addressesIn(html: string): string[] {
   ].map((match) => match[1] ?? '')
 }
 
-test.each(['/docs', '/docs/', '/graphql'])('%s is a page whose every byte comes from here', async (path) => {
+test.each(['/docs', '/docs/', '/graphql'])('%s loads only resources from the server', async (path) => {
   let page = await server.as(null)('GET', path, undefined, { accept: 'text/html' })
   const { status, headers } = page
   if (status === 301 || status === 302) {
@@ -387,7 +387,7 @@ test.each(['/docs', '/docs/', '/graphql'])('%s is a page whose every byte comes 
   expect(page.text).not.toContain(server.adminToken)
 })
 
-test('the script of the reference is served from here', async () => {
+test('the API reference loads its script from the server', async () => {
   const { text } = await server.as(null)('GET', '/docs/')
   const [script] = addressesIn(text).filter((address) => address.endsWith('.js'))
   const { status, headers } = await server.as(null)(

@@ -13,7 +13,7 @@ afterAll(() => server.close())
 
 const PAGES = ['/graphql', '/docs/', '/docs/js/scalar.js', '/openapi.json']
 const HTML = { accept: 'text/html' }
-/** The bytes as they come: `fetch` would decode them. */
+/** The encoded bytes of the response; `fetch` would decode them. */
 async function raw(path: string, headers: Record<string, string>, method = 'GET') {
   const socket = open(server.url)
   const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -27,7 +27,7 @@ async function raw(path: string, headers: Record<string, string>, method = 'GET'
 const open = (url: string): Socket => connect(Number(new URL(url).port), new URL(url).hostname)
 const lengthIn = (head: string) => Number(/content-length: (\d+)/.exec(head)?.[1])
 
-test.each(PAGES)('%s is the same in each encoding, and its length is known', async (path) => {
+test.each(PAGES)('%s has equal content in each encoding, with a Content-Length', async (path) => {
   const plain = await raw(path, { ...HTML, 'accept-encoding': 'identity' })
   const none = await raw(path, HTML)
   const gzip = await raw(path, { ...HTML, 'accept-encoding': 'gzip' })
@@ -43,23 +43,26 @@ test.each(PAGES)('%s is the same in each encoding, and its length is known', asy
   }
 })
 
-test.each(PAGES)('%s is answered 304 to who has it, and HEAD has its length without a body', async (path) => {
-  const first = await server.as(null)('GET', path, undefined, HTML)
-  const etag = first.headers.get('etag') ?? ''
-  expect(etag).toMatch(/^W\/"[\w-]+"$/)
-  expect(first.headers.get('cache-control')).toBe('no-cache')
-  const again = await server.as(null)('GET', path, undefined, { ...HTML, 'if-none-match': etag })
-  expect(again.status).toBe(304)
-  expect(again.text).toBe('')
-  const other = await server.as(null)('GET', path, undefined, { ...HTML, 'if-none-match': '"another"' })
-  expect(other.status).toBe(200)
-  const head = await raw(path, { ...HTML, 'accept-encoding': 'br' }, 'HEAD')
-  const whole = await raw(path, { ...HTML, 'accept-encoding': 'br' })
-  expect(head.body.length).toBe(0)
-  expect(lengthIn(head.head)).toBe(whole.body.length)
-})
+test.each(PAGES)(
+  '%s is 304 for a matching If-None-Match, and HEAD returns the length without a body',
+  async (path) => {
+    const first = await server.as(null)('GET', path, undefined, HTML)
+    const etag = first.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^W\/"[\w-]+"$/)
+    expect(first.headers.get('cache-control')).toBe('no-cache')
+    const again = await server.as(null)('GET', path, undefined, { ...HTML, 'if-none-match': etag })
+    expect(again.status).toBe(304)
+    expect(again.text).toBe('')
+    const other = await server.as(null)('GET', path, undefined, { ...HTML, 'if-none-match': '"another"' })
+    expect(other.status).toBe(200)
+    const head = await raw(path, { ...HTML, 'accept-encoding': 'br' }, 'HEAD')
+    const whole = await raw(path, { ...HTML, 'accept-encoding': 'br' })
+    expect(head.body.length).toBe(0)
+    expect(lengthIn(head.head)).toBe(whole.body.length)
+  },
+)
 
-test('clients that ask for the playground and do not read it share its bytes', async () => {
+test('40 clients that do not read the playground share its buffer', async () => {
   await server.as(null)('GET', '/graphql', undefined, HTML)
   const used = () => process.memoryUsage().rss
   const before = used()
@@ -72,12 +75,12 @@ test('clients that ask for the playground and do not read it share its bytes', a
     }),
   )
   expect(answered).toHaveLength(40)
-  // A copy for each would be 360 MB.
+  // A copy per client would take 360 MB.
   expect(used() - before).toBeLessThan(120e6)
   for (const socket of sockets) socket.destroy()
 })
 
-test('an address that asks for pages without end is told to wait, and tokens are served all the same', async () => {
+test('an address above the limit of page requests is 429, and requests with a token are served', async () => {
   const limited = await openServer({ PLINTH_RATE_LIMIT: '1200' })
   try {
     const answers = await Promise.all(times(320, () => limited.as(null)('GET', '/openapi.json')))
@@ -92,7 +95,7 @@ test('an address that asks for pages without end is told to wait, and tokens are
   }
 })
 
-test('connections above PLINTH_MAX_CONNECTIONS are closed, and there is room again when others end', async () => {
+test('connections above PLINTH_MAX_CONNECTIONS are closed, until others end', async () => {
   const small = await openServer({ PLINTH_MAX_CONNECTIONS: '5' })
   try {
     const ended: Socket[] = []
@@ -115,7 +118,7 @@ test('connections above PLINTH_MAX_CONNECTIONS are closed, and there is room aga
   }
 })
 
-test('a client whose headers do not end is cut off', { tags: 'full', timeout: 30_000 }, async () => {
+test('a client with endless headers gets a 400', { tags: 'full', timeout: 30_000 }, async () => {
   const socket = open(server.url)
   let answer = ''
   socket.on('data', (chunk) => {

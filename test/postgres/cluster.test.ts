@@ -34,7 +34,7 @@ const isRoot = process.geteuid?.() === 0
 const NOBODY = 65534
 const silent = { info() {}, warn() {} }
 
-// A second each when the machine is idle; a busy disk makes initdb's sync slow.
+// Each test takes a second on an idle machine; on a busy disk initdb is slow.
 vi.setConfig({ testTimeout: 30_000 })
 
 let scratch: string
@@ -54,7 +54,7 @@ afterEach(async () => {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
-test('starts on an empty directory, and keeps its data over a restart', async () => {
+test('openCluster starts on an empty directory, and keeps the data over a restart', async () => {
   const first = await open()
   expect(first.adopted).toBe(false)
   await sql(first.url, 'CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)')
@@ -67,7 +67,7 @@ test('starts on an empty directory, and keeps its data over a restart', async ()
   await second.stop()
 })
 
-test('is durable, orders text by code point, and is reached by its private socket alone', async () => {
+test('the embedded server is durable, sorts by code point and listens only on its private socket', async () => {
   const cluster = await open()
   expect(
     await sql(
@@ -96,7 +96,7 @@ test('is durable, orders text by code point, and is reached by its private socke
   await cluster.stop()
 })
 
-test('a server whose Node process was killed is taken over, and can still be stopped', async () => {
+test('openCluster takes over a server whose Node process was killed, and can stop it', async () => {
   const orphaned = await openElsewhere(dataDir)
   await sql(orphaned.url, 'CREATE TABLE kept (n int)')
   const pid = serverPid(dataDir)
@@ -125,7 +125,7 @@ test('acknowledged rows survive a kill -9 of the postmaster', async () => {
   process.kill(serverPid(dataDir), 'SIGKILL')
   await writing
 
-  // At once, while the last backends may still linger.
+  // At once, while the last backends may still be running.
   const after = await open()
   expect(after.adopted).toBe(false)
   const [row] = await sql(after.url, 'SELECT count(*)::int AS count FROM kept')
@@ -137,7 +137,7 @@ test('acknowledged rows survive a kill -9 of the postmaster', async () => {
   await after.stop()
 })
 
-test('a stale pid file that names a live process of another program does not block the start', async () => {
+test('a stale pid file with the pid of another program does not prevent the start', async () => {
   await open()
   process.kill(serverPid(dataDir), 'SIGKILL')
   while (serverProcesses(join(dataDir, 'postgres')).length > 0) await sleep(10)
@@ -150,7 +150,7 @@ test('a stale pid file that names a live process of another program does not blo
   await cluster.stop()
 })
 
-test('a kill in the middle of initdb leaves nothing that blocks the next start', async () => {
+test('a kill during initdb does not prevent the next start', async () => {
   const child = startElsewhere(dataDir)
   const drafts = () =>
     existsSync(dataDir) ? readdirSync(dataDir).filter((name) => name.includes('draft')) : []
@@ -162,7 +162,7 @@ test('a kill in the middle of initdb leaves nothing that blocks the next start',
   await cluster.stop()
 })
 
-test('of two processes that open an empty directory at once one starts the server and both use it', async () => {
+test('of two processes that open an empty directory at once, one starts the server and both use it', async () => {
   const both = await Promise.all([openElsewhere(dataDir), openElsewhere(dataDir)])
   expect(both.map(({ adopted }) => adopted).sort()).toEqual([false, true])
   expect(both.map(({ owner }) => owner).sort(), 'one of them owns it').toEqual([false, true])
@@ -172,7 +172,7 @@ test('of two processes that open an empty directory at once one starts the serve
   for (const { child } of both) await kill9({ child })
 })
 
-test('a data directory too long for a socket gets a private one elsewhere', async () => {
+test('a data directory whose path is too long for a socket uses a private directory for it', async () => {
   dataDir = join(scratch, `a long, "quoted" näme ${'x'.repeat(100)}`)
   const cluster = await open()
   const socket = new URL(cluster.url).searchParams.get('host') ?? ''
@@ -185,14 +185,14 @@ test('a data directory too long for a socket gets a private one elsewhere', asyn
   rmSync(socket, { recursive: true })
 })
 
-test('files that are no cluster are never overwritten', async () => {
+test('openCluster refuses a directory with files of another program, and keeps them', async () => {
   mkdirSync(join(dataDir, 'postgres'), { recursive: true })
   writeFileSync(join(dataDir, 'postgres/precious'), 'yes')
   await expect(open()).rejects.toThrow('has files, but no PostgreSQL data')
   expect(readFileSync(join(dataDir, 'postgres/precious'), 'utf8')).toBe('yes')
 })
 
-test('runs in a project of mode 700 whose package came without its symlinks', async () => {
+test('the embedded server starts in a project of mode 700 from a package without symlinks', async () => {
   chmodSync(scratch, 0o700)
   const project = copyProject(join(scratch, 'project'))
   const other = await openElsewhere(dataDir, { project })
@@ -201,7 +201,7 @@ test('runs in a project of mode 700 whose package came without its symlinks', as
   expect(serverProcesses(join(dataDir, 'postgres'))).toEqual([])
 })
 
-test('where user namespaces are closed root is dropped by setpriv, also on data from before', async () => {
+test('without user namespaces root starts the server with setpriv, also on existing data', async () => {
   await (await open()).stop()
   const path = onlyPrograms(join(scratch, 'bin'), ['setpriv', 'chown'])
   const other = await openElsewhere(dataDir, { path })
@@ -213,13 +213,13 @@ test('where user namespaces are closed root is dropped by setpriv, also on data 
   await again.stop()
 })
 
-test('root that cannot be dropped is told what to do; others need no such tool', async () => {
+test('root without a way to drop privileges gets an error; other users do not need one', async () => {
   const path = onlyPrograms(join(scratch, 'bin'), [])
   if (isRoot) return expect(openElsewhere(dataDir, { path })).rejects.toThrow('Start as an ordinary user')
   await (await openElsewhere(dataDir, { path })).stop()
 })
 
-test('an ordinary user runs it, and root after them leaves them their data', async () => {
+test('root uses a data directory of an ordinary user and does not change its owner', async () => {
   chmodSync(scratch, 0o755)
   const project = copyProject(join(scratch, 'project'))
   const node = join(scratch, 'node')
@@ -236,7 +236,7 @@ test('an ordinary user runs it, and root after them leaves them their data', asy
   await again.stop()
 })
 
-test('one live process owns a database; a killed one loses it at once', async () => {
+test('one process has the ownership lock of a database, and loses it when killed', async () => {
   const first = await openElsewhere(dataDir)
   expect(first.owner).toBe(true)
   expect(await claimOwnership(first.url)).toBeNull()
@@ -282,11 +282,11 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // Gone already.
+    // The process has already ended.
   }
 }
 
-test('the log of a running server is cut when it has grown, and goes on', async () => {
+test('the log of a running server is rotated above 5 MB, and is then written from its start', async () => {
   const cluster = await open()
   const logFile = join(dataDir, 'postgres.log')
   cluster.truncateLog()

@@ -38,7 +38,7 @@ async function eventually<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('a PostgreSQL that is killed is started again at the same address, with what it had acknowledged', async () => {
+test('a killed PostgreSQL is restarted at the same URL with its acknowledged rows', async () => {
   const supervised = await supervise({ dataDir, log: quiet })
   const url = supervised?.url ?? ''
   await ask(url, 'CREATE TABLE kept AS SELECT 42 AS answer')
@@ -50,7 +50,7 @@ test('a PostgreSQL that is killed is started again at the same address, with wha
   await expect(ask(url, 'SELECT 1')).rejects.toThrow()
 })
 
-test('a directory that a live process serves is not served by a second one', { tags: 'full' }, async () => {
+test('supervise returns null for a directory that another process serves', { tags: 'full' }, async () => {
   const first = await supervise({ dataDir, log: quiet })
   expect(await supervise({ dataDir, log: quiet })).toBeNull()
   expect(await ask(first?.url ?? '', 'SELECT 1 AS one')).toEqual({ one: 1 })
