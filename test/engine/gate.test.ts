@@ -52,7 +52,7 @@ test('work of a heavy class at its cap does not block a lighter class', async ()
   expect(gate.load()).toEqual({ running: 4, waiting: 1, refused: 0 })
 })
 
-test('the fair gate refuses at once with a full queue, and after the maximum wait otherwise', async () => {
+test('the fair gate refuses immediately when the queue is full, and otherwise after the maximum wait', async () => {
   const gate = new FairGate({ caps: [{ inAll: 1, ofShare: 1 }], waitMs: 20, mostWaiting: 2, full, late })
   const [share, other] = [gate.open(), gate.open()]
   expect(gate.enter(share, 0)).toBeUndefined()

@@ -240,7 +240,7 @@ describe('references of a schema', () => {
 })
 
 describe('patterns run in linear time', () => {
-  test('^(a+)+$ takes less than 50 ms on 5,000 characters', () => {
+  test('a pattern with exponential backtracking elsewhere takes less than 50 ms', () => {
     const { validate } = compileSchema({ properties: { a: { pattern: '^(a+)+$' } } }, '')
     const data = { a: `${'a'.repeat(5000)}!` }
     expect(milliseconds(() => expect(validate(data)).toHaveLength(1))).toBeLessThan(50)

@@ -76,7 +76,7 @@ test('a killed migrator leaves complete migrations only, and the next migrator c
   await once(child, 'exit')
   expect(await exists('b')).toBe(false)
   expect(await applied(client)).toEqual(['0001_a'])
-  // The backend of the killed migrator still sleeps and holds the lock; an operator would terminate it.
+  // The backend of the killed migrator still sleeps and has the lock; an operator would terminate it.
   await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plinth-migrate' AND datname = current_database()`,
   )

@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Valid arguments, apart from the record type, of every tool that takes a record type. */
+/** Valid arguments, apart from the record type, of every tool with a record type argument. */
 const OF_TYPE: [string, (type: string) => Body][] = [
   ['describe_type', (record_type) => ({ record_type })],
   ['query_records', (record_type) => ({ record_type })],

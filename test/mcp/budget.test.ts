@@ -212,7 +212,7 @@ describe('a value longer than max_tokens', () => {
     expect(body.data.numbers.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => i))
   })
 
-  test('of an SQL row is cut without a resource link, and the hint mentions none', async () => {
+  test('of an SQL row is cut, with no resource link and no hint about one', async () => {
     const query = "SELECT data->>'body' AS body FROM page WHERE id = 'p1'"
     const { body, result } = await tool('sql_query', { query, max_tokens: 300 })
     expect(body.meta.truncated).toEqual(['/data/0/body'])

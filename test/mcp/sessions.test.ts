@@ -68,7 +68,7 @@ test('a session is 404 for another token, another URL or a wrong id', async () =
   expect((await asked(server, '/mcp/crm', token)).status).toBe(200)
 })
 
-test('a POST without a session is served and opens none', async () => {
+test('a POST without a session id is served and opens no session', async () => {
   const { headers, body } = await rpc(server, '/mcp/crm', 'tools/list')
   expect(headers.get('mcp-session-id')).toBeNull()
   expect(body.result.tools.length).toBeGreaterThan(0)
