@@ -88,7 +88,7 @@ async function declare(indexes: object[]): Promise<void> {
 
 type Answered = { ids: string[]; meta: Body[]; bytes: string }
 
-/** Two pages, without cursors, which are encrypted with a random nonce, and without hints about speed. */
+/** Two pages, without their opaque cursors and without hints about speed. */
 async function answerTo(query: Query): Promise<Answered> {
   const post = async (more: Query) =>
     succeed(await world.call('POST', `${odd.at}/query`, { ...query, ...more }))

@@ -132,7 +132,7 @@ describe('a condition in the reference implementation', () => {
     ['data.at', 'eq', 5, { at: 5 }, TRUE],
     ['data.times[]', 'eq', '2026-01-01T00:00:00Z', { times: ['x', '2026-01-01T01:00:00+01:00'] }, TRUE],
     ['data.plain', 'eq', '2026-01-01T00:00:00Z', { plain: '2026-01-01T00:00:00.000Z' }, FALSE],
-  ])('%s %s %j on %j: %s', (field, op, value, data, expected) => {
+  ])('evaluates %s %s %j on %j to %s', (field, op, value, data, expected) => {
     const condition = { field, op, ...(value !== undefined && { value }) }
     expect(holds(condition, data)).toBe(expected)
     expect(holds({ not: condition }, data)).toBe(!expected)

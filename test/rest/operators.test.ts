@@ -84,11 +84,14 @@ const CASES: [op: string, value: unknown, expected: string[]][] = [
 ]
 
 describe('A filter operator on a field', () => {
-  test.each(CASES)('%s %j', async (op, value, expected) => {
-    const condition = { field: 'data.v', op, value }
-    expect(await matching(condition)).toEqual(sorted(expected))
-    expect(await matching({ not: condition })).toEqual(without(expected))
-  })
+  test.each(CASES)(
+    'matches the expected records, and its negation the others: %s %j',
+    async (op, value, expected) => {
+      const condition = { field: 'data.v', op, value }
+      expect(await matching(condition)).toEqual(sorted(expected))
+      expect(await matching({ not: condition })).toEqual(without(expected))
+    },
+  )
 
   test.each(CASES.filter(([, value]) => !JSON.stringify(value).includes('null')))(
     'matches a list if any element matches: %s %j',
@@ -128,7 +131,7 @@ describe('A filter on a column', () => {
     ['created_at', 'gt', '2020-01-01', ALL],
     ['created_at', 'in', ['2020-01-01'], []],
     ['created_at', 'gt', 5, []],
-  ])('%s %s %j', async (field, op, value, expected) => {
+  ])('matches the expected records: %s %s %j', async (field, op, value, expected) => {
     expect(await matching({ field, op, value })).toEqual(sorted(expected))
   })
 

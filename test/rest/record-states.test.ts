@@ -16,7 +16,7 @@ afterAll(() => world.close())
 const put = (id: string, body: object = {}) => world.call('PUT', `${at}/${id}`, { data: { n: 1 }, ...body })
 const act = (id: string, name: 'cancel' | 'restore') => world.call('POST', `${at}/${id}/${name}`)
 
-describe('Cancel', () => {
+describe('POST …/cancel', () => {
   test('sets the status to cancelled once; a second cancel changes nothing', async () => {
     const made = succeed(await put('c1'), 201)
     await sleep(3)
@@ -56,7 +56,7 @@ describe('Cancel', () => {
   })
 })
 
-describe('Restore', () => {
+describe('POST …/restore', () => {
   test('undoes a cancel, and changes nothing for an active record', async () => {
     succeed(await put('r1'), 201)
     expect(succeed(await act('r1', 'restore'))).toMatchObject({ status: 'active', version: 1 })
@@ -73,7 +73,7 @@ describe('Restore', () => {
   })
 })
 
-describe('Delete', () => {
+describe('DELETE of a record', () => {
   test('removes the record from every read, and a second delete is 404', async () => {
     succeed(await put('d1'), 201)
     expect(succeed(await world.call('DELETE', `${at}/d1`))).toEqual({ id: 'd1', deleted: true })
@@ -112,7 +112,7 @@ describe('Delete', () => {
     ])
   })
 
-  test('of a cancelled record clears the status: a new record of the id is active', async () => {
+  test('that is cancelled clears the status: a new record of the id is active', async () => {
     succeed(await put('d5'), 201)
     succeed(await act('d5', 'cancel'))
     succeed(await world.call('DELETE', `${at}/d5`))

@@ -17,7 +17,7 @@ const fresh = () => `e${++serial}`
 const count = async (path = at) =>
   succeed(await world.call('GET', `${path}?include_total=true&limit=1`)).meta.total
 
-describe('PUT by id', () => {
+describe('PUT of a record by id', () => {
   test('creates a record: 201, Location, ETag, every field', async () => {
     const pair = { external_id: fresh(), external_source: 's' }
     const made = await world.call('PUT', `${at}/first`, { id: 'first', data: { x: 1 }, ...pair })
@@ -117,7 +117,7 @@ describe('PUT by id', () => {
   })
 })
 
-describe('PUT by external id alone', () => {
+describe('PUT of a record by external id alone', () => {
   test('creates a record with a UUIDv7 as id, then updates it', async () => {
     const pair = { external_id: fresh(), external_source: 's' }
     const made = succeed(await world.call('PUT', at, { data: { n: 1 }, ...pair }), 201)
@@ -145,7 +145,7 @@ describe('PUT by external id alone', () => {
   })
 })
 
-describe('POST', () => {
+describe('POST of a record', () => {
   test('creates a record with a UUIDv7 of the current time', async () => {
     const made = await world.call('POST', at, { data: { n: 1 } })
     const record = succeed(made, 201)
