@@ -27,6 +27,8 @@ const P99_MS = 250
 /** Server memory at the end against that after the first quarter. */
 const GROWTH_MB = 150
 const SAMPLE_MS = 15_000
+/** An idle server collects its garbage within ten seconds, and returns freed pages within half a minute. */
+const REST_MS = 40_000
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
 const percentile = (sorted: readonly number[], share: number) =>
@@ -73,7 +75,7 @@ async function main(): Promise<boolean> {
   const gone = new Promise((resolve) => hostile.once('exit', resolve))
   hostile.kill('SIGTERM')
   await gone
-  await sleep(SAMPLE_MS)
+  await sleep(REST_MS)
   const idle = memoryOf(plinth.pid, postmasterOf(dataDir))
   await plinth.end()
   await rm(dataDir, { recursive: true, force: true })
