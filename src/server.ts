@@ -27,7 +27,7 @@ import { mcp } from './mcp/plugin.ts'
 import { previewTools, resolveTools } from './mcp/preview.ts'
 import { addressCheck } from './mcp/protocol/host-check.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
-import { openAuthenticator } from './oauth/index.ts'
+import { openAuthenticator } from './oauth/authenticator.ts'
 import { docs } from './rest/docs.ts'
 import { rest } from './rest/plugin.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../src/foundation/errors.ts'
 import { LIMITS } from '../src/foundation/limits.ts'
-import { checkJson, parseJson, parseLargeJson } from '../src/json/index.ts'
+import { checkJson, parseJson, parseLargeJson } from '../src/json/parse.ts'
 import { Reader } from '../src/json/reader.ts'
 import { cases } from './support/cases.ts'
 

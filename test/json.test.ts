@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Detail, DomainError } from '../src/foundation/errors.ts'
 import { isMultipleOf, survivesDouble } from '../src/json/decimal.ts'
-import { checkJson, parseJson, pointer } from '../src/json/index.ts'
+import { checkJson, parseJson, pointer } from '../src/json/parse.ts'
 
 function faults(run: () => unknown): readonly Detail[] {
   try {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { pointer } from '../json/index.ts'
+import { pointer } from '../json/parse.ts'
 import { nearest } from './suggest.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { DomainError } from '../foundation/errors.ts'
-import { parseJson } from '../json/index.ts'
+import { parseJson } from '../json/parse.ts'
 import { Unclear } from './filter-ast.ts'
 
 /** Parses a JSON value; undefined for invalid JSON or a value that would lose precision. */

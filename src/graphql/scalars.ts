@@ -1,6 +1,6 @@
 /** GraphQL scalars: JSON and DateTime. */
 import { GraphQLError, Kind, type ValueNode } from 'graphql'
-import { checkJson, parseJson, wasParsed } from '../json/index.ts'
+import { checkJson, parseJson, wasParsed } from '../json/parse.ts'
 import { builder } from './builder.ts'
 
 /** Converts a JSON literal of a query. Its numbers must survive a round trip, like those of a body. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type DomainError, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { parseJson, parseLargeJson } from '../json/index.ts'
+import { parseJson, parseLargeJson } from '../json/parse.ts'
 import { unsupportedMedia } from './errors.ts'
 
 const JSON_TYPES = ['application/json', 'application/merge-patch+json', 'application/json-patch+json']

@@ -1,7 +1,7 @@
 /** JSON Patch (RFC 6902) of a document whose members are known. */
 import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
 import { DomainError, invalid } from '../foundation/errors.ts'
-import { checkJson } from './index.ts'
+import { checkJson } from './parse.ts'
 
 export type { PatchOperation }
 

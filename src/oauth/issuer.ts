@@ -5,7 +5,7 @@ import { check } from '../contract/validate.ts'
 import type { Principal } from '../engine/engine.ts'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { parseJson, pointer } from '../json/index.ts'
+import { parseJson, pointer } from '../json/parse.ts'
 import { discoverKeys, keyRing } from './keys.ts'
 
 /** Asymmetric signature algorithms only: no shared secrets and no `none`. */

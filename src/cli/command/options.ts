@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { DomainError } from '../../foundation/errors.ts'
-import { parseJson } from '../../json/index.ts'
+import { parseJson } from '../../json/parse.ts'
 import { misused } from './failure.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { parseJson } from '../../json/index.ts'
+import { parseJson } from '../../json/parse.ts'
 import type { Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { count, json, type Option } from '../command/options.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../foundation/is-object.ts'
-import { pointer } from '../../json/index.ts'
+import { pointer } from '../../json/parse.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type DiffStep =

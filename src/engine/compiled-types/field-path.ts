@@ -2,7 +2,7 @@ import { COLUMNS, type Column } from '../../contract/record-columns.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { parseJson } from '../../json/index.ts'
+import { parseJson } from '../../json/parse.ts'
 
 /** Path into data. A segment is a property, an array index, or null for any array element. */
 export type FieldPath = readonly (string | number | null)[]

@@ -1,5 +1,5 @@
 import { type Detail, DomainError } from '../../foundation/errors.ts'
-import { pointer } from '../../json/index.ts'
+import { pointer } from '../../json/parse.ts'
 import type { CompiledIndex, CompiledType } from '../compiled-types/compiled-type.ts'
 import { violatedConstraint } from '../database/errors.ts'
 

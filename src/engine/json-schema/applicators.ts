@@ -1,5 +1,5 @@
 import { isObject } from '../../foundation/is-object.ts'
-import { pointer } from '../../json/index.ts'
+import { pointer } from '../../json/parse.ts'
 import { dependent, dependentRequired } from './assertions.ts'
 import type { Compiler, Evaluate, Faults, Keyword, Seen } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'

@@ -1,6 +1,6 @@
 import { isObject } from '../../foundation/is-object.ts'
 import { isMultipleOf } from '../../json/decimal.ts'
-import { pointer } from '../../json/index.ts'
+import { pointer } from '../../json/parse.ts'
 import type { Evaluate, Keyword } from './evaluation.ts'
 import { spend } from './evaluation-cost.ts'
 import { FORMATS } from './formats.ts'

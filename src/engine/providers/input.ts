@@ -3,7 +3,7 @@ import { nearest } from '../../contract/suggest.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { pointer as rootedPointer } from '../../json/index.ts'
+import { pointer as rootedPointer } from '../../json/parse.ts'
 
 /** A JSON object with unvalidated keys. */
 export type Json = Record<string, unknown>

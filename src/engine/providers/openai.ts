@@ -1,5 +1,5 @@
 import { isObject } from '../../foundation/is-object.ts'
-import { parseJson } from '../../json/index.ts'
+import { parseJson } from '../../json/parse.ts'
 import type { OpenedTool, ProviderCodec, ToolDraft } from './codec.ts'
 import { refuseForeignCall, refuseForeignTool, serverTool } from './detect.ts'
 import {

@@ -1,7 +1,7 @@
 import { invalid } from '../../foundation/errors.ts'
-import { checkJson } from '../../json/index.ts'
 import { applyOperations, type PatchOperation, readOperations } from '../../json/json-patch.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
+import { checkJson } from '../../json/parse.ts'
 import { keepClaim } from '../claims/claim-guard.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'

@@ -1,7 +1,7 @@
 import { unknownName } from '../../contract/suggest.ts'
 import { capped, type Detail, type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { pointer } from '../../json/index.ts'
+import { pointer } from '../../json/parse.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import type { Parameters } from '../filter/parameters.ts'
 

@@ -1,5 +1,5 @@
 import { type Detail, DomainError, withoutCount } from '../../foundation/errors.ts'
-import { pointer } from '../../json/index.ts'
+import { pointer } from '../../json/parse.ts'
 import type { TypePolicy } from '../core/policy.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { parseSound } from '../../json/index.ts'
+import { parseSound } from '../../json/parse.ts'
 import { textOfList } from '../../json/rows.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'

@@ -1,5 +1,5 @@
 /** Truncates JSON to a size in bytes of JSON text, longest values first. */
-import { pointer } from '../../json/index.ts'
+import { pointer } from '../../json/parse.ts'
 
 /** Strings up to this size are never cut, because names and ids are useless in part. */
 const NAME_BYTES = 130

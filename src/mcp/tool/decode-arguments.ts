@@ -5,7 +5,7 @@ import { check, inBody } from '../../contract/validate.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { parseJson } from '../../json/index.ts'
+import { parseJson } from '../../json/parse.ts'
 import type { PortableSchema } from '../schema-projection/publish.ts'
 
 /**

@@ -4,7 +4,7 @@ import { correctFilter } from '../../dialects/correct.ts'
 import { adviseQuery } from '../../dialects/parameters.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { parseJson, type Use } from '../../json/index.ts'
+import { parseJson, type Use } from '../../json/parse.ts'
 
 /** An integer query parameter. `schema` is its form in the OpenAPI description. */
 export const whole = (min: number, max: number, standard: number | undefined, description: string) =>

@@ -1,6 +1,6 @@
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
-import { parseSound } from '../../../json/index.ts'
+import { parseSound } from '../../../json/parse.ts'
 import { readArray, readArrayInTurns } from './arrays.ts'
 
 /** Converts PostgreSQL text values to JSON. */

@@ -1,6 +1,6 @@
 import { type Detail, invalid } from '../../../../foundation/errors.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
-import { pointer } from '../../../../json/index.ts'
+import { pointer } from '../../../../json/parse.ts'
 import type { Parser } from '../syntax/parse-statement.ts'
 import { Source } from '../syntax/source-map.ts'
 import { namedParameters } from './named-parameters.ts'
