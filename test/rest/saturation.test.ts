@@ -53,6 +53,29 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'm').exec(text)?.[1])
 }
 
+// First: a long poll that another test leaves may look once more, and would count as a call.
+test('an MCP batch runs few of its calls at a time and answers all of them', async () => {
+  const held = await holdSearches()
+  const calls = times(60, (id) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: {
+      name: 'query_records',
+      arguments: { record_type: 'doc', filter: { field: 'data.s', op: 'search', value: `word${id}` } },
+    },
+  }))
+  const asked = greedy.call('POST', '/mcp/crm', calls, { accept: 'application/json' })
+  await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(OF_TOKEN)
+  const waiting = await metric('plinth_database_waiting')
+  succeed(await modest.call('GET', '/v1/crm/records/deal?limit=1'))
+  expect(waiting, 'the rest of the batch has not begun').toBeLessThan(OF_TOKEN * 2)
+  await held.end()
+  const answers: { id: number; result: { isError?: boolean } }[] = succeed(await asked)
+  expect(answers.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(times(60, (id) => id))
+  expect(answers.filter(({ result }) => result.isError)).toEqual([])
+})
+
 test('other tokens are served while one token has more long reads than its limit', async () => {
   const held = await holdSearches()
   const attack = sendAll(24, (index) => search(`word${index}`))
@@ -185,26 +208,4 @@ test('after a write, the open waits of one token are checked one after another',
   gone.abort()
   await Promise.all(asked)
   await expect.poll(() => metric('plinth_database_in_use'), { timeout: 10_000 }).toBe(0)
-})
-
-test('an MCP batch runs few of its calls at a time and answers all of them', async () => {
-  const held = await holdSearches()
-  const calls = times(60, (id) => ({
-    jsonrpc: '2.0',
-    id,
-    method: 'tools/call',
-    params: {
-      name: 'query_records',
-      arguments: { record_type: 'doc', filter: { field: 'data.s', op: 'search', value: `word${id}` } },
-    },
-  }))
-  const asked = greedy.call('POST', '/mcp/crm', calls, { accept: 'application/json' })
-  await expect.poll(held.waiting, { timeout: 10_000 }).toHaveLength(OF_TOKEN)
-  const waiting = await metric('plinth_database_waiting')
-  succeed(await modest.call('GET', '/v1/crm/records/deal?limit=1'))
-  expect(waiting, 'the rest of the batch has not begun').toBeLessThan(OF_TOKEN * 2)
-  await held.end()
-  const answers: { id: number; result: { isError?: boolean } }[] = succeed(await asked)
-  expect(answers.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(times(60, (id) => id))
-  expect(answers.filter(({ result }) => result.isError)).toEqual([])
 })
