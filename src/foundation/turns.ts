@@ -28,7 +28,7 @@ export function turnIsOver(): boolean {
   return now - startedAt >= TURN_MS
 }
 
-/** Resolves in a later pass of the event loop, in FIFO order. */
+/** Resolves when earlier waiters have run and a pass of the event loop has budget left. */
 export function nextTurn(): Promise<void> {
   schedule()
   return new Promise((resolve) => {

@@ -119,16 +119,18 @@ export const merge = content(
 
 export const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
 
+export const includeTotal: Option = {
+  flags: '--include-total',
+  about: 'also count all matches',
+  to: { query: 'include_total' },
+  value: 'true',
+}
+
 /** Options of every list. */
 export const paging: readonly Option[] = [
   query('--limit <count>', 'limit', 'items per page, 1 to 1000'),
   query('--offset <count>', 'offset', 'items to skip'),
-  {
-    flags: '--include-total',
-    about: 'also count all matches',
-    to: { query: 'include_total' },
-    value: 'true',
-  },
+  includeTotal,
 ]
 
 let stdinReader: string | undefined

@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { query as parameter } from '../command/options.ts'
+import { cursor, includeTotal, query as parameter } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 
 type Found = { data?: unknown } & Record<string, unknown>
@@ -25,13 +25,8 @@ export const query: Row = {
     parameter('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z'),
     parameter('--limit <count>', 'limit', 'records per page, 1 to 1000'),
     parameter('--offset <count>', 'offset', 'records to skip'),
-    parameter('--cursor <cursor>', 'cursor', 'cursor of the page'),
-    {
-      flags: '--include-total',
-      about: 'also count all matches',
-      to: { query: 'include_total' },
-      value: 'true',
-    },
+    cursor,
+    includeTotal,
   ],
   show: ({ body }) => {
     const { data, meta } = body as Page

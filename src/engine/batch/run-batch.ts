@@ -56,7 +56,7 @@ export async function runBatch(
   })
 }
 
-/** Charges a batch to the bytes that the batches of the request have left. A retried transaction starts anew. */
+/** Deducts the bytes of a batch from the limit of its request. Each attempt of a retried transaction starts with a new budget. */
 async function withinBudget<T>(scope: WriteScope, run: (open: () => ByteBudget) => Promise<T>): Promise<T> {
   let budget = openByteBudget(scope.batches.left)
   const done = await run(() => {

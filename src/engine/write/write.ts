@@ -22,8 +22,7 @@ import { recordRights, requireRecordedRights, type UsedRight } from './used-righ
 export type WriteOptions<T = object> = {
   dryRun: boolean
   idempotencyKey: string | null
-  /** Names the request, for comparison with the one a key was first sent with. */
-  /** The content of the request. Its digest is the fingerprint. */
+  /** The content of the request. Its digest is compared with that of the request that first sent the key. */
   request: () => unknown
   /** Called when the stored response of an earlier request with the same key is returned. */
   onReplay?: () => void
