@@ -77,9 +77,11 @@ function follow(
   const unlisten = scope.caches.onAnnounced((topic) => {
     if (baseId === null) return
     if (topic === null) return note(null)
-    if (topic === `endpoints:${baseId}`) return noteEndpoints(note)
-    const id = topic.startsWith(`type:${baseId}/`) ? topic.slice(`type:${baseId}/`.length) : undefined
-    if (id !== undefined && scope.access.allows('read', baseId, id)) note(id)
+    const [kind, key = ''] = topic.split(/:(.*)/s)
+    const [base, id = ''] = key.split('/')
+    if (base !== baseId) return
+    if (kind === 'endpoint' || kind === 'toolset') return noteEndpoints(note)
+    if (kind === 'record_type' && scope.access.allows('read', baseId, id)) note(id)
   })
   const end = () => {
     unlisten()

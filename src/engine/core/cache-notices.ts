@@ -1,11 +1,12 @@
 /** Invalidations between processes: NOTIFY at commit, and a LISTEN connection that reconnects. */
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Kind } from '../change-log/entry.ts'
 import { type Db, statement } from '../database/client.ts'
 import { answered, beat } from '../database/deadline.ts'
 
-/** `type:<base>/<id>`, `relationships:<base>`, `endpoints:<base>`, `base:<id>` or `token:<hash>`. */
-export type Topic = `${'type' | 'relationships' | 'endpoints' | 'base' | 'token'}:${string}`
+/** What changed: `<kind>:<base>/<id>` for configuration, `base:<id>` or `token:<hash>`. */
+export type Topic = `${Exclude<Kind, 'record' | 'relationship'> | 'base'}:${string}` | `token:${string}`
 
 const CHANNEL = 'plinth_caches'
 const ANNOUNCE = statement('announce', `SELECT pg_notify('${CHANNEL}', $1)::text`)

@@ -1,21 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { TokenSession } from '../access/session.ts'
-import type { CompiledEndpoint } from '../compiled-types/compiled-endpoint.ts'
-import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
-import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { type Log, openCacheNotices, type Topic } from './cache-notices.ts'
 
 /** In-process caches with invalidation by LISTEN/NOTIFY. Every entry may be dropped at any time. */
 export type Caches = {
   /** Existing bases. A new base needs no invalidation: a miss reads the database. */
   readonly bases: LRUCache<string, true>
-  readonly types: LRUCache<string, CompiledType>
-  /** All relationship types of a base, by id. */
-  readonly relationshipTypes: LRUCache<string, ReadonlyMap<string, CompiledRelationshipType>>
-  /** All endpoints of a base, by id. */
-  readonly endpoints: LRUCache<string, ReadonlyMap<string, CompiledEndpoint>>
   readonly sessions: LRUCache<string, TokenSession>
+  /** Lets a cache of compiled configuration (`compiled-cache.ts`) take part in invalidation. */
+  join(cache: Invalidated): void
   /** Invalidates a topic in this process. */
   forget(topic: Topic): void
   /**
@@ -30,12 +24,17 @@ export type Caches = {
   close(): Promise<void>
 }
 
+/** A cache that this module invalidates. */
+export type Invalidated = {
+  /** @param kind of the resource that changed, or `base` for all of a base */
+  forget(kind: string, key: string): void
+  clear(): void
+}
+
 /** Opens the caches and listens for invalidations of other processes. */
 export async function openCaches(connectionString: string, log: Log): Promise<Caches> {
   const bases = new LRUCache<string, true>({ max: 10_000 })
-  const types = new LRUCache<string, CompiledType>({ max: 2000 })
-  const relationshipTypes: Caches['relationshipTypes'] = new LRUCache({ max: 1000 })
-  const endpoints: Caches['endpoints'] = new LRUCache({ max: 1000 })
+  const compiled: Invalidated[] = []
   const sessions = new LRUCache<string, TokenSession>({ max: 10_000, ttl: LIMITS.tokenCacheMs })
   const listeners = new Set<(topic: string | null) => void>()
   let live = false
@@ -43,17 +42,13 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
 
   const forget = (topic: string) => {
     forgotten++
-    const [kind, key = ''] = topic.split(/:(.*)/s)
+    const [kind = '', key = ''] = topic.split(/:(.*)/s)
     if (kind === 'token') sessions.delete(key)
-    if (kind === 'type') types.delete(key)
-    if (kind === 'base') bases.delete(key)
-    if (kind === 'relationships' || kind === 'base') relationshipTypes.delete(key)
-    if (kind === 'endpoints' || kind === 'base') endpoints.delete(key)
-    // Endpoints name their tools after the types of the base.
-    if (kind === 'type') endpoints.delete(key.split('/', 1)[0] ?? key)
-    if (kind === 'base')
-      for (const known of types.keys()) if (known.startsWith(`${key}/`)) types.delete(known)
-    if (kind === 'base') sessions.clear()
+    if (kind === 'base') {
+      bases.delete(key)
+      sessions.clear()
+    }
+    for (const cache of compiled) cache.forget(kind, key)
   }
   const invalidate = (topic: string | null) => {
     for (const listener of [...listeners]) listener(topic)
@@ -67,10 +62,8 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
       live = false
       forgotten++
       bases.clear()
-      types.clear()
-      relationshipTypes.clear()
-      endpoints.clear()
       sessions.clear()
+      for (const cache of compiled) cache.clear()
     },
     received(topic) {
       forget(topic)
@@ -79,10 +72,8 @@ export async function openCaches(connectionString: string, log: Log): Promise<Ca
   })
   return {
     bases,
-    types,
-    relationshipTypes,
-    endpoints,
     sessions,
+    join: (cache) => void compiled.push(cache),
     forget,
     onAnnounced: (listener) => {
       listeners.add(listener)

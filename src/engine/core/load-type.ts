@@ -2,6 +2,7 @@ import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { statement } from '../database/client.ts'
 import { COMPILED_INDEXES, type CompiledIndex } from '../indexes/index.ts'
 import { compileSchema } from '../json-schema/compile.ts'
+import { compiledCache } from './compiled-cache.ts'
 import type { Scope } from './scope.ts'
 
 type Row = {
@@ -20,8 +21,7 @@ const GET_TYPE = statement(
 
 /** Loads a compiled record type through the cache. Returns undefined when there is none. */
 export async function findType(scope: Scope, baseId: string, id: string): Promise<CompiledType | undefined> {
-  const known = scope.caches.live() ? scope.caches.types.get(`${baseId}/${id}`) : undefined
-  return known ?? (await reloadType(scope, baseId, id))
+  return TYPES.get(scope, `${baseId}/${id}`)
 }
 
 /** Loads a compiled record type from the database and replaces the cached one. */
@@ -30,26 +30,29 @@ export async function reloadType(
   baseId: string,
   id: string,
 ): Promise<CompiledType | undefined> {
-  const before = scope.caches.forgotten()
-  const [row] = await scope.db.query<Row>(GET_TYPE, [baseId, id])
-  if (!row) return undefined
-  const key = `${baseId}/${id}`
-  const cached = scope.caches.types.get(key)
-  // Reuse the validator for an unchanged schema, so that an invalidation does not cost a compilation.
-  const unchanged =
-    cached?.version === row.version && JSON.stringify(cached.jsonSchema) === JSON.stringify(row.json_schema)
-  const type: CompiledType = {
-    baseId,
-    id,
-    version: row.version,
-    revision: row.revision,
-    timezone: row.timezone,
-    jsonSchema: row.json_schema,
-    schema: unchanged ? cached.schema : compileSchema(row.json_schema, '/json_schema'),
-    indexes: row.indexes,
-  }
-  // State read in a transaction may be uncommitted, so it is not cached.
-  const isCacheable = !scope.db.isTransaction && scope.caches.forgotten() === before
-  if (isCacheable) scope.caches.types.set(key, type)
-  return type
+  return TYPES.reload(scope, `${baseId}/${id}`)
 }
+
+const TYPES = compiledCache<CompiledType>({
+  max: 2000,
+  per: 'resource',
+  from: ['record_type'],
+  async load(scope, key, former) {
+    const [baseId = '', id = ''] = key.split('/')
+    const [row] = await scope.db.query<Row>(GET_TYPE, [baseId, id])
+    if (!row) return undefined
+    // Reuse the validator for an unchanged schema, so that an invalidation does not cost a compilation.
+    const unchanged =
+      former?.version === row.version && JSON.stringify(former.jsonSchema) === JSON.stringify(row.json_schema)
+    return {
+      baseId,
+      id,
+      version: row.version,
+      revision: row.revision,
+      timezone: row.timezone,
+      jsonSchema: row.json_schema,
+      schema: unchanged ? former.schema : compileSchema(row.json_schema, '/json_schema'),
+      indexes: row.indexes,
+    }
+  },
+})

@@ -57,7 +57,7 @@ export const ENTER = `INSERT INTO plinth.record_index AS x (base_id, index_id, k
 const MARK_CUT = `UPDATE plinth.record_type_index d SET has_cut = true
      WHERE d.base_id = $1 AND d.record_type = $2 AND NOT d.has_cut
        AND d.id IN (SELECT index_id FROM wanted WHERE is_first_cut)
-     RETURNING pg_notify('plinth_caches', 'type:' || $1 || '/' || $2)::text`
+     RETURNING pg_notify('plinth_caches', 'record_type:' || $1 || '/' || $2)::text`
 
 /**
  * CTEs that maintain the index entries of the records of `from`. Rows are ordered by index and record to

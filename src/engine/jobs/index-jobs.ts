@@ -62,7 +62,7 @@ async function buildBatch(tx: Db, key: Key): Promise<Step> {
   if (seen === (isText ? TEXT_BATCH : BATCH) && duplicates.length < MOST_DUPLICATES) return 'more'
   if (duplicates.length > 0) return 'judge'
   await tx.query(MARK_READY, key)
-  await announce(tx, `type:${key[0]}/${key[1]}`)
+  await announce(tx, `record_type:${key[0]}/${key[1]}`)
   return 'over'
 }
 
@@ -98,7 +98,7 @@ async function judge(tx: Db, key: Key): Promise<Step> {
   }
   await tx.query(MARK_FAILED, [...key, JSON.stringify(await gather(tx, key, [], refused))])
   await dropEntries(tx, base, index)
-  await announce(tx, `type:${base}/${type}`)
+  await announce(tx, `record_type:${base}/${type}`)
   return 'over'
 }
 

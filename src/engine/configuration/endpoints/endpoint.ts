@@ -33,7 +33,6 @@ export const ENDPOINT: Kind<Fields, Row> = {
     enabled: true,
   }),
   table: ({ orm }) => orm.endpoint,
-  topic: (baseId) => `endpoints:${baseId}`,
   references: ({ tools, toolsets, relationships }) => [
     ...typesNamed(tools),
     ...toolsets.map((id, i) => ({ kind: TOOLSET, id, at: `/toolsets/${i}` })),

@@ -1,5 +1,6 @@
 import type { EndpointBatch, EndpointRelationship } from '../../../contract/endpoint-shapes.ts'
 import { boundsOf, type CompiledEndpoint, type ServedTool } from '../../compiled-types/compiled-endpoint.ts'
+import { compiledCache } from '../../core/compiled-cache.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Endpoint as EndpointRow, Toolset as ToolsetRow } from '../../prisma/client.ts'
 import { portableIdsOf } from './load-record-types.ts'
@@ -11,25 +12,25 @@ type Endpoints = ReadonlyMap<string, CompiledEndpoint>
 
 /** Loads all endpoints of a base by id, through the cache. Empty when the base is absent. */
 export async function endpointsOf(scope: Scope, baseId: string): Promise<Endpoints> {
-  const known = scope.caches.live() ? scope.caches.endpoints.get(baseId) : undefined
-  return known ?? (await load(scope, baseId))
+  return (await ENDPOINTS.get(scope, baseId)) ?? new Map()
 }
 
-async function load(scope: Scope, baseId: string): Promise<Endpoints> {
-  const before = scope.caches.forgotten()
-  const { orm } = scope.db
-  const [rows, toolsets, portableIds] = await Promise.all([
-    orm.endpoint.findMany({ where: { baseId } }),
-    orm.toolset.findMany({ where: { baseId } }),
-    portableIdsOf(scope, baseId),
-  ])
-  const shared = new Map(toolsets.map((row) => [row.id, row]))
-  const endpoints = new Map(rows.map((row) => [row.id, compiled(row, shared, portableIds)]))
-  // State read in a transaction may be uncommitted, so it is not cached.
-  const isCacheable = !scope.db.isTransaction && scope.caches.forgotten() === before
-  if (isCacheable) scope.caches.endpoints.set(baseId, endpoints)
-  return endpoints
-}
+const ENDPOINTS = compiledCache<Endpoints>({
+  max: 1000,
+  per: 'base',
+  // Tools of endpoints are named after the record types of the base.
+  from: ['endpoint', 'toolset', 'record_type'],
+  async load(scope, baseId) {
+    const { orm } = scope.db
+    const [rows, toolsets, portableIds] = await Promise.all([
+      orm.endpoint.findMany({ where: { baseId } }),
+      orm.toolset.findMany({ where: { baseId } }),
+      portableIdsOf(scope, baseId),
+    ])
+    const shared = new Map(toolsets.map((row) => [row.id, row]))
+    return new Map(rows.map((row) => [row.id, compiled(row, shared, portableIds)]))
+  },
+})
 
 function compiled(
   row: EndpointRow,

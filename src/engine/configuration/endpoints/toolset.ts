@@ -20,7 +20,6 @@ export const TOOLSET: Kind<Fields, Row> = {
   body: ToolsetBody,
   defaults: (id) => ({ name: id, description: null, tools: [] }),
   table: ({ orm }) => orm.toolset,
-  topic: (baseId) => `endpoints:${baseId}`,
   references: ({ tools }) => typesNamed(tools),
   check: async (loaded, { baseId, current, next }) => {
     const portableIds = await loaded.once(portableIdsOf)

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { Camel } from '../../../contract/field-names.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import type { ResourceKind } from '../../core/append-change.ts'
-import type { Topic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Db } from '../../database/client.ts'
 import type { Expectation } from '../../write/preconditions.ts'
@@ -24,8 +23,6 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   /** Default values of all fields. */
   defaults(id: string): F
   table(db: Db): Table<R & Record<keyof F, unknown>>
-  /** Cache topic to invalidate after a change. */
-  topic?(baseId: string, id: string): Topic
   readonly rights?: Partial<Rights<F>>
   /** Record type whose `manage` grant allows a change. Otherwise, the grant must be on the whole base. */
   managedAs?(id: string): string

@@ -133,8 +133,7 @@ async function finish<F extends object, R extends Stored>(
   await kind.written?.(scope, row)
   const { baseId, id, version } = row
   await appendChange(scope, { baseId, kind: kind.name, id, operation, version, state: stateOf(kind, row) })
-  const topic = kind.topic?.(baseId, id)
-  if (topic === undefined) return
+  const topic = `${kind.name}:${baseId}/${id}` as const
   await announce(scope.db, topic)
   scope.onCommit(() => scope.caches.forget(topic))
 }

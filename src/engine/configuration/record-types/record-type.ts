@@ -37,7 +37,6 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     display: {},
   }),
   table: recordTypeTable,
-  topic: (baseId, id) => `type:${baseId}/${id}`,
   rights: {
     list: (scope, baseId) => {
       // Types with a policy make the base visible, but their definitions stay hidden.

@@ -5,6 +5,7 @@ import {
   type OnDelete,
   STAMP,
 } from '../../compiled-types/compiled-relationship-type.ts'
+import { compiledCache } from '../../core/compiled-cache.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
@@ -31,20 +32,23 @@ const GET_TYPES = statement(
 
 /** Loads all relationship types of a base by id, through the cache. Empty when the base is absent. */
 export async function relationshipTypesOf(scope: Scope, baseId: string): Promise<Types> {
-  const known = scope.caches.live() ? scope.caches.relationshipTypes.get(baseId) : undefined
-  return known ?? (await reloadRelationshipTypes(scope, baseId))
+  return (await TYPES.get(scope, baseId)) ?? new Map()
 }
 
 /** Loads the relationship types from the database and replaces the cached ones. */
 export async function reloadRelationshipTypes(scope: Scope, baseId: string): Promise<Types> {
-  const before = scope.caches.forgotten()
-  const rows = await scope.db.query<Row>(GET_TYPES, [baseId])
-  const types = new Map(rows.map((row) => [row.id, compiled(baseId, row)]))
-  // State read in a transaction may be uncommitted, so it is not cached.
-  const isCacheable = !scope.db.isTransaction && scope.caches.forgotten() === before
-  if (isCacheable) scope.caches.relationshipTypes.set(baseId, types)
-  return types
+  return (await TYPES.reload(scope, baseId)) ?? new Map()
 }
+
+const TYPES = compiledCache<Types>({
+  max: 1000,
+  per: 'base',
+  from: ['relationship_type'],
+  async load(scope, baseId) {
+    const rows = await scope.db.query<Row>(GET_TYPES, [baseId])
+    return new Map(rows.map((row) => [row.id, compiled(baseId, row)]))
+  },
+})
 
 function compiled(baseId: string, row: Row): CompiledRelationshipType {
   let schema: CompiledSchema | undefined

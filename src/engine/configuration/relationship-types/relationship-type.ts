@@ -27,7 +27,6 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
     onDelete: 'unlink',
   }),
   table: ({ orm }) => orm.relationshipType,
-  topic: (baseId) => `relationships:${baseId}`,
   rights: {
     list: (scope, baseId) => {
       requireBaseAccess(scope.access, baseId)
