@@ -22,3 +22,16 @@ export const COLUMN_TYPES = {
   created_at: 'instant',
   updated_at: 'instant',
 } as const satisfies Record<Column, ValueType>
+
+/**
+ * The SQL column of a property: its own name, or `data_<name>` where every record has a column of that name.
+ */
+export const sqlColumnOf = (property: string): string => (isBuiltIn(property) ? `data_${property}` : property)
+
+/** Whether every record has a field, and SQL a column, of this name. */
+export const isBuiltIn = (property: string): boolean =>
+  property === 'data' || COLUMNS.some((column) => column === property)
+
+/** What the own status of a record can be. */
+export const STATUSES = ['active', 'cancelled'] as const
+export const isStatus = (value: unknown): boolean => STATUSES.some((status) => status === value)

@@ -105,7 +105,7 @@ const NUMBER = { type: 'number' }
 const INTEGER = { type: 'integer' }
 
 /**
- * The record types of the base `shop`. The record column `status` hides the property `status` of an order.
+ * The record types of the base `shop`. SQL reads the property `status` of an order as `data_status`.
  */
 export const TYPES = [
   {

@@ -1,3 +1,4 @@
+import { COLUMNS, sqlColumnOf } from '../../../../contract/record-columns.ts'
 import { isObject } from '../../../../foundation/is-object.ts'
 import { locate } from '../../../json-schema/references.ts'
 import { nameOf, quoteText } from '../syntax/names.ts'
@@ -8,21 +9,25 @@ export type SqlColumn = {
   expression: string
   /** Text in the database's default collation. */
   isText?: boolean
+  /** The property of `data` that a typed column reads. */
+  property?: string
 }
-
-const BEFORE = 'id external_id external_source status version created_at updated_at'.split(' ')
 
 /** The columns of a record type: the system columns, typed columns for schema properties, and `data`. */
 export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlColumn[] {
-  const columns: SqlColumn[] = BEFORE.map((name) => ({ name, expression: name }))
+  const columns: SqlColumn[] = COLUMNS.map((name) => ({ name, expression: name }))
+  const properties = propertiesOf(type.jsonSchema)
+  const own = new Set(properties.map(([property]) => nameOf(property)))
   // A property with a duplicate or empty name, also after PostgreSQL's truncation, is only readable through
   // `data`.
-  const taken = new Set(['', 'data', ...BEFORE])
-  for (const [property, kind] of propertiesOf(type.jsonSchema)) {
-    const name = nameOf(property)
-    if (taken.has(name)) continue
+  const taken = new Set<string>(['', 'data', ...COLUMNS])
+  for (const [property, kind] of properties) {
+    const name = nameOf(sqlColumnOf(property))
+    // A property that is called `data_status` itself keeps its name.
+    if (taken.has(name) || (name !== nameOf(property) && own.has(name))) continue
     taken.add(name)
-    columns.push({ name, expression: typed(property, kind, type.timezone), isText: kind === 'string' })
+    const expression = typed(property, kind, type.timezone)
+    columns.push({ name, expression, isText: kind === 'string', property })
   }
   columns.push({ name: 'data', expression: 'data' })
   return columns

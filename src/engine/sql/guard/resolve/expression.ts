@@ -5,6 +5,7 @@ import { checkType } from '../allow/types.ts'
 import { resolveColumn } from '../relations/column-ref.ts'
 import type { GuardContext } from '../relations/context.ts'
 import type { NameScope } from '../relations/scope.ts'
+import { checkCaseStatus, checkStatus } from './own-status.ts'
 
 /**
  * Resolves an expression recursively.
@@ -22,7 +23,10 @@ function checkOne(context: GuardContext, node: Node, scope: NameScope): void {
   const { source } = context
   if ('ColumnRef' in node) resolveColumn(context, node.ColumnRef, scope)
   else if ('FuncCall' in node) checkCall(context, node.FuncCall)
-  else if ('A_Expr' in node) checkOperator(context, node.A_Expr)
+  else if ('A_Expr' in node) {
+    checkOperator(context, node.A_Expr)
+    checkStatus(context, node.A_Expr, scope)
+  } else if ('CaseExpr' in node) checkCaseStatus(context, node.CaseExpr, scope)
   else if ('TypeCast' in node) checkType(node.TypeCast.typeName, source)
   else if ('SubLink' in node) checkOperator(context, { name: node.SubLink.operName ?? [] })
   else if ('CollateClause' in node) {

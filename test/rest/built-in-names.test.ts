@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+/** Properties that have the name of a field that every record has. */
+const TICKET = {
+  properties: {
+    subject: { type: 'string' },
+    status: { enum: ['open', 'solved'] },
+    version: { type: 'integer' },
+    data: { type: 'object' },
+    data_version: { type: 'string' },
+  },
+  additionalProperties: false,
+}
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  succeed(await world.call('PUT', '/v1/crm/record-types/ticket', { json_schema: TICKET }), 201)
+  succeed(await world.call('PUT', '/v1/crm/record-types/deal', { json_schema: DEAL }), 201)
+  succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
+  const data = { subject: 'x', status: 'open', version: 7, data: { a: 1 }, data_version: 'v' }
+  succeed(await world.call('PUT', '/v1/crm/records/ticket/t1', { data }), 201)
+  succeed(await world.call('PUT', '/v1/crm/records/ticket/t2', { data: { status: 'solved' } }), 201)
+  succeed(await world.call('POST', '/v1/crm/records/ticket/t2/cancel'))
+  succeed(await world.call('PUT', '/v1/crm/records/note/n1', { data: { status: 'open' } }), 201)
+})
+afterAll(() => world.close())
+
+const DEAL = { properties: { stage: { type: 'string' } } }
+
+const sql = (query: string, params?: unknown) =>
+  world.call('POST', '/v1/crm/sql', { query, ...(params !== undefined && { params }) })
+const rowsOf = async (query: string, params?: unknown): Promise<Body[]> =>
+  succeed(await sql(query, params)).data
+
+describe('SQL', () => {
+  test('a property with the name of a built-in column is the column data_<name>', async () => {
+    const [row] = await rowsOf(`SELECT * FROM ticket WHERE id = 't1'`)
+    expect(row).toMatchObject({
+      status: 'active',
+      version: 1,
+      subject: 'x',
+      data_status: 'open',
+      data_data: { a: 1 },
+    })
+    // The property that is called data_version itself keeps its name.
+    expect(row?.['data_version']).toBe('v')
+    const counted = `SELECT data_status AS s, count(*) AS n FROM ticket GROUP BY 1 ORDER BY 1`
+    expect(await rowsOf(counted)).toEqual([
+      { s: 'open', n: 1 },
+      { s: 'solved', n: 1 },
+    ])
+  })
+
+  test.each([
+    [`SELECT id FROM ticket WHERE status = 'open'`, 'data_status'],
+    [`SELECT id FROM ticket WHERE 'open' <> status`, 'data_status'],
+    [`SELECT t.id FROM ticket t JOIN note n ON t.id = n.id AND t.status = 'open'`, 't.data_status'],
+    [`SELECT id FROM ticket WHERE status IN ('active', 'open')`, 'data_status'],
+    [`SELECT id FROM ticket WHERE status = ANY (ARRAY['open'])`, 'data_status'],
+    [`SELECT id FROM ticket WHERE status IS DISTINCT FROM 'open'::text`, 'data_status'],
+    [`SELECT CASE status WHEN 'open' THEN 1 END FROM ticket`, 'data_status'],
+    [`SELECT count(*) FILTER (WHERE status = 'open') FROM ticket`, 'data_status'],
+    [`SELECT id FROM deal WHERE (SELECT 1) = 1 AND status = 'open'`, undefined],
+    [`SELECT id FROM note WHERE status = 'open'`, `data ->> 'status'`],
+    [`SELECT id FROM records WHERE status = 'open'`, `data ->> 'status'`],
+  ])('%s is refused with the property as its hint', async (query, hint) => {
+    const { status, body } = await sql(query)
+    expect(status, JSON.stringify(body)).toBe(400)
+    const [detail] = body.error.details
+    expect(detail).toMatchObject({ path: '/query', code: 'no_such_status', allowed: ['active', 'cancelled'] })
+    expect(detail.hint).toBe(hint)
+  })
+
+  test.each([
+    [`SELECT id FROM ticket WHERE status = $1`, ['open']],
+    [`SELECT id FROM ticket WHERE status = ANY ($1)`, [['active', 'open']]],
+    [`SELECT id FROM ticket WHERE status = :wanted`, { wanted: 'open' }],
+  ])('the value of a parameter is checked too: %s', async (query, params) => {
+    expect((await sql(query, params)).body.error.details[0]).toMatchObject({ hint: 'data_status' })
+  })
+
+  test('comparisons with a status that records have, and of other columns of the name, run', async () => {
+    expect(await rowsOf(`SELECT id FROM ticket WHERE status = 'cancelled'`)).toEqual([{ id: 't2' }])
+    expect(await rowsOf(`SELECT id FROM ticket WHERE status IN ('active', $1)`, ['cancelled'])).toHaveLength(
+      2,
+    )
+    const renamed = `SELECT s.status FROM (SELECT data_status AS status FROM ticket) s WHERE s.status = 'open'`
+    expect(await rowsOf(renamed)).toEqual([{ status: 'open' }])
+    const inner = `WITH s AS (SELECT data_status AS status FROM ticket) SELECT count(*) AS n FROM s WHERE status = 'open'`
+    expect(await rowsOf(inner)).toEqual([{ n: 1 }])
+    const listed = `SELECT count(*) AS n FROM note AS n(id, a, b, c, status) WHERE status = 'open'`
+    expect((await sql(listed)).body.error?.details[0].code).not.toBe('no_such_status')
+  })
+})
