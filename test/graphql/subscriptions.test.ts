@@ -104,12 +104,12 @@ test('recordTypeChanges returns readable types, and endpoint changes only with r
   succeed(await endpoint('own', 'After.'))
   await there.until(1)
   succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { description: 'Last.' }))
-  const told = ({ events }: Awaited<ReturnType<typeof types>>) =>
+  const seenBy = ({ events }: Awaited<ReturnType<typeof types>>) =>
     events.map(({ data }) => data.data.recordTypeChanges.recordType)
   await limited.until(1)
   await there.until(2)
-  expect(told(limited)).toEqual([type])
-  expect(told(there)).toEqual([null, type])
+  expect(seenBy(limited)).toEqual([type])
+  expect(seenBy(there)).toEqual([null, type])
   for (const stream of [limited, there, admin]) stream.cut()
 })
 

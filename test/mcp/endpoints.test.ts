@@ -363,16 +363,16 @@ test('a session at an endpoint is notified when the endpoint or the type of a to
   succeed(await put('quiet', quiet), 201)
   const stream = await (await openSession(world, { path: '/mcp/crm/e/quiet' })).listen()
   expect(stream.status).toBe(200)
-  const toldOfTools = async (n: number) => {
+  const toolEvents = async (n: number) => {
     await stream.until(n * 2)
     return stream.events.slice((n - 1) * 2, n * 2).map(({ data }) => (data as Body).method)
   }
   succeed(await put('quiet', { ...quiet, description: 'Another.' }))
-  expect(await toldOfTools(1)).toContain('notifications/tools/list_changed')
+  expect(await toolEvents(1)).toContain('notifications/tools/list_changed')
   succeed(
     await world.call('PATCH', '/v1/crm/record-types/deal', { description: 'A sale, still in the making.' }),
   )
-  expect(await toldOfTools(2)).toContain('notifications/tools/list_changed')
+  expect(await toolEvents(2)).toContain('notifications/tools/list_changed')
   stream.cut()
 })
 

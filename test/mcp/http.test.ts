@@ -57,11 +57,11 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
       connect(server.url, server.adminToken, dialect, '/mcp/crm'),
       connect(server.url, server.adminToken, dialect, '/mcp/crm'),
     ])
-    const told = one.getInstructions() ?? ''
-    expect(told).toMatch(/Plinth/)
+    const instructions = one.getInstructions() ?? ''
+    expect(instructions).toMatch(/Plinth/)
     for (const name of ['list_types', 'describe_type', 'query_records', 'aggregate_records', 'sql_query'])
-      expect(told).toContain(name)
-    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(2048)
+      expect(instructions).toContain(name)
+    expect(Buffer.byteLength(instructions)).toBeLessThanOrEqual(2048)
     const first = await one.listTools()
     expect(first.tools.map((tool) => tool.name)).toEqual(
       expect.arrayContaining(['list_types', 'query_records', 'create_task', 'update_task']),

@@ -53,7 +53,7 @@ for (const { dialect, tags } of CASES)
       await put(type, 'b', { n: 3 })
       await finish()
       await client.until(last)
-      expect(new Set(client.told())).toEqual(new Set([recordUri(type, 'a'), last]))
+      expect(new Set(client.resourceEvents())).toEqual(new Set([recordUri(type, 'a'), last]))
     })
 
     test('is notified of a subscribed list when a changed record matches before or after the change', async () => {
@@ -63,7 +63,7 @@ for (const { dialect, tags } of CASES)
       await put(type, 'a', { n: 2 })
       await finish()
       await client.until(last)
-      expect(client.told()).toEqual([last])
+      expect(client.resourceEvents()).toEqual([last])
       for (const n of [9, 10]) {
         await put(type, 'a', { n })
         await client.until(nines)
@@ -84,7 +84,7 @@ for (const { dialect, tags } of CASES)
       await put(type, 'a', { n: 5 })
       succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { description: 'Another.' }))
       await client.until(uri)
-      expect(client.told().filter((each) => each !== last)).toEqual([uri])
+      expect(client.resourceEvents().filter((each) => each !== last)).toEqual([uri])
     })
   })
 
@@ -110,7 +110,7 @@ test('changes of types outside the grants cause no notifications', async () => {
   await put(type, 'a', { n: 1000 })
   await finish()
   await client.until(last)
-  expect(client.told().every((uri) => uri === last || uri === listUri(other))).toBe(true)
+  expect(client.resourceEvents().every((uri) => uri === last || uri === listUri(other))).toBe(true)
 })
 
 test('an unsubscribed client gets no more notifications; other subscribers still do', async () => {
@@ -120,7 +120,7 @@ test('an unsubscribed client gets no more notifications; other subscribers still
   // Earlier notifications may still be under way; the last record marks their end.
   await finish()
   await leaving.until(last)
-  const toldOf = () => leaving.told().filter((each) => each === uri).length
+  const toldOf = () => leaving.resourceEvents().filter((each) => each === uri).length
   const before = toldOf()
   await leaving.unfollow(uri)
   await put(type, 'a', { n: 3 })
@@ -137,12 +137,12 @@ for (const { dialect, tags } of CASES)
     const client = await following([recordUri(type, 'a')], { token, dialect })
     succeed(await world.call('DELETE', `/v1/tokens/${id}`))
     await client.ended
-    const before = client.told().length
+    const before = client.resourceEvents().length
     await put(type, 'a', { n: 8 })
     const witness = await following([recordUri(type, 'a')])
     await put(type, 'a', { n: 9 })
     await witness.until(recordUri(type, 'a'))
-    expect(client.told()).toHaveLength(before)
+    expect(client.resourceEvents()).toHaveLength(before)
   })
 
 test('a client with 91 subscriptions is notified only of the record that changed', async () => {
@@ -153,10 +153,10 @@ test('a client with 91 subscriptions is notified only of the record that changed
   const client = await following([...ids.map((id) => recordUri(type, id)), last])
   await finish()
   await client.until(last)
-  const before = client.told().length
+  const before = client.resourceEvents().length
   await put(type, 'r77', { n: 1 })
   await client.until(recordUri(type, 'r77'))
-  expect(client.told().slice(before)).toEqual([recordUri(type, 'r77')])
+  expect(client.resourceEvents().slice(before)).toEqual([recordUri(type, 'r77')])
 })
 
 test('a change of a type or prompt is notified as a changed list', async () => {
@@ -178,8 +178,8 @@ test('a session on a narrowed URL refuses hidden resources, and its stream stays
   const revoked = await following([last], { token: witness.token })
   succeed(await world.call('DELETE', `/v1/tokens/${witness.id}`))
   await revoked.ended
-  const before = client.told().length
+  const before = client.resourceEvents().length
   await finish()
   await client.until(last)
-  expect(client.told().length).toBeGreaterThanOrEqual(before)
+  expect(client.resourceEvents().length).toBeGreaterThanOrEqual(before)
 })

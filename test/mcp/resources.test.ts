@@ -100,11 +100,11 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
       'plinth://absent/types/thing',
       'test://anything',
     ]
-    const told = await Promise.all(uris.map((uri) => refusal(client, uri)))
-    for (const error of told) {
+    const errors = await Promise.all(uris.map((uri) => refusal(client, uri)))
+    for (const error of errors) {
       // SDK v2 maps both error codes to the newer one.
       expect(error.code).toBe(dialect === 'v1' ? -32002 : -32602)
-      expect(error.message).toBe(told[0].message)
+      expect(error.message).toBe(errors[0].message)
       expect(error.message).toContain('resources/list')
     }
     await client.close()

@@ -121,7 +121,7 @@ const reads = fc.oneof(
         group_by: maybe(fc.tuple(field)),
         aggregations: fc
           .tuple(fc.constantFrom('min', 'max', 'count_distinct'), field)
-          .map(([fn, name]) => [{ fn: 'count' }, { fn, field: name, alias: 'told' }]),
+          .map(([fn, name]) => [{ fn: 'count' }, { fn, field: name, alias: 'total' }]),
       }),
     }),
   },

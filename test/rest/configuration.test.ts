@@ -57,7 +57,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(succeed(await put(body)), 'unchanged').toEqual(made.body)
     expect(succeed(await put(reversed(body) as Body)), 'unchanged').toEqual(made.body)
     // The warnings in `meta` are not part of the resource.
-    const { meta: _told, ...cleared } = succeed(await put({}))
+    const { meta: _meta, ...cleared } = succeed(await put({}))
     expect(cleared).toMatchObject({
       name: 'One.1',
       ...defaults,

@@ -39,7 +39,7 @@ async function expectSound(): Promise<void> {
          = (l.source_record_type, l.source_id, l.target_record_type, l.target_id))`,
   )
   expect(dangling).toEqual([])
-  const untold = await one.database.query(
+  const unlogged = await one.database.query(
     `SELECT c.kind, c.id, c.operation FROM (
        SELECT DISTINCT ON (kind, record_type, id) * FROM plinth.change WHERE kind IN ('record', 'relationship')
        ORDER BY kind, record_type, id, version DESC) c
@@ -47,7 +47,7 @@ async function expectSound(): Promise<void> {
        WHEN 'record' THEN EXISTS (SELECT FROM plinth.record r WHERE r.base_id = c.base_id AND r.record_type = c.record_type AND r.id = c.id)
        ELSE EXISTS (SELECT FROM plinth.relationship l WHERE l.base_id = c.base_id AND l.id = c.id) END`,
   )
-  expect(untold).toEqual([])
+  expect(unlogged).toEqual([])
 }
 
 test.each(['unlink', 'restrict', 'cascade'])(

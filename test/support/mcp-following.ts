@@ -22,7 +22,7 @@ export type Following = {
   until(uri: string): Promise<void>
   untilList(list: List): Promise<void>
   /** All resource notifications, without consecutive duplicates. */
-  told(): string[]
+  resourceEvents(): string[]
   /** Resolves when the server has ended the subscription and, if the client reconnects, has refused it. */
   ended: Promise<unknown>
   close(): Promise<void>
@@ -77,7 +77,7 @@ export async function followWith(
   const common = {
     until,
     untilList: (list: List) => until(`list ${list}`),
-    told: () => arrived.filter((name, n) => !name.startsWith('list ') && name !== arrived[n - 1]),
+    resourceEvents: () => arrived.filter((name, n) => !name.startsWith('list ') && name !== arrived[n - 1]),
   }
   if (dialect === 'v1') {
     const client = new Client({ name: 'test', version: '1.0.0' })

@@ -1,90 +1,29 @@
-import { type DocumentNode, Kind } from 'graphql'
 import { z } from 'zod'
-import { type CamelFields, camelFields } from '../../contract/field-names.ts'
+import { camelFields } from '../../contract/field-names.ts'
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
-import type { Need } from '../../graphql/context.ts'
-import { graphql, type TadaDocumentNode } from '../../graphql/document.ts'
+import { graphql } from '../../graphql/document.ts'
+import { assertVariables, type CrudSpec } from './crud-spec.ts'
 import { listOf, without } from './page.ts'
 import { isMerge, patchForms } from './patch-forms.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
 import { baseId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
 
-/**
- * Generates the routes of a configuration kind: list, PUT, GET, optionally PATCH, and DELETE. Each kind
- * supplies its own typed GraphQL documents, which alias their results to `page`, `found`, `written` and
- * `gone`.
- */
-type Spec<B extends z.ZodObject, Q extends z.ZodObject> = {
-  tag: string
-  /** With its article: "A toolset". */
-  label: string
-  /** Shape of the fields. */
-  body: B
-  /** Shape of the whole body; the fields plus `id` and `expected_version` by default. */
-  sent?: z.ZodObject
-  answers: z.ZodType
-  list: TadaDocumentNode<{ page: Page<Found<B>> }, Listing>
-  get: TadaDocumentNode<{ found: Found<B> }, ResourceKey & { version?: number | null }>
-  put: TadaDocumentNode<
-    { written: Written<B> & { operation: string | null } },
-    Writing<B> & { mustBeAbsent?: boolean | null }
-  >
-  patch?: TadaDocumentNode<{ written: Written<B> }, Patching<B>>
-  remove: TadaDocumentNode<{ gone: DeletedView }, ResourceKey & { expectedVersions?: number[] | null }>
-  /** What DELETE removes, if it is more than the label says. */
-  removes?: string
-  /** Additional query parameters of writes, and their GraphQL variables. */
-  writes?: { query: Q; variables: (query: z.output<Q>, body: { readonly migration?: unknown }) => object }
-  /** Description of the confirmation parameter of a cascading delete. */
-  confirm?: string
-  /** Required permissions; a grant on the whole base by default. */
-  needs?: { list?: Needs; read?: Needs; write?: Needs }
-}
-type Needs = (params: Record<string, string>) => Need
-
-type Found<B extends z.ZodObject> = Record<
-  (keyof z.output<B> & string) | 'id' | 'version' | 'created_at' | 'updated_at',
-  unknown
->
-type Page<T extends object> = Parameters<typeof pageBody<T>>[0]
-type Written<B extends z.ZodObject> = Found<B> & { dry_run: boolean | null; warnings?: string[] | null }
-type DeletedView = { id: string; deleted: boolean; dry_run: boolean | null }
-type ResourceKey = { base: string; id: string }
-type Listing = {
-  base: string
-  limit?: number | null
-  offset?: number | null
-  cursor?: string | null
-  includeTotal?: boolean | null
-}
-type Writing<B extends z.ZodObject> = ResourceKey & {
-  input: CamelFields<Sent<z.output<B>>>
-  expectedVersions?: number[] | null
-  mustExist?: boolean | null
-}
-type Patching<B extends z.ZodObject> = Omit<Writing<B>, 'input'> & {
-  input?: Writing<B>['input'] | null
-  merge?: unknown
-  operations?: unknown
-}
-/** Removes `undefined` from optional members. */
-type Sent<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }
-
+/** Generates the routes of a configuration kind: list, PUT, GET, history, optionally PATCH, and DELETE. */
 export function crud<B extends z.ZodObject, Q extends z.ZodObject>(
   path: `/:base_id/${string}`,
-  spec: Spec<B, Q>,
+  spec: CrudSpec<B, Q>,
 ): Route[] {
   assertVariables(spec.get, ['base', 'id', 'version'])
   assertVariables(spec.put, ['base', 'id', 'input', 'expectedVersions', 'mustExist', 'mustBeAbsent'])
   if (spec.patch)
     assertVariables(spec.patch, 'base id input merge operations expectedVersions mustExist'.split(' '))
   assertVariables(spec.remove, ['base', 'id', 'expectedVersions', ...(spec.confirm ? ['confirm'] : [])])
-  return rowsOf(path, spec as unknown as Spec<z.ZodObject, z.ZodObject>)
+  return rowsOf(path, spec as unknown as CrudSpec<z.ZodObject, z.ZodObject>)
 }
 
-function rowsOf(path: `/:base_id/${string}`, spec: Spec<z.ZodObject, z.ZodObject>): Route[] {
+function rowsOf(path: `/:base_id/${string}`, spec: CrudSpec<z.ZodObject, z.ZodObject>): Route[] {
   const { tag, answers, writes, needs = {} } = spec
   const one = `${spec.label.charAt(0).toLowerCase()}${spec.label.slice(1)}`
   const many = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', ' ')
@@ -247,16 +186,3 @@ export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObj
       dry_run: z.literal(true).optional(),
     })
     .meta({ id: name })
-
-/**
- * Checks at startup that the document declares all variables, because undeclared ones are silently dropped.
- */
-function assertVariables(document: DocumentNode, names: readonly string[]): void {
-  const declared = document.definitions.flatMap((part) =>
-    part.kind === Kind.OPERATION_DEFINITION
-      ? (part.variableDefinitions ?? []).map(({ variable }) => variable.name.value)
-      : [],
-  )
-  const missing = names.find((name) => !declared.includes(name))
-  if (missing !== undefined) throw new Error(`A document of a kind does not declare $${missing}`)
-}

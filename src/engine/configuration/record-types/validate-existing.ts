@@ -13,7 +13,6 @@ import type { WriteScope } from '../../write/write.ts'
 import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
 
 const PAGE = 1000
-const SAMPLES = 10
 
 const NEXT_RECORDS = statement(
   'reconcile_next',
@@ -69,7 +68,7 @@ export async function reconcile(
       judged.push(one)
       if (one.isValid) continue
       refused.count++
-      if (refused.samples.length < SAMPLES)
+      if (refused.samples.length < LIMITS.samples)
         refused.samples.push(sample(row, schema.validate(one.data, '/data')))
     }
     if (refused.count > 0 && onInvalid !== 'allow') continue

@@ -7,7 +7,6 @@ import { Allowance, compileSchema } from '../../json-schema/compile.ts'
 import type { WriteScope } from '../../write/write.ts'
 
 const PAGE = 1000
-const SAMPLES = 10
 
 const NEXT_LINKS = statement(
   'hold_next_links',
@@ -55,7 +54,7 @@ export async function validateExistingData(
       judged.push({ row, isValid })
       if (isValid) continue
       count++
-      const [fault] = samples.length < SAMPLES ? schema.validate(row.data, '/data') : []
+      const [fault] = samples.length < LIMITS.samples ? schema.validate(row.data, '/data') : []
       if (fault) samples.push({ id: row.id, path: fault.path, message: fault.message })
     }
     if (count === 0 || allowsInvalid) await flag(scope, baseId, judged)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { hasOneSource, hasOneTarget } from '../../compiled-types/compiled-relationship-type.ts'
 import { type Statement, statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
@@ -7,7 +8,6 @@ import { lockType } from '../lifecycle/lock.ts'
 import type { Fields } from './input.ts'
 import { validateExistingData } from './validate-existing-data.ts'
 
-const SAMPLES = 10
 const KEYS = ['source', 'target'] as const
 type Side = (typeof KEYS)[number]
 
@@ -16,16 +16,16 @@ const STRANGERS = perSide((side) =>
     `links_with_strange_${side}`,
     `SELECT (count(*) OVER ())::int AS count, id, ${side}_record_type, ${side}_id FROM plinth.relationship
      WHERE base_id = $1 AND rel_type = $2 AND ${side}_record_type <> ALL ($3::text[])
-     ORDER BY created_at, id LIMIT ${SAMPLES}`,
+     ORDER BY created_at, id LIMIT ${LIMITS.samples}`,
   ),
 )
 const CROWDED = perSide((side) =>
   statement(
     `links_of_crowded_${side}`,
     `SELECT (count(*) OVER ())::int AS count, min(${side}_record_type) AS ${side}_record_type, min(${side}_id) AS ${side}_id,
-       count(*)::int AS links, (array_agg(id ORDER BY id))[1:${SAMPLES}] AS ids
+       count(*)::int AS links, (array_agg(id ORDER BY id))[1:${LIMITS.samples}] AS ids
      FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2
-     GROUP BY ${side}_row HAVING count(*) > 1 ORDER BY min(${side}_id) LIMIT ${SAMPLES}`,
+     GROUP BY ${side}_row HAVING count(*) > 1 ORDER BY min(${side}_id) LIMIT ${LIMITS.samples}`,
   ),
 )
 const MARK = statement(
