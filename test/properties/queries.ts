@@ -59,8 +59,21 @@ const condition = (field: string, ops: string[], value: fc.Arbitrary<Json>): fc.
 
 const NO_ROW: Row = { id: '', data: {} }
 
+/** Conditions on the own status of a record, which is compared only with values that it can have. */
+const onStatus = (): fc.Arbitrary<Condition> => {
+  const status = fc.constantFrom('active', 'cancelled')
+  return fc.oneof(
+    condition('status', ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'], status),
+    condition('status', ['in', 'not_in'], fc.array(status, { maxLength: 2 })),
+    condition('status', ['like', 'ilike'], fc.constantFrom('%', 'a%', '%_ed', 'activ_', 'cancelled')),
+    condition('status', ['starts_with'], fc.constantFrom('', 'a', 'cancel')),
+    fc.constantFrom('is_null', 'is_not_null').map((op) => ({ field: 'status', op })),
+  )
+}
+
 /** Conditions on one field. */
 export function conditionsAt(sample: Sample, field: string): fc.Arbitrary<Condition> {
+  if (field === 'status') return onStatus()
   const all = valuesAt(sample, field)
   const texts = all.filter(isText)
   // A field of times can be compared only with strings that are times.

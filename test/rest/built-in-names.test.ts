@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { succeed } from '../support/answers.ts'
+import { expectFault, succeed } from '../support/answers.ts'
+import { callTool } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -94,5 +95,83 @@ describe('SQL', () => {
     expect(await rowsOf(inner)).toEqual([{ n: 1 }])
     const listed = `SELECT count(*) AS n FROM note AS n(id, a, b, c, status) WHERE status = 'open'`
     expect((await sql(listed)).body.error?.details[0].code).not.toBe('no_such_status')
+  })
+})
+
+describe('A filter', () => {
+  const query = (type: string, filter: object) =>
+    world.call('POST', `/v1/crm/records/${type}/query`, { filter })
+  const matching = async (type: string, filter: object) =>
+    succeed(await query(type, filter)).data.map(({ id }: Body) => id)
+
+  test.each([
+    ['eq', 'open'],
+    ['neq', 'open'],
+    ['in', ['active', 'open']],
+    ['not_in', ['solved']],
+    ['gt', 'open'],
+    ['like', 'op%'],
+    ['ilike', 'OPEN'],
+    ['starts_with', 'so'],
+    ['search', 'open'],
+    ['eq', true],
+  ])(
+    'that compares the own status by %s with %j is refused, with the property as its hint',
+    async (op, value) => {
+      const answer = await query('ticket', { and: [{ field: 'status', op, value }] })
+      const fault = expectFault(answer, '/filter/and/0')
+      expect(fault).toMatchObject({ code: 'no_such_status', allowed: ['active', 'cancelled'] })
+      expect(JSON.parse(fault.hint)).toEqual({ field: 'data.status', op, value })
+      expect((await query('ticket', { and: [JSON.parse(fault.hint)] })).status).toBe(200)
+    },
+  )
+
+  test('a type that has no such property gives no hint, one without properties does', async () => {
+    const condition = { field: 'status', op: 'eq', value: 'open' }
+    expect(expectFault(await query('deal', condition), '/filter').hint).toBeUndefined()
+    const { hint } = expectFault(await query('note', condition), '/filter')
+    expect(await matching('note', JSON.parse(hint))).toEqual(['n1'])
+  })
+
+  test('the values that a status has, and null, are compared as before', async () => {
+    expect(await matching('ticket', { field: 'status', op: 'eq', value: 'cancelled' })).toEqual(['t2'])
+    expect(await matching('ticket', { field: 'status', op: 'in', value: [null, 'active'] })).toEqual(['t1'])
+    expect(await matching('ticket', { field: 'status', op: 'like', value: '%ed' })).toEqual(['t2'])
+    expect(await matching('ticket', { field: 'status', op: 'eq', value: null })).toEqual([])
+    expect(await matching('ticket', { field: 'status', op: 'in', value: [] })).toEqual([])
+  })
+
+  test('aggregates, claims, links, queries across bases, GraphQL and MCP refuse it alike', async () => {
+    const filter = { field: 'status', op: 'eq', value: 'open' }
+    const at = '/v1/crm/records/ticket'
+    const answers = [
+      await world.call('POST', `${at}/aggregate`, { filter, aggregations: [{ fn: 'count' }] }),
+      await world.call('POST', `${at}/claim`, { filter }),
+      await world.call('GET', `/v1/crm/wait/ticket?timeout=1&filter=${JSON.stringify(filter)}`),
+      await world.call('POST', '/v1/accounts/default/query', {
+        bases: ['crm'],
+        record_type: 'ticket',
+        filter,
+      }),
+      await world.call('GET', `${at}/t1/related?record_type=ticket&filter=${JSON.stringify(filter)}`),
+    ]
+    for (const { status, body } of answers) {
+      expect(status, JSON.stringify(body)).toBe(400)
+      expect(body.error.details[0].code).toBe('no_such_status')
+    }
+    const read = `{ records(base: "crm", recordType: "ticket", filter: { field: "status", op: "eq", value: "open" }) { data { id } } }`
+    const { errors } = (await world.call('POST', '/graphql', { query: read })).body
+    expect(errors[0].extensions.details[0].code).toBe('no_such_status')
+    const { error } = await callTool(world, '/mcp/crm', 'query_records', { record_type: 'ticket', filter })
+    expect(error.details[0]).toMatchObject({ path: '/filter', code: 'no_such_status' })
+  })
+
+  test('an endpoint whose fields hide the property gives no hint', async () => {
+    const tools = [{ record_type: 'ticket', operations: ['list'], fields: ['data.subject'] }]
+    succeed(await world.call('PUT', '/v1/crm/endpoints/desk', { tools }), 201)
+    const filter = { field: 'status', op: 'eq', value: 'open' }
+    const { error } = await callTool(world, '/mcp/crm/e/desk', 'list_ticket', { filter })
+    expect(error.details[0].code).toBe('no_such_status')
+    expect(JSON.stringify(error)).not.toContain('data.status')
   })
 })

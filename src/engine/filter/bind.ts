@@ -1,5 +1,6 @@
 import type { Column } from '../../contract/record-columns.ts'
 import { checkField, type FieldContext } from './operand.ts'
+import { checkStatus } from './own-status.ts'
 import type { Condition, Filter } from './parse.ts'
 
 declare const bound: unique symbol
@@ -29,7 +30,9 @@ function checkFields<C extends string>(filter: Filter<C>, type: FieldContext): v
   else for (const each of filter.of) checkFields(each, type)
 }
 
-function checkCondition<C extends string>({ field, op, at }: Condition<C>, type: FieldContext): void {
+function checkCondition<C extends string>(condition: Condition<C>, type: FieldContext): void {
+  const { field, op, at } = condition
+  if (field.kind === 'column' && field.column === 'status') checkStatus(condition, type)
   // With hidden fields, a search of `data` covers the visible properties only.
   const isVisiblePart = op === 'search' && field.kind === 'data' && field.path.length === 0 && type.visible
   if (field.kind === 'data' && !isVisiblePart) checkField(field, type, `${at}/field`)

@@ -19,6 +19,18 @@ export function formatAt(schema: unknown, path: Path): string | undefined {
   return typeof format === 'string' ? format : undefined
 }
 
+/** The schema of a property of the root; undefined when the schema does not declare it. */
+export function ownProperty(schema: unknown, name: string): unknown {
+  const properties = rootProperties(schema)
+  return Object.hasOwn(properties, name) ? properties[name] : undefined
+}
+
+/** Whether the schema declares any property of the root. */
+export const hasOwnProperties = (schema: unknown): boolean => Object.keys(rootProperties(schema)).length > 0
+
+/** The properties that the root of a schema declares. */
+export const rootProperties = (schema: unknown): Place => propertiesOf(dereference(schema, schema) ?? {})
+
 /** Path steps: a property, an array index, or null for any element. */
 type Path = readonly (string | number | null)[]
 type Place = Record<string, unknown>
