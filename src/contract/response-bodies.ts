@@ -124,7 +124,7 @@ export const planBody = (plan: Plan) => ({
   },
   plan_token: plan.token,
   expires_at: plan.expiresAt,
-  next: 'Nothing is deleted yet. If this is meant, send the same arguments and plan_token before expires_at.',
+  next: 'Nothing is deleted yet. If this is meant, send plan_token alone before expires_at.',
 })
 
 const named = (key: string, { count, of }: Group) =>

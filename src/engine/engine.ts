@@ -18,6 +18,7 @@ import { openRequestBatching, type RequestBatching } from './record-store/reques
 import { openSqlRunner, type SqlLimits } from './sql/execution/runner.ts'
 import type { Isolation } from './sql/run-sql.ts'
 import { expireKeys } from './write/idempotency.ts'
+import { expirePlans } from './write/plan-store.ts'
 
 export type { Principal, TokenSession } from './access/session.ts'
 export type { Scope, Via } from './core/scope.ts'
@@ -86,10 +87,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     batchBytes: options.batchBytes ?? LIMITS.batchBytes,
   }
   const pageBytes = options.pageBytes ?? LIMITS.pageBytes
-  const keys = {
-    cursor: sealKey(await serverSecret(database, 'cursor')),
-    plan: sealKey(await serverSecret(database, 'plan')),
-  }
+  const keys = { cursor: sealKey(await serverSecret(database, 'cursor')) }
   const sql = await openSqlRunner({
     connectionString,
     db: database,
@@ -105,6 +103,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const jobs = openJobs(database.part(), connectionString, log)
   const sweep = setInterval(() => {
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
+    expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
     sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
     sql.sweep().catch((err) => log.warn({ err }, 'unused SQL roles were not dropped'))
   }, SWEEP_MS).unref()

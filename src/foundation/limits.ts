@@ -111,6 +111,13 @@ export const LIMITS = {
   deletedLinks: 50_000,
   /** Deletion plans: validity of the approval token, and how many types of each kind the plan lists. */
   planMinutes: 10,
+  /**
+   * Stored plans: how long one is kept, so that an expired one is recognized, and how many plans and bytes of
+   * requests a caller has.
+   */
+  planKeptMinutes: 60,
+  plansOfCaller: 100,
+  planBytes: 32 * 1024 * 1024,
   planNames: 20,
   /** Expansion: records in one list, and in all lists of a response. */
   expandedOfOne: 100,

@@ -54,12 +54,13 @@ mutation('batch', {
   description: 'Runs 1 to 1,000 operations in one transaction. Operations on the same resource run in order.',
   type: Batch,
   planned: (plan) => ({ data: [], plan }),
+  plannedArgs: ['operations'],
   args: builder.args((t) => ({
     base: t.string({ required: true }),
     operations: t.field({
       type: 'JSON',
-      required: true,
-      description: 'A list of operations in the form of REST: {"type":"upsert_record","record_type":…}.',
+      description:
+        'A list of operations in the form of REST: {"type":"upsert_record","record_type":…}. Left out with `planToken`.',
     }),
   })),
   resolve: (scope, { base, operations }) => runBatch(scope, base, operations),

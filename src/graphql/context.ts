@@ -15,6 +15,7 @@ import { seal, unseal } from '../engine/core/sealed-token.ts'
 import { type ReserveBytes, ResponseBudget } from '../engine/database/capped-query.ts'
 import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
 import { withPolicy } from '../engine/row-policy/narrow.ts'
+import * as plans from '../engine/write/plan-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 export type { Permission } from '../engine/access/access.ts'
@@ -38,7 +39,7 @@ type RequestWrite = {
    */
   request: (() => unknown) | null
   /**
-   * Deletion approval: null runs deletes at once; a null token asks for a plan; otherwise the approved token.
+   * Approval: null runs writes at once; a null token asks for a plan; otherwise the approved token.
    */
   plan: { token: string | null } | null
   /** Set when the response is replayed for a repeated Idempotency-Key. */
@@ -172,3 +173,12 @@ export const sealText = ({ scope }: Context, boundTo: unknown, text: string): st
 /** Opens a text sealed by `sealText`; undefined if the token or `boundTo` differ, or the text is forged. */
 export const unsealText = ({ scope }: Context, boundTo: unknown, sealed: string): string | undefined =>
   unseal(scope.keys.cursor, ['carried', scope.actor, boundTo], sealed)
+
+/**
+ * The identity of the request that a plan was made for, as `write.request` gave it.
+ * @throws VALIDATION_ERROR when there is no such plan, or it is another caller's
+ */
+export const plannedRequest = ({ scope }: Context, token: string): Promise<unknown> =>
+  plans.plannedRequest(scope, token)
+
+export const { planOfAnotherCall } = plans

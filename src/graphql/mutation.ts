@@ -1,29 +1,32 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
 import { isIdempotencyKey } from '../contract/ids.ts'
 import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
+import type { Approvable } from '../engine/write/plan-approval.ts'
 import { type WriteScope, write } from '../engine/write/write.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
-import type { Context } from './context.ts'
+import { type Context, plannedRequest } from './context.ts'
 
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never
 type Args<F extends InputFieldMap> = InputShapeFromFields<F>
-type MutationSpec<F extends InputFieldMap, T extends object> = {
+type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvable> = {
   description: string
   type: ObjectRef<Types, T & { dryRun?: boolean }>
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
-  /** The result if the delete returns a plan instead. */
-  planned?: (plan: DeletionPlan, args: Args<F>) => T
+  /** The result if the write returns a plan instead. Its type is that of the review that the write makes. */
+  planned?: (plan: P, args: Args<F>) => T
+  /** The arguments that the plan stands for: with `planToken` and without these, the planned ones are taken. */
+  plannedArgs?: readonly (keyof F & string)[]
 }
 
 /**
  * Registers a mutation with `idempotencyKey` and `dryRun`. All mutations run through the engine's write
  * pipeline.
  */
-export function mutation<F extends InputFieldMap, T extends object>(
+export function mutation<F extends InputFieldMap, T extends object, P extends Approvable = DeletionPlan>(
   name: string,
-  { description, type, args, resolve, planned }: MutationSpec<F, T>,
+  { description, type, args, resolve, planned, plannedArgs = [] }: MutationSpec<F, T, P>,
 ): void {
   builder.mutationField(name, (t) =>
     t.field({
@@ -40,23 +43,25 @@ export function mutation<F extends InputFieldMap, T extends object>(
         }),
         ...(planned && {
           askFirst: t.arg.boolean({
-            description: 'If more than one resource would be deleted, delete nothing and return a plan.',
+            description: 'If the write needs approval, write nothing and return a plan.',
           }),
           planToken: t.arg.string({
             description:
-              'The token of an approved plan: delete exactly what it lists, if that has not changed.',
+              'The token of an approved plan: do exactly what it says, if nothing of it has changed.',
           }),
         }),
       },
       // Pothos cannot infer that the added arguments leave those of the noun unchanged.
-      resolve: ((_root: unknown, all: WriteArgs & Args<F>, context: Context) =>
-        run(
+      resolve: (async (_root: unknown, sent: WriteArgs & Args<F>, context: Context) => {
+        const all = await withPlanned(name, sent, plannedArgs, context)
+        return run(
           name,
           all,
           context,
           (scope) => resolve(scope, all),
-          planned && ((plan) => planned(plan, all)),
-        )) as never,
+          planned && ((plan) => planned(plan as P, all)),
+        )
+      }) as never,
     }),
   )
 }
@@ -73,7 +78,7 @@ function run<T extends object>(
   args: WriteArgs,
   context: Context,
   work: (scope: WriteScope) => Promise<T>,
-  answer: ((plan: DeletionPlan) => T) | undefined,
+  answer: ((plan: Approvable) => T) | undefined,
 ): Promise<T> {
   const asked = context.write
   const idempotencyKey = args.idempotencyKey ?? asked.idempotencyKey
@@ -99,5 +104,25 @@ function run<T extends object>(
   )
 }
 
-/** Identity of the request without plan arguments, so that the approving call matches the planning call. */
-const requestOf = ({ askFirst: _, planToken: __, ...args }: WriteArgs) => args
+/**
+ * Identity of the request without the arguments of plan and idempotency, so that the approving call matches
+ * the planning call.
+ */
+const requestOf = ({ askFirst: _, planToken: __, idempotencyKey: ___, ...args }: WriteArgs) => args
+
+/** The arguments of the plan, if the request has its token and nothing else of them. */
+async function withPlanned<A extends WriteArgs>(
+  name: string,
+  args: A,
+  plannedArgs: readonly string[],
+  context: Context,
+): Promise<A> {
+  const { planToken } = args
+  const isSent = (arg: string) => (args as Record<string, unknown>)[arg] != null
+  if (planToken == null || plannedArgs.length === 0 || plannedArgs.some(isSent)) return args
+  const [surface, of, planned] = (await plannedRequest(context, planToken)) as unknown[]
+  // Another mutation has another identity, and is refused when the plan is opened.
+  if (surface !== 'graphql' || of !== name) return args
+  const given = planned as Record<string, unknown>
+  return { ...args, ...Object.fromEntries(plannedArgs.map((arg) => [arg, given[arg]])) }
+}

@@ -1,9 +1,11 @@
 /** REST route of batches. */
 import { z } from 'zod'
 import { OPERATION_SHAPES } from '../contract/batch-shapes.ts'
+import { planBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
+import { Plan, PlanFields, RestPlan } from './route/plan.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -22,13 +24,17 @@ const Operation = z.discriminatedUnion('type', [
 ])
 
 const Body = z.strictObject({
-  operations: z.array(Operation).min(1).max(LIMITS.batchOperations).meta({
+  ...PlanFields.shape,
+  operations: z.array(Operation).min(1).max(LIMITS.batchOperations).optional().meta({
     description:
-      'Atomic. Operations on the same resource run in order. `{"$ref":"<name>"}` is the id of the earlier operation with that `name`.',
+      'Required without `plan_token`. Atomic. Operations on the same resource run in order. `{"$ref":"<name>"}` is the id of the earlier operation with that `name`.',
   }),
 })
 /** The operations are validated by the engine, which reports the faults of all of them at once. */
-const Unread = z.strictObject({ operations: z.custom<z.output<typeof Body>['operations']>() })
+const Unread = z.strictObject({
+  ...PlanFields.shape,
+  operations: z.custom<z.output<typeof Body>['operations']>(),
+})
 
 const Answer = z.object({
   data: z.array(
@@ -56,15 +62,17 @@ export const batch = [
     params: z.strictObject({ base_id: baseId() }),
     body: Body,
     bodyOf: () => Unread,
+    plans: 'asked',
     operation: graphql(
       `mutation Batch($base: String!, $operations: JSON!) {
-        batch(base: $base, operations: $operations) { rows count dryRun }
+        batch(base: $base, operations: $operations) { rows count dryRun plan { ...RestPlan } }
       }`,
+      [RestPlan],
     ),
     variables: ({ params, body }) => ({ base: params.base_id, operations: body.operations ?? null }),
-    reply: ({ batch: { rows, count, dryRun } }) => ({
-      body: { data: rows, meta: { count }, ...(dryRun && { dry_run: true }) },
+    reply: ({ batch: { rows, count, dryRun, plan } }) => ({
+      body: plan ? planBody(plan) : { data: rows, meta: { count }, ...(dryRun && { dry_run: true }) },
     }),
-    answers: Answer,
+    answers: z.union([Answer, Plan]),
   }),
 ]

@@ -170,7 +170,7 @@ describe('a plan_token', () => {
       plan_token.slice(1),
       plan_token.slice(0, -1),
       `${plan_token}=`,
-      `A${plan_token.slice(1)}`,
+      `${plan_token.startsWith('A') ? 'B' : 'A'}${plan_token.slice(1)}`,
     ])
       expect(await refusal('delete_record', { ...D1, plan_token: token })).toEqual([
         'VALIDATION_ERROR',
@@ -271,6 +271,96 @@ describe('a plan_token', () => {
     expect((await call('delete_record', { ...D1, plan_token: hint })).body).toEqual({
       id: 'd1',
       deleted: true,
+    })
+  })
+
+  describe('alone', () => {
+    const alone = (name: string, plan_token: string, more: Body = {}, token?: string, path?: string) =>
+      call(name, { plan_token, ...more }, token, path)
+    const OPERATIONS = [
+      ALONE,
+      { type: 'create_record', record_type: 'deal', id: 'd9', data: { a: 1 } },
+      OTHER,
+    ]
+
+    test('confirms a batch, with the operations of the plan', async () => {
+      const { plan_token, next } = await planOf('batch', { operations: OPERATIONS })
+      expect(plan_token).toHaveLength(22)
+      expect(next).toContain('send plan_token alone')
+      const { body } = await alone('batch', plan_token)
+      expect(body.data.map((row: Body) => row.operation)).toEqual(['deleted', 'created', 'deleted'])
+      expect(await ids('deal')).toEqual(['d1', 'd9'])
+    })
+
+    test('confirms a deletion, at /mcp and at the address of a base', async () => {
+      const { plan_token } = await planOf('delete_record', D1)
+      expect((await alone('delete_record', plan_token)).body).toEqual({ id: 'd1', deleted: true })
+      for (const id of ['n1', 'n2']) await note(id, 'd2')
+      const planned = await planOf('delete_record', { base_id: base, ...D1, id: 'd2' }, undefined, '/mcp')
+      for (const more of [{ base_id: `${base}-other` }, { record_type: 'deal' }]) {
+        const { error } = await alone('delete_record', planned.plan_token, more, undefined, '/mcp')
+        expect(error.code).not.toBe('INTERNAL_ERROR')
+        expect(await ids('deal')).toEqual(['d2', 'd3'])
+      }
+      const { body } = await alone('delete_record', planned.plan_token, { base_id: base }, undefined, '/mcp')
+      expect(body).toEqual({ id: 'd2', deleted: true })
+      expect(await ids('note')).toEqual([])
+    })
+
+    test('is refused at another tool or address, and from another token', async () => {
+      const { plan_token } = await planOf('batch', { operations: OPERATIONS })
+      const other = ['VALIDATION_ERROR', 'plan_of_another_call']
+      expect(await refusal('delete_record', { plan_token })).toEqual(other)
+      expect(await refusal('batch', { plan_token }, undefined, '/mcp')).toEqual(other)
+      const { token } = await tokenWith({ permission: 'admin' })
+      const foreign = ['VALIDATION_ERROR', 'plan_of_another_token']
+      expect(await refusal('batch', { plan_token }, token)).toEqual(foreign)
+      expect(await refusal('batch', { plan_token }, undefined, `/mcp/${base}?types=deal`)).toEqual(foreign)
+    })
+
+    test('is refused after a change with a new plan, which is confirmed alone too', async () => {
+      const { plan_token } = await planOf('batch', { operations: OPERATIONS })
+      succeed(await server.call('PUT', `/v1/${base}/records/deal/d3`, { data: { b: 1 } }))
+      const { error } = await alone('batch', plan_token)
+      expect(error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'plan_stale' }] })
+      expect(await counts()).toEqual(ALL)
+      const { body } = await alone('batch', error.details[0].hint)
+      expect(body.meta).toEqual({ count: 3 })
+    })
+
+    test('confirms once: a second call changes nothing', async () => {
+      const { plan_token } = await planOf('batch', { operations: OPERATIONS })
+      const answers = await Promise.all([1, 2, 3].map(() => alone('batch', plan_token)))
+      expect(answers.filter(({ body }) => body?.data)).toHaveLength(1)
+      const { error } = await alone('batch', plan_token)
+      expect(['NOT_FOUND', 'CONFLICT']).toContain(error.code)
+      expect(await ids('deal')).toEqual(['d1', 'd9'])
+    })
+
+    test('takes an idempotency key, whose replay needs no operations either', async () => {
+      const { plan_token } = await planOf('batch', { operations: OPERATIONS })
+      const first = await alone('batch', plan_token, { idempotency_key: 'once' })
+      expect(first.body.meta).toEqual({ count: 3 })
+      expect((await alone('batch', plan_token, { idempotency_key: 'once' })).body).toEqual(first.body)
+      expect(await ids('deal')).toEqual(['d1', 'd9'])
+    })
+
+    test('is forgotten when the caller has made a hundred newer plans', async () => {
+      const { plan_token } = await planOf('delete_record', D1)
+      const two = [ALONE, OTHER]
+      for (let n = 0; n < 100; n++) await planOf('batch', { operations: two })
+      expect(await refusal('delete_record', { plan_token })).toEqual([
+        'VALIDATION_ERROR',
+        'invalid_plan_token',
+      ])
+    })
+
+    test('is what the schema of the tool allows', async () => {
+      const client = await connect(server.url, server.adminToken, DIALECTS[0], `/mcp/${base}`)
+      const { tools } = await client.listTools()
+      for (const name of ['batch', 'delete_record'])
+        expect(tools.find((tool: Body) => tool.name === name).inputSchema.required ?? []).toEqual([])
+      await client.close()
     })
   })
 
@@ -423,6 +513,38 @@ describe('delete_definition', () => {
     expect((await call('batch', { operations, plan_token })).body.meta).toEqual({ count: 3 })
     expect(await status(`/v1/${base}/record-types/deal`)).toBe(404)
   })
+})
+
+test('GraphQL confirms a batch with planToken alone, and REST with plan_token alone', async () => {
+  const mutate = async (args: string) => {
+    const query = `mutation { batch(base: "${base}"${args}) { count plan { token } } }`
+    return (await server.call('POST', '/graphql', { query })).body
+  }
+  const two = '[{type: "delete_record", record_type: "deal", id: "d1"}]'
+  const planned = await mutate(`, operations: ${two}, askFirst: true`)
+  expect(await counts()).toEqual(ALL)
+  const token = planned.data.batch.plan.token
+  expect((await call('batch', { plan_token: token })).error.details[0].code).toBe('plan_of_another_call')
+  expect((await server.call('POST', `/v1/${base}/batch`, { plan_token: token })).body.error).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ path: '/plan_token', code: 'plan_of_another_call' }],
+  })
+  expect(await mutate(`, planToken: "${token}"`)).toEqual({ data: { batch: { count: 1, plan: null } } })
+  expect(await counts()).toEqual({ deals: 2, notes: 0 })
+
+  const batch = (body: object, path = base) => server.call('POST', `/v1/${path}/batch`, body)
+  const operations = [ALONE, OTHER]
+  const asked = await batch({ operations, ask_first: true })
+  expect(asked.status).toBe(200)
+  expect(asked.body.plan.what).toBe('Deletes 2 records (2 deal).')
+  expect(await ids('deal')).toEqual(['d2', 'd3'])
+  const { plan_token } = asked.body
+  for (const body of [{ plan_token: 7 }, { plan_token, operations: [OTHER, ALONE] }, { plan_token: 'x' }])
+    expect((await batch(body)).body.error).toMatchObject({ details: [{ path: '/plan_token' }] })
+  expect(await ids('deal')).toEqual(['d2', 'd3'])
+  expect(succeed(await batch({ plan_token }))).toMatchObject({ meta: { count: 2 } })
+  expect(await ids('deal')).toEqual([])
+  expect((await batch({})).body.error.details).toMatchObject([{ path: '/operations' }])
 })
 
 test('GraphQL returns a plan with askFirst: true; REST deletes at once', async () => {

@@ -39,7 +39,7 @@ export type Scope = {
   readonly via: Via
   readonly requestId: string
   /** Secret keys of the server. */
-  readonly keys: { readonly cursor: SealKey; readonly plan: SealKey }
+  readonly keys: { readonly cursor: SealKey }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
   /** Bytes left for the batches of this request: a GraphQL document may hold several. */
   readonly batches: { left: number }

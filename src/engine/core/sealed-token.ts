@@ -10,7 +10,7 @@ import { digest } from '../../contract/canonical-hash.ts'
 import { type Db, statement } from '../database/client.ts'
 
 /**
- * Key for sealing cursors and approval tokens. A KeyObject, because converting bytes on each use costs more
+ * Key for sealing cursors. A KeyObject, because converting bytes on each use costs more
  * than the sealing.
  */
 export type SealKey = { readonly cipher: KeyObject; readonly nonce: string }
@@ -58,7 +58,7 @@ export function unseal(key: SealKey, boundTo: unknown, sealed: string): string |
  * Purposes of the server's keys. The same table stores `admin-token`, the hash of the token last configured
  * in the settings.
  */
-type Purpose = 'cursor' | 'plan'
+type Purpose = 'cursor'
 
 const KEY_BYTES = 32
 const KEEP = statement(

@@ -1,11 +1,12 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Counted, DeletionSummary } from './deletion-summary.ts'
+import { type Counted, type DeletionSummary, stateOf } from './deletion-summary.ts'
+import type { Approvable, Review } from './plan-approval.ts'
 
 /** The total count, and the largest groups by name, up to `LIMITS.planNames`. */
 type Group = { readonly count: number; readonly of: readonly Counted[] }
 
 /** Deletion preview: what a deletion removes, limited to what the token may read, and the approval token. */
-export type DeletionPlan = {
+export type DeletionPlan = Approvable & {
   /** Summary sentence: `Deletes 3 records (2 note, 1 deal) and 2 relationships (2 about).` */
   readonly what: string
   readonly bases: Group
@@ -15,12 +16,10 @@ export type DeletionPlan = {
   readonly relationships: Group
   /** `type/id` of the first records. Named records precede cascaded ones. */
   readonly samples: readonly string[]
-  readonly token: string
-  readonly expiresAt: string
 }
 
-/** Builds the plan from the summary of a deletion. */
-export function planOf(summary: DeletionSummary, token: string, expiresAt: Date): DeletionPlan {
+/** Builds the plan of a deletion from its summary. */
+export function reviewOf(summary: DeletionSummary): Review {
   const groups = {
     bases: named(summary.bases),
     recordTypes: named(summary.recordTypes),
@@ -28,13 +27,9 @@ export function planOf(summary: DeletionSummary, token: string, expiresAt: Date)
     records: counted(summary.records),
     relationships: counted(summary.links),
   }
-  return {
-    what: sentence(groups),
-    ...groups,
-    samples: summary.samples,
-    token,
-    expiresAt: expiresAt.toISOString(),
-  }
+  const what = sentence(groups)
+  const plan: Omit<DeletionPlan, keyof Approvable> = { what, ...groups, samples: summary.samples }
+  return { state: stateOf(summary), what, plan }
 }
 
 type Groups = Pick<DeletionPlan, keyof typeof NOUNS>

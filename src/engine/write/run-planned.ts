@@ -1,5 +1,6 @@
 import type { Db } from '../database/client.ts'
-import { openSummary } from './deletion-summary.ts'
+import { reviewOf } from './deletion-plan.ts'
+import { isMany, openSummary } from './deletion-summary.ts'
 import type { WriteScope } from './write.ts'
 
 /**
@@ -17,7 +18,7 @@ export function runPlanned<T>(
     if (!planning || ofWhole) return work({ ...scope, db: tx }, () => {})
     // Start with an empty summary on each run of the transaction.
     const summary = openSummary()
-    const checkPlan = () => planning.checkApproval(summary)
+    const checkPlan = () => planning.checkApproval(isMany(summary), () => reviewOf(summary))
     const done = await work({ ...scope, db: tx, summary }, checkPlan)
     checkPlan()
     return done

@@ -1,4 +1,4 @@
-/** Runs every mutation: idempotency, dry run, deletion plans, and a second check of rights. */
+/** Runs every mutation: idempotency, dry run, plans, and a second check of rights. */
 import { digest, digestInTurns } from '../../contract/canonical-hash.ts'
 import {
   type Detail,
@@ -12,10 +12,10 @@ import { areRightsCurrent, recheckRights } from '../authentication/recheck-right
 import type { Scope } from '../core/scope.ts'
 import { LostAnswer, outcomeUnknown } from '../database/errors.ts'
 import { Allowance } from '../json-schema/compile.ts'
-import type { DeletionPlan } from './deletion-plan.ts'
 import type { DeletionSummary } from './deletion-summary.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
-import { openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
+import { type Approvable, openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
+import { keepPlan } from './plan-store.ts'
 import { recordRights, requireRecordedRights, type UsedRight } from './used-rights.ts'
 
 /** Options common to all writes. */
@@ -26,8 +26,11 @@ export type WriteOptions<T = object> = {
   request: () => unknown
   /** Called when the stored response of an earlier request with the same key is returned. */
   onReplay?: () => void
-  /** Deletion preview: return a plan, unless the request has its approval token. */
-  plan?: { token: string | null; answer: (plan: DeletionPlan) => T }
+  /**
+   * Preview: return a plan, unless the request has its token. `answer` gets the plan of the review that the
+   * write made, with its token.
+   */
+  plan?: { token: string | null; answer: (plan: Approvable) => T }
 }
 
 /** The scope of a write in progress. */
@@ -36,7 +39,7 @@ export type WriteScope = Scope & {
   onCommit(effect: () => void): void
   /** Shared time budget of schema validation. */
   readonly checks: Allowance
-  /** Set when deletions need approval. */
+  /** Set when the write is shown before it is carried out. */
   readonly planning?: Planning
   /** Running summary of what the transaction deletes. */
   readonly summary?: DeletionSummary
@@ -62,7 +65,7 @@ export async function write<T extends object>(
 ): Promise<T & { dryRun?: true }> {
   const { idempotencyKey, dryRun, request, onReplay, plan } = options
   if (dryRun && plan?.token) throw nothingToApprove()
-  const planning = plan && (dryRun ? UNASKED : openPlanning(scope, () => digest(request()), plan.token))
+  const planning = plan && (dryRun ? UNASKED : await openPlanning(scope, request, plan.token))
   const effects: (() => void)[] = []
   // Store the used rights with the response, because a replay requires the same ones.
   const rights = idempotencyKey === null ? null : recordRights(scope)
@@ -107,8 +110,10 @@ export async function write<T extends object>(
     if (thrown instanceof LostAnswer) throw outcomeUnknown(thrown, key !== null)
     if (!plan || !(thrown instanceof Planned)) throw thrown
     // Thrown outside idempotency: a plan or an outdated approval is not the final outcome of the key.
-    if (thrown.refusal) throw outdated(thrown.plan, thrown.refusal)
-    return plan.answer(thrown.plan)
+    const { review, refusal } = thrown
+    const kept = await keepPlan(scope, request(), review.state)
+    if (refusal) throw outdated(review.what, kept.token, refusal)
+    return plan.answer({ ...review.plan, ...kept })
   }
 }
 

@@ -3,6 +3,7 @@ import type { Context } from '../../graphql/context.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
 import { readArguments, splitReadOnlyFields } from './decode-arguments.ts'
+import { withPlanned } from './planned-arguments.ts'
 import { type CallOptions, type Given, runTool, type Spec } from './tool-call.ts'
 import { definition, publish, type ToolDefinition } from './tool-definition.ts'
 
@@ -49,7 +50,8 @@ export function bound<In extends z.ZodObject>(spec: Spec<In>, as: Binding): Boun
   const published = publish(shape)
   return {
     definition: definition(name, { ...spec, title, description }, published),
-    async call(args, { base, at, context, hasResources }, caller) {
+    async call(sent, { base, at, context, hasResources }, caller) {
+      const args = await withPlanned(sent, shape, [at, name], context)
       const { args: own, stated } = spec.acceptsReadOnlyFields ? splitReadOnlyFields(args) : { args }
       const plain = readArguments(own, shape, published)
       const whole = { base_id: base, ...plain, ...given, ...(stated && { stated }) } as unknown as Given<In>

@@ -74,8 +74,11 @@ export async function runTool<In extends z.ZodObject>(
     : success(done, showsRecords)
 }
 
-/** Copies the arguments lazily, because they can have thousands of members. */
-const withoutPlan = ({ plan_token: _, ...args }: Request[2]): object => args
+/**
+ * The arguments without those of plan and idempotency. Copied lazily, because they can have thousands of
+ * members.
+ */
+const identityOf = ({ plan_token: _, idempotency_key: __, ...args }: Request[2]): object => args
 
 /**
  * The write context of one call: idempotency key, approved plan, dry run, and the request that the key is
@@ -91,7 +94,7 @@ export function asked(
     write: {
       idempotencyKey: idempotency_key ?? null,
       dryRun: dry_run ?? false,
-      request: () => ['mcp', at, name, withoutPlan(args)],
+      request: () => ['mcp', at, name, identityOf(args)],
       plan: { token: plan_token ?? null },
       replayed: false,
     },

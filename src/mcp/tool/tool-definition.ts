@@ -76,10 +76,16 @@ function withoutOpen(schema: PortableSchema): PortableSchema {
 
 const ANY = 'Any JSON value.'
 
-/** Converts a zod shape to the portable schema dialect. */
+/**
+ * Converts a zod shape to the portable schema dialect. With `plan_token` among its arguments nothing is
+ * required, because that token stands for the others.
+ */
 export function publish(shape: z.ZodObject): PortableSchema {
   const whole = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any', override: sparing })
-  return projectSchema(whole).schema
+  const { schema } = projectSchema(whole)
+  if (!Object.hasOwn(shape.shape, 'plan_token')) return schema
+  const { required: _, ...open } = schema
+  return open
 }
 
 /**

@@ -5,6 +5,7 @@ import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
 import { readArguments, splitReadOnlyFields } from './decode-arguments.ts'
+import { withPlanned } from './planned-arguments.ts'
 import { type Binding, type BoundTool, bound } from './tool-binding.ts'
 import { type CallOptions, type Given, runTool, type Spec } from './tool-call.ts'
 import { definition, publish, type ToolDefinition } from './tool-definition.ts'
@@ -41,8 +42,9 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     onlyNamed: spec.onlyNamed ?? false,
     available: spec.available ?? always,
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
-    async call(args, session, caller) {
+    async call(sent, session, caller) {
       const { base, context } = session
+      const args = await withPlanned(sent, spec.input, [addressOf(session), name], context)
       requireAccess(args, base, spec.permissionOf?.(args) ?? spec.permission, context)
       const shape = base === null ? withBaseId : spec.input
       const { args: own, stated } = spec.acceptsReadOnlyFields ? splitReadOnlyFields(args) : { args }
@@ -74,10 +76,12 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
     onlyNamed: spec.onlyNamed ?? false,
     available: spec.available ?? always,
     define: () => definition(name, spec, input),
-    async call(args, session, caller) {
+    async call(sent, session, caller) {
+      const at = addressOf(session)
+      const args = await withPlanned(sent, spec.input, [at, name], session.context)
       const plain = readArguments(args, spec.input, input)
       const given = plain as Given<In>
-      const request = [addressOf(session), name, args] as const
+      const request = [at, name, args] as const
       return runTool(spec, given, request, plain as CallOptions, session.context, caller, session)
     },
     bind: (as) => bound(spec, as),
@@ -106,5 +110,5 @@ export const reading = {
 /** Arguments of all write tools. The server instructions explain them. */
 export const writing = { idempotency_key: z.string().optional(), dry_run: z.boolean().optional() }
 
-/** Arguments of tools that can delete many things and ask for approval first. */
+/** Arguments of tools that ask for approval first. A `plan_token` alone stands for the planned arguments. */
 export const deleting = { ...writing, plan_token: z.string().optional() }

@@ -5,6 +5,7 @@ import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
 import { spellings } from './aliases.ts'
+import { takePlan } from './plan.ts'
 import { queryShape } from './query.ts'
 import { atRequest, type Reply, send } from './reply.ts'
 import { JSON_TYPE, type Parts, partsNamed, readKey, readParts } from './request-parts.ts'
@@ -36,6 +37,8 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   statuses?: readonly [number, ...number[]]
   /** Whether the resource has a version, so that writes can have preconditions. */
   versioned?: boolean
+  /** Whether the write can return a plan first: if the body asks for it, or always. */
+  plans?: 'asked' | 'always'
   /** GraphQL argument to query parameter, where the names differ. */
   renamed?: Readonly<Record<string, string>>
 }
@@ -88,6 +91,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
   const queryOf = queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
+    const plan = spec.plans ? await takePlan(request, path, spec.plans === 'always') : null
     const parts = readParts(spec, queryOf, request, writes)
     const context = request.caller
     if (writes) {
@@ -96,6 +100,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
         dryRun: dry_run,
         idempotencyKey: readKey(request),
         request: () => partsNamed(request, path),
+        plan,
       })
     }
     const data = await run(spec.variables(parts) as Variables, context).catch((thrown: unknown) => {

@@ -266,7 +266,7 @@ refused(
 
 /** Existing relations that the token may not read. */
 const RELATIONS = `plinth.record plinth.token plinth.base plinth.change plinth.record_type plinth.idempotency
-  plinth.sql_grant plinth_sql.record plinth_sql.change plinth_sql.record_type plinth_sql.relationship
+  plinth.plan plinth.sql_grant plinth_sql.record plinth_sql.change plinth_sql.record_type plinth_sql.relationship
   plinth._prisma_migrations pg_catalog.pg_class pg_class pg_attribute pg_proc pg_roles pg_authid pg_shadow pg_user
   pg_database pg_settings pg_stat_activity pg_stat_user_tables pg_stats pg_statistic pg_tables pg_views pg_matviews
   pg_namespace pg_locks pg_file_settings pg_hba_file_rules pg_config pg_largeobject pg_prepared_statements pg_cursors
