@@ -14,6 +14,18 @@ export const Actor = builder.objectRef<changes.Change['actor']>('Actor').impleme
   }),
 })
 
+/** The MCP tool call behind a change. */
+export const ToolCall = builder.objectRef<NonNullable<changes.Change['call']>>('ToolCall').implement({
+  description: 'The MCP tool call that made a change.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Its JSON-RPC id.' }),
+    tool: t.exposeString('tool'),
+    endpoint: t.exposeString('endpoint', { nullable: true }),
+    client: t.exposeString('client', { nullable: true, description: 'Name and version of the client.' }),
+    traceId: t.exposeString('traceId', { nullable: true, description: 'W3C trace id.' }),
+  }),
+})
+
 /** An entry of the change log. */
 export const Change = builder.objectRef<changes.Change & { dryRun?: boolean }>('Change').implement({
   description: 'An entry of the change log of a base.',
@@ -22,6 +34,12 @@ export const Change = builder.objectRef<changes.Change & { dryRun?: boolean }>('
     at: t.expose('at', { type: 'DateTime' }),
     actor: t.expose('actor', { type: Actor }),
     requestId: t.exposeString('requestId'),
+    call: t.expose('call', {
+      type: ToolCall,
+      nullable: true,
+      description:
+        'The MCP tool call that made it. A token that cannot read the whole base sees its own calls only.',
+    }),
     kind: t.exposeString('kind', { description: 'The kind of resource: `record`, `record_type`, …' }),
     recordType: t.exposeString('recordType', {
       nullable: true,

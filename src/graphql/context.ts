@@ -7,6 +7,7 @@ import {
   requireBaseAccess,
   requirePermission,
 } from '../engine/access/access.ts'
+import type { ToolCall } from '../engine/change-log/tool-call.ts'
 import { requireExistingBase } from '../engine/configuration/bases/index.ts'
 import { endpointPolicy } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
@@ -155,6 +156,12 @@ export function grantsName({ scope }: Context): string {
 export const endingWith = (context: Context, signal: AbortSignal): Context => ({
   ...context,
   scope: { ...context.scope, closed: () => signal },
+})
+
+/** A context whose writes belong to an MCP tool call. */
+export const duringCall = (context: Context, call: ToolCall): Context => ({
+  ...context,
+  scope: { ...context.scope, call },
 })
 
 /** A context for work that continues after the request: a client disconnect does not cancel it. */

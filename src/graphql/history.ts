@@ -5,7 +5,7 @@ import { history } from '../engine/configuration/lifecycle/index.ts'
 import { revertChange } from '../engine/history/revert.ts'
 import { listVersions, type RecordVersion } from '../engine/history/versions.ts'
 import { builder } from './builder.ts'
-import { Actor, Change as ChangeRef } from './changes.ts'
+import { Actor, Change as ChangeRef, ToolCall } from './changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -19,6 +19,7 @@ const RecordVersionRef = builder.objectRef<RecordVersion>('RecordVersion').imple
     at: t.expose('at', { type: 'DateTime' }),
     actor: t.field({ type: Actor, resolve: (version) => version.actor }),
     requestId: t.exposeString('requestId'),
+    call: t.expose('call', { type: ToolCall, nullable: true }),
     seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),
     cause: t.exposeString('cause', {
       nullable: true,
@@ -41,6 +42,7 @@ const ConfigurationVersionRef = builder.objectRef<Change>('ConfigurationVersion'
     at: t.expose('at', { type: 'DateTime' }),
     actor: t.field({ type: Actor, resolve: (version) => version.actor }),
     requestId: t.exposeString('requestId'),
+    call: t.expose('call', { type: ToolCall, nullable: true }),
     seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),
     cause: t.exposeString('cause', {
       nullable: true,

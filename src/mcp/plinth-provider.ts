@@ -1,4 +1,4 @@
-import { type Context, endingWith, mayAnywhere } from '../graphql/context.ts'
+import { type Context, duringCall, endingWith, mayAnywhere } from '../graphql/context.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
@@ -103,7 +103,7 @@ async function callTool(
   args: Record<string, unknown>,
   caller: Caller,
 ): Promise<ToolResult> {
-  const session = whileAsked(asking, caller)
+  const session = logged(whileAsked(asking, caller), name, caller)
   try {
     const call = await resolveTool(session, name)
     return await call(args, caller)
@@ -139,6 +139,12 @@ async function resolveTool(session: AddressSession, name: string): Promise<ToolC
 const whileAsked = (session: AddressSession, { signal }: Caller): AddressSession => ({
   ...session,
   context: endingWith(session.context, signal),
+})
+
+/** Has the change log name the call in every entry that it writes. */
+const logged = (session: AddressSession, tool: string, { origin }: Caller): AddressSession => ({
+  ...session,
+  context: duringCall(session.context, { ...origin, tool, endpoint: session.endpoint }),
 })
 
 const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)

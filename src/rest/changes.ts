@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { Actor, baseId, time } from './route/shapes.ts'
+import { Actor, baseId, ToolCall, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
 
 /** A change log entry in responses. */
@@ -12,6 +12,7 @@ export const Change = z
     at: time,
     actor: Actor,
     request_id: z.string(),
+    call: ToolCall.nullable(),
     kind: z.string().meta({ description: 'The kind of resource: `record`, `record_type`, …' }),
     record_type: z.string().nullable().meta({ description: 'The type of the record; null for other kinds.' }),
     id: z.string(),
@@ -27,7 +28,8 @@ export const Change = z
 
 /** The fields of a change log entry in responses. */
 export const ChangeFields = graphql(`fragment ChangeFields on Change {
-  seq at actor { token_id: tokenId name via } request_id: requestId kind record_type: recordType id operation version diff cause
+  seq at actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId }
+  kind record_type: recordType id operation version diff cause
 }`)
 
 const moment = (description: string) =>

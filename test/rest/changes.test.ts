@@ -59,6 +59,7 @@ test('a change has actor, surface, time and operation, and its patches rebuild t
     operation: 'create',
     version: 1,
     diff: [{ op: 'add', path: '', value: expect.anything() }],
+    call: null,
     cause: null,
   })
   const operations = data.map((entry: Body) => entry.operation)

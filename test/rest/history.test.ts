@@ -56,6 +56,7 @@ test('the history of a record has one version per write, newest first, with acto
     actor: { token_id: tokenId, name: 'a writer', via: 'rest' },
     request_id: 'first-write',
     seq: expect.any(Number),
+    call: null,
     cause: null,
     diff: [
       {

@@ -15,7 +15,7 @@ export type UpsertedRow = RowButData & { readonly did: 'created' | 'updated' | '
 const logged = (operation: string, first: number): string => `logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
      SELECT $1, 'record', $2, id, ${operation}, version, data, external_source, external_id, cancelled_at, created_at,
-       $${first}, $${first + 1}, $${first + 2}, $${first + 3} FROM w)`
+       $${first}, $${first + 1}, $${first + 2}, $${first + 3}, $${first + 4}::jsonb FROM w)`
 
 // The type and the records are already locked. Arrays are wrapped in subqueries so that a generic plan does
 // not depend on their length. Data is one JSON text, which is cheaper on both sides than an array.

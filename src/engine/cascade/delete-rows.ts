@@ -12,7 +12,7 @@ const LOG_RECORDS = statement(
   'log_records_going',
   `INSERT INTO plinth.change (${RECORD_LOG_COLUMNS}, cause)
    SELECT r.base_id, 'record', r.record_type, r.id, 'delete', r.version + 1, r.data, r.external_source, r.external_id,
-     r.cancelled_at, r.created_at, $3, $4, $5, $6, coalesce(i.cause, ${CAUSE})
+     r.cancelled_at, r.created_at, $3, $4, $5, $6, $7::jsonb, coalesce(i.cause, ${CAUSE})
    FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[])) WITH ORDINALITY AS i (row_no, cause, n)
    CROSS JOIN LATERAL (SELECT * FROM plinth.record r WHERE r.row_no = i.row_no LIMIT 1) r
    ORDER BY i.n
@@ -30,14 +30,14 @@ const UNLINK = statement(
    gone AS (
      DELETE FROM plinth.relationship r WHERE r.base_id = $1 AND r.id = ANY (ARRAY(SELECT id FROM due)) RETURNING r.*),
    told AS (SELECT gone.*, due.cause FROM gone JOIN due ON due.id = gone.id ORDER BY gone.id)
-   ${logLinks('told', 'delete', '$4, $5, $6, $7', 'w.cause')}`,
+   ${logLinks('told', 'delete', '$4, $5, $6, $7, $8::jsonb', 'w.cause')}`,
 )
 
 const UNLINK_TYPE = statement(
   'unlink_type',
   `WITH gone AS (
      DELETE FROM plinth.relationship WHERE base_id = $1 AND (source_record_type = $2 OR target_record_type = $2) RETURNING *)
-   ${logLinks('gone', 'delete', '$3, $4, $5, $6')}`,
+   ${logLinks('gone', 'delete', '$3, $4, $5, $6, $7::jsonb')}`,
 )
 
 /** Deletes every link of the records of a type, with log entries. */

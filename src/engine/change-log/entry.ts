@@ -2,6 +2,7 @@ import { snakeFields } from '../../contract/field-names.ts'
 import type { Access } from '../access/access.ts'
 import { type Db, statement } from '../database/client.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument } from './diff.ts'
+import { type PackedCall, type ToolCall, unpackCall } from './tool-call.ts'
 
 /** Kinds of resources in the log of a base. Tokens and secrets are in the account's log. */
 export const KINDS = [
@@ -32,6 +33,8 @@ export type Change = {
   at: string
   actor: { tokenId: string | null; name: string; via: string }
   requestId: string
+  /** The MCP tool call that made it. */
+  call: ToolCall | null
   kind: Kind
   /** Record type of a record's entry; otherwise null. */
   recordType: string | null
@@ -59,6 +62,7 @@ export type ChangeRow = LoggedState & {
   actor_name: string
   via: string
   request_id: string
+  call: PackedCall | null
   cause: string | null
   before: LoggedState | null
 }
@@ -69,6 +73,7 @@ export function toChange(row: ChangeRow): Change {
     at: row.at,
     actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
     requestId: row.request_id,
+    call: unpackCall(row.call),
     kind: row.kind,
     recordType: row.record_type,
     id: row.id,
@@ -84,6 +89,25 @@ export function toChange(row: ChangeRow): Change {
 /** Whether the token may see the entry. Hidden entries are omitted as if they did not exist. */
 export const mayRead = (access: Access, baseId: string, { needs }: Change): boolean =>
   needs.every((type) => access.allows('read', baseId, type))
+
+/** Who reads: the rights, and the token whose own calls it sees. */
+export type Viewer = { readonly access: Access; readonly tokenId: string | null }
+
+/**
+ * Hides the tool call of another token from a reader of a part of the base: the names of tools and endpoints
+ * tell what else the base has.
+ */
+export function callFor<T extends Pick<Change, 'actor' | 'call'>>(
+  { access, tokenId }: Viewer,
+  baseId: string,
+  change: T,
+): T {
+  const isShown =
+    change.call === null ||
+    (tokenId !== null && change.actor.tokenId === tokenId) ||
+    access.allows('read', baseId, '*')
+  return isShown ? change : { ...change, call: null }
+}
 
 const GONE: readonly DiffStep[] = [{ op: 'remove', path: '' }]
 
@@ -128,7 +152,7 @@ export async function setCause(tx: Db, cause: string): Promise<void> {
 export const CAUSE = "nullif(current_setting('plinth.cause', true), '')"
 
 /** Author columns of the change log. Writing statements bind `authorship(scope)` to them. */
-export const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id'
+export const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id, call'
 
 /** Columns of a record's log entry, in the order of all writing statements. */
 export const RECORD_LOG_COLUMNS = `base_id, kind, record_type, id, operation, version, data, external_source, external_id,

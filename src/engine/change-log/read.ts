@@ -1,16 +1,15 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import type { Access } from '../access/access.ts'
 import { ResponseBudget, type RowCap } from '../database/capped-query.ts'
 import { type Db, shaped, statement } from '../database/client.ts'
-import { type Change, type ChangeRow, mayRead, toChange } from './entry.ts'
+import { type Change, type ChangeRow, callFor, mayRead, toChange, type Viewer } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
 
 /** A range of a base's log: the entries after one number up to another, with a limit. */
 export type Stretch = { baseId: string; after: number; upTo: number; limit: number }
 
-/** The rights and the filter of a reader. */
-export type Reader = { access: Access; filter: ChangeFilter }
+/** A reader and its filter. */
+export type Reader = Viewer & { filter: ChangeFilter }
 
 /**
  * Reads the entries of the range in order, with their diffs. With a reader, reads a superset of the entries
@@ -54,7 +53,8 @@ export async function readFor(
   for (let after = stretch.after; changes.length <= limit; ) {
     const wanted = limit + 1
     const found = await readStretch(db, { baseId, after, upTo, limit: wanted }, cap, reader)
-    changes.push(...found.changes.filter((change) => isFor(reader, baseId, change)))
+    for (const change of found.changes)
+      if (isFor(reader, baseId, change)) changes.push(callFor(reader, baseId, change))
     const last = found.changes.at(-1)
     if (found.isCut) {
       end = last?.seq ?? after
@@ -147,7 +147,7 @@ const statementOf = (
   log: string,
   narrowed: readonly string[],
 ) => `SELECT c.seq::float8 AS seq, c.at, c.kind, c.record_type, c.id, c.operation, c.version, c.data,
-     c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.request_id, c.cause, p.before
+     c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.request_id, c.call, c.cause, p.before
    FROM (
      SELECT * FROM ${log}
      WHERE ${['base_id = $1', 'seq > $2', 'seq <= $3', ...narrowed].join(' AND ')}

@@ -1,6 +1,6 @@
 /** Change stream of a base. The surfaces deliver it as server-sent events. */
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Change } from '../change-log/entry.ts'
+import { type Change, callFor } from '../change-log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../change-log/read.ts'
 import { type Slot, subscriberOf } from '../change-log/streams.ts'
 import { requireBase } from '../configuration/bases/index.ts'
@@ -38,7 +38,7 @@ async function* follow(scope: Scope, baseId: string, reader: Reader, from: numbe
       if (next === null) await tail.more(signal)
       else if (next) {
         after = next.seq
-        if (isFor(reader, baseId, next)) yield next
+        if (isFor(reader, baseId, next)) yield callFor(reader, baseId, next)
       } else {
         const stretch = { baseId, after, upTo: tail.end(), limit: LIMITS.feedCatchUp }
         const missed = await readFor(scope.db, stretch, reader, feedCap())

@@ -5,7 +5,7 @@ import { type ChangeFilterArgs, readChangeFilter } from '../change-log/filter.ts
 import { type Reader, readFor } from '../change-log/read.ts'
 import { requireBase } from '../configuration/bases/index.ts'
 import { readPage } from '../core/page.ts'
-import type { Scope } from '../core/scope.ts'
+import { type Scope, viewerOf } from '../core/scope.ts'
 
 export type ChangeArgs = ChangeFilterArgs & {
   /** Sequence number to start after. Default: the oldest retained entry. */
@@ -55,7 +55,7 @@ export async function endOfChanges(scope: Scope, baseId: string): Promise<number
 export function openReader(scope: Scope, baseId: string, args: ChangeFilterArgs): Reader {
   requireBaseAccess(scope.access, baseId)
   if (args.recordType) requirePermission(scope.access, 'read', baseId, args.recordType)
-  return { access: scope.access, filter: readChangeFilter(args) }
+  return { ...viewerOf(scope), filter: readChangeFilter(args) }
 }
 
 /**

@@ -10,7 +10,7 @@ export type ResourceKind = Exclude<Kind, 'record' | 'relationship'>
 const APPEND = statement(
   'append_change',
   `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
-   VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10)`,
+   VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10, $11::jsonb)`,
 )
 
 /** Base id of account-level entries, which belong to no base. */

@@ -1,7 +1,9 @@
 /** Request scope: caller, rights, connection and services. */
 import type { Access } from '../access/access.ts'
 import type { Actor, TokenSession } from '../access/session.ts'
+import type { Viewer } from '../change-log/entry.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'
+import { packCall, type ToolCall } from '../change-log/tool-call.ts'
 import type { CappedRows, ResponseBudget } from '../database/capped-query.ts'
 import type { Closed, Db, Statement } from '../database/client.ts'
 import type { RequestBatching } from '../record-store/request-batching.ts'
@@ -38,6 +40,8 @@ export type Scope = {
   readonly session?: TokenSession
   readonly via: Via
   readonly requestId: string
+  /** The MCP tool call that runs, if any. */
+  readonly call?: ToolCall
   /** Secret keys of the server. */
   readonly keys: { readonly cursor: SealKey }
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
@@ -54,8 +58,23 @@ export type Scope = {
 }
 
 /** Author columns of a write, in the order of the change log. */
-export const authorship = (scope: Scope) =>
-  [scope.actor.tokenId, scope.actor.name, scope.via, scope.requestId] as const
+export const authorship = (scope: Scope): Authorship => [
+  scope.actor.tokenId,
+  scope.actor.name,
+  scope.via,
+  scope.requestId,
+  packCall(scope.call),
+]
+export type Authorship = readonly [
+  tokenId: string | null,
+  name: string,
+  via: string,
+  requestId: string,
+  call: string | null,
+]
+
+/** The reader of the change log. */
+export const viewerOf = ({ access, actor }: Scope): Viewer => ({ access, tokenId: actor.tokenId })
 
 /** Runs a read for a client; cancels it if the client disconnects. Must not write. */
 export const read = <Row>(

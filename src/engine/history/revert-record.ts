@@ -55,7 +55,7 @@ const SET_BACK = writeStatement(
      SELECT $1, 'record', $2, w.id, CASE
          WHEN (w.cancelled_at IS NULL) = (before.cancelled_at IS NULL) THEN 'update'
          WHEN w.cancelled_at IS NULL THEN 'restore' ELSE 'cancel' END,
-       w.version, w.data, w.external_source, w.external_id, w.cancelled_at, w.created_at, $6, $7, $8, $9 FROM w, before)${entries}
+       w.version, w.data, w.external_source, w.external_id, w.cancelled_at, w.created_at, $6, $7, $8, $9, $10::jsonb FROM w, before)${entries}
    SELECT 1 AS one FROM w`,
 )
 

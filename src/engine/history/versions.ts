@@ -1,11 +1,12 @@
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { requirePermission } from '../access/access.ts'
 import { type DiffStep, diffOf, type LoggedState, recordDocument } from '../change-log/diff.ts'
-import type { Change } from '../change-log/entry.ts'
+import { type Change, callFor } from '../change-log/entry.ts'
+import { type PackedCall, unpackCall } from '../change-log/tool-call.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
-import { read, readPageRows, type Scope } from '../core/scope.ts'
+import { read, readPageRows, type Scope, viewerOf } from '../core/scope.ts'
 import { statement, timed } from '../database/client.ts'
 import { recordNotFound, written } from '../record-store/record.ts'
 
@@ -16,6 +17,7 @@ export type RecordVersion = {
   at: string
   actor: Change['actor']
   requestId: string
+  call: Change['call']
   /** Sequence number of the change in the base's log. */
   seq: number
   /** The id of the change, delivery or run that caused it. */
@@ -32,6 +34,7 @@ type Row = LoggedState & {
   actor_name: string
   via: string
   request_id: string
+  call: PackedCall | null
   cause: string | null
 }
 
@@ -39,7 +42,7 @@ type Row = LoggedState & {
 const LIST_VERSIONS = timed(
   statement(
     'list_versions',
-    `SELECT seq::text, version, operation, at, token_id, actor_name, via, request_id, cause,
+    `SELECT seq::text, version, operation, at, token_id, actor_name, via, request_id, call, cause,
        data, external_id, external_source, cancelled_at
      FROM plinth.change
      WHERE kind = 'record' AND base_id = $1 AND record_type = $2 AND id = $3 AND ($4::int IS NULL OR version < $4)
@@ -80,7 +83,7 @@ export async function listVersions(
   const versions: RecordVersion[] = []
   for (const [i, row] of found.data.entries()) {
     if (turnIsOver()) await nextTurn()
-    versions.push(toVersion(row, rows[i + 1]))
+    versions.push(callFor(viewerOf(scope), baseId, toVersion(row, rows[i + 1])))
   }
   return {
     ...found,
@@ -95,6 +98,7 @@ const toVersion = (row: Row, previous: Row | undefined): RecordVersion => ({
   at: written(row.at),
   actor: { tokenId: row.token_id, name: row.actor_name, via: row.via },
   requestId: row.request_id,
+  call: unpackCall(row.call),
   seq: Number(row.seq),
   cause: row.cause,
   // The state before a deletion may be purged.

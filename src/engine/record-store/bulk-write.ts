@@ -1,5 +1,6 @@
 import { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
+import type { Authorship } from '../core/scope.ts'
 import type { Db } from '../database/client.ts'
 import { variantFor, type WriteStatement } from '../indexes/index.ts'
 import type { WrittenRow } from './put-statements.ts'
@@ -10,7 +11,7 @@ export type PlainWrite = {
   type: CompiledType
   id: string
   text: string
-  author: readonly [string | null, string, string, string]
+  author: Authorship
 }
 
 type Results = (WrittenRow | undefined | Error)[]
@@ -79,6 +80,7 @@ function writeMany(db: Db, how: WriteStatement, writes: readonly PlainWrite[]): 
     author[0],
     author[1],
     author[2],
+    writes.some((write) => write.author[4] !== null) ? writes.map((write) => write.author[4]) : null,
   ])
 }
 

@@ -40,7 +40,7 @@ export const PUT = writeStatement(
    w AS (SELECT 'create' AS op, ins.* FROM ins UNION ALL SELECT 'update', upd.* FROM upd),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, op, version, data, external_source, external_id, cancelled_at, created_at, $11, $12, $13, $14 FROM w)${entries}
+     SELECT $1, 'record', $2, id, op, version, data, external_source, external_id, cancelled_at, created_at, $11, $12, $13, $14, $15::jsonb FROM w)${entries}
    SELECT op || 'd' AS kind, id, external_source, external_id, version, cancelled_at, valid, created_at, updated_at FROM w
    UNION ALL
    SELECT CASE WHEN NOT EXISTS (SELECT FROM ty) THEN 'stale_type' WHEN clash THEN 'pair_taken' WHEN $9 AND by_pair THEN 'pair_taken'
@@ -72,14 +72,14 @@ export const UPDATE_MANY = writeStatement(
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND record_type = $2 AND id = ANY ((SELECT $4::text[])::text[]) ORDER BY id FOR NO KEY UPDATE),
    w AS (
      UPDATE plinth.record r SET data = i.data, version = r.version + 1, updated_at = now(), valid = true
-     FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[]), (SELECT $6::text[])) AS i (id, data, request_id)
+     FROM unnest((SELECT $4::text[]), (SELECT $5::jsonb[]), (SELECT $6::text[]), (SELECT $10::jsonb[])) AS i (id, data, request_id, call)
      -- Counted, as a mere EXISTS would lock the first of them only.
      WHERE (SELECT count(*) FROM locked) > 0 AND r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ((SELECT $4::text[])::text[])
        AND r.id = i.id COLLATE "C" AND r.data IS DISTINCT FROM i.data
-     RETURNING r.*, i.request_id),
+     RETURNING r.*, i.request_id, i.call),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, request_id FROM w)${entries}
+     SELECT $1, 'record', $2, id, 'update', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, request_id, call FROM w)${entries}
    SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )
 
@@ -100,7 +100,7 @@ export const CREATE = writeStatement(
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11 FROM w)${entries}
+     SELECT $1, 'record', $2, id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11, $12::jsonb FROM w)${entries}
    SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )
 
@@ -115,7 +115,7 @@ export const CREATE_MANY = writeStatement(
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, w.id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, i.request_id
-     FROM w JOIN unnest((SELECT $4::text[]), (SELECT $6::text[])) AS i (id, request_id) ON i.id COLLATE "C" = w.id)${entries}
+     SELECT $1, 'record', $2, w.id, 'create', version, data, external_source, external_id, cancelled_at, created_at, $7, $8, $9, i.request_id, i.call
+     FROM w JOIN unnest((SELECT $4::text[]), (SELECT $6::text[]), (SELECT $10::jsonb[])) AS i (id, request_id, call) ON i.id COLLATE "C" = w.id)${entries}
    SELECT ${COLUMNS_BUT_DATA} FROM w`,
 )

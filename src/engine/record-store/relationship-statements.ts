@@ -10,7 +10,7 @@ const stateOf = (link: string): string => `jsonb_build_object('rel_type', ${link
        'data', ${link}.data, 'external_id', ${link}.external_id, 'external_source', ${link}.external_source)`
 
 /**
- * Inserts log entries for the links in `from`. `author` has four expressions: the placeholders that
+ * Inserts log entries for the links in `from`. `author` has five expressions: the placeholders that
  * `authorship(scope)` is bound to; `cause` is another one.
  */
 export const logLinks = (
@@ -131,7 +131,7 @@ export const CREATE_LINKS = statement(
      WHERE i.source_row IN (SELECT row_no FROM ends) AND i.target_row IN (SELECT row_no FROM ends)
      ORDER BY i.source_row, i.target_row, i.id
      ON CONFLICT DO NOTHING RETURNING *),
-   logged AS (${logLinks('w', 'create', '$17, $18, $19, $20')})
+   logged AS (${logLinks('w', 'create', '$17, $18, $19, $20, $21::jsonb')})
    SELECT 'created' AS kind, ${WRITTEN} FROM w
    UNION ALL ${STALE}`,
 )
@@ -158,7 +158,7 @@ export const UPDATE_LINKS = statement(
      FROM due
      WHERE NOT due.is_same AND r.base_id = $1 AND r.id = ANY ((SELECT $4::text[])::text[]) AND r.id = due.id COLLATE "C"
      RETURNING r.*),
-   logged AS (${logLinks('w', 'update', '$9, $10, $11, $12')})
+   logged AS (${logLinks('w', 'update', '$9, $10, $11, $12, $13::jsonb')})
    SELECT 'updated' AS kind, ${WRITTEN} FROM w
    UNION ALL SELECT 'unchanged', ${WRITTEN.split(', ')
      .map((column) => `held.${column}`)
@@ -180,6 +180,6 @@ export const DELETE_LINKS = statement(
      WHERE (SELECT count(*) FROM held) > 0 AND r.base_id = $1 AND r.id = ANY ((SELECT $2::text[])::text[])
        AND ($3::int IS NULL OR r.version = $3)
      RETURNING r.*),
-   logged AS (${logLinks('w', 'delete', '$4, $5, $6, $7')})
+   logged AS (${logLinks('w', 'delete', '$4, $5, $6, $7, $8::jsonb')})
    SELECT id, version + 1 AS version FROM w`,
 )

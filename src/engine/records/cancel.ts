@@ -41,7 +41,7 @@ const transition = (name: string, operation: 'cancel' | 'restore', cancelledAt: 
          AND ($4::int[] IS NULL OR s.version = ANY ($4)) RETURNING r.*),
      logged AS (
        INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-       SELECT $1, 'record', $2, id, '${operation}', version, data, external_source, external_id, cancelled_at, created_at, $6, $7, $8, $9 FROM w)${entries}
+       SELECT $1, 'record', $2, id, '${operation}', version, data, external_source, external_id, cancelled_at, created_at, $6, $7, $8, $9, $10::jsonb FROM w)${entries}
      SELECT 'updated' AS kind, ${RECORD_COLUMNS} FROM w
      UNION ALL
      SELECT CASE WHEN $4::int[] IS NULL OR version = ANY ($4) THEN 'unchanged' ELSE 'version_mismatch' END, ${RECORD_COLUMNS}

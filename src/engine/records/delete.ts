@@ -27,7 +27,7 @@ const DELETE = writeStatement(
        AND (SELECT true FROM plinth.relationship l WHERE l.target_row = s.row_no LIMIT 1) IS NULL RETURNING r.*),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'delete', version + 1, data, external_source, external_id, cancelled_at, created_at, $6, $7, $8, $9 FROM w)${entries}
+     SELECT $1, 'record', $2, id, 'delete', version + 1, data, external_source, external_id, cancelled_at, created_at, $6, $7, $8, $9, $10::jsonb FROM w)${entries}
    SELECT 'updated' AS kind, ${RECORD_COLUMNS} FROM w
    UNION ALL
    SELECT CASE WHEN $4::int[] IS NULL OR version = ANY ($4) THEN 'linked' ELSE 'version_mismatch' END, ${RECORD_COLUMNS}

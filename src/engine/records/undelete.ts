@@ -87,7 +87,7 @@ const BRING_BACK = writeStatement(
      ON CONFLICT DO NOTHING RETURNING *),
    logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
-     SELECT $1, 'record', $2, id, 'restore', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11 FROM w)${entries}
+     SELECT $1, 'record', $2, id, 'restore', version, data, external_source, external_id, cancelled_at, created_at, $8, $9, $10, $11, $12::jsonb FROM w)${entries}
    SELECT 'restored' AS kind, ${RECORD_COLUMNS} FROM w
    UNION ALL
    SELECT CASE WHEN (

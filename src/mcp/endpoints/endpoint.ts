@@ -1,4 +1,4 @@
-import { type Context, endingWith, throughEndpoint } from '../../graphql/context.ts'
+import { type Context, duringCall, endingWith, throughEndpoint } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { type AddressSession, addressOf, type Options, openSession } from '../protocol/address-session.ts'
@@ -80,7 +80,8 @@ export async function resolveEndpointTool(session: AtEndpoint, name: string): Pr
   const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
   return async (args, caller) => {
-    const context = await throughEndpoint(endingWith(asking, caller.signal), base, endpoint, { tool: meant })
+    const calling = duringCall(endingWith(asking, caller.signal), { ...caller.origin, tool: meant, endpoint })
+    const context = await throughEndpoint(calling, base, endpoint, { tool: meant })
     return tool.call(args, { base, at: addressOf(session), context, hasResources: resources }, caller)
   }
 }

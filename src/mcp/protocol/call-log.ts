@@ -61,7 +61,7 @@ function subjectOf(method: string, { name, uri, arguments: args = {} }: Wire): R
 const named = (key: string, name: unknown) => (typeof name === 'string' ? { [key]: bounded(name) } : {})
 
 /** Truncates client-supplied names and escapes control characters. */
-const bounded = (name: string): string =>
+export const bounded = (name: string): string =>
   name
     .slice(0, LIMITS.loggedNameChars)
     .replace(/(?! )[\p{C}\p{Z}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { AddressSession } from './address-session.ts'
@@ -11,6 +12,7 @@ import { EventQueue } from './event-queue.ts'
  */
 export class Exchange<Message extends object> {
   readonly session: AddressSession
+  readonly headers: IncomingHttpHeaders
   readonly answers: Message[] = []
   /** Set once the response is a stream. */
   queue: EventQueue | undefined
@@ -24,11 +26,13 @@ export class Exchange<Message extends object> {
 
   constructor(
     session: AddressSession,
+    headers: IncomingHttpHeaders,
     calls: Calls,
     acceptsStream: boolean,
     requests: readonly (string | number)[],
   ) {
     this.session = session
+    this.headers = headers
     this.#calls = calls
     this.acceptsStream = acceptsStream
     this.#open = new Set(requests)

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import type { AddressSession } from './address-session.ts'
+import type { CallOrigin } from './call-origin.ts'
 import type { ToolResult } from './result.ts'
 
 /** A JSON object as the MCP specification defines it. */
@@ -78,6 +79,8 @@ export type Answers = Readonly<Record<string, Wire>>
  * `elicit` and `ask` throw.
  */
 export type Caller = {
+  /** Where the call comes from, for the change log. */
+  readonly origin: CallOrigin
   /** Aborts on cancellation or disconnect. */
   readonly signal: AbortSignal
   /** Reports progress; `done` must not decrease. Sent only if the client gave a progress token. */

@@ -155,7 +155,7 @@ const MAX_VERSION = 2_147_483_647
 const HISTORY = graphql(
   `query ConfigurationHistory($base: String!, $kind: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
     page: configurationHistory(base: $base, kind: $kind, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-      data { version operation at actor { token_id: tokenId name via } request_id: requestId seq cause diff }
+      data { version operation at actor { token_id: tokenId name via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff }
       hasMore truncated limit offset total nextCursor
     }
   }`,

@@ -44,6 +44,20 @@ export const Actor = z
   })
   .meta({ id: 'Actor' })
 
+export const ToolCall = z
+  .object({
+    id: z.string().meta({ description: 'Its JSON-RPC id.' }),
+    tool: z.string(),
+    endpoint: z.string().nullable(),
+    client: z.string().nullable().meta({ description: 'Name and version of the client.' }),
+    trace_id: z.string().nullable().meta({ description: 'W3C trace id.' }),
+  })
+  .meta({
+    id: 'ToolCall',
+    description:
+      'The MCP tool call that made the change. A token that cannot read the whole base sees its own calls only.',
+  })
+
 /** One entry of a history: its operations, and what its diff compares. */
 export const versionShape = <O extends string>(operations: readonly [O, ...O[]], diff: string) =>
   z.object({
@@ -52,6 +66,7 @@ export const versionShape = <O extends string>(operations: readonly [O, ...O[]],
     at: time,
     actor: Actor,
     request_id: z.string(),
+    call: ToolCall.nullable(),
     seq: z.int().meta({ description: 'The seq of the change in the change log of the base.' }),
     cause: z.string().nullable().meta({ description: 'The change, delivery or run that caused it.' }),
     diff: z.array(z.record(z.string(), z.unknown())).meta({ description: diff }),

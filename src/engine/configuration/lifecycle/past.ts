@@ -1,10 +1,10 @@
 /** Version history of configuration, read from the change log. */
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
-import { type Change, type ChangeRow, mayRead, toChange } from '../../change-log/entry.ts'
+import { type Change, type ChangeRow, callFor, mayRead, toChange } from '../../change-log/entry.ts'
 import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
-import { read, readPageRows } from '../../core/scope.ts'
+import { read, readPageRows, viewerOf } from '../../core/scope.ts'
 import { type Db, statement, timed } from '../../database/client.ts'
 import { type Kind, nounOf, type Stored, type Target, type View } from './kind.ts'
 import { missing, rightsTo } from './read.ts'
@@ -17,7 +17,7 @@ const LIST_VERSIONS = timed(
   statement(
     'list_configuration_versions',
     `SELECT seq::float8 AS seq, at, kind, record_type, id, operation, version, data, external_source, external_id,
-       cancelled_at, token_id, actor_name, via, request_id, cause ${ENTRIES} AND ($4::bigint IS NULL OR seq < $4)
+       cancelled_at, token_id, actor_name, via, request_id, call, cause ${ENTRIES} AND ($4::bigint IS NULL OR seq < $4)
      ORDER BY seq DESC LIMIT $5 OFFSET $6`,
   ),
 )
@@ -61,7 +61,7 @@ export async function history<F extends object, R extends Stored>(
   const changes: Change[] = []
   for (const [i, row] of found.data.entries()) {
     if (turnIsOver()) await nextTurn()
-    changes.push(toChange({ ...row, before: rows[i + 1] ?? null }))
+    changes.push(callFor(viewerOf(scope), baseId, toChange({ ...row, before: rows[i + 1] ?? null })))
   }
   const visible = changes.filter((change) => mayRead(scope.access, baseId, change))
   if (changes.length > 0 && visible.length === 0) throw await missing(target)

@@ -20,7 +20,7 @@ const DELETE_RECORDS = statement(
   `WITH gone AS (DELETE FROM plinth.record WHERE base_id = $1 AND record_type = $2 RETURNING *)
    INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
    SELECT base_id, 'record', record_type, id, 'delete', version + 1, data, external_source, external_id,
-     cancelled_at, created_at, $3, $4, $5, $6 FROM gone`,
+     cancelled_at, created_at, $3, $4, $5, $6, $7::jsonb FROM gone`,
 )
 
 /**

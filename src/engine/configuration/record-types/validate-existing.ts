@@ -37,7 +37,7 @@ const REWRITE = statement(
    ${entriesOf('w')}
    INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
    SELECT base_id, 'record', record_type, id, 'update', version, data, external_source, external_id, cancelled_at, created_at,
-     $4, $5, $6, $7 FROM w`,
+     $4, $5, $6, $7, $8::jsonb FROM w`,
 )
 
 type Row = { id: string; data: unknown; valid: boolean }

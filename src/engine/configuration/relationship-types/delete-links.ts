@@ -22,7 +22,7 @@ const COUNT_LINKS = statement(
 const DELETE_TYPE_LINKS = statement(
   'delete_type_links',
   `WITH w AS (DELETE FROM plinth.relationship WHERE base_id = $1 AND rel_type = $2 RETURNING *)
-   ${logLinks('w', 'delete', '$3, $4, $5, $6')}`,
+   ${logLinks('w', 'delete', '$3, $4, $5, $6, $7::jsonb')}`,
 )
 
 /**

@@ -4,6 +4,7 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { eventStream, openEnded } from '../../../http/sse.ts'
 import type { AddressSession } from '../address-session.ts'
 import type { Calls } from '../call-log.ts'
+import { clientName } from '../call-origin.ts'
 import { EventQueue } from '../event-queue.ts'
 import { type Changed, InvalidParams, type Provider, type Wire } from '../provider.ts'
 import { protocolError } from '../result.ts'
@@ -53,7 +54,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
 
     const requests = messages.filter(isRequest).map(({ id }) => id)
     const acceptsStream = accept.includes('text/event-stream')
-    const exchange = new LegacyExchange(session, calls, client, acceptsStream, requests)
+    const exchange = new LegacyExchange(session, request.headers, calls, client, acceptsStream, requests)
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) server.abandon(exchange)
     })
@@ -67,10 +68,7 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     if (opens && 'result' in first && session.instructions !== null)
       first.result['instructions'] = session.instructions
     if (opens && 'result' in first)
-      reply.header(
-        'mcp-session-id',
-        sessions.open(ownerOf(session), request.url, capabilitiesIn(messages[0])).id,
-      )
+      reply.header('mcp-session-id', sessions.open(ownerOf(session), request.url, clientIn(messages[0])).id)
     return reply.type('application/json').send(JSON.stringify(isBatch ? exchange.answers : first))
   }
 
@@ -120,8 +118,10 @@ function ownerOf({ context }: AddressSession): string {
   return tokenId ?? name
 }
 
-const capabilitiesIn = (message: JSONRPCMessage | undefined): Wire =>
-  (message as unknown as { params: { capabilities: Wire } }).params.capabilities
+function clientIn(message: JSONRPCMessage | undefined): Pick<ClientSession, 'capabilities' | 'name'> {
+  const { params } = message as unknown as { params: { capabilities: Wire; clientInfo: unknown } }
+  return { capabilities: params.capabilities, name: clientName(params.clientInfo) }
+}
 
 const refuse = (reply: FastifyReply, status: number, code: number, message: string): FastifyReply =>
   reply.code(status).send(protocolError(code, message))

@@ -7,6 +7,7 @@ import {
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { originOf } from '../call-origin.ts'
 import { eliciting, requireCapabilities } from '../elicitation.ts'
 import {
   type Answers,
@@ -36,7 +37,7 @@ const RESULTS = {
  * POST.
  */
 export function callerOf(
-  { params }: JSONRPCRequest,
+  { id, params }: JSONRPCRequest,
   exchange: LegacyExchange,
   { number, signal }: Run,
   { transport, server }: Ways,
@@ -54,6 +55,7 @@ export function callerOf(
     return Object.fromEntries(await Promise.all(answered))
   }
   return {
+    origin: originOf(id, exchange.client?.name ?? null, params?._meta, exchange.headers),
     signal,
     progress: (progress, total, message) => {
       if (token === undefined) return

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { AddressSession } from '../address-session.ts'
@@ -14,6 +15,8 @@ export type ClientSession = {
   readonly owner: string
   readonly address: string
   readonly capabilities: Wire
+  /** Name and version from `initialize`. */
+  readonly name: string | null
   /** Running requests: client request id to internal number. */
   readonly running: Map<RequestId, number>
   /** Open server requests: the id that the client got, to the internal number and the request that asked. */
@@ -31,13 +34,18 @@ export class SessionStore {
   /** In order of last use. */
   readonly #all = new Map<string, ClientSession>()
 
-  open(owner: string, address: string, capabilities: Wire): ClientSession {
+  open(
+    owner: string,
+    address: string,
+    { capabilities, name }: Pick<ClientSession, 'capabilities' | 'name'>,
+  ): ClientSession {
     this.#sweep(owner)
     const client: ClientSession = {
       id: randomUUID(),
       owner,
       address,
       capabilities,
+      name,
       running: new Map(),
       questions: new Map(),
       asked: 0,
@@ -88,12 +96,13 @@ export class LegacyExchange extends Exchange<JSONRPCMessage> {
 
   constructor(
     session: AddressSession,
+    headers: IncomingHttpHeaders,
     calls: Calls,
     client: ClientSession | null,
     acceptsStream: boolean,
     requests: readonly RequestId[],
   ) {
-    super(session, calls, acceptsStream, requests)
+    super(session, headers, calls, acceptsStream, requests)
     this.client = client
   }
   /** Whether the server can send requests (elicitation) during this POST. Needs a session and a stream. */

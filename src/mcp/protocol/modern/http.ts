@@ -50,7 +50,7 @@ export function openModern(provider: Provider, onInternal: (cause: unknown) => v
       if (route.messageKind === 'notification') return reply.code(202).send()
       const { message } = route
       const gone = new AbortController()
-      const exchange = new Exchange<object>(session, calls, true, [message.id])
+      const exchange = new Exchange<object>(session, request.headers, calls, true, [message.id])
       reply.raw.once('close', () => {
         if (reply.raw.writableFinished) return
         gone.abort()

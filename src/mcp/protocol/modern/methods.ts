@@ -1,9 +1,11 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   LOG_LEVEL_META_KEY,
   type StandardSchemaV1Sync,
   specTypeSchemas,
 } from '@modelcontextprotocol/server'
+import { clientName, originOf } from '../call-origin.ts'
 import { toContent } from '../content.ts'
 import { eliciting, requireCapabilities } from '../elicitation.ts'
 import type { Exchange } from '../exchange.ts'
@@ -21,6 +23,7 @@ import { openRounds, type Rounds } from './input-rounds.ts'
 
 /** Everything that a request handler gets. */
 type Serving = {
+  id: string | number
   exchange: Exchange<object>
   /** `_meta` of the request: client info and protocol version. */
   envelope: Wire
@@ -120,12 +123,12 @@ export function methodsOf(provider: Provider): Map<string, Method> {
 async function inRounds(
   call: unknown,
   sent: object,
-  { exchange, envelope, signal }: Serving,
+  { id, exchange, envelope, signal }: Serving,
   run: (caller: Caller) => Promise<object>,
 ): Promise<object> {
   const rounds = openRounds(exchange.session, call, sent)
   try {
-    return await run(callerOf(envelope, exchange, signal, rounds))
+    return await run(callerOf(id, envelope, exchange, signal, rounds))
   } catch (thrown) {
     if (!(thrown instanceof InputNeeded)) throw thrown
     const { questions } = thrown
@@ -154,7 +157,13 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
  * Request handle of the modern era: notifications go to the stream of the response, questions end the call.
  * @param envelope `_meta` of the request
  */
-function callerOf(envelope: Wire, exchange: Exchange<object>, signal: AbortSignal, rounds: Rounds): Caller {
+function callerOf(
+  id: string | number,
+  envelope: Wire,
+  exchange: Exchange<object>,
+  signal: AbortSignal,
+  rounds: Rounds,
+): Caller {
   const ask = async (questions: Questions) => {
     requireCapabilities(questions, (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Wire)
     return rounds.ask(questions)
@@ -163,6 +172,7 @@ function callerOf(envelope: Wire, exchange: Exchange<object>, signal: AbortSigna
   const { progressToken } = envelope
   const level = envelope[LOG_LEVEL_META_KEY]
   return {
+    origin: originOf(id, clientName(envelope[CLIENT_INFO_META_KEY]), envelope, exchange.headers),
     signal,
     progress: (progress, total, message) => {
       if (progressToken === undefined) return

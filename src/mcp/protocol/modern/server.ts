@@ -28,7 +28,7 @@ export function openModernServer(provider: Provider, onInternal: (cause: unknown
       // Use the original params, not zod's copy: validation must not change them.
       const params = request.params ?? {}
       const envelope = (params['_meta'] ?? {}) as Wire
-      const result = await method.run(params as never, { exchange, envelope, signal, onInternal })
+      const result = await method.run(params as never, { id, exchange, envelope, signal, onInternal })
       return { jsonrpc: '2.0', id, result: resultOf(result, about) }
     } catch (thrown) {
       const { requestId } = exchange.session.context.scope

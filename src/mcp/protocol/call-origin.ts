@@ -1,0 +1,31 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { readTrace } from '../../http/request-log.ts'
+import { bounded } from './call-log.ts'
+
+/** Where a tool call comes from: its JSON-RPC id, the client, and the trace it is part of. */
+export type CallOrigin = {
+  readonly id: string
+  readonly client: string | null
+  readonly traceId: string | null
+}
+
+type Meta = Readonly<Record<string, unknown>> | undefined
+
+/** The trace of the message counts before that of the HTTP request, which may carry several messages. */
+export function originOf(
+  id: string | number,
+  client: string | null,
+  meta: Meta,
+  headers: IncomingHttpHeaders,
+): CallOrigin {
+  const trace = readTrace(meta?.['traceparent'], undefined) ?? readTrace(headers['traceparent'], undefined)
+  return { id: bounded(String(id)), client, traceId: trace?.trace_id ?? null }
+}
+
+/** `name/version` of a `clientInfo`; null for anything else. */
+export function clientName(info: unknown): string | null {
+  if (typeof info !== 'object' || info === null) return null
+  const { name, version } = info as { name?: unknown; version?: unknown }
+  if (typeof name !== 'string' || name === '') return null
+  return bounded(typeof version === 'string' && version !== '' ? `${name}/${version}` : name)
+}
