@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, sleep, succeed, times } from '../support/answers.ts'
-import type { Answer } from '../support/server.ts'
+import { openProxy } from '../support/proxy.ts'
+import { type Answer, openServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 // Two servers that share only the database.
@@ -78,6 +79,20 @@ describe.concurrent('A request under an idempotency key in use', () => {
     expect(answers.map((answer) => answer.status)).toEqual(times(64, () => 201))
     expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
     expect(answers.filter(isReplay)).toHaveLength(63)
+  })
+
+  test('is a replay for all of 32 when the database is far away', async () => {
+    const proxy = await openProxy(one.database.url, 70)
+    const far = await openServer({ DATABASE_URL: proxy.url }, one.database)
+    try {
+      const call = () => far.call('POST', at, { data: { far: true } }, { 'idempotency-key': 'far' })
+      const answers = await Promise.all(times(32, call))
+      expect(answers.map((answer) => answer.status)).toEqual(times(32, () => 201))
+      expect(answers.filter(isReplay)).toHaveLength(31)
+    } finally {
+      await far.close()
+      await proxy.close()
+    }
   })
 
   test('writes once per key when 160 under 40 keys arrive at two servers', async () => {

@@ -16,8 +16,8 @@ export type Proxy = {
   close(): Promise<void>
 }
 
-/** Opens a proxy for a database on a TCP port or a Unix socket. */
-export async function openProxy(databaseUrl: string): Promise<Proxy> {
+/** Opens a proxy for a database on a TCP port or a Unix socket. Delays each answer by `delayMs`. */
+export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy> {
   const target = new URL(databaseUrl)
   const port = Number(target.port || 5432)
   const directory = target.searchParams.get('host')
@@ -39,7 +39,8 @@ export async function openProxy(databaseUrl: string): Promise<Proxy> {
       const isAnswer = from === outer
       sockets.add(from)
       ways.push({ from, to, isAnswer })
-      if (!(silent === 'all' || (silent === 'answers' && isAnswer))) from.pipe(to)
+      if (isAnswer && delayMs > 0) from.on('data', (data) => setTimeout(() => to.write(data), delayMs))
+      else if (!(silent === 'all' || (silent === 'answers' && isAnswer))) from.pipe(to)
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)

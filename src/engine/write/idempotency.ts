@@ -52,7 +52,10 @@ const EXPIRE = statement(
      WHERE created_at < now() - make_interval(hours => ${LIMITS.idempotencyHours}) LIMIT 5000))`,
 )
 
-/** Requests of this process in flight, by key. Later ones wait here without a connection. */
+/**
+ * Requests of this process in flight, by key. Later ones wait here without a connection. Fulfilled once an
+ * outcome is stored, rejected if none is.
+ */
 const inFlight = new Map<string, Promise<unknown>>()
 
 /**
@@ -63,39 +66,40 @@ const inFlight = new Map<string, Promise<unknown>>()
 export async function claimKey<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<T> {
   const name = `${key.tokenId}\n${key.key}`
   const deadline = Date.now() + LIMITS.idempotencyWaitMs
-  for (let owner = inFlight.get(name); owner; owner = inFlight.get(name))
-    await settledWithin(owner, deadline - Date.now())
+  for (let owner = inFlight.get(name); owner; owner = inFlight.get(name)) {
+    // Stored outcomes block nobody, so all that waited replay at once.
+    if (await storedWithin(owner, deadline - Date.now())) return (await runClaimed(scope, key, steps))()
+  }
   const running = runClaimed(scope, key, steps)
   inFlight.set(name, running)
   try {
-    return await running
+    return (await running)()
   } finally {
     inFlight.delete(name)
   }
 }
 
-async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<T> {
-  const failed: { thrown?: unknown } = {}
-  const answer = await scope.db.transaction(async (tx) => {
+/** Resolves once an outcome is stored, to a function that returns the answer or throws the stored error. */
+async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<() => T> {
+  return scope.db.transaction(async (tx) => {
     const stored = await claimOrFind(tx, key)
     await steps.waited(tx)
-    if (stored) return steps.replay(stored)
+    if (stored) return () => steps.replay(stored)
     await tx.query(SAVEPOINT, [])
     try {
       const done = await steps.run(tx)
       await tx.query(STORE, [key.tokenId, key.key, await textOf(steps.store({ answer: done }))])
-      return done
+      return () => done
     } catch (thrown) {
       const kept = steps.store({ thrown })
       if (!kept) throw thrown
       await tx.query(UNDO, [])
       await tx.query(STORE, [key.tokenId, key.key, JSON.stringify(kept)])
-      failed.thrown = thrown
-      return undefined
+      return () => {
+        throw thrown
+      }
     }
   })
-  if (answer === undefined) throw failed.thrown
-  return answer
 }
 
 /**
@@ -140,20 +144,25 @@ export async function expireKeys(db: Db): Promise<void> {
   await db.query(EXPIRE, [])
 }
 
-async function settledWithin(owner: Promise<unknown>, ms: number): Promise<void> {
+/**
+ * Whether the request in flight stored an outcome.
+ * @throws CONFLICT when it is not done in time
+ */
+async function storedWithin(owner: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), Math.max(0, ms))
   })
   const first = await Promise.race([
     owner.then(
-      () => 'done',
-      () => 'done',
+      () => true,
+      () => false,
     ),
     late,
   ])
   clearTimeout(timer)
   if (first === 'late') throw stillInFlight()
+  return first
 }
 
 const keyConflict = (code: string, message: string) =>
