@@ -89,7 +89,7 @@ function build(argv: readonly string[]): Command {
   return program
 }
 
-type McpFlags = { endpoint?: string; readOnly?: true; types?: string; tools?: string }
+type McpFlags = { endpoint?: string; readOnly?: true; types?: string; tools?: string; profile?: string }
 
 function addMcp(program: Command): void {
   const mcp = configure(program.command('mcp').description('Run the MCP relay on standard input and output'))
@@ -97,10 +97,11 @@ function addMcp(program: Command): void {
     .option('--read-only', 'offer read-only tools only')
     .addOption(valued('--types <ids>', 'only these record types, comma-separated'))
     .addOption(valued('--tools <names>', 'only these tools, comma-separated'))
+    .addOption(valued('--profile <name>', 'lean: list at most six tools, under 900 tokens'))
   const asked = () => {
     const settings = readSettings(program.opts<Flags>())
-    const { endpoint, readOnly = false, types, tools } = mcp.opts<McpFlags>()
-    return { settings, scope: { base: settings.base, endpoint, isReadOnly: readOnly, types, tools } }
+    const { readOnly: isReadOnly = false, ...flags } = mcp.opts<McpFlags>()
+    return { settings, scope: { ...flags, base: settings.base, isReadOnly } }
   }
   mcp.action(async () => {
     const { settings, scope } = asked()

@@ -172,7 +172,12 @@ export const LIMITS = {
   nameChars: 256,
   descriptionChars: 10_000,
   toolsPerImport: 200,
+  /** Tokens of the `create_<type>` tools: above it, none of them is listed. */
   typedToolTokens: 8000,
+  /**
+   * Tokens of the type tools that an address names. The ones after it are listed without their properties.
+   */
+  namedToolTokens: 200_000,
   /** Definitions of tools that each cache of them keeps, in characters. */
   toolCacheChars: 32 * 1024 * 1024,
   /**

@@ -74,6 +74,9 @@ const ANYWHERE = byName([...ACCOUNT, ...GENERIC])
 const IN_BASE = byName([...GENERIC, ...NAMED_ONLY])
 const rowsAt = (base: string | null) => (base === null ? ANYWHERE : IN_BASE)
 
+/** The tools that the profile `lean` lists; on `/mcp`, the bases too. */
+const LEAN = new Set(['list_bases', 'sql_query', 'sql_write', 'define', 'undo', 'work', 'search'])
+
 const NAMES = { anywhere: [...ANYWHERE.keys()], inBase: [...IN_BASE.keys()] }
 /** Names of the tools that an address has independently of types and token. */
 export const genericNames = (base: string | null): readonly string[] =>
@@ -85,12 +88,14 @@ export const genericNames = (base: string | null): readonly string[] =>
  */
 export async function listTools(session: AddressSession): Promise<ToolDefinition[]> {
   if (isAtEndpoint(session)) return listEndpointTools(session)
-  const { context, base, tools } = session
+  const { context, base, profile } = session
   const generic = [...rowsAt(base).values()]
+    .filter(({ name }) => profile === null || LEAN.has(name))
     .map((row) => sideOf(row, session))
     .filter((row) => accessTo(row, session) === 'callable' && row.available(context))
     .map((row) => row.define(base === null))
-  return base === null ? generic : [...generic, ...listedOf(await typedTools(base, context), tools)]
+  if (base === null || profile !== null) return generic
+  return [...generic, ...listedOf(await typedTools(base, context), session)]
 }
 
 /**
@@ -156,13 +161,17 @@ const sideOf = (row: TwoSided, { context, base }: AddressSession): Tool =>
 /** Whether the `tools` option of the address allows the name. */
 const isNamed = (name: string, { tools }: AddressSession) => tools === null || tools.includes(name)
 
+/** Whether an option of the address asks for the tool. */
+const isChosen = (name: string, { tools, profile }: AddressSession) =>
+  tools !== null || (profile !== null && LEAN.has(name))
+
 /**
  * What a session may do with a tool. `hidden`: the address does not have it. `forbidden`: the address has it,
  * and the token has no right to it.
  */
 function accessTo(row: Tool, session: AddressSession): 'callable' | 'forbidden' | 'hidden' {
-  const { context, whole, base, tools, readonly } = session
-  if (!isNamed(row.name, session) || (tools === null && row.onlyNamed)) return 'hidden'
+  const { context, whole, base, readonly } = session
+  if (!isNamed(row.name, session) || (row.onlyNamed && !isChosen(row.name, session))) return 'hidden'
   if (readonly && row.permission !== 'read') return 'hidden'
   if (may(row, context, base)) return 'callable'
   // The options of the address take rights away. What they take is hidden, not forbidden.

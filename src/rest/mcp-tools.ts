@@ -42,6 +42,7 @@ const spec = {
     types: option('Only these record types: comma-separated ids.'),
     readonly: option('`1`: read-only tools only.'),
     tools: option('Only these tools: comma-separated names.'),
+    profile: option('`lean`: the list of at most six tools.'),
     endpoint: option('The tools of this endpoint.'),
   }),
   answers: z.object({

@@ -89,13 +89,15 @@ const entryName = ({ base, endpoint }: AddressScope) =>
     .replace(/[^A-Za-z0-9_-]/g, '-')
 
 /** The stdio command with absolute paths, because clients use another directory and PATH than a terminal. */
-function stdioOf(settings: Settings, { base, endpoint, isReadOnly, types, tools }: AddressScope): Stdio {
+function stdioOf(settings: Settings, scope: AddressScope): Stdio {
+  const { base, endpoint, isReadOnly, types, tools, profile } = scope
   const flags = [
     ...(base === undefined ? [] : ['--base', base]),
     ...(endpoint === undefined ? [] : ['--endpoint', endpoint]),
     ...(isReadOnly ? ['--read-only'] : []),
     ...(types === undefined ? [] : ['--types', types]),
     ...(tools === undefined ? [] : ['--tools', tools]),
+    ...(profile === undefined ? [] : ['--profile', profile]),
   ]
   const { namedUrl, dataDir } = settings
   // Omit a token that the relay can find by itself.

@@ -4,7 +4,10 @@ import { type Detail, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Options } from './address-session.ts'
 
-const NAMES = ['types', 'readonly', 'tools'] as const
+const ANYWHERE = ['types', 'readonly', 'tools'] as const
+/** The author of an endpoint chooses its tools, so it has no profiles. */
+const AT_BASE = [...ANYWHERE, 'profile'] as const
+const PROFILES = ['lean'] as const
 const FLAGS: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
 /** Format of a tool name. Type tools come and go, so only the format of their names is checked. */
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
@@ -22,26 +25,33 @@ export function readOptions(
 ): Options {
   const [first, ...rest] = Object.entries(query).flatMap(([name, value]) => faultsOf(name, value, generic))
   if (first) throw invalid(first, ...rest)
-  const { types, readonly, tools } = query as Record<string, string | undefined>
+  const { types, readonly, tools, profile } = query as Record<string, string | undefined>
+  if (profile !== undefined && tools !== undefined) throw twoLists()
   return {
     readonly: FLAGS[readonly ?? '0'] ?? false,
     types: types?.split(',') ?? null,
     tools: tools?.split(',') ?? null,
+    profile: profile === undefined ? null : 'lean',
   }
 }
 
 function faultsOf(name: string, value: unknown, generic: readonly string[] | null): Detail[] {
   const path = `query/${name.slice(0, 64)}`
-  if (!NAMES.includes(name as never)) {
-    const hint = nearest(name, NAMES)
+  const known = generic === null ? ANYWHERE : AT_BASE
+  if (!known.includes(name as never)) {
+    const hint = nearest(name, known)
     const message = `Unknown option in the address: "${name.slice(0, 64)}".${hint ? ` Did you mean "${hint}"?` : ''}`
-    return [{ path, code: 'unknown_key', message, allowed: NAMES, ...(hint && { hint }) }]
+    return [{ path, code: 'unknown_key', message, allowed: known, ...(hint && { hint }) }]
   }
   if (typeof value !== 'string') return [{ path, code: 'duplicate', message: `"${name}" is sent twice.` }]
   if (name === 'readonly')
     return Object.hasOwn(FLAGS, value)
       ? []
       : [{ path, code: 'enum', message: 'readonly is 1 or 0.', allowed: ['1', '0'] }]
+  if (name === 'profile')
+    return PROFILES.includes(value as never)
+      ? []
+      : [{ path, code: 'enum', message: 'profile is lean, or left out.', allowed: PROFILES, hint: 'lean' }]
   const names = value.split(',')
   if (names.length > LIMITS.narrowedNames)
     return [{ path, code: 'too_many', message: `${name} names at most ${LIMITS.narrowedNames}.` }]
@@ -53,6 +63,13 @@ function faultsOf(name: string, value: unknown, generic: readonly string[] | nul
 /** Type tools are checked by format only: the type may be created later, or be hidden from the token. */
 const isToolName = (tool: string, generic: readonly string[] | null) =>
   generic?.includes(tool) || ((generic === null || OF_A_TYPE.test(tool)) && TOOL_NAME.test(tool))
+
+const twoLists = () =>
+  invalid({
+    path: 'query/profile',
+    code: 'exclusive',
+    message: 'profile and tools both choose the list. Send one of them.',
+  })
 
 const noTypeId = (path: string, id: string): Detail => ({
   path,

@@ -1,6 +1,6 @@
 import { type Context, narrowed } from '../../graphql/context.ts'
 
-/** Restrictions from the options of an address. Each option only narrows. */
+/** Restrictions from the options of an address. No option adds a right. */
 export type Options = {
   /** Allows read tools only. */
   readonly readonly: boolean
@@ -8,6 +8,8 @@ export type Options = {
   readonly types: readonly string[] | null
   /** Restricts to these tools; null for all. */
   readonly tools: readonly string[] | null
+  /** `lean` lists few tools and hides none; null is the default list. */
+  readonly profile: 'lean' | null
 }
 
 /** The session of an MCP request: caller, address, and restrictions. */
@@ -50,6 +52,6 @@ export const addressOf = ({ base, endpoint }: Pick<AddressSession, 'base' | 'end
 
 /** Canonical address including its options, independent of their order. */
 export const exactAddressOf = (session: AddressSession): readonly unknown[] => {
-  const { readonly, types, tools } = session
-  return [addressOf(session), readonly, types && [...types].sort(), tools && [...tools].sort()]
+  const { readonly, types, tools, profile } = session
+  return [addressOf(session), readonly, types && [...types].sort(), tools && [...tools].sort(), profile]
 }

@@ -4,17 +4,14 @@ import { NULLABLE } from './descriptions.ts'
 import { type Projection, restoreNames } from './project.ts'
 import type { PortableSchema } from './publish.ts'
 
-/** Reserved arguments, next to the type's properties. */
+/** Reserved arguments, next to the type's properties. The server instructions explain them, once for all tools. */
 const RESERVED = {
-  id: { type: 'string', description: 'Id of the record.' },
-  expected_version: { type: 'integer', description: 'Write only if this is the current version.' },
-  external_id: { type: 'string', description: "The record's id in another system." },
-  external_source: { type: 'string', description: 'The system that id comes from.' },
-  idempotency_key: {
-    type: 'string',
-    description: 'A retry with the same key returns the same result and writes once.',
-  },
-  dry_run: { type: 'boolean', description: 'Show what would happen; write nothing.' },
+  id: { type: 'string' },
+  expected_version: { type: 'integer' },
+  external_id: { type: 'string' },
+  external_source: { type: 'string' },
+  idempotency_key: { type: 'string' },
+  dry_run: { type: 'boolean' },
 } as const satisfies Record<string, PortableSchema>
 export type Reserved = keyof typeof RESERVED
 
@@ -119,7 +116,13 @@ function freeNames(wanted: readonly Reserved[], { properties }: Projection): Map
 }
 
 function published(reserved: ReadonlyMap<Reserved, string>): Record<string, PortableSchema> {
-  return Object.fromEntries([...reserved].map(([name, publishedName]) => [publishedName, RESERVED[name]]))
+  return Object.fromEntries(
+    [...reserved].map(([name, publishedName]) => {
+      const isRenamed = publishedName !== name
+      const description = `The option "${name}" of the tool, not the property.`
+      return [publishedName, { ...RESERVED[name], ...(isRenamed && { description }) }]
+    }),
+  )
 }
 
 /**

@@ -38,17 +38,21 @@ export type TypedTool = {
 /** The type tools of a base, cached by types version and grants. */
 export type TypedTools = {
   all: ReadonlyMap<string, TypedTool>
-  listed: readonly ToolDefinition[]
+  /** The `create_<type>` tools, or none if they exceed the token limit. */
+  creates: readonly ToolDefinition[]
   /** Characters of all definitions. */
   chars: number
 }
 
-/** The named tools, or all. Lists all or none: none if they exceed the token limit. */
-export function listedOf({ all, listed }: TypedTools, names: readonly string[] | null) {
-  return names
-    ? fitting([...all.values()].filter(({ definition }) => names.includes(definition.name)))
-    : listed
+/**
+ * The type tools of a list. An address that names tools or types lists them whatever they cost. Otherwise,
+ * all `create_<type>` or none.
+ */
+export function listedOf({ all, creates }: TypedTools, { tools, types }: Named): readonly ToolDefinition[] {
+  if (tools === null && types === null) return creates
+  return withinLimit([...all.values()].filter(({ definition }) => tools?.includes(definition.name) ?? true))
 }
+type Named = { tools: readonly string[] | null; types: readonly string[] | null }
 
 function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
   // Estimate one by one and stop early, because all definitions together can be megabytes.
@@ -58,6 +62,31 @@ function fitting(tools: readonly TypedTool[]): ToolDefinition[] {
     if (left < 0) return []
   }
   return tools.map((tool) => tool.definition)
+}
+
+/** Above the limit, tools are listed without the properties of their types. */
+function withinLimit(tools: readonly TypedTool[]): ToolDefinition[] {
+  let left = LIMITS.namedToolTokens
+  return tools.map((tool) => {
+    left -= estimateTokens(tool.definition)
+    return left < 0 ? withoutProperties(tool) : tool.definition
+  })
+}
+
+function withoutProperties({ definition, input, recordType }: TypedTool): ToolDefinition {
+  const { properties = {}, required = [] } = input.schema
+  const names = [...input.reserved.values()]
+  const said = `describe_type shows the properties of ${recordType}.`
+  return {
+    ...definition,
+    description: `${definition.description} ${said}`,
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, properties[name] ?? {}])),
+      required: required.filter((name) => names.includes(name)),
+      additionalProperties: true,
+    },
+  }
 }
 
 const bounds = { maxSize: LIMITS.toolCacheChars, sizeCalculation: ({ chars }: TypedTools) => chars }
@@ -74,7 +103,8 @@ export async function typedTools(base: string, context: Context): Promise<TypedT
   const types = (await allTypes(base, context)).filter((type) => mayWrite(context, base, type.id))
   const all = new Map<string, TypedTool>()
   for (const type of types) for (const tool of await toolsOf(type)) all.set(tool.definition.name, tool)
-  const tools = { all, listed: fitting([...all.values()]), chars: await charsOf(all.values()) }
+  const creates = [...all.values()].filter(({ operation }) => operation === 'create')
+  const tools = { all, creates: fitting(creates), chars: await charsOf(all.values()) }
   cache.set(key, tools)
   recent.set(`${base}\n${grants}`, tools)
   return tools
