@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
-import { expectedVersion, RecordLink, RecordTypePut, RelationshipTypePut } from './shapes.ts'
+import { expectedVersion, RecordLink, RecordTypePut, RelationshipTypePut, replace } from './shapes.ts'
 
 /**
  * Back-reference to the id that an earlier operation of the batch creates, by the `name` of that operation.
@@ -65,12 +65,19 @@ export const OPERATION_SHAPES = {
     target_id: id,
     data: data.optional(),
     ...pair,
+    replace,
     expected_version: expectedVersion,
   }),
+  /** By its id, or by its type and ends. */
   delete_relationship: z.strictObject({
     type: z.literal('delete_relationship'),
     ...named,
-    id,
+    id: id.optional(),
+    rel_type: z.string().optional(),
+    source_record_type: z.string().optional(),
+    source_id: id.optional(),
+    target_record_type: z.string().optional(),
+    target_id: id.optional(),
     expected_version: expectedVersion,
   }),
   upsert_record_type: z.strictObject({

@@ -7,6 +7,7 @@ import type { RecordLink } from './shapes.ts'
 const OCCASIONAL = new Set([
   'valid',
   'operation',
+  'replaced',
   'dry_run',
   'token',
   'counts',

@@ -184,6 +184,12 @@ export const RecordLinks = z
   .max(LIMITS.recordLinks, `A record can be written with at most ${LIMITS.recordLinks} relationships.`)
   .meta({ description: 'Relationships to add in the same transaction. Existing ones stay.' })
 
+/** Whether a relationship moves: it takes the place of another one. */
+export const replace = z.boolean().optional().meta({
+  description:
+    'Move: delete the relationship that has its place by the cardinality of its type, or that has its id. The answer names it in `replaced`.',
+})
+
 const Ends = z
   .array(text(64))
   .min(1, 'Name at least one record type, or send ["*"] for any.')

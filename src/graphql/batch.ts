@@ -19,6 +19,12 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
     operation: t.field({ type: Did, resolve: ({ operation }) => operation }),
     id: t.exposeString('id'),
     version: t.exposeInt('version'),
+    replaced: t.field({
+      type: ['String'],
+      nullable: true,
+      description: 'Ids of the links that the link replaced, which are deleted.',
+      resolve: ({ replaced }) => replaced && [...replaced],
+    }),
     record: t.field({
       type: RecordRef,
       nullable: true,

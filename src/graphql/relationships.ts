@@ -30,6 +30,12 @@ export const RelationshipRef = builder.objectRef<Relationship>('Relationship').i
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+    replaced: t.field({
+      type: ['String'],
+      nullable: true,
+      description: 'Ids of the links that this one replaced, which are deleted.',
+      resolve: ({ replaced }) => replaced && [...replaced],
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -79,6 +85,10 @@ const RelationshipInput = builder.inputType('RelationshipInput', {
     }),
     externalId: t.string({ description: 'Identifies the link in its type, together with the source.' }),
     externalSource: t.string({ description: 'Defaults to "default" if only an id is given.' }),
+    replace: t.boolean({
+      description:
+        'Move: delete the link that has its place by the cardinality of its type, or that has its id.',
+    }),
   }),
 })
 const writeArgs = () =>
@@ -90,7 +100,7 @@ const writeArgs = () =>
 
 mutation('putRelationship', {
   description:
-    'Upserts the link of a type between two records. Replaces the whole `data`. The ends of a link never change.',
+    'Upserts the link of a type between two records. Replaces the whole `data`. The ends of a link change only with `replace`.',
   type: RelationshipRef,
   args: { ...writeArgs(), ...expectationArgs() },
   resolve: (scope, { base, id, input, ...expected }) =>
@@ -119,6 +129,7 @@ mutation('deleteRelationship', {
 mutation('unlinkRecords', {
   description: 'Deletes the link of a type between two records. The records stay.',
   type: Deleted,
-  args: { ...builder.args((t) => ({ base: t.string({ required: true }) })), ...endArgs() },
-  resolve: (scope, { base, ...ends }) => relationships.deleteLinkBetween(scope, base, ends),
+  args: { ...builder.args((t) => ({ base: t.string({ required: true }) })), ...endArgs(), ...versionArgs() },
+  resolve: (scope, { base, expectedVersions, mustExist, ...ends }) =>
+    relationships.deleteLinkBetween(scope, base, ends, expectation({ expectedVersions, mustExist })),
 })

@@ -44,6 +44,10 @@ const Answer = z.object({
       operation: z.enum(['created', 'updated', 'unchanged', 'deleted']),
       id: z.string(),
       version: z.int(),
+      replaced: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'Ids of the relationships that the relationship replaced, which are deleted.' }),
       record: Record.omit({ operation: true, dry_run: true })
         .optional()
         .meta({ description: 'The record after the operation.' }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
+import { replace } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
@@ -30,6 +31,10 @@ export const Relationship = z
       .enum(['created', 'updated', 'unchanged'])
       .optional()
       .meta({ description: 'What a PUT or POST did.' }),
+    replaced: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Ids of the relationships that this one replaced, which are deleted.' }),
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'Relationship' })
@@ -60,14 +65,22 @@ const Link = z.strictObject({
     .meta({ description: 'Defaults to `default` if only an id is given.' }),
 })
 const PostBody = Link.extend({ id: recordId.optional() })
-const PutBody = Link.extend({ expected_version: expectedVersion })
+const PutBody = Link.extend({ replace, expected_version: expectedVersion })
+const EndsQuery = Link.pick({
+  rel_type: true,
+  source_record_type: true,
+  source_id: true,
+  target_record_type: true,
+  target_id: true,
+})
 
 const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: recordId })
 const writes = ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }) as const
 const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id })
 
-const input = (body: z.output<typeof Link>) => ({
+const input = (body: z.output<typeof Link> & { replace?: boolean | undefined }) => ({
+  replace: body.replace,
   relType: body.rel_type,
   sourceRecordType: body.source_record_type,
   sourceId: body.source_id,
@@ -90,7 +103,7 @@ const PutRelationship = graphql(
     $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
     putRelationship(base: $base, id: $id, input: $input,
       expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-      ...RelationshipFields operation dry_run: dryRun
+      ...RelationshipFields operation replaced dry_run: dryRun
     }
   }`,
   [RelationshipFields],
@@ -126,7 +139,7 @@ export const relationships = [
       ...pageOf(query),
     }),
     reply: ({ relationships }) => ({ body: pageBody(relationships) }),
-    answers: listOf(Relationship.omit({ operation: true, dry_run: true })),
+    answers: listOf(Relationship.omit({ operation: true, replaced: true, dry_run: true })),
   }),
   route('PUT /:base_id/relationships', {
     size: 'record',
@@ -163,6 +176,33 @@ export const relationships = [
     reply: ({ createRelationship }, { params }) => written(createRelationship, params),
     statuses: [201],
     answers: Relationship,
+  }),
+  route('DELETE /:base_id/relationships', {
+    tag: 'Relationships',
+    summary: 'Delete a relationship by its type and ends',
+    need: writes,
+    params: inBase,
+    query: EndsQuery,
+    versioned: true,
+    operation:
+      graphql(`mutation Unlink($base: String!, $relType: String!, $sourceRecordType: String!, $sourceId: String!,
+      $targetRecordType: String!, $targetId: String!, $expectedVersions: [Int!]) {
+      unlinkRecords(base: $base, relType: $relType, sourceRecordType: $sourceRecordType, sourceId: $sourceId,
+        targetRecordType: $targetRecordType, targetId: $targetId, expectedVersions: $expectedVersions) {
+        id deleted dry_run: dryRun
+      }
+    }`),
+    variables: ({ params, query, conditions }) => ({
+      base: params.base_id,
+      relType: query.rel_type,
+      sourceRecordType: query.source_record_type,
+      sourceId: query.source_id,
+      targetRecordType: query.target_record_type,
+      targetId: query.target_id,
+      expectedVersions: conditions.expectedVersions,
+    }),
+    reply: ({ unlinkRecords }) => ({ body: trim(unlinkRecords) }),
+    answers: Deleted,
   }),
   route('PUT /:base_id/relationships/:id', {
     size: 'record',

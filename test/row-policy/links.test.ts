@@ -182,3 +182,23 @@ test('a batch under a row-level policy links and unlinks visible records only', 
   expect((await remove(row?.id ?? '')).error?.code).toBe('NOT_FOUND')
   expect((await remove(id)).body.rows[0].operation).toBe('deleted')
 })
+
+test('a link under a row-level policy replaces no link whose other end the policy hides', async () => {
+  const type = { source_record_types: ['deal'], target_record_types: ['deal'], cardinality: 'many_to_one' }
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/only', type), 201)
+  const link = (source: string, target: string) =>
+    world.call('PUT', '/v1/crm/relationships', {
+      rel_type: 'only',
+      ...{ source_record_type: 'deal', source_id: source },
+      ...{ target_record_type: 'deal', target_id: target },
+    })
+  const hidden = succeed(await link('a', 'x'), 201)
+  const move = (target: string) => through('link', { input: { ...ends('only', 'a', target), replace: true } })
+  const refused = await move('b')
+  expect(refused.error?.code).toBe('CONFLICT')
+  expect(JSON.stringify(refused.error)).not.toMatch(/"x"|theirs|samples/)
+  expect((await world.call('GET', `/v1/crm/relationships/${hidden.id}`)).status).toBe(200)
+  succeed(await world.call('DELETE', `/v1/crm/relationships/${hidden.id}`))
+  succeed(await link('a', 'b'), 201)
+  expect((await move('c')).body).toMatchObject({ targetId: 'c' })
+})

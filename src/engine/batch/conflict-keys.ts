@@ -47,8 +47,15 @@ const touchesOfOwnLinks = (links: readonly OwnLink[]): Touch[] => [
 
 /** Link writes are executed together in order, so they conflict only with link deletions. */
 function touchesOfLink(operation: LinkOperation): Touch[] {
-  if (operation.type === 'delete_relationship')
-    return [{ key: LINKS, side: 'deletions' }, { key: linkKey(operation.id) }]
+  if (operation.type === 'delete_relationship') {
+    const { id, ends } = operation
+    const named = ends ? [ends.source, ends.target] : []
+    return [
+      { key: LINKS, side: 'deletions' },
+      ...(id === null ? [] : [{ key: linkKey(id) }]),
+      ...named.map((end) => ({ key: keyOf(end.recordType, end.id), side: 'link' })),
+    ]
+  }
   const { source, target, id } = operation
   return [
     { key: LINKS, side: 'upserts' },

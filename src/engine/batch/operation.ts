@@ -52,6 +52,13 @@ export type OwnLink = {
 }
 type Merge = { readonly data?: unknown } & PairInput
 
+/** A link named by its type and ends. */
+export type Ends = {
+  readonly relType: string
+  readonly source: { readonly recordType: string; readonly id: Id }
+  readonly target: { readonly recordType: string; readonly id: Id }
+}
+
 export type LinkOperation = Common &
   (
     | {
@@ -62,7 +69,13 @@ export type LinkOperation = Common &
         readonly source: { readonly recordType: string; readonly id: Id }
         readonly target: { readonly recordType: string; readonly id: Id }
       }
-    | { readonly type: 'delete_relationship'; readonly id: Id; readonly expected: Expectation }
+    | {
+        readonly type: 'delete_relationship'
+        /** Null where the ends name the link. */
+        readonly id: Id | null
+        readonly ends: Ends | null
+        readonly expected: Expectation
+      }
   )
 
 /** An operation on records or links, not on the configuration. */

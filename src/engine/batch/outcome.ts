@@ -12,6 +12,8 @@ export type Outcome = {
   version: number
   /** The record after the operation; null after a delete. */
   record: RecordItem | null
+  /** Ids of the links that a link replaced, which are deleted. */
+  replaced?: readonly string[]
   /** Prints the record as REST JSON text, where reuse is cheaper than serialization. Not persisted. */
   recordText?: () => string
 }
@@ -36,17 +38,19 @@ export async function outcomeRows(outcomes: readonly Outcome[]): Promise<JsonRow
 }
 
 function textOf(outcome: Outcome): string {
-  const { index, type, operation, id, version, recordText } = outcome
-  const text = `{"index":${index},"type":"${type}","operation":"${operation}","id":${JSON.stringify(id)},"version":${version}`
+  const { index, type, operation, id, version, replaced, recordText } = outcome
+  const did = `{"index":${index},"type":"${type}","operation":"${operation}","id":${JSON.stringify(id)},"version":${version}`
+  const text = replaced ? `${did},"replaced":${JSON.stringify(replaced)}` : did
   const record = recordText?.() ?? (outcome.record && JSON.stringify(viewOf(outcome.record)))
   return record ? `${text},"record":${record}}` : `${text}}`
 }
 
 /** The MCP form of an outcome, without the record, to save the client's tokens. */
-export const withoutRecord = ({ index, type, operation, id, version }: Outcome) => ({
+export const withoutRecord = ({ index, type, operation, id, version, replaced }: Outcome) => ({
   index,
   type,
   operation,
   id,
   version,
+  ...(replaced && { replaced }),
 })

@@ -2,7 +2,9 @@ import { DomainError } from '../../foundation/errors.ts'
 import { statement } from '../database/client.ts'
 import {
   deleteLinks,
+  findLinksBetween,
   isLinkWithin,
+  notLinked,
   RELATIONSHIP_COLUMNS,
   type RelationshipRow,
   relationshipNotFound,
@@ -41,8 +43,8 @@ export async function upsertLinks(
       if (link) failures.push({ index, error: link })
       return []
     }
-    const { id, version, operation = 'unchanged' } = link
-    return [{ index, type, operation, id, version, record: null }]
+    const { id, version, operation = 'unchanged', replaced } = link
+    return [{ index, type, operation, id, version, record: null, ...(replaced && { replaced }) }]
   })
 }
 
@@ -61,14 +63,20 @@ export async function removeLinks(
   idOf: IdOf,
   failures: Failure[],
 ): Promise<Outcome[]> {
-  const ids = operations.map(({ id }) => idOf(id))
-  const rows = await scope.db.query<RelationshipRow>(LOCK_LINKS, [baseId, ids])
+  const ids = await idsOf(scope, baseId, operations, idOf)
+  const rows = await scope.db.query<RelationshipRow>(LOCK_LINKS, [baseId, ids.filter((id) => id !== null)])
   const byId = new Map<string, RelationshipRow>()
   for (const row of rows) if (await isLinkWithin(scope, baseId, row)) byId.set(row.id, row)
-  const due = operations.flatMap(({ index, type, expected }, n) => {
+  const due = operations.flatMap((operation, n) => {
+    const { index, type, expected, ends } = operation
     const id = ids[n] ?? ''
     const row = byId.get(id)
-    const locked = collect(failures, index, () => checkRemovable(scope, baseId, id, row, expected))
+    // Another operation may name the same link by its id or its ends.
+    byId.delete(id)
+    const locked = collect(failures, index, () => {
+      if (!row) throw ends ? notLinked(ends.relType) : relationshipNotFound(id)
+      return checkRemovable(scope, baseId, row, expected)
+    })
     return locked ? [{ index, type, id, locked }] : []
   })
   const { summary } = scope
@@ -85,16 +93,34 @@ export async function removeLinks(
   })
 }
 
+/** The ids of the links that operations name by id or by ends; null for one that does not exist. */
+async function idsOf(
+  scope: WriteScope,
+  baseId: string,
+  operations: readonly Delete[],
+  idOf: IdOf,
+): Promise<(string | null)[]> {
+  const byEnds = operations.flatMap(({ ends }, n) => (ends ? [{ n, ends }] : []))
+  const links = byEnds.map(({ ends: { relType, source, target } }) => ({
+    relType,
+    sourceRecordType: source.recordType,
+    sourceId: idOf(source.id),
+    targetRecordType: target.recordType,
+    targetId: idOf(target.id),
+  }))
+  const found = await findLinksBetween(scope, baseId, links)
+  const between = new Map(byEnds.map(({ n }, at) => [n, found[at] ?? null]))
+  return operations.map(({ id }, n) => (id === null ? (between.get(n) ?? null) : idOf(id)))
+}
+
 function checkRemovable(
   scope: WriteScope,
   baseId: string,
-  id: string,
-  row: RelationshipRow | undefined,
+  row: RelationshipRow,
   expected: Expectation,
 ): RelationshipRow {
-  if (!row) throw relationshipNotFound(id)
   for (const recordType of [row.source_record_type, row.target_record_type])
     authorize(scope, 'write', baseId, recordType)
-  checkVersion(expected, row.version, `relationship "${id}"`)
+  checkVersion(expected, row.version, `relationship "${row.id}"`)
   return row
 }

@@ -19,6 +19,8 @@ export type Relationship = {
   createdAt: string
   updatedAt: string
   operation?: 'created' | 'updated' | 'unchanged'
+  /** Ids of the links that it replaced, which are deleted. */
+  replaced?: readonly string[]
 }
 
 export type RelationshipRow = {

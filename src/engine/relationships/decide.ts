@@ -7,6 +7,7 @@ import {
 import type { Scope } from '../core/scope.ts'
 import { maySeeLink } from '../record-store/relationship.ts'
 import type { FoundLink, NamedLink } from '../record-store/relationship-statements.ts'
+import { rightsOf } from '../row-policy/apply.ts'
 import { checkVersion, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { LinkWrite } from './link.ts'
 
@@ -32,7 +33,7 @@ export function keysOf(link: LinkWrite, type: CompiledRelationshipType, found: P
 }
 
 /**
- * Checks a link against existing ones.
+ * Checks a link against existing ones. Returns the links that it replaces.
  * @throws VALIDATION_ERROR when it would change the ends of a link; NOT_FOUND and CONFLICT by its
  * preconditions; CONFLICT when its id or pair is taken, or its type's cardinality allows no further link
  */
@@ -42,18 +43,32 @@ export function checkCardinality(
   link: LinkWrite,
   type: CompiledRelationshipType,
   found: PlacedLink,
-): void {
+): NamedLink[] {
   const { held_id, same_id, same_pair } = found
+  const access = rightsOf(scope)
+  // Under a row policy no other link is shown, because its ends may be outside.
   const sees = (other: NamedLink) => maySeeLink(scope.access, baseId, endsOf(other))
-  if (same_id && same_id[0] !== held_id) throw sees(same_id) ? endsFixed(same_id) : idTaken(same_id[0])
+  const mayDelete = (other: NamedLink) =>
+    [other[2], other[4]].every((end) => access.allows('write', baseId, end))
+  const replaced: NamedLink[] = []
+  /** Whether the link may take the place of the other one. */
+  const replaces = (other: NamedLink) => {
+    if (!link.replace || !mayDelete(other)) return false
+    if (replaced.every(([id]) => id !== other[0])) replaced.push(other)
+    return true
+  }
+  if (same_id && same_id[0] !== held_id && !(held_id === null && same_id[1] === type.id && replaces(same_id)))
+    throw sees(same_id) ? endsFixed(same_id) : idTaken(same_id[0])
   if (same_pair && same_pair[0] !== held_id)
     throw held_id === null && sees(same_pair) ? endsFixed(same_pair) : pairTaken(link)
   checkVersion(link.expected ?? NO_EXPECTATION, found.held_version ?? undefined, 'relationship between these')
-  if (held_id !== null) return
-  if (found.other_target && hasOneTarget(type.cardinality))
-    throw noRoom(type, 'source', sees(found.other_target) ? found.other_target : null)
-  if (found.other_source && hasOneSource(type.cardinality))
-    throw noRoom(type, 'target', sees(found.other_source) ? found.other_source : null)
+  if (held_id !== null) return []
+  const { other_target, other_source } = found
+  if (other_target && hasOneTarget(type.cardinality) && !replaces(other_target))
+    throw noRoom(type, 'source', sees(other_target) ? other_target : null, mayDelete(other_target))
+  if (other_source && hasOneSource(type.cardinality) && !replaces(other_source))
+    throw noRoom(type, 'target', sees(other_source) ? other_source : null, mayDelete(other_source))
+  return replaced
 }
 
 const endsOf = ([, , source, , target]: NamedLink) => ({
@@ -75,7 +90,7 @@ function endsFixed(other: NamedLink): DomainError {
   return invalid({
     path: '',
     code: 'ends_fixed',
-    message: `Relationship "${id}" exists with another type or other ends, which cannot change. Delete it, or use another id.`,
+    message: `Relationship "${id}" exists with another type or other ends, which cannot change. Delete it, or use another id. To move it, send "replace": true with it.`,
     expected: ends,
   })
 }
@@ -101,9 +116,13 @@ function noRoom(
   { id, cardinality }: CompiledRelationshipType,
   side: 'source' | 'target',
   other: NamedLink | null,
+  mayReplace: boolean,
 ) {
   const opposite = side === 'source' ? 'target' : 'source'
-  const message = `"${id}" is ${cardinality}: a ${side} has one ${opposite}, and this one has it already. Delete that relationship first, or link another ${side}.`
+  const next = mayReplace
+    ? `To move it, write the relationship with "replace": true (upsert_relationship in a batch, link_records); delete_relationship removes it.`
+    : `Link another ${side}.`
+  const message = `"${id}" is ${cardinality}: a ${side} has one ${opposite}, and this one has it already. ${next}`
   return new DomainError('CONFLICT', message, {
     details: [
       {
@@ -112,6 +131,7 @@ function noRoom(
         message,
         expected: cardinality,
         ...(other && { samples: [shown(other)] }),
+        ...(mayReplace && { hint: '"replace": true' }),
       },
     ],
   })

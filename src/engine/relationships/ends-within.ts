@@ -1,8 +1,9 @@
+import { DomainError } from '../../foundation/errors.ts'
 import { findType } from '../core/load-type.ts'
 import type { Scope } from '../core/scope.ts'
 import { idsWithin } from '../query/policy-read.ts'
 import { maySeeLink, type RelationshipRow } from '../record-store/relationship.ts'
-import type { FoundLink } from '../record-store/relationship-statements.ts'
+import type { FoundLink, NamedLink } from '../record-store/relationship-statements.ts'
 import { policyOn, rightsOf } from '../row-policy/apply.ts'
 import type { LinkWrite } from './link.ts'
 
@@ -49,4 +50,28 @@ async function within(
   const policy = policyOn(scope, baseId, recordType)
   const type = policy && (await findType(scope, baseId, recordType))
   return new Set(policy && type ? await idsWithin(scope, policy.filter, type, ids) : ids)
+}
+
+/**
+ * Checks that the links that a link replaces are within the row policy of their ends.
+ * @throws CONFLICT
+ */
+export async function requireWithin(
+  scope: Scope,
+  baseId: string,
+  { relType }: LinkWrite,
+  replaced: readonly NamedLink[],
+): Promise<void> {
+  if (!scope.policy) return
+  for (const [, , source_record_type, source_id, target_record_type, target_id] of replaced) {
+    const ends = { source_record_type, source_id, target_record_type, target_id }
+    if (!(await isLinkWithin(scope, baseId, ends))) throw notReplaceable(relType)
+  }
+}
+
+function notReplaceable(relType: string): DomainError {
+  const message = `A relationship of type "${relType}" that this address does not show has its place. Link another record.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/replace', code: 'cardinality', message }],
+  })
 }

@@ -6,9 +6,10 @@ export {
   toRelationship,
   toRelationshipView,
 } from '../record-store/relationship.ts'
+export { checkEnds } from './ends.ts'
 export { isLinkWithin } from './ends-within.ts'
 export { checkLink, invalidId, type LinkEnd, type LinkWrite, linkText } from './link.ts'
 export { getRelationship, listRelationships } from './list.ts'
 export { createRelationship, putRelationship, readLink } from './put.ts'
-export { deleteLinkBetween, deleteLinks, deleteRelationship } from './remove.ts'
+export { deleteLinkBetween, deleteLinks, deleteRelationship, findLinksBetween, notLinked } from './remove.ts'
 export { writeLinks } from './write-links.ts'

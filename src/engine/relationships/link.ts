@@ -21,6 +21,8 @@ export type LinkWrite = {
   /** An object. Undefined keeps the existing data, and is empty for a new link. */
   data: unknown
   pair: Pair | null
+  /** Whether it takes the place of links that its type's cardinality, or its own id, excludes. */
+  replace?: boolean
   /** Preconditions; none when absent. */
   expected?: Expectation
 }
@@ -50,6 +52,7 @@ export function checkLink(
   if (link.id !== null) checkRecordId(link.id)
   const type = types.get(link.relType)
   if (!type || !mayReadRelationships(rightsOf(scope), type)) throw unknownType(scope, link.relType, types)
+  if (link.replace && link.id === null && type.cardinality === 'many_to_many') throw nothingReplaced(type.id)
   const faults = [
     ...endFault(scope, baseId, link.source, type.sourceRecordTypes, 'source'),
     ...endFault(scope, baseId, link.target, type.targetRecordTypes, 'target'),
@@ -96,6 +99,13 @@ function unknownType(
     ...unknownName(id, allowed),
   })
 }
+
+const nothingReplaced = (id: string) =>
+  invalid({
+    path: '/replace',
+    code: 'not_replaceable',
+    message: `"${id}" is many_to_many, so a new relationship has no other to replace. Leave replace out, or name the one to move by its id.`,
+  })
 
 /** Error for an invalid id, at the name of its field. */
 export const invalidId = (key: string, name: string) =>

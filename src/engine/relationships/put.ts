@@ -1,4 +1,3 @@
-import { isRecordId, isTypeId } from '../../contract/ids.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { requireBase } from '../configuration/bases/index.ts'
 import { relationshipTypesOf } from '../configuration/relationship-types/index.ts'
@@ -7,20 +6,13 @@ import type { Relationship } from '../record-store/relationship.ts'
 import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { invalidId, type LinkWrite } from './link.ts'
+import { checkEnds, type LinkEnds } from './ends.ts'
+import type { LinkWrite } from './link.ts'
 import { writeLinks } from './write-links.ts'
 
-/** Identifies a link by its type and ends. */
-export type LinkEnds = {
-  relType: string
-  sourceRecordType: string
-  sourceId: string
-  targetRecordType: string
-  targetId: string
-}
-
 /** A link as sent. `data` defaults to an empty object. */
-export type RelationshipInput = LinkEnds & PairInput & { data?: unknown }
+export type RelationshipInput = LinkEnds &
+  PairInput & { data?: unknown; replace?: boolean | null | undefined }
 
 /**
  * Upserts the link of a type between two records. `id` applies to a new link; null for a server-generated id.
@@ -38,11 +30,14 @@ export async function putRelationship(
   const link = readLink(id, input)
   for (const { recordType } of [link.source, link.target]) authorize(scope, 'write', baseId, recordType)
   if ((await relationshipTypesOf(scope, baseId)).size === 0) await requireBase(scope, baseId)
-  return scope.db.retry(async () => {
-    const [outcome] = await writeLinks(scope, baseId, [{ ...link, expected }])
+  const put = async (within: WriteScope) => {
+    const [outcome] = await writeLinks(within, baseId, [{ ...link, expected }])
     if (outcome === undefined || outcome instanceof DomainError) throw outcome
     return outcome
-  })
+  }
+  // Replaced links are deleted by a statement of their own.
+  if (link.replace) return scope.db.transaction((tx) => put({ ...scope, db: tx }))
+  return scope.db.retry(() => put(scope))
 }
 
 /**
@@ -62,14 +57,7 @@ export const createRelationship = (
  */
 export function readLink(id: string | null, input: RelationshipInput): LinkWrite {
   const { relType, sourceRecordType, sourceId, targetRecordType, targetId, data = {} } = input
-  const named = {
-    rel_type: relType,
-    source_record_type: sourceRecordType,
-    target_record_type: targetRecordType,
-  }
-  for (const [key, name] of Object.entries(named)) if (!isTypeId(name)) throw invalidId(key, name)
-  for (const [key, name] of Object.entries({ source_id: sourceId, target_id: targetId }))
-    if (!isRecordId(name)) throw invalidId(key, name)
+  checkEnds(input)
   return {
     id,
     relType,
@@ -77,5 +65,6 @@ export function readLink(id: string | null, input: RelationshipInput): LinkWrite
     target: { recordType: targetRecordType, id: targetId },
     data: data ?? {},
     pair: readPair(input),
+    ...(input.replace && { replace: true }),
   }
 }

@@ -5,11 +5,11 @@ import { statement } from '../database/client.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { DELETE_LINKS } from '../record-store/relationship-statements.ts'
 import { authorize } from '../row-policy/apply.ts'
-import { checkVersion, type Expectation, NO_EXPECTATION } from '../write/preconditions.ts'
+import { checkVersion, type Expectation } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
+import { checkEnds, type LinkEnds } from './ends.ts'
 import { isLinkWithin } from './ends-within.ts'
 import { requireLinkRow } from './list.ts'
-import type { LinkEnds } from './put.ts'
 
 /**
  * Deletes a link.
@@ -33,13 +33,39 @@ export async function deleteRelationship(
 }
 
 const FIND_BETWEEN = statement(
-  'find_link_between',
-  `SELECT l.id FROM plinth.record s
-   CROSS JOIN LATERAL (SELECT row_no FROM plinth.record t WHERE t.base_id = $1 AND t.record_type = $5 AND t.id = $6 LIMIT 1) t
+  'find_links_between',
+  `SELECT i.n::int AS n, l.id
+   FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]))
+     WITH ORDINALITY AS i (rel_type, source_type, source_id, target_type, target_id, n)
    CROSS JOIN LATERAL (
-     SELECT id FROM plinth.relationship l WHERE l.source_row = s.row_no AND l.rel_type = $2 AND l.target_row = t.row_no LIMIT 1) l
-   WHERE s.base_id = $1 AND s.record_type = $3 AND s.id = $4`,
+     SELECT row_no FROM plinth.record s
+     WHERE s.base_id = $1 AND s.record_type = i.source_type COLLATE "C" AND s.id = i.source_id COLLATE "C" LIMIT 1) s
+   CROSS JOIN LATERAL (
+     SELECT row_no FROM plinth.record t
+     WHERE t.base_id = $1 AND t.record_type = i.target_type COLLATE "C" AND t.id = i.target_id COLLATE "C" LIMIT 1) t
+   CROSS JOIN LATERAL (
+     SELECT id FROM plinth.relationship l
+     WHERE l.source_row = s.row_no AND l.rel_type = i.rel_type COLLATE "C" AND l.target_row = t.row_no LIMIT 1) l`,
 )
+
+/** The ids of the links with these types and ends, in order; null for one that does not exist. */
+export async function findLinksBetween(
+  scope: WriteScope,
+  baseId: string,
+  links: readonly LinkEnds[],
+): Promise<(string | null)[]> {
+  if (links.length === 0) return []
+  const rows = await scope.db.query<{ n: number; id: string }>(FIND_BETWEEN, [
+    baseId,
+    links.map(({ relType }) => relType),
+    links.map(({ sourceRecordType }) => sourceRecordType),
+    links.map(({ sourceId }) => sourceId),
+    links.map(({ targetRecordType }) => targetRecordType),
+    links.map(({ targetId }) => targetId),
+  ])
+  const ids = new Map(rows.map(({ n, id }) => [n, id]))
+  return links.map((_, index) => ids.get(index + 1) ?? null)
+}
 
 /**
  * Deletes the link of a type between two records.
@@ -48,24 +74,27 @@ const FIND_BETWEEN = statement(
 export async function deleteLinkBetween(
   scope: WriteScope,
   baseId: string,
-  { relType, sourceRecordType, sourceId, targetRecordType, targetId }: LinkEnds,
+  ends: LinkEnds,
+  expected: Expectation,
 ): Promise<{ id: string; deleted: boolean }> {
+  const { relType, sourceRecordType, sourceId, targetRecordType, targetId } = ends
   for (const type of [sourceRecordType, targetRecordType]) authorize(scope, 'write', baseId, type)
-  const ends = [relType, sourceRecordType, sourceId, targetRecordType, targetId]
-  const [link] = await scope.db.query<{ id: string }>(FIND_BETWEEN, [baseId, ...ends])
+  checkEnds(ends)
+  const [id = null] = await findLinksBetween(scope, baseId, [ends])
   const named = {
     source_record_type: sourceRecordType,
     source_id: sourceId,
     target_record_type: targetRecordType,
     target_id: targetId,
   }
-  if (link && (await isLinkWithin(scope, baseId, named)))
-    return deleteRelationship(scope, baseId, link.id, NO_EXPECTATION)
+  if (id !== null && (await isLinkWithin(scope, baseId, named)))
+    return deleteRelationship(scope, baseId, id, expected)
   await requireBase(scope, baseId)
   throw notLinked(relType)
 }
 
-const notLinked = (relType: string) =>
+/** Error for ends that are not linked. */
+export const notLinked = (relType: string) =>
   new DomainError(
     'NOT_FOUND',
     `The records have no relationship of type "${relType.slice(0, 64)}" in this direction.`,

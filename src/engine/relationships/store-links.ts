@@ -11,6 +11,7 @@ import { CREATE_LINKS, UPDATE_LINKS, type WrittenLink } from '../record-store/re
 import type { WriteScope } from '../write/write.ts'
 import type { PlacedLink } from './decide.ts'
 import type { LinkWrite } from './link.ts'
+import { deleteLinks } from './remove.ts'
 
 /** A link that passed all checks and can be stored. */
 export type DueLink = {
@@ -23,6 +24,8 @@ export type DueLink = {
   text: string
   /** The required current version of an existing link; null for any. */
   version: number | null
+  /** Ids of the links that it replaces. */
+  replaces: readonly string[]
 }
 type Stored = { written: Map<number, Relationship>; isStale: boolean }
 
@@ -36,6 +39,8 @@ export async function storeLinks(
   due: readonly DueLink[],
 ): Promise<Stored> {
   const stored: Stored = { written: new Map(), isStale: false }
+  const replaced = due.flatMap(({ replaces }) => replaces)
+  if (replaced.length > 0) await deleteLinks(scope, baseId, replaced)
   for (const [type, links] of byType(due)) {
     const created = links.filter(({ found }) => found.held_id === null)
     const updated = links.filter(({ found }) => found.held_id !== null)

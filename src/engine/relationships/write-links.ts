@@ -11,7 +11,7 @@ import { FIND_LINKS, type FoundLink } from '../record-store/relationship-stateme
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { checkCardinality, keysOf, type PlacedLink } from './decide.ts'
-import { hideEnds } from './ends-within.ts'
+import { hideEnds, requireWithin } from './ends-within.ts'
 import { checkLink, type LinkWrite, linkText } from './link.ts'
 import { missingEnds } from './missing-ends.ts'
 import { type DueLink, storeLinks } from './store-links.ts'
@@ -31,6 +31,7 @@ export async function writeLinks(
   links: readonly LinkWrite[],
 ): Promise<LinkOutcome[]> {
   const outcomes = new Map<number, LinkOutcome>()
+  const replaced = new Map<number, readonly string[]>()
   let types = await relationshipTypesOf(scope, baseId)
   // A type created elsewhere or in this transaction may not be cached yet.
   if (links.some(({ relType }) => !types.has(relType))) types = await reloadRelationshipTypes(scope, baseId)
@@ -39,7 +40,13 @@ export async function writeLinks(
     const open = [...links.keys()].filter((index) => !outcomes.has(index))
     const due = await decideAll(scope, baseId, links, open, types, outcomes)
     const stored = await storeLinks(scope, baseId, due)
-    for (const [index, link] of stored.written) outcomes.set(index, link)
+    // A replaced link is gone, also when the race for its place is lost and another one is replaced next.
+    for (const { index, replaces } of due)
+      if (replaces.length > 0) replaced.set(index, [...(replaced.get(index) ?? []), ...replaces])
+    for (const [index, link] of stored.written) {
+      const former = replaced.get(index)
+      outcomes.set(index, former ? { ...link, replaced: former } : link)
+    }
     if (stored.isStale) types = await reloadRelationshipTypes(scope, baseId)
     if (outcomes.size === before && ++races === LIMITS.raceTries) throw tooManyWriters()
   }
@@ -80,28 +87,29 @@ async function decideAll(
     const isFirst = !keys.some((key) => claimed.has(key))
     for (const key of keys) claimed.add(key)
     if (!isFirst) continue
-    const next = attempt(() => decide(scope, baseId, index, link, type, found))
+    const next = await settle(() => decide(scope, baseId, index, link, type, found))
     if (next instanceof DomainError) outcomes.set(index, next)
     else due.push(next)
   }
   return due
 }
 
-function decide(
+async function decide(
   scope: WriteScope,
   baseId: string,
   index: number,
   link: LinkWrite,
   type: CompiledRelationshipType,
   found: PlacedLink,
-): DueLink {
+): Promise<DueLink> {
   const keepsData = link.data === undefined && found.held_id !== null
   const data = link.data !== undefined ? link.data : keepsData ? found.held_data : {}
   const text = linkText(scope, type, data)
-  checkCardinality(scope, baseId, link, type, found)
+  const replaces = checkCardinality(scope, baseId, link, type, found)
+  await requireWithin(scope, baseId, link, replaces)
   const { versions } = link.expected ?? NO_EXPECTATION
   const version = keepsData || versions ? found.held_version : null
-  return { index, link, type, found, data, text, version }
+  return { index, link, type, found, data, text, version, replaces: replaces.map(([id]) => id) }
 }
 
 const isPlaced = (found: FoundLink): found is PlacedLink =>
@@ -110,6 +118,15 @@ const isPlaced = (found: FoundLink): found is PlacedLink =>
 function attempt<T>(work: () => T): T | DomainError {
   try {
     return work()
+  } catch (thrown) {
+    if (thrown instanceof DomainError) return thrown
+    throw thrown
+  }
+}
+
+async function settle<T>(work: () => Promise<T>): Promise<T | DomainError> {
+  try {
+    return await work()
   } catch (thrown) {
     if (thrown instanceof DomainError) return thrown
     throw thrown

@@ -65,9 +65,12 @@ export async function endpointTools(
     const type = all.get(tool.recordType)
     if (type) ofTypes.push(await typeTool(tool, type))
   }
+  const unlinked = new Set(
+    served.links.flatMap(({ operation, relType }) => (operation === 'unlink' ? [relType] : [])),
+  )
   const made = [
     ...ofTypes,
-    ...served.links.map(linkTool),
+    ...served.links.map((link) => linkTool(link, unlinked.has(link.relType))),
     ...(served.batch ? [batchTool(served.batch)] : []),
     ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
   ]

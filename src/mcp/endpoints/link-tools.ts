@@ -1,4 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
+import { withPlanned } from '../tool/planned-arguments.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { batchTools } from '../tools/batch.ts'
 import { relatedTools } from '../tools/related.ts'
@@ -15,8 +16,12 @@ type ServedLink = {
 
 /**
  * Builds a tool for one relationship type. An end with a single possible record type takes no type argument.
+ * `mayReplace`: the address may remove links of the type.
  */
-export function linkTool({ name, relType, operation, sources, targets }: ServedLink): EndpointTool {
+export function linkTool(
+  { name, relType, operation, sources, targets }: ServedLink,
+  mayReplace: boolean,
+): EndpointTool {
   const ends =
     operation === 'related'
       ? { record_type: [...new Set([...sources, ...targets])] }
@@ -34,7 +39,7 @@ export function linkTool({ name, relType, operation, sources, targets }: ServedL
       ...(operation !== 'related' && { remove: operation === 'unlink' }),
       ...Object.fromEntries(fixed),
     },
-    without: operation === 'unlink' ? ['data'] : [],
+    without: operation === 'unlink' ? ['data', 'replace'] : mayReplace ? [] : ['replace'],
     only: Object.fromEntries(open),
   })
   return { ...bound, recordType: null, operation }
@@ -73,7 +78,8 @@ export function batchTool(served: unknown): EndpointTool {
     ...bound,
     recordType: null,
     operation: 'batch',
-    call: (args, place, caller) => {
+    call: async (sent, place, caller) => {
+      const args = await withPlanned(sent, true, [place.at, 'batch'], place.context)
       const { operations } = args
       if (Array.isArray(operations))
         for (const [i, each] of operations.entries()) checkOffered(each, i, offered)
@@ -87,7 +93,13 @@ export function batchTool(served: unknown): EndpointTool {
  * @throws FORBIDDEN
  */
 function checkOffered(raw: unknown, i: number, { records, relationships }: Batch): void {
-  const { type, record_type, rel_type, relationships: links } = Object(raw) as Record<string, unknown>
+  const {
+    type,
+    record_type,
+    rel_type,
+    relationships: links,
+    replace,
+  } = Object(raw) as Record<string, unknown>
   if (typeof type !== 'string') return
   const known = typeof rel_type === 'string' ? relationships : records
   const allowed = own(known, typeof rel_type === 'string' ? rel_type : record_type)
@@ -95,6 +107,9 @@ function checkOffered(raw: unknown, i: number, { records, relationships }: Batch
   // delete.
   const anyLink = type === 'delete_relationship' && rel_type === undefined
   if (anyLink || !allowed.includes(type)) throw notOffered(`/operations/${i}/type`, type, allowed)
+  // A link that replaces another one deletes that.
+  if (replace && !allowed.includes('delete_relationship'))
+    throw notOffered(`/operations/${i}/replace`, 'delete_relationship', allowed)
   for (const link of Array.isArray(links) ? links : [])
     if (
       !own(relationships, (Object(link) as Record<string, unknown>)['rel_type']).includes(

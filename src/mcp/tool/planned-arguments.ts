@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { type Context, plannedRequest, planOfAnotherCall } from '../../graphql/context.ts'
 
 /** Arguments that a confirming call may have beside its token. */
@@ -10,12 +9,12 @@ const BESIDE_TOKEN = ['plan_token', 'idempotency_key', 'base_id']
  */
 export async function withPlanned(
   args: Record<string, unknown>,
-  shape: z.ZodObject,
+  takesPlans: boolean,
   [at, name]: readonly [at: string, name: string],
   context: Context,
 ): Promise<Record<string, unknown>> {
   const { plan_token } = args
-  if (typeof plan_token !== 'string' || !Object.hasOwn(shape.shape, 'plan_token')) return args
+  if (typeof plan_token !== 'string' || !takesPlans) return args
   if (Object.keys(args).some((key) => !BESIDE_TOKEN.includes(key))) return args
   const [surface, ...planned] = (await plannedRequest(context, plan_token)) as unknown[]
   const [ofAt, ofName, ofArgs] = planned

@@ -48,10 +48,11 @@ export function bound<In extends z.ZodObject>(spec: Spec<In>, as: Binding): Boun
     .omit(Object.fromEntries(gone.map((key) => [key, true])) as never)
     .extend(Object.fromEntries(chosen)) as z.ZodObject
   const published = publish(shape)
+  const takesPlans = Object.hasOwn(shape.shape, 'plan_token')
   return {
     definition: definition(name, { ...spec, title, description }, published),
     async call(sent, { base, at, context, hasResources }, caller) {
-      const args = await withPlanned(sent, shape, [at, name], context)
+      const args = await withPlanned(sent, takesPlans, [at, name], context)
       const { args: own, stated } = spec.acceptsReadOnlyFields ? splitReadOnlyFields(args) : { args }
       const plain = readArguments(own, shape, published)
       const whole = { base_id: base, ...plain, ...given, ...(stated && { stated }) } as unknown as Given<In>

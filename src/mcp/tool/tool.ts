@@ -33,6 +33,7 @@ const always = () => true
 /** Defines a tool of a base. */
 export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
   const inBase = publish(spec.input)
+  const takesPlans = Object.hasOwn(spec.input.shape, 'plan_token')
   // Created once, because zod compiles each new shape at its first use.
   const withBaseId = z.strictObject({ ...baseId, ...spec.input.shape })
   const anywhere = publish(withBaseId)
@@ -44,7 +45,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(sent, session, caller) {
       const { base, context } = session
-      const args = await withPlanned(sent, spec.input, [addressOf(session), name], context)
+      const args = await withPlanned(sent, takesPlans, [addressOf(session), name], context)
       requireAccess(args, base, spec.permissionOf?.(args) ?? spec.permission, context)
       const shape = base === null ? withBaseId : spec.input
       const { args: own, stated } = spec.acceptsReadOnlyFields ? splitReadOnlyFields(args) : { args }
@@ -70,6 +71,7 @@ export type ToolCall = (args: Record<string, unknown>, caller: Caller) => Promis
 /** Defines an account tool, listed on `/mcp` only. */
 export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
   const input = publish(spec.input)
+  const takesPlans = Object.hasOwn(spec.input.shape, 'plan_token')
   return {
     name,
     permission: spec.permission,
@@ -78,7 +80,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
     define: () => definition(name, spec, input),
     async call(sent, session, caller) {
       const at = addressOf(session)
-      const args = await withPlanned(sent, spec.input, [at, name], session.context)
+      const args = await withPlanned(sent, takesPlans, [at, name], session.context)
       const plain = readArguments(args, spec.input, input)
       const given = plain as Given<In>
       const request = [at, name, args] as const

@@ -12,7 +12,7 @@ const put = compile(
     putRelationship(base: $base, input: $input) {
       id rel_type: relType source_record_type: sourceRecordType source_id: sourceId target_record_type: targetRecordType
       target_id: targetId data external_id: externalId external_source: externalSource version valid
-      created_at: createdAt updated_at: updatedAt operation dry_run: dryRun
+      created_at: createdAt updated_at: updatedAt operation replaced dry_run: dryRun
     }
   }`),
 )
@@ -27,7 +27,7 @@ const remove = compile(
 export const relationshipTools = [
   tool('link_records', {
     title: 'Link records',
-    description: 'Relate source to target; remove undoes it.',
+    description: 'Relate source to target; remove undoes it, replace moves a link of cardinality one.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
@@ -39,6 +39,7 @@ export const relationshipTools = [
       target_id: z.string(),
       data: z.record(z.string(), z.unknown()).optional(),
       remove: z.boolean().optional(),
+      replace: z.boolean().optional(),
       ...writing,
     }),
     output: answerOutput,
@@ -51,18 +52,23 @@ export const relationshipTools = [
         targetId: args.target_id,
       }
       if (!args.remove) {
-        const input = { ...ends, ...(args.data && { data: args.data }) }
+        const input = {
+          ...ends,
+          ...(args.data && { data: args.data }),
+          ...(args.replace && { replace: true }),
+        }
         return trim((await put({ base: args.base_id, input }, context)).putRelationship)
       }
-      if (args.data) throw dataOfNothing()
+      if (args.data) throw ofNothing('data')
+      if (args.replace) throw ofNothing('replace')
       return trim((await remove({ base: args.base_id, ...ends }, context)).unlinkRecords)
     },
   }),
 ]
 
-const dataOfNothing = () =>
+const ofNothing = (argument: string) =>
   invalid({
-    path: '/data',
+    path: `/${argument}`,
     code: 'exclusive',
-    message: 'data cannot be sent with a removal. Leave it out.',
+    message: `${argument} cannot be sent with a removal. Leave it out.`,
   })
