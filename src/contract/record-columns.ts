@@ -32,6 +32,14 @@ export const sqlColumnOf = (property: string): string => (isBuiltIn(property) ? 
 export const isBuiltIn = (property: string): boolean =>
   property === 'data' || COLUMNS.some((column) => column === property)
 
+/** The SQL columns of the relations of links and of the change log. */
+export const RELATION_COLUMNS = {
+  relationships:
+    'id rel_type source_record_type source_id target_record_type target_id external_id external_source data version created_at updated_at',
+  changes:
+    'seq at kind record_type id operation version data external_id external_source status actor_name via request_id',
+} as const
+
 /** What the own status of a record can be. */
 export const STATUSES = ['active', 'cancelled'] as const
 export const isStatus = (value: unknown): boolean => STATUSES.some((status) => status === value)

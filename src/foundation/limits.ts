@@ -178,6 +178,20 @@ export const LIMITS = {
    * Tokens of the type tools that an address names. The ones after it are listed without their properties.
    */
   namedToolTokens: 200_000,
+  /**
+   * Outline of a base: tokens of the instructions with it, types with fields, names of others, what is counted
+   * of types and of records, changes that are read to find the types in use, bytes of a schema, ends of a
+   * relationship type, and how long counts are cached.
+   */
+  instructionsTokens: 1150,
+  outlineTypes: 12,
+  outlineNames: 100,
+  outlineCounted: 1000,
+  outlineRecords: 1000,
+  outlineChanges: 300,
+  outlineSchemaBytes: 32 * 1024,
+  outlineEnds: 8,
+  outlineCacheMs: 60_000,
   /** Definitions of tools that each cache of them keeps, in characters. */
   toolCacheChars: 32 * 1024 * 1024,
   /**

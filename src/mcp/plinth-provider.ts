@@ -1,9 +1,10 @@
 import { type Context, duringCall, endingWith, mayAnywhere } from '../graphql/context.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
+import { instructionsOf, type Listing } from './outline/base-instructions.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
 import { type AddressSession, addressOf } from './protocol/address-session.ts'
-import { about, INSTRUCTIONS } from './protocol/instructions.ts'
+import { about } from './protocol/instructions.ts'
 import { type Caller, InvalidParams, isOfProtocol, type Provider } from './protocol/provider.ts'
 import { failure, success, type ToolResult } from './protocol/result.ts'
 import { listResources, listTemplates, readResource } from './resources/resources.ts'
@@ -49,7 +50,7 @@ export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration, ..
 /** The MCP provider for Plinth. */
 export const plinth: Provider = {
   about,
-  instructions: INSTRUCTIONS,
+  instructions: (session) => instructionsOf(session, (base) => listing(session, base)),
   tools: {
     async list(session, cursor) {
       if (cursor !== undefined) throw new InvalidParams('tools/list has one page. Leave cursor out.')
@@ -96,6 +97,17 @@ export async function listTools(session: AddressSession): Promise<ToolDefinition
     .map((row) => row.define(base === null))
   if (base === null || profile !== null) return generic
   return [...generic, ...listedOf(await typedTools(base, context), session)]
+}
+
+/** What `listTools` lists, for the instructions. */
+async function listing(session: AddressSession, base: string): Promise<Listing> {
+  const { context, tools, types, profile } = session
+  const lists = (name: string) =>
+    isNamed(name, session) &&
+    (profile === null || LEAN.has(name)) &&
+    IN_BASE.get(name)?.available(context) === true
+  const isDefault = tools === null && types === null && profile === null
+  return { lists, hasCreates: isDefault && (await typedTools(base, context)).creates.length > 0 }
 }
 
 /**

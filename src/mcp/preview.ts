@@ -2,13 +2,13 @@ import type { Context } from '../graphql/context.ts'
 import { estimateTokens } from './budget/fit.ts'
 import { openEndpoint } from './endpoints/endpoint.ts'
 import { endpointTools } from './endpoints/endpoint-tools.ts'
-import { genericNames, listTools } from './plinth-provider.ts'
+import { genericNames, listTools, plinth } from './plinth-provider.ts'
 import { readOptions } from './protocol/address-options.ts'
 import { openSession } from './protocol/address-session.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
 
 /**
- * Previews `tools/list` for a caller, address and options, with its token cost.
+ * Previews `tools/list` and the instructions for a caller, address and options, with the token cost of the list.
  * @throws VALIDATION_ERROR for an option that the address rejects; NOT_FOUND without the base
  */
 export async function previewTools(caller: Context, base: string, query: Readonly<Record<string, string>>) {
@@ -19,7 +19,8 @@ export async function previewTools(caller: Context, base: string, query: Readonl
       ? openSession(caller, base, options)
       : await openEndpoint(caller, base, endpoint, options)
   const tools = await listTools(session)
-  return { data: tools.map(shown), meta: { tokens: estimateTokens(tools) } }
+  const instructions = await plinth.instructions(session)
+  return { data: tools.map(shown), meta: { tokens: estimateTokens(tools), instructions } }
 }
 
 /**

@@ -47,7 +47,10 @@ const spec = {
   }),
   answers: z.object({
     data: z.array(SeenTool),
-    meta: z.object({ tokens: z.int().meta({ description: 'The same of the whole list.' }) }),
+    meta: z.object({
+      tokens: z.int().meta({ description: 'The same of the whole list.' }),
+      instructions: z.string().meta({ description: 'What a client gets when it connects to the address.' }),
+    }),
   }),
 }
 

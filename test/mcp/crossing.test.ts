@@ -11,7 +11,7 @@ const text = (words: string) => [{ type: 'text', text: words }]
 /** Returns the name of the caller after a varying delay, and sends it as progress. */
 const provider: Provider = {
   about: { name: 'echo', title: 'Echo', version: '1.0.0' },
-  instructions: '',
+  instructions: async () => '',
   tools: {
     list: async () => ({ tools: [] }),
     call: async ({ context }, _name, { n }, caller) => {

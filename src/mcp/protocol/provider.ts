@@ -125,7 +125,7 @@ export type CompletionOf = { ref: Wire; argument: { name: string; value: string 
 export type Provider = {
   readonly about: { name: string; title: string; version: string }
   /** Server instructions. Clients show them to the model once, before any tool. */
-  readonly instructions: string
+  instructions(session: AddressSession): Promise<string>
   readonly tools: {
     list(session: AddressSession, cursor?: string): Promise<Page<'tools'>>
     call(

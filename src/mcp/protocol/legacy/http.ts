@@ -64,9 +64,8 @@ export async function openLegacy(provider: Provider, onInternal: (cause: unknown
     if (exchange.queue) return stream(reply, exchange.queue)
     const [first] = exchange.answers
     if (!first) return reply.code(202).send()
-    // One SDK server serves all addresses, so replace the instructions with those of this address.
-    if (opens && 'result' in first && session.instructions !== null)
-      first.result['instructions'] = session.instructions
+    // One SDK server serves all addresses, so it has no instructions of its own.
+    if (opens && 'result' in first) first.result['instructions'] = await provider.instructions(session)
     if (opens && 'result' in first)
       reply.header('mcp-session-id', sessions.open(ownerOf(session), request.url, clientIn(messages[0])).id)
     return reply.type('application/json').send(JSON.stringify(isBatch ? exchange.answers : first))

@@ -33,10 +33,7 @@ export async function openLegacyServer(
   onInternal: (cause: unknown) => void,
 ): Promise<LegacyServer> {
   const methods = methodsOf(provider)
-  const server = new Server(provider.about, {
-    capabilities: capabilitiesOf(provider),
-    instructions: provider.instructions,
-  })
+  const server = new Server(provider.about, { capabilities: capabilitiesOf(provider) })
   const run = async (method: Method, ...[request, exchange, running]: Request): Promise<Outcome> => {
     try {
       const { params } = readParams(method.shape, request)

@@ -58,7 +58,7 @@ export function methodsOf(provider: Provider): Map<string, Method> {
     'server/discover': method(shapes.DiscoverRequest, async (_, { exchange: { session } }) => ({
       supportedVersions: MODERN_VERSIONS,
       capabilities: capabilitiesOf(provider),
-      instructions: session.instructions ?? provider.instructions,
+      instructions: await provider.instructions(session),
       ...FRESH,
     })),
     'tools/list': method(shapes.ListToolsRequest, async (params, { exchange }) => ({

@@ -1,3 +1,4 @@
+import { RELATION_COLUMNS } from '../../../../contract/record-columns.ts'
 import { quoteText } from '../syntax/names.ts'
 import type { Catalog } from './catalog.ts'
 import type { SqlColumn } from './columns.ts'
@@ -66,9 +67,7 @@ export const FIXED: ReadonlyMap<string, Fixed> = new Map([
     'changes',
     {
       view: 'change',
-      columns: plain(
-        'seq at kind record_type id operation version data external_id external_source status actor_name via request_id',
-      ),
+      columns: plain(RELATION_COLUMNS.changes),
       filter: (catalog) =>
         catalog.readsAll
           ? `kind <> ALL (ARRAY['token', 'secret']::text[])`
@@ -79,9 +78,7 @@ export const FIXED: ReadonlyMap<string, Fixed> = new Map([
     'relationships',
     {
       view: 'relationship',
-      columns: plain(
-        'id rel_type source_record_type source_id target_record_type target_id external_id external_source data version created_at updated_at',
-      ),
+      columns: plain(RELATION_COLUMNS.relationships),
       filter: (catalog) =>
         both(granted(catalog, 'source_record_type'), granted(catalog, 'target_record_type')),
     },

@@ -1,0 +1,52 @@
+/** GraphQL query for the outline of a base. */
+import * as outline from '../engine/analytics/outline/outline.ts'
+import { builder } from './builder.ts'
+
+const OutlinedType = builder.objectRef<outline.OutlinedType>('OutlinedType').implement({
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    jsonSchema: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'null if it is too large for an outline.',
+      resolve: ({ jsonSchema }) => jsonSchema,
+    }),
+    records: t.exposeInt('records', { description: 'Number of records, at most 1,000.' }),
+  }),
+})
+
+const OutlinedTypes = builder.objectRef<outline.TypesOutline>('OutlinedTypes').implement({
+  fields: (t) => ({
+    types: t.field({
+      type: [OutlinedType],
+      description: 'The types in most recent use, by id.',
+      resolve: ({ types }) => types,
+    }),
+    others: t.exposeStringList('others', { description: 'Ids of other types, the newest first.' }),
+    total: t.exposeInt('total', { description: 'Number of types, at most 1,000.' }),
+  }),
+})
+
+const OutlinedLink = builder.objectRef<outline.OutlinedLink>('OutlinedLink').implement({
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    source: t.exposeStringList('source'),
+    target: t.exposeStringList('target'),
+    cardinality: t.exposeString('cardinality'),
+  }),
+})
+
+builder.queryFields((t) => ({
+  outlinedTypes: t.field({
+    type: OutlinedTypes,
+    description: 'The record types of a base that the token can read, for an overview. Its cost is limited.',
+    args: { base: t.arg.string({ required: true }) },
+    resolve: (_root, { base }, { scope }) => outline.outlineTypes(scope, base),
+  }),
+  outlinedLinks: t.field({
+    type: [OutlinedLink],
+    description: 'The relationship types of a base that the token can read, for an overview.',
+    args: { base: t.arg.string({ required: true }) },
+    resolve: (_root, { base }, { scope }) => outline.outlineLinks(scope, base),
+  }),
+}))

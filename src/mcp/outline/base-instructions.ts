@@ -1,0 +1,79 @@
+/** The instructions of an address: for a base, its outline between the fixed lines. */
+import { RELATION_COLUMNS } from '../../contract/record-columns.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { mayAnywhere } from '../../graphql/context.ts'
+import type { AddressSession } from '../protocol/address-session.ts'
+import { INSTRUCTIONS, opening, rules } from '../protocol/instructions.ts'
+import { outlineOf } from './outline.ts'
+import { boundTokens } from './token-bound.ts'
+
+/** What the instructions say of the lists of tools. */
+export type Listing = {
+  /** Whether the list of tools has a generic tool. */
+  lists: (tool: string) => boolean
+  /** Whether the list has `create_<type>`. */
+  hasCreates: boolean
+}
+
+/**
+ * Builds the instructions of `/mcp` or of a base, within `LIMITS.instructionsTokens`. Clients may cut them, so
+ * the outline comes before the rules.
+ */
+export async function instructionsOf(
+  session: AddressSession,
+  listing: (base: string) => Promise<Listing>,
+): Promise<string> {
+  const { base, context, readonly } = session
+  if (session.instructions !== null) return session.instructions
+  if (base === null) return INSTRUCTIONS
+  const { lists, hasCreates } = await listing(base)
+  const mayWrite = !readonly && mayAnywhere(context, 'write', base)
+  const offer = { base, lists, mayWrite }
+  const hasSql = lists('sql_query')
+  const fixed = [
+    opening(offer),
+    rules(offer),
+    mayWrite ? unlisted(session, hasCreates) : '',
+    hasSql ? SQL : '',
+  ]
+  const left = LIMITS.instructionsTokens - boundTokens(fixed.join('\n\n')) - SPARE_TOKENS
+  const { text, builtIn } = await outlineOf(base, context, left, restOf(lists))
+  const [first, last, more, sql] = fixed
+  return [
+    first,
+    [text, builtInLine(builtIn, hasSql), sql].filter(Boolean).join('\n'),
+    [last, more].filter(Boolean).join('\n'),
+  ].join('\n\n')
+}
+/** For the line about fields with the name of a column. */
+const SPARE_TOKENS = 60
+
+const columns = (relation: keyof typeof RELATION_COLUMNS) =>
+  `${relation}(${RELATION_COLUMNS[relation].replaceAll(' ', ', ')})`
+
+const SQL = `In SQL a type is a relation with id, external_id, external_source, status, version, created_at, updated_at, its fields, and data (jsonb). Also ${columns('relationships')}, ${columns('changes')}.`
+
+/** How to see what the outline leaves out. */
+const restOf = (lists: Listing['lists']): string =>
+  lists('describe_type')
+    ? 'list_types and describe_type show the rest.'
+    : lists('sql_query')
+      ? 'SELECT id, json_schema FROM record_types shows the rest.'
+      : 'The resources plinth://{base}/types/{type} show the rest.'
+
+function builtInLine(fields: readonly string[], hasSql: boolean): string {
+  if (fields.length === 0) return ''
+  const named = fields.slice(0, 6).join(', ')
+  const sql = hasSql ? ', in SQL data_<name>' : ''
+  return `status, id and version are those of the record (status: active or cancelled). A field of such a name (${named}) is data.<name> in filters${sql}.`
+}
+
+/** Says which type tools can be called and are not listed. */
+function unlisted({ tools, types, profile }: AddressSession, hasCreates: boolean): string {
+  if (tools !== null || types !== null) return ''
+  if (profile !== null)
+    return '- The address without ?profile=lean lists more tools. They can be called here too.'
+  return hasCreates
+    ? '- update_<type> exists for each type and can be called. ?types=a,b in the address lists it.'
+    : '- create_<type> and update_<type> exist for each type and can be called. ?types=a,b or ?tools=create_a in the address lists them.'
+}

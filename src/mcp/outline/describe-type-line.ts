@@ -1,0 +1,64 @@
+/** A record type in one line: its fields with kinds, allowed values, and `!` for required ones. */
+import { clean } from '../schema-projection/descriptions.ts'
+import type { Projection } from '../schema-projection/project.ts'
+import type { PortableSchema } from '../schema-projection/publish.ts'
+import { boundTokens } from './token-bound.ts'
+
+const NAME_CHARS = 64
+const VALUE_CHARS = 30
+const MOST_VALUES = 12
+const MOST_PARTS = 8
+
+const KINDS: Readonly<Record<string, string>> = { integer: 'int', boolean: 'bool', number: 'number' }
+const FORMATS: Readonly<Record<string, string>> = { 'date-time': 'timestamp', date: 'date' }
+
+/** Names and values come from the authors of types. They are cleaned, cut, and quoted if they are not plain. */
+export const nameShown = (name: string): string =>
+  /^[\p{L}\p{N}_$.-]{1,64}$/u.test(name) ? name : JSON.stringify(clean(name, NAME_CHARS))
+
+const valueShown = (value: unknown): string => {
+  const text = clean(String(value), VALUE_CHARS)
+  return /^[\p{L}\p{N}_.+ -]+$/u.test(text) ? text : JSON.stringify(text)
+}
+
+/** The fields of a type, required ones first: `title! string`, `stage! open|won`, `amount number`. */
+export function fieldsOf({ schema, properties: originals }: Projection): string[] {
+  const { properties = {}, required = [] } = schema
+  const fields = Object.entries(properties).map(([name, property]) => {
+    const isRequired = required.includes(name)
+    const kind = kindOf(property, true)
+    return { isRequired, text: `${nameShown(originals.get(name) ?? name)}${isRequired ? '!' : ''} ${kind}` }
+  })
+  const isNeeded = ({ isRequired }: (typeof fields)[number]) => isRequired
+  return [...fields.filter(isNeeded), ...fields.filter((field) => !isNeeded(field))].map(({ text }) => text)
+}
+
+/** The kind of a value, or the values that are allowed. */
+function kindOf({ type, enum: values, format, items, properties }: PortableSchema, deep: boolean): string {
+  if (values) {
+    const more = values.length > MOST_VALUES ? '|…' : ''
+    return `${values.slice(0, MOST_VALUES).map(valueShown).join('|')}${more}`
+  }
+  if (type === 'string') return FORMATS[format ?? ''] ?? 'string'
+  if (type === 'array') return `[${items ? kindOf(items, deep) : 'any'}]`
+  if (type !== 'object') return KINDS[type ?? ''] ?? 'any'
+  const names = Object.keys(properties ?? {})
+  if (names.length === 0 || !deep) return '{}'
+  const more = names.length > MOST_PARTS ? ', …' : ''
+  return `{${names.slice(0, MOST_PARTS).map(nameShown).join(', ')}${more}}`
+}
+
+/** Joins a head and as many fields as fit. Says how many are missing. */
+export function lineWithin(head: string, fields: readonly string[], tokens: number): string {
+  const whole = `${head}${fields.join(', ')}`
+  if (boundTokens(whole) <= tokens) return whole
+  let left = tokens - boundTokens(head) - MORE_TOKENS
+  const kept: string[] = []
+  for (const field of fields) {
+    left -= boundTokens(field) + 1
+    if (left < 0) break
+    kept.push(field)
+  }
+  return `${head}${[...kept, `+${fields.length - kept.length} more`].join(', ')}`
+}
+const MORE_TOKENS = 4
