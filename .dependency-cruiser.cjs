@@ -81,6 +81,8 @@ const ENGINE_ROOMS = [
   'analytics/outline',
   'providers',
   'sql/[^/]+\\.ts$',
+  'sql-write/translate',
+  'sql-write/[^/]+\\.ts$',
   'jobs',
   '[^/]+\\.ts$',
 ]

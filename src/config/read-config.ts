@@ -62,6 +62,7 @@ const Settings = z.object({
   PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'must be true or false').default('true'),
   PLINTH_SQL_MAX_ROWS: whole(1, 100_000, LIMITS.sqlRows),
   PLINTH_SQL_TIMEOUT_MS: whole(100, 60_000, LIMITS.sqlTimeoutMs),
+  PLINTH_SQL_WRITE_ROWS: whole(1, 10_000, LIMITS.sqlWriteRows),
   PLINTH_SQL_MAX_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.sqlBytes),
   PLINTH_REQUEST_TIMEOUT_MS: whole(1000, 600_000, LIMITS.requestTimeoutMs),
   PLINTH_SEND_TIMEOUT_MS: whole(1000, 600_000, LIMITS.stalledReaderMs),
@@ -105,7 +106,7 @@ export type Config = {
   unsent: { inAll: number; ofToken: number }
   graphqlCost: number
   /** Limits of the SQL endpoint; false if the endpoint is disabled. */
-  sql: { rows: number; timeoutMs: number; bytes: number } | false
+  sql: { rows: number; timeoutMs: number; bytes: number; writeRows: number } | false
   requestTimeoutMs: number
   /** Timeout after which a client that reads nothing of its response is disconnected. */
   sendTimeoutMs: number
@@ -157,6 +158,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       rows: set.PLINTH_SQL_MAX_ROWS,
       timeoutMs: set.PLINTH_SQL_TIMEOUT_MS,
       bytes: set.PLINTH_SQL_MAX_BYTES,
+      writeRows: set.PLINTH_SQL_WRITE_ROWS,
     },
     requestTimeoutMs: set.PLINTH_REQUEST_TIMEOUT_MS,
     sendTimeoutMs: set.PLINTH_SEND_TIMEOUT_MS,

@@ -157,6 +157,7 @@ const SQL_LIMITS: SqlLimits = {
   rows: LIMITS.sqlRows,
   timeoutMs: LIMITS.sqlTimeoutMs,
   bytes: LIMITS.sqlBytes,
+  writeRows: LIMITS.sqlWriteRows,
 }
 
 const systemScope = (

@@ -94,6 +94,14 @@ export const LIMITS = {
   searchWords: 16,
   searchWordChars: 64,
   sqlTextBytes: 10 * 1024,
+  /** Bytes of the statements of a request that writes: longer than a query, for rows of VALUES. */
+  sqlWriteTextBytes: 128 * 1024,
+  sqlWriteStatements: 20,
+  /** Times that a write reads again rows that another writer has changed. */
+  sqlLooks: 5,
+  /** How long a write waits for its turn, and how many may wait. */
+  sqlWaitMs: 10_000,
+  sqlWaiters: 100,
   sqlDepth: 200,
   sqlRelations: 50,
   /** Columns of all relations in a SQL statement. Each column is an expression of its own. */

@@ -57,6 +57,8 @@ export const SERVER_LIMITS = {
   sqlRows: 1000,
   sqlTimeoutMs: 10_000,
   sqlBytes: 16 * 1024 * 1024,
+  /** Rows that one SQL statement may write. */
+  sqlWriteRows: 1000,
   sqlStatements: 4,
   sqlStatementsOfToken: 2,
   /** Change feed: polling interval while a client listens, and retry delay after a failure. */

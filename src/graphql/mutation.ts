@@ -1,5 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
 import { isIdempotencyKey } from '../contract/ids.ts'
+import type { Scope } from '../engine/core/scope.ts'
 import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import type { Approvable } from '../engine/write/plan-approval.ts'
 import { type WriteScope, write } from '../engine/write/write.ts'
@@ -14,6 +15,8 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
   type: ObjectRef<Types, T & { dryRun?: boolean }>
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<T>
+  /** Takes what the write needs before its transaction, and gives it back after. */
+  hold?: <R>(scope: Scope, args: Args<F>, work: (scope: Scope) => Promise<R>) => Promise<R>
   /** The result if the write returns a plan instead. Its type is that of the review that the write makes. */
   planned?: (plan: P, args: Args<F>) => T
   /** The arguments that the plan stands for: with `planToken` and without these, the planned ones are taken. */
@@ -26,7 +29,7 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
  */
 export function mutation<F extends InputFieldMap, T extends object, P extends Approvable = DeletionPlan>(
   name: string,
-  { description, type, args, resolve, planned, plannedArgs = [] }: MutationSpec<F, T, P>,
+  { description, type, args, resolve, hold, planned, plannedArgs = [] }: MutationSpec<F, T, P>,
 ): void {
   builder.mutationField(name, (t) =>
     t.field({
@@ -54,13 +57,15 @@ export function mutation<F extends InputFieldMap, T extends object, P extends Ap
       // Pothos cannot infer that the added arguments leave those of the noun unchanged.
       resolve: (async (_root: unknown, sent: WriteArgs & Args<F>, context: Context) => {
         const all = await withPlanned(name, sent, plannedArgs, context)
-        return run(
-          name,
-          all,
-          context,
-          (scope) => resolve(scope, all),
-          planned && ((plan) => planned(plan as P, all)),
-        )
+        const writing = (scope: Scope) =>
+          run(
+            name,
+            all,
+            { ...context, scope },
+            (within) => resolve(within, all),
+            planned && ((plan) => planned(plan as P, all)),
+          )
+        return hold ? hold(context.scope, all, writing) : writing(context.scope)
       }) as never,
     }),
   )

@@ -22,6 +22,7 @@ import { relationships } from './relationships.ts'
 import { resolvedEndpoint } from './resolved-endpoint.ts'
 import type { Route } from './route/route.ts'
 import { sql } from './sql.ts'
+import { sqlExecute } from './sql-execute.ts'
 import { tokens } from './tokens.ts'
 import { toolsets } from './toolsets.ts'
 import { trash } from './trash.ts'
@@ -45,6 +46,7 @@ export const ROUTES: readonly Route[] = [
   ...aggregates,
   ...crossBase,
   ...sql,
+  ...sqlExecute,
   ...providers,
   ...endpoints,
   ...resolvedEndpoint,

@@ -85,6 +85,7 @@ const MUTATIONS: Record<string, string> = {
   deleteRelationship: 'deleteRelationship(base: "crm", id: "l" $dry) { id }',
   deleteRelationshipType: 'deleteRelationshipType(base: "crm", id: "next", confirm: "next" $dry) { id }',
   deleteToken: 'deleteToken(id: "$token" $dry) { id }',
+  executeSql: `executeSql(base: "crm", statements: "UPDATE task SET title = 'n' WHERE id = 'a'" $dry) { count }`,
   heartbeatClaim: 'heartbeatClaim(base: "crm", id: "$claim" $dry) { id }',
   importTools:
     'importTools(base: "crm", provider: "openai", tools: [{type: "function", function: {name: "n", parameters: {type: "object"}}}] $dry) { __typename }',

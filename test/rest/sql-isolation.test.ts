@@ -91,7 +91,7 @@ async function pastTheParser() {
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
   const db = openDatabase(world.database.url, () => {})
-  const limits = { rows: 1000, timeoutMs: 1000, bytes: 1024 * 1024 }
+  const limits = { rows: 1000, timeoutMs: 1000, bytes: 1024 * 1024, writeRows: 1000 }
   const runner = await openSqlRunner({
     connectionString: world.database.url,
     db,

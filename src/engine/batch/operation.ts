@@ -1,8 +1,9 @@
 import { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import type { Kind, PutOptions } from '../configuration/lifecycle/kind.ts'
-import type { Pair, PairInput } from '../record-store/record.ts'
+import type { Pair } from '../record-store/record.ts'
 import type { RecordLink } from '../records/index.ts'
+import type { Merge } from '../records/patch.ts'
 import type { LinkEnd, LinkWrite } from '../relationships/index.ts'
 import type { Expectation } from '../write/preconditions.ts'
 
@@ -50,7 +51,6 @@ export type OwnLink = {
   /** Id of the other end, if it is identified by id. */
   readonly id: Id | null
 }
-type Merge = { readonly data?: unknown } & PairInput
 
 /** A link named by its type and ends. */
 export type Ends = {

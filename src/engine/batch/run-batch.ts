@@ -57,7 +57,10 @@ export async function runBatch(
 }
 
 /** Deducts the bytes of a batch from the limit of its request. Each attempt of a retried transaction starts with a new budget. */
-async function withinBudget<T>(scope: WriteScope, run: (open: () => ByteBudget) => Promise<T>): Promise<T> {
+export async function withinBudget<T>(
+  scope: WriteScope,
+  run: (open: () => ByteBudget) => Promise<T>,
+): Promise<T> {
   let budget = openByteBudget(scope.batches.left)
   const done = await run(() => {
     budget = openByteBudget(scope.batches.left)

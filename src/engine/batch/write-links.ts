@@ -55,6 +55,13 @@ const LOCK_LINKS = statement(
    WHERE base_id = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY source_row, rel_type, target_row FOR UPDATE`,
 )
 
+/** Locks links by id; returns those that exist. */
+export const lockLinks = (
+  scope: WriteScope,
+  baseId: string,
+  ids: readonly string[],
+): Promise<RelationshipRow[]> => scope.db.query<RelationshipRow>(LOCK_LINKS, [baseId, ids])
+
 /** Deletes links in bulk, each at most once; collects errors in `failures`. */
 export async function removeLinks(
   scope: WriteScope,
@@ -64,7 +71,11 @@ export async function removeLinks(
   failures: Failure[],
 ): Promise<Outcome[]> {
   const ids = await idsOf(scope, baseId, operations, idOf)
-  const rows = await scope.db.query<RelationshipRow>(LOCK_LINKS, [baseId, ids.filter((id) => id !== null)])
+  const rows = await lockLinks(
+    scope,
+    baseId,
+    ids.filter((id) => id !== null),
+  )
   const byId = new Map<string, RelationshipRow>()
   for (const row of rows) if (await isLinkWithin(scope, baseId, row)) byId.set(row.id, row)
   const due = operations.flatMap((operation, n) => {

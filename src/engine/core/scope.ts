@@ -7,7 +7,7 @@ import { packCall, type ToolCall } from '../change-log/tool-call.ts'
 import type { CappedRows, ResponseBudget } from '../database/capped-query.ts'
 import type { Closed, Db, Statement } from '../database/client.ts'
 import type { RequestBatching } from '../record-store/request-batching.ts'
-import type { SqlRunner } from '../sql/execution/runner.ts'
+import type { SqlPlace, SqlRunner } from '../sql/execution/runner.ts'
 import type { Caches } from './caches.ts'
 import type { LongPolls } from './long-poll.ts'
 import type { ScopePolicy } from './policy.ts'
@@ -50,6 +50,8 @@ export type Scope = {
   /** Byte limit of the pages of this request. */
   readonly answer: ResponseBudget
   readonly sql: SqlRunner
+  /** The place of a SQL request that writes; absent in others. */
+  readonly sqlPlace?: SqlPlace
   /**
    * Aborts when the client disconnects; absent when there is no client, or when a disconnect must have no
    * effect.

@@ -1,4 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
 import { applyOperations, type PatchOperation, readOperations } from '../../json/json-patch.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { checkJson } from '../../json/parse.ts'
@@ -62,17 +63,18 @@ export async function patchRecord(
   })
 }
 
+/** A merge-patch, or the assignment of whole properties: `undefined` removes one. `data` replaces all of them. */
+export type Merge = PairInput & {
+  readonly data?: unknown
+  readonly assign?: { readonly data?: unknown; readonly properties: readonly (readonly [string, unknown])[] }
+}
+
 /**
  * Applies a merge-patch to the visible record. Does not validate against the schema.
  * @throws VALIDATION_ERROR
  */
-export function mergeInto(
-  row: RecordRow,
-  merge: { data?: unknown } & PairInput,
-  maxBytes: number,
-  policy?: TypePolicy,
-) {
-  checkVisible(policy, merge.data)
+export function mergeInto(row: RecordRow, merge: Merge, maxBytes: number, policy?: TypePolicy) {
+  checkVisible(policy, merge.assign ? assigned({}, merge.assign) : merge.data)
   return contentOf(row, merged(row, merge), maxBytes)
 }
 
@@ -111,9 +113,24 @@ const stateOf = (row: RecordRow): RecordState => ({
   externalSource: row.external_source,
 })
 
-function merged(row: RecordRow, merge: { data?: unknown } & PairInput): RecordState {
+/** The data after an assignment. */
+function assigned(before: unknown, { data = before, properties }: NonNullable<Merge['assign']>): unknown {
+  if (properties.length === 0 || !isObject(data)) return data
+  const after = new Map(Object.entries(data))
+  for (const [name, value] of properties) {
+    if (value === undefined) after.delete(name)
+    else after.set(name, value)
+  }
+  return Object.fromEntries(after)
+}
+
+function merged(row: RecordRow, merge: Merge): RecordState {
   const state = stateOf(row)
-  const data = merge.data === undefined ? state.data : mergePatch(state.data, merge.data)
+  const data = merge.assign
+    ? assigned(state.data, merge.assign)
+    : merge.data === undefined
+      ? state.data
+      : mergePatch(state.data, merge.data)
   checkJson(data, '/data')
   return {
     data,

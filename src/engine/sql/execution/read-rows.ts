@@ -23,11 +23,41 @@ type ReadRequest = {
   timeoutMs: number
 }
 
+/** How the rows of a statement are kept: as JSON objects, or as the texts that PostgreSQL sent. */
+type Form<Row> = {
+  columns: readonly Reader[]
+  read(values: readonly (string | null)[]): Promise<Row>
+  bytesOf(row: Row): number
+}
+
+/** Rows as PostgreSQL's texts, for a caller that converts them itself. */
+export type RawRows = {
+  readonly columns: readonly Reader[]
+  readonly rows: readonly (readonly (string | null)[])[]
+  /** The size of these rows. */
+  readonly bytes: number
+  /** Why the result has more rows than these, if it has. */
+  readonly cut: 'rows' | 'bytes' | undefined
+}
+
 /**
  * Runs the statement in a READ ONLY transaction with a single snapshot; the first SELECT fixes both. Always
  * rolls back.
  */
 export async function readOnce(session: SqlSession, request: ReadRequest): Promise<SqlRows> {
+  const { columns, rows, cut } = await readAs(session, request, asJson)
+  return { columns: columns.map(({ name, type }) => ({ name, type })), rows, hasMore: cut !== undefined }
+}
+
+/** Runs the statement like `readOnce`, and keeps the texts of its values. */
+export const readRaw = (session: SqlSession, request: ReadRequest): Promise<RawRows> =>
+  readAs(session, request, asTexts)
+
+async function readAs<Row>(
+  session: SqlSession,
+  request: ReadRequest,
+  formOf: (fields: readonly FieldDef[]) => Form<Row>,
+): Promise<Cut<Row>> {
   const { client } = session
   await client.query(
     `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${request.timeoutMs}; SELECT 1`,
@@ -36,7 +66,7 @@ export async function readOnce(session: SqlSession, request: ReadRequest): Promi
     new Cursor(HIDDEN + request.text, [...request.values], { rowMode: 'array', types: raw }),
   )
   try {
-    return await readRows(session, cursor, request)
+    return await readRows(session, cursor, request, formOf)
   } finally {
     // A closed connection has no cursor to close and no transaction to roll back.
     await Promise.race([cursor.close(), session.ended]).catch(() => {})
@@ -53,30 +83,44 @@ const HIDDEN = ' '.repeat(100)
 type Rows = Cursor<(string | null)[]>
 const raw = { getTypeParser: () => (text: string) => text } as never
 
-async function readRows(session: SqlSession, cursor: Rows, { limit, bytes }: ReadRequest): Promise<SqlRows> {
-  const rows: Record<string, unknown>[] = []
-  let columns: Reader[] | undefined
+type Cut<Row> = Omit<RawRows, 'rows'> & { readonly rows: readonly Row[] }
+
+async function readRows<Row>(
+  session: SqlSession,
+  cursor: Rows,
+  { limit, bytes }: ReadRequest,
+  formOf: (fields: readonly FieldDef[]) => Form<Row>,
+): Promise<Cut<Row>> {
+  const rows: Row[] = []
+  let form: Form<Row> | undefined
   let left = bytes
   let largest = 0
+  const done = (cut: RawRows['cut']): Cut<Row> => ({
+    columns: form?.columns ?? [],
+    rows,
+    bytes: bytes - left,
+    cut,
+  })
   for (;;) {
     const count = Math.min(limit + 1 - rows.length, largest === 0 ? 1 : chunkOf(left, largest))
     const chunk = await readChunk(session, cursor, count, bytes)
     if (chunk === 'flood') {
       if (rows.length === 0) throw rowTooLarge(bytes)
-      return toResult(columns ?? [], rows, true)
+      return done('bytes')
     }
-    columns ??= readersOf(chunk.fields)
+    form ??= formOf(chunk.fields)
     for (const values of chunk.rows) {
       if (turnIsOver()) await nextTurn()
-      const row = await toRow(columns, values)
-      const size = Buffer.byteLength(JSON.stringify(row)) + 1
+      const row = await form.read(values)
+      const size = form.bytesOf(row) + 1
       if (size > bytes) throw rowTooLarge(bytes)
-      if (rows.length === limit || size > left) return toResult(columns, rows, true)
+      if (rows.length === limit) return done('rows')
+      if (size > left) return done('bytes')
       rows.push(row)
       left -= size
       largest = Math.max(largest, size)
     }
-    if (chunk.rows.length < count) return toResult(columns, rows, false)
+    if (chunk.rows.length < count) return done(undefined)
   }
 }
 
@@ -116,32 +160,47 @@ function readChunk(
 const CHUNK_SLACK = 1024 * 1024
 const WATCH_MS = 20
 
-const toResult = (columns: readonly Column[], rows: SqlRows['rows'], hasMore: boolean): SqlRows => ({
-  columns: columns.map(({ name, type }) => ({ name, type })),
-  rows,
-  hasMore,
+/** A column, with its PostgreSQL type and the reader of its texts. */
+export type Reader = Column & { readonly typeId: number } & Omit<ReturnType<typeof kindOf>, 'name'>
+
+const readerOf = ({ name, dataTypeID }: FieldDef): Reader => {
+  const kind = kindOf(dataTypeID)
+  return { ...kind, name, type: kind.name, typeId: dataTypeID }
+}
+
+const asJson = (fields: readonly FieldDef[]): Form<Readonly<Record<string, unknown>>> => {
+  const columns = fields.map(readerOf)
+  checkNames(columns)
+  return {
+    columns,
+    read: (values) => toRow(columns, values),
+    bytesOf: (row) => Buffer.byteLength(JSON.stringify(row)),
+  }
+}
+
+const asTexts = (fields: readonly FieldDef[]): Form<readonly (string | null)[]> => ({
+  columns: fields.map(readerOf),
+  read: (values) => Promise.resolve(values),
+  bytesOf: (values) => values.reduce((sum, text) => sum + (text?.length ?? 0) + 1, 0),
 })
 
-type Reader = Column & Omit<ReturnType<typeof kindOf>, 'name'>
-
 /**
- * Checks the columns.
+ * Checks the names of the columns.
  * @throws VALIDATION_ERROR for duplicate names, since a JSON object would keep only one
  */
-function readersOf(fields: readonly FieldDef[]): Reader[] {
+export function checkNames(columns: readonly Column[]): void {
   const seen = new Set<string>()
-  return fields.map(({ name, dataTypeID }) => {
+  for (const { name } of columns) {
     if (seen.has(name)) throw sameName(name)
     seen.add(name)
-    const kind = kindOf(dataTypeID)
-    return { ...kind, name, type: kind.name }
-  })
+  }
 }
 
 /** Values of this size or more are read asynchronously. */
 const LONG_TEXT = 64 * 1024
 
-async function toRow(columns: readonly Reader[], values: readonly (string | null)[]) {
+/** The row as a JSON object. */
+export async function toRow(columns: readonly Reader[], values: readonly (string | null)[]) {
   const row: [string, unknown][] = []
   for (const [i, { name, read, readLong }] of columns.entries()) {
     const text = values[i]

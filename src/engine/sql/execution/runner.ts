@@ -8,6 +8,7 @@ import type { Prepared } from '../guard/prepare.ts'
 import type { Catalog } from '../guard/relations/catalog.ts'
 import { openSlots } from './concurrency-limit.ts'
 import { toFailure } from './failures.ts'
+import { GRACE_MS, openReader, type SqlReader } from './held-reader.ts'
 import { findIsolation, type Isolation, type PrincipalScope, warningOf } from './isolation.ts'
 import { openPrincipals, type Principals } from './principals.ts'
 import { readOnce, type SqlRows } from './read-rows.ts'
@@ -15,7 +16,13 @@ import { openSqlSessions, type SqlSession, type SqlSessions } from './sessions.t
 import { Stopped, withTimeout } from './timeout.ts'
 
 /** Limits of a statement: rows, bytes of the JSON response, and time. */
-export type SqlLimits = { readonly rows: number; readonly timeoutMs: number; readonly bytes: number }
+export type SqlLimits = {
+  readonly rows: number
+  readonly timeoutMs: number
+  readonly bytes: number
+  /** Rows that one statement may write. */
+  readonly writeRows: number
+}
 
 type RunOptions = {
   principal: PrincipalScope
@@ -24,6 +31,14 @@ type RunOptions = {
   limit: number
   signal: AbortSignal | undefined
 }
+
+export type HoldOptions = Pick<RunOptions, 'principal' | 'tokenId' | 'requestId'>
+
+/** What the audit log line of a request says. */
+export type Noted = Pick<Prepared, 'fingerprint' | 'relations'> & { readonly rows: number }
+
+/** A place among the running SQL statements, with a connection to read on. */
+export type SqlPlace = { readonly reader: SqlReader; readonly note: (what: Noted) => void }
 
 export type SqlRunner = {
   readonly limits: SqlLimits
@@ -36,6 +51,12 @@ export type SqlRunner = {
    * @throws VALIDATION_ERROR for a rejected or failed statement, RATE_LIMITED without a free slot
    */
   run(prepare: () => Promise<Prepared>, request: RunOptions): Promise<SqlRows>
+  /**
+   * Waits for a slot, and keeps it and a connection for the statements of one request. Writes one audit log
+   * line. Call it without a connection of the pool.
+   * @throws RATE_LIMITED without a slot in time
+   */
+  hold<T>(request: HoldOptions, work: (place: SqlPlace) => Promise<T>): Promise<T>
   /** Drops unused roles. */
   sweep(): Promise<void>
   close(): Promise<void>
@@ -60,7 +81,7 @@ export async function openSqlRunner({
   warn()
   const principals = openPrincipals({ connectionString, db, isolation, timeoutMs: limits.timeoutMs })
   const sessions = openSqlSessions(connectionString)
-  const acquireSlot = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
+  const slots = openSlots(LIMITS.sqlStatements, LIMITS.sqlStatementsOfToken)
   const take = async (principal: PrincipalScope): Promise<SqlSession> => {
     if (isolation === 'parser_only') {
       const waiting = sessions.waiting(null)
@@ -80,7 +101,7 @@ export async function openSqlRunner({
     }
   }
   const perform = async (statement: Prepared, request: RunOptions): Promise<SqlRows> => {
-    const free = acquireSlot(request.tokenId)
+    const free = slots.take(request.tokenId)
     const session = await take(request.principal).catch((thrown) => {
       free()
       throw thrown
@@ -96,31 +117,59 @@ export async function openSqlRunner({
       free()
     })
   }
+  const auditor = ({ tokenId: token, requestId, principal }: HoldOptions) => {
+    const begun = performance.now()
+    return (outcome: string, rows: number, statement: Partial<Prepared> | undefined) => {
+      const { fingerprint, relations } = statement ?? {}
+      const ms = Math.round((performance.now() - begun) * 10) / 10
+      log.info(
+        { reqId: requestId, token, base: principal.baseId, fingerprint, relations, ms, rows, outcome },
+        'sql',
+      )
+    }
+  }
   return {
     limits,
     catalogs: new LRUCache({ max: MOST_CATALOGS }),
     isolation: () => (isEnabled ? isolation : 'off'),
     async run(prepare, request) {
-      const begun = performance.now()
+      const audit = auditor(request)
       let statement: Prepared | undefined
-      const audit = (outcome: string, rows: number) => {
-        const { tokenId: token, requestId, principal } = request
-        const { fingerprint, relations } = statement ?? {}
-        const ms = Math.round((performance.now() - begun) * 10) / 10
-        log.info(
-          { reqId: requestId, token, base: principal.baseId, fingerprint, relations, ms, rows, outcome },
-          'sql',
-        )
-      }
       try {
         statement = await prepare()
         const result = await perform(statement, request)
-        audit('answered', result.rows.length)
+        audit('answered', result.rows.length, statement)
         return result
       } catch (thrown) {
         const failure = toFailure(thrown, limits.timeoutMs)
-        audit(outcomeOf(thrown, failure), 0)
+        audit(outcomeOf(thrown, failure), 0, statement)
         throw failure
+      }
+    },
+    async hold(request, work) {
+      const audit = auditor(request)
+      let noted: Noted | undefined
+      const free = await slots.wait(request.tokenId)
+      const session = await take(request.principal).catch((thrown) => {
+        free()
+        throw toFailure(thrown, limits.timeoutMs)
+      })
+      const reader = openReader(session, { limits, canceller: db.canceller }, (isSound) => {
+        sessions.give(session, isSound)
+        free()
+      })
+      const note = (what: Noted) => {
+        noted = what
+      }
+      try {
+        const done = await work({ reader, note })
+        audit('answered', noted?.rows ?? 0, noted)
+        return done
+      } catch (thrown) {
+        audit(outcomeOf(thrown, thrown), 0, noted)
+        throw thrown
+      } finally {
+        reader.end()
       }
     },
     sweep: () => (isEnabled && isolation !== 'parser_only' ? principals.sweep() : Promise.resolve()),
@@ -129,8 +178,6 @@ export async function openSqlRunner({
 }
 
 const MOST_CATALOGS = 100
-/** Grace period after a statement timeout before the caller gets an error. */
-const GRACE_MS = 1000
 
 /** Logs in to a role; recreates it if it was dropped or its password changed since the look-up. */
 async function logIn(

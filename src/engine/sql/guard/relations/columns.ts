@@ -9,8 +9,8 @@ export type SqlColumn = {
   expression: string
   /** Text in the database's default collation. */
   isText?: boolean
-  /** The property of `data` that a typed column reads. */
-  property?: string
+  /** The property that it shows, and its kind. */
+  property?: { readonly name: string; readonly kind: Kind }
 }
 
 /** The columns of a record type: the system columns, typed columns for schema properties, and `data`. */
@@ -26,8 +26,12 @@ export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlC
     // A property that is called `data_status` itself keeps its name.
     if (taken.has(name) || (name !== nameOf(property) && own.has(name))) continue
     taken.add(name)
-    const expression = typed(property, kind, type.timezone)
-    columns.push({ name, expression, isText: kind === 'string', property })
+    columns.push({
+      name,
+      expression: typed(property, kind, type.timezone),
+      isText: kind === 'string',
+      property: { name: property, kind },
+    })
   }
   columns.push({ name: 'data', expression: 'data' })
   return columns
@@ -69,7 +73,7 @@ const day = (text: string) =>
   `CASE WHEN ${text} ~ '^\\d{4}-\\d\\d-\\d\\d$' THEN (plinth.instant(${text}, 'UTC') AT TIME ZONE 'UTC')::date END`
 
 /** Column type of a property, derived from its schema. */
-type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'date-time' | 'date' | 'json'
+export type Kind = 'integer' | 'number' | 'boolean' | 'string' | 'date-time' | 'date' | 'json'
 
 type Schema = Record<string, unknown>
 

@@ -15,6 +15,8 @@ export type GuardContext = {
   readonly relations: Relations
   readonly parameters: Parameters
   readonly reads: Read[]
+  /** Numbers of the parameters that the request's statements use. */
+  readonly used: Set<number>
   /** All names used as columns; the generated relations include only these. */
   readonly mentioned: Set<string>
   /** Number of columns of relations that are read in full. */

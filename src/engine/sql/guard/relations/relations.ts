@@ -12,7 +12,11 @@ export type Relation = {
   columns: Columns
   /** Column expressions over the view. */
   expressions: readonly SqlColumn[]
-  /** The FROM clause of the view, with filters for the base and the grants. */
+  /** The view it reads. */
+  view: string
+  /** The filters for the base and the grants. */
+  condition: string
+  /** The FROM clause of the view, with the filters. */
   from: string
 }
 
@@ -71,6 +75,8 @@ const relation = (
   name,
   columns: columnsOfNames(expressions.map((column) => column.name)),
   expressions,
+  view,
+  condition,
   from: `FROM plinth_sql.${view} WHERE ${condition}`,
 })
 

@@ -91,7 +91,7 @@ function unqualified(scope: NameScope): Named | undefined {
 /** How SQL reads the property `status`, where the relation has it or may have it. */
 function columnOfStatus({ expressions }: Relation): string | undefined {
   const typed = expressions.filter(({ property }) => property !== undefined)
-  const own = typed.find(({ property }) => property === 'status')
+  const own = typed.find(({ property }) => property?.name === 'status')
   if (own) return own.name
   const isOpen = typed.length === 0 && expressions.some(({ name }) => name === 'data')
   return isOpen ? "data ->> 'status'" : undefined

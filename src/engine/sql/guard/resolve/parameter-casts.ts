@@ -3,20 +3,20 @@ import { invalid } from '../../../../foundation/errors.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { typeNameOf } from '../allow/types.ts'
 import { type Bound, encode, type Use } from '../parameters/parameter-values.ts'
+import type { Parameters } from '../parameters/parameters.ts'
 import { type GuardContext, replaceNode, wordsOf } from '../relations/context.ts'
 
 /**
  * Casts each parameter to the type of its JSON value, so that it behaves like a literal; returns the bind
  * values. A parameter with two types becomes two parameters.
- * @throws VALIDATION_ERROR for a missing or unused parameter
+ * @throws VALIDATION_ERROR for a missing parameter
  */
 export function castParameters(context: GuardContext, statement: SelectStmt): (string | null)[] {
   const bound = new Map<string, { number: number; value: string | null }>()
-  const used = new Set<number>()
   const encoded = openEncoder(context)
   const place = (node: Node, number: number, use: Use) => {
     if (number < 1 || number > context.parameters.values.length) throw missing(context, number, node)
-    used.add(number)
+    context.used.add(number)
     if (use.isNullTest) return
     const { value, type, form } = encoded(number, use)
     const key = `${number} ${form} ${type ?? use.castTo ?? ''}`
@@ -27,10 +27,17 @@ export function castParameters(context: GuardContext, statement: SelectStmt): (s
   }
   visit(context, { SelectStmt: statement }, place)
   checkSlots([...bound.values()])
-  context.parameters.values.forEach((_, index) => {
-    if (!used.has(index + 1)) throw unused(context, index + 1)
-  })
   return [...bound.values()].map(({ value }) => value)
+}
+
+/**
+ * Checks that every parameter is used.
+ * @throws VALIDATION_ERROR
+ */
+export function refuseUnused(parameters: Parameters, used: ReadonlySet<number>): void {
+  parameters.values.forEach((_, index) => {
+    if (!used.has(index + 1)) throw unused(parameters, index + 1)
+  })
 }
 
 /** Limits the values, since each is sent once per type. */
@@ -169,7 +176,7 @@ function missing(context: GuardContext, number: number, node: Node) {
   return invalid({ path: context.parameters.pathOf(number), code: 'missing_parameter', message })
 }
 
-function unused(context: GuardContext, number: number) {
+function unused(parameters: Parameters, number: number) {
   const message = `The statement does not use $${number}. Leave it out of params, or use it.`
-  return invalid({ path: context.parameters.pathOf(number), code: 'unused_parameter', message })
+  return invalid({ path: parameters.pathOf(number), code: 'unused_parameter', message })
 }

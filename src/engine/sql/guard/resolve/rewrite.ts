@@ -10,12 +10,18 @@ import { LIMITS } from '../../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../../foundation/turns.ts'
 import type { SqlColumn } from '../relations/columns.ts'
 import { type GuardContext, replaceNode, tooManyColumns } from '../relations/context.ts'
-import type { Read } from '../relations/relations.ts'
+import type { Read, Relation } from '../relations/relations.ts'
 import { quoteName } from '../syntax/names.ts'
 import type { Parser } from '../syntax/parse-statement.ts'
 
+/** Another FROM clause for a relation, with the same columns; undefined for its own. */
+export type SourceOf = (relation: Relation) => string | undefined
+
 /** Inserts placeholders into the tree; the returned function replaces them in the printed text. */
-export function nameRelations(context: GuardContext, parser: Parser): (text: string) => Promise<string> {
+export function nameRelations(
+  context: GuardContext,
+  parser: Parser,
+): (text: string, sourceOf: SourceOf) => Promise<string> {
   const prefix = `r${randomBytes(16).toString('hex')}_`
   for (const [index, { node, range, relation }] of context.reads.entries()) {
     const alias = range.alias ?? { aliasname: range.relname ?? relation.name }
@@ -23,24 +29,25 @@ export function nameRelations(context: GuardContext, parser: Parser): (text: str
     replaceNode(node, { RangeVar: { relname: name, inh: true, relpersistence: 'p', alias } })
   }
   const bodies = bodiesOf(context)
-  return async (text) => {
-    for (const { columns, from } of bodies) await verify(parser, columns, from)
+  return async (text, sourceOf) => {
+    for (const { columns, relation } of bodies) await verify(parser, columns, relation.from)
     const [start = '', ...parts] = text.split(prefix)
     if (parts.length !== bodies.length)
       throw new Error('A relation has lost its place in the printed statement.')
-    return start + parts.map((part) => fill(part, bodies)).join('')
+    return start + parts.map((part) => fill(part, bodies, sourceOf)).join('')
   }
 }
 
 /** Replaces one placeholder: the text after the prefix starts with the number of the relation. */
-function fill(part: string, bodies: readonly Body[]): string {
+function fill(part: string, bodies: readonly Body[], sourceOf: SourceOf): string {
   const number = /^\d+/.exec(part)?.[0] ?? ''
   const body = bodies[Number(number)]
   if (!body) throw new Error('A relation of the printed statement is unknown.')
-  return `(${body.text})${part.slice(number.length)}`
+  const { columns, relation } = body
+  return `(${bodyText(columns, sourceOf(relation) ?? relation.from)})${part.slice(number.length)}`
 }
 
-type Body = { columns: readonly SqlColumn[]; from: string; text: string }
+type Body = { columns: readonly SqlColumn[]; relation: Relation }
 
 /**
  * Builds the subqueries.
@@ -52,7 +59,7 @@ function bodiesOf(context: GuardContext): Body[] {
     const columns = wanted(context, read)
     count += columns.length
     if (count > LIMITS.sqlColumns) throw tooManyColumns(context)
-    return { columns, from: read.relation.from, text: bodyText(columns, read.relation.from) }
+    return { columns, relation: read.relation }
   })
 }
 

@@ -1,6 +1,9 @@
 /** Value rule of an AST field: a node, a node list, a scalar, an enumerated word, or an unwrapped node. */
 export type Rule = 'node' | 'nodes' | 'string' | 'integer' | 'flag' | readonly string[] | { of: string }
 
+/** The fields of each node, with their rules. */
+export type Grammar = Readonly<Record<string, Readonly<Record<string, Rule>>>>
+
 const at = { location: 'integer' } as const
 const SELECT = { of: 'SelectStmt' }
 const ALIAS = { of: 'Alias' }
@@ -11,7 +14,7 @@ const WINDOW = { of: 'WindowDef' }
  * Allow-list of AST nodes and fields. Anything else is rejected, so a construct that a later parser version
  * adds is rejected until it is reviewed.
  */
-export const GRAMMAR: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+export const GRAMMAR: Grammar = {
   SelectStmt: {
     distinctClause: 'nodes',
     targetList: 'nodes',

@@ -1,17 +1,21 @@
-import type { SelectStmt } from '@pgsql/types'
 import { LIMITS } from '../../../../foundation/limits.ts'
-import { GRAMMAR, type Rule } from './grammar.ts'
+import { GRAMMAR, type Grammar, type Rule } from './grammar.ts'
 import { hintForField, hintForNode } from './hints.ts'
 import type { Source } from './source-map.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+const READS = { kind: 'SelectStmt', grammar: GRAMMAR }
 
 /**
  * Checks a tree against the grammar, node by node and field by field; later steps rely on its types. Returns
  * the distinct relation names in FROM.
  * @throws VALIDATION_ERROR at the first disallowed part
  */
-export function checkStructure(statement: SelectStmt, source: Source): ReadonlySet<string> {
+export function checkStructure(
+  statement: object,
+  source: Source,
+  { kind: outermost, grammar }: { kind: string; grammar: Grammar } = READS,
+): ReadonlySet<string> {
   const relations = new Set<string>()
   const node = (value: unknown, location: number | undefined, depth: number): void => {
     const entries = Object.entries(value as Fields)
@@ -24,7 +28,7 @@ export function checkStructure(statement: SelectStmt, source: Source): ReadonlyS
   const part = (kind: string, value: unknown, outer: number | undefined, depth: number): void => {
     const fields = value as Fields
     const location = typeof fields['location'] === 'number' ? fields['location'] : outer
-    const rules = Object.hasOwn(GRAMMAR, kind) ? GRAMMAR[kind] : undefined
+    const rules = Object.hasOwn(grammar, kind) ? grammar[kind] : undefined
     if (!rules) throw source.fault('unsupported', hintForNode(kind), location)
     if (depth > LIMITS.sqlDepth) {
       const message = `A statement nests at most ${LIMITS.sqlDepth} deep. Write it flatter, with WITH or lists.`
@@ -41,7 +45,7 @@ export function checkStructure(statement: SelectStmt, source: Source): ReadonlyS
       else if (typeof rule === 'object' && 'of' in rule) part(rule.of, child, location, depth + 1)
     }
   }
-  part('SelectStmt', statement, undefined, 0)
+  part(outermost, statement, undefined, 0)
   return relations
 }
 

@@ -61,7 +61,7 @@ type SyntaxFault = { message: string; cursorPosition: number }
  * @throws VALIDATION_ERROR for a syntax error, several statements or another kind
  */
 export function parseOne(parser: Parser, source: Source): SelectStmt {
-  const statements = parse(parser, source)
+  const statements = parseAll(parser, source)
   if (statements.length > 1)
     throw source.fault('not_a_read', 'The query contains several statements. Send one statement per request.')
   const [statement] = statements
@@ -70,7 +70,11 @@ export function parseOne(parser: Parser, source: Source): SelectStmt {
   throw source.fault('not_a_read', hintForStatement(Object.keys(statement)[0] ?? ''))
 }
 
-function parse(parser: Parser, source: Source): readonly Node[] {
+/**
+ * Parses the text into its statements.
+ * @throws VALIDATION_ERROR for a syntax error
+ */
+export function parseAll(parser: Parser, source: Source): readonly Node[] {
   try {
     return parser.parse(source.parsed)
   } catch (error) {
@@ -95,31 +99,35 @@ function advise(message: string): string {
 const byteAt = (text: string, characters: number): number =>
   Buffer.byteLength([...text].slice(0, characters).join(''))
 
-/** Maximum statement length, in bytes of UTF-8. */
+/** What a text of statements is: its field in the request, its longest form, and an example. */
+type TextKind = { field: string; what: string; example: string; mostBytes: number }
+
+const QUERY: TextKind = {
+  field: 'query',
+  what: 'one SELECT',
+  example: 'SELECT count(*) FROM records',
+  mostBytes: LIMITS.sqlTextBytes,
+}
 
 /**
- * Reads the statement text.
+ * Reads the text of statements.
  * @throws VALIDATION_ERROR at `/query`
  */
-export function readText(query: unknown): string {
+export function readText(text: unknown, { field, what, example, mostBytes }: TextKind = QUERY): string {
   const fault = (code: string, message: string, extra: object = {}) =>
     invalid({ path: '/query', code, message, ...extra })
-  if (query === undefined)
-    throw fault('required', 'Send the statement as "query", for example "SELECT count(*) FROM records".')
-  if (typeof query !== 'string')
-    throw fault('type', 'The query is the text of one SELECT.', { expected: 'string' })
-  if (query.trim() === '')
-    throw fault(
-      'required',
-      'The query is empty. Write one SELECT, for example "SELECT count(*) FROM records".',
-    )
-  const bytes = Buffer.byteLength(query)
-  if (bytes > LIMITS.sqlTextBytes) {
-    const message = `A query can have at most ${LIMITS.sqlTextBytes} bytes. Send long values and lists as parameters.`
-    throw fault('too_long', message, { expected: LIMITS.sqlTextBytes, received: bytes })
+  if (text === undefined) throw fault('required', `Send the text as "${field}", for example "${example}".`)
+  if (typeof text !== 'string')
+    throw fault('type', `"${field}" is the text of ${what}.`, { expected: 'string' })
+  if (text.trim() === '')
+    throw fault('required', `"${field}" is empty. Write ${what}, for example "${example}".`)
+  const bytes = Buffer.byteLength(text)
+  if (bytes > mostBytes) {
+    const message = `"${field}" can have at most ${mostBytes} bytes. Send long values and lists as parameters.`
+    throw fault('too_long', message, { expected: mostBytes, received: bytes })
   }
   // The parser stops at a NUL, so the text after it would be unchecked.
-  if (query.includes('\0') || !query.isWellFormed())
-    throw fault('invalid_text', 'The query contains NUL or half of a surrogate pair. Send well-formed text.')
-  return query
+  if (text.includes('\0') || !text.isWellFormed())
+    throw fault('invalid_text', `"${field}" contains NUL or half of a surrogate pair. Send well-formed text.`)
+  return text
 }

@@ -1,0 +1,74 @@
+import { type Detail, DomainError, withPaths } from '../../foundation/errors.ts'
+import { pointer } from '../../json/parse.ts'
+
+/** The work, with the faults of the guard at `/statements`. */
+export function inText<T>(work: () => Promise<T>): Promise<T> {
+  return moved(work, '/statements', '')
+}
+
+/** The work, with its faults at a statement. */
+export function inStatement<T>(index: number, work: () => Promise<T>): Promise<T> {
+  return moved(work, placeOf(index), `Statement ${index}: `)
+}
+
+export const placeOf = (index: number): string => pointer('statements', String(index))
+
+async function moved<T>(work: () => Promise<T>, at: string, prefix: string): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    const placed = withPaths(thrown, (path) => path.replace(/^\/query/, at))
+    throw placed instanceof DomainError && prefix !== '' ? prefixed(placed, prefix) : placed
+  }
+}
+
+function prefixed(error: DomainError, prefix: string): DomainError {
+  const { code, message, details, cause, retryAfterSeconds } = error
+  if (message.startsWith(prefix)) return error
+  return new DomainError(code, prefix + message, {
+    details,
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
+/** The row of an operation of a statement. */
+export type RowName = { readonly id: string | null; readonly kind: string }
+
+/**
+ * Runs the operations of a statement. Their faults name the statement, the id of the row, and the property.
+ */
+export async function atRows<T>(
+  statement: number,
+  rowOf: (operation: number) => RowName,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw thrown instanceof DomainError ? renamed(thrown, statement, rowOf) : thrown
+  }
+}
+
+const OPERATION = /^\/operations\/(\d+)(.*)$/s
+
+function renamed(error: DomainError, statement: number, rowOf: (operation: number) => RowName): DomainError {
+  let first: string | undefined
+  const details = error.details.map((detail): Detail => {
+    const [, operation, below = ''] = OPERATION.exec(detail.path) ?? []
+    if (operation === undefined) return detail
+    const { id, kind } = rowOf(Number(operation))
+    first ??= id === null ? `a new ${kind}` : `${kind} "${id}"`
+    return { ...detail, path: placeOf(statement) + (id === null ? '' : pointer(id)) + below }
+  })
+  const [only] = details
+  if (first === undefined || !only) return error
+  return new DomainError(
+    error.code,
+    `Statement ${statement}, ${first}: ${only.message} Nothing was written.`,
+    {
+      details,
+      cause: error.cause,
+    },
+  )
+}

@@ -1,0 +1,110 @@
+/** Turns the rows of a statement into operations of the batch. */
+import { invalid } from '../../foundation/errors.ts'
+import { refuse } from '../batch/failures.ts'
+import type { DataOperation } from '../batch/operation.ts'
+import { isConfiguration } from '../batch/operation.ts'
+import { readOperations } from '../batch/read.ts'
+import { uuidv7 } from '../core/uuid.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import type { RowName } from './faults.ts'
+import type { Values } from './rows-to-write.ts'
+
+/** A row to write: its name for errors, and the operation or the raw form that the batch reads. */
+export type RowToWrite = RowName & ({ readonly operation: Assign } | { readonly raw: object })
+
+type Assign = Omit<Extract<DataOperation, { type: 'patch_record' }>, 'index' | 'isNamed'>
+
+/** Assigns properties of a record at the version that was read. */
+export function assign(
+  recordType: string,
+  id: string,
+  version: number,
+  { properties, fields, data }: Values,
+): RowToWrite {
+  const merge = {
+    assign: { properties, ...(data !== undefined && { data }) },
+    ...(fields.has('external_id') && { externalId: fields.get('external_id') ?? null }),
+    ...(fields.has('external_source') && { externalSource: fields.get('external_source') ?? null }),
+  }
+  const expected = { ...NO_EXPECTATION, versions: [version] }
+  return { id, kind: recordType, operation: { type: 'patch_record', recordType, id, merge, expected } }
+}
+
+/** Creates a record; without an id under a new one. */
+export function create(recordType: string, { properties, fields, data }: Values): RowToWrite {
+  const given = fields.get('id') ?? null
+  const there = properties.filter(([, value]) => value !== undefined)
+  const raw = {
+    type: 'create_record',
+    record_type: recordType,
+    id: given ?? uuidv7(),
+    data: data ?? Object.fromEntries(there),
+    ...pairOf(fields),
+  }
+  return { id: given, kind: recordType, raw }
+}
+
+function pairOf(fields: Values['fields']) {
+  const external_id = fields.get('external_id') ?? undefined
+  const external_source = fields.get('external_source') ?? undefined
+  return {
+    ...(external_id !== undefined && { external_id }),
+    ...(external_source !== undefined && { external_source }),
+  }
+}
+
+/** Deletes a record or link at the version that was read. */
+export const remove = (recordType: string | null, id: string, expected_version: number): RowToWrite => ({
+  id,
+  kind: recordType ?? 'relationship',
+  raw:
+    recordType === null
+      ? { type: 'delete_relationship', id, expected_version }
+      : { type: 'delete_record', record_type: recordType, id, expected_version },
+})
+
+const ENDS = ['rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id'] as const
+
+/** Writes a link: a new one, or the data of one at the version that was read. */
+export function link(
+  fields: Values['fields'],
+  data: unknown,
+  { id, version, path }: { id: string | null; version: number | null; path: string },
+): RowToWrite {
+  const missing = ENDS.find((name) => (fields.get(name) ?? null) === null)
+  if (missing)
+    throw invalid({ path: `${path}/${missing}`, code: 'required', message: `A link needs ${missing}.` })
+  const ends = Object.fromEntries(ENDS.map((name) => [name, fields.get(name)]))
+  return {
+    id,
+    kind: 'relationship',
+    raw: {
+      type: 'upsert_relationship',
+      ...ends,
+      ...(data !== undefined && { data }),
+      ...(id !== null && { id }),
+      ...(version !== null && { expected_version: version }),
+    },
+  }
+}
+
+/**
+ * Reads the rows as operations of the batch.
+ * @throws VALIDATION_ERROR with the faults of all rows at `/operations/<n>`
+ */
+export async function operationsOf(scope: WriteScope, rows: readonly RowToWrite[]): Promise<DataOperation[]> {
+  const raws = rows.map((row) => ('raw' in row ? row.raw : undefined))
+  const list = raws.filter((raw) => raw !== undefined)
+  const places = raws.flatMap((raw, index) => (raw === undefined ? [] : [index]))
+  const placeOf = (index: number) => places[index] ?? index
+  const { operations, failures } = await readOperations(list, scope.limits)
+  refuse(failures.map(({ index, error }) => ({ index: placeOf(index), error })))
+  const read = operations.flatMap((operation) => (isConfiguration(operation) ? [] : [operation]))
+  const byPlace = new Map(read.map((operation) => [placeOf(operation.index), operation]))
+  return rows.flatMap((row, index): DataOperation[] => {
+    if ('operation' in row) return [{ ...row.operation, index, isNamed: false }]
+    const operation = byPlace.get(index)
+    return operation ? [{ ...operation, index }] : []
+  })
+}

@@ -1,0 +1,50 @@
+import type { SelectStmt, UpdateStmt } from '@pgsql/types'
+import { type Assignments, readAssignments } from './assignments.ts'
+import { asNamed, column, relation, select } from './nodes.ts'
+import { type Returning, readReturning } from './returning.ts'
+import { holdsOther, typedReads } from './stale-values.ts'
+import { findTarget, type Target, type Translation } from './target.ts'
+
+/** The first columns of a SELECT for UPDATE or DELETE. */
+export const keysOf = ({ recordType }: Target): readonly string[] =>
+  recordType === null
+    ? ['id', 'version', 'rel_type', 'source_record_type', 'source_id', 'target_record_type', 'target_id']
+    : ['id', 'version']
+
+export type Update = {
+  readonly operation: 'update'
+  readonly target: Target
+  /** Keys, `holdsOther`, the values of `sets`, and the carried values. */
+  readonly select: SelectStmt
+  readonly sets: Assignments['columns']
+  /** The typed properties that the values read. */
+  readonly reads: readonly string[]
+  readonly returning: Returning | undefined
+}
+
+/**
+ * Translates an UPDATE to the SELECT of its rows and new values.
+ * @throws VALIDATION_ERROR, FORBIDDEN
+ */
+export function translateUpdate(translation: Translation, statement: UpdateStmt): Update {
+  const { relation: range = {}, targetList, fromClause = [], whereClause, withClause } = statement
+  const target = findTarget(translation, range, withClause)
+  const { columns, values } = readAssignments(translation, target, targetList)
+  const returning = readReturning(translation, target, statement.returningClause, { carries: true })
+  const reads = target.recordType === null ? [] : typedReads(target, values)
+  const targets = [
+    ...keysOf(target).map((name) => asNamed(column(target.alias, name), `#${name}`)),
+    asNamed(holdsOther(target, reads), '#other'),
+    ...values.map((value, n) => asNamed(value, `#v${n}`)),
+    ...(returning?.carried ?? []).map((value, n) => asNamed(value, `#c${n}`)),
+  ]
+  const from = [relation(target.name, target.alias), ...fromClause]
+  return {
+    operation: 'update',
+    target,
+    select: select({ targets, from, where: whereClause, withClause }),
+    sets: columns,
+    reads,
+    returning,
+  }
+}

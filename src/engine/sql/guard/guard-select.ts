@@ -1,0 +1,98 @@
+import type { SelectStmt } from '@pgsql/types'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import type { Parameters } from './parameters/parameters.ts'
+import type { GuardContext } from './relations/context.ts'
+import type { Relation, Relations } from './relations/relations.ts'
+import { OUTERMOST } from './relations/scope.ts'
+import { bindNow } from './resolve/bind-now.ts'
+import { resolveExpression } from './resolve/expression.ts'
+import { castParameters } from './resolve/parameter-casts.ts'
+import { collateRecursion } from './resolve/recursion.ts'
+import { nameRelations } from './resolve/rewrite.ts'
+import { resolveSelect } from './resolve/select.ts'
+import { checkStructure } from './syntax/node-allowlist.ts'
+import type { Parser } from './syntax/parse-statement.ts'
+import { print } from './syntax/print.ts'
+import type { Source } from './syntax/source-map.ts'
+
+/** What a SELECT is checked with. */
+export type GuardOptions = {
+  readonly parser: Parser
+  readonly source: Source
+  readonly parameters: Parameters
+  readonly relations: Relations
+  /** Collects the numbers of the parameters that the statement uses. */
+  readonly used: Set<number>
+  /** Whether `now()` is a value that the request binds, the same in all its statements. */
+  readonly bindsNow?: boolean
+}
+
+/** Binds a value to a rendered statement; returns its `$n`. */
+export type Bind = (value: string) => string
+
+export type RenderOptions = {
+  /** Another FROM clause for a relation, with the same columns; undefined for its own. */
+  readonly sourceOf?: (relation: Relation, bind: Bind) => string | undefined
+  /** The value of `now()`, where the request binds it. */
+  readonly now?: string
+}
+
+/** A checked SELECT. `render` gives the text that is executed, and its bind values. */
+export type Guarded = {
+  readonly relations: readonly string[]
+  readonly reads: readonly Relation[]
+  /** The number of its columns. */
+  readonly columns: number
+  render(options?: RenderOptions): Promise<{ text: string; values: readonly (string | null)[] }>
+}
+
+/**
+ * Checks that a SELECT only reads the given relations, and rewrites it with only the allowed constructs. The
+ * tree is changed.
+ * @throws VALIDATION_ERROR with details at `/query`, or at `/params/<index or name>`
+ */
+export async function guardSelect(statement: SelectStmt, options: GuardOptions): Promise<Guarded> {
+  const { parser, source, parameters, relations, used } = options
+  if (turnIsOver()) await nextTurn()
+  const relationNames = checkStructure(statement, source)
+  for (const name of relationNames) {
+    if (turnIsOver()) await nextTurn()
+    relations.find(name)
+  }
+  const context: GuardContext = {
+    source,
+    parameters,
+    relations,
+    reads: [],
+    used,
+    mentioned: new Set(),
+    wholeColumns: 0,
+    unnamed: 0,
+    expression: (node, scope) => resolveExpression(context, node, scope),
+    expressions: (nodes, scope) => {
+      for (const node of nodes ?? []) resolveExpression(context, node, scope)
+    },
+    select: (select, scope, onLeftArm) => resolveSelect(context, select, scope, onLeftArm),
+  }
+  if (turnIsOver()) await nextTurn()
+  const { count: columns } = context.select(statement, OUTERMOST)
+  if (turnIsOver()) await nextTurn()
+  collateRecursion(context, statement)
+  const own = castParameters(context, statement)
+  const usesNow = options.bindsNow === true && bindNow(statement, own.length + 1)
+  const fillIn = nameRelations(context, parser)
+  const printed = await print(parser, statement, source)
+  const reads = [...new Set(context.reads.map(({ relation }) => relation))]
+  return {
+    relations: [...new Set(reads.map(({ name }) => name))],
+    reads,
+    columns,
+    render: async ({ sourceOf, now } = {}) => {
+      const values = usesNow ? [...own, now ?? null] : [...own]
+      const bind: Bind = (value) => `$${values.push(value)}`
+      const text = await fillIn(printed, (relation) => sourceOf?.(relation, bind))
+      if (turnIsOver()) await nextTurn()
+      return { text, values }
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/** GraphQL mutation for SQL that writes. */
+import {
+  executeSql,
+  type SqlExecution,
+  type StatementResult,
+  withSqlPlace,
+} from '../engine/sql-write/execute-sql.ts'
+import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
+import { builder } from './builder.ts'
+import { DeletionPlanRef } from './deletion-plan.ts'
+import { mutation } from './mutation.ts'
+
+const Kind = builder.enumType('SqlOperation', {
+  description: 'What a SQL statement does.',
+  values: ['insert', 'update', 'delete', 'select'] as const,
+})
+
+const Statement = builder.objectRef<StatementResult>('SqlStatement').implement({
+  description: 'The result of one SQL statement.',
+  fields: (t) => ({
+    statement: t.exposeInt('statement', { description: 'Index in the text, from 0.' }),
+    operation: t.field({ type: Kind, resolve: ({ operation }) => operation }),
+    count: t.exposeInt('count', { description: 'The number of rows that it wrote or read.' }),
+    rows: t.field({
+      type: 'JSON',
+      description: 'The rows of SELECT or RETURNING: a list of objects, by column.',
+      resolve: ({ rows }) => rows,
+    }),
+  }),
+})
+
+type Answer = SqlExecution & { dryRun?: boolean; plan?: DeletionPlan }
+
+const Execution = builder.objectRef<Answer>('SqlExecution').implement({
+  fields: (t) => ({
+    data: t.field({ type: [Statement], resolve: ({ data }) => [...data] }),
+    count: t.int({
+      description: 'The number of rows of all statements.',
+      resolve: ({ data }) => data.reduce((sum, { count }) => sum + count, 0),
+    }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    plan: t.field({
+      type: DeletionPlanRef,
+      nullable: true,
+      description: 'The deletion plan, if one was requested. Then nothing was executed.',
+      resolve: ({ plan }) => plan,
+    }),
+  }),
+})
+
+mutation('executeSql', {
+  description:
+    'Runs 1 to 20 statements of INSERT, UPDATE, DELETE and SELECT in one transaction. Relations are the record types by their ids, and relationships.',
+  type: Execution,
+  planned: (plan) => ({ data: [], plan }),
+  plannedArgs: ['statements', 'params'],
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    statements: t.string({
+      description: 'The statements, separated by semicolons. Left out with `planToken`.',
+    }),
+    params: t.field({ type: 'JSON', description: 'A list for $1 …, or an object for :name ….' }),
+  })),
+  hold: (scope, { base }, work) => withSqlPlace(scope, base, work),
+  resolve: (scope, { base, statements, params }) => executeSql(scope, base, { statements, params }),
+})

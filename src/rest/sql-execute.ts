@@ -1,0 +1,65 @@
+/** REST route that runs SQL statements that write. */
+import { z } from 'zod'
+import { planBody } from '../contract/response-bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { Plan, PlanFields, RestPlan } from './route/plan.ts'
+import { route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
+
+const Body = z.strictObject({
+  statements: z.string().optional().meta({
+    description:
+      'Required without `plan_token`. 1 to 20 statements of INSERT, UPDATE, DELETE and SELECT, separated by semicolons, in one transaction. Every record type is a relation by its id; `relationships` can be written too.',
+  }),
+  params: z
+    .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
+    .optional()
+    .meta({ description: 'A list for `$1` …, or an object for `:name` ….' }),
+  dry_run: z.boolean().optional().meta({ description: 'Run the statements, and write nothing.' }),
+  plan_token: PlanFields.shape.plan_token,
+})
+
+const Answer = z.object({
+  data: z.array(
+    z.object({
+      statement: z.int().meta({ description: 'Index in the text, from 0.' }),
+      operation: z.enum(['insert', 'update', 'delete', 'select']),
+      count: z.int().meta({ description: 'The number of rows that it wrote or read.' }),
+      rows: z
+        .array(z.record(z.string(), z.unknown()))
+        .meta({ description: 'The rows of SELECT or RETURNING.' }),
+    }),
+  ),
+  meta: z.object({ count: z.int().meta({ description: 'The number of rows of all statements.' }) }),
+  dry_run: z.literal(true).optional(),
+})
+
+export const sqlExecute = [
+  route('POST /:base_id/sql/execute', {
+    size: 'bulk',
+    tag: 'SQL',
+    summary: 'Run SQL statements that write, in one transaction',
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    params: z.strictObject({ base_id: baseId() }),
+    body: Body,
+    plans: 'always',
+    operation: graphql(
+      `mutation ExecuteSql($base: String!, $statements: String, $params: JSON, $dryRun: Boolean) {
+        executeSql(base: $base, statements: $statements, params: $params, dryRun: $dryRun) {
+          data { statement operation count rows } count dryRun plan { ...RestPlan }
+        }
+      }`,
+      [RestPlan],
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      statements: body.statements,
+      params: body.params,
+      dryRun: body.dry_run,
+    }),
+    reply: ({ executeSql: { data, count, dryRun, plan } }) => ({
+      body: plan ? planBody(plan) : { data, meta: { count }, ...(dryRun && { dry_run: true }) },
+    }),
+    answers: z.union([Answer, Plan]),
+  }),
+]
