@@ -75,6 +75,7 @@ const ENGINE_ROOMS = [
   'history',
   'changes',
   'batch',
+  'environments',
   'analytics/aggregate',
   'analytics/cross-base',
   'analytics/profile',

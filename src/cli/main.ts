@@ -14,6 +14,7 @@ import { batch } from './resources/batch.ts'
 import { changes, revert } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
 import { endpoint } from './resources/endpoint.ts'
+import { preview } from './resources/preview.ts'
 import { query } from './resources/query.ts'
 import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
@@ -28,6 +29,7 @@ import { wait } from './resources/wait.ts'
 const NOUNS = [
   token,
   base,
+  preview,
   recordType,
   record,
   relationshipType,

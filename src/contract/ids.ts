@@ -10,9 +10,12 @@ const RESERVED_BASES = new Set(['bases', 'workspaces', 'databases', 'tokens', 'v
 export const isProductionBaseId = (id: string): boolean =>
   BASE.test(id) && !id.includes('--') && !RESERVED_BASES.has(id)
 
+/** Whether the text can follow `<base>--` in the id of a preview. */
+export const isPreviewName = (name: string): boolean => PREVIEW_NAME.test(name) && !name.includes('--')
+
 const isPreviewId = (id: string): boolean => {
   const [production, name, ...more] = id.split('--')
-  return more.length === 0 && isProductionBaseId(production ?? '') && PREVIEW_NAME.test(name ?? '')
+  return more.length === 0 && isProductionBaseId(production ?? '') && isPreviewName(name ?? '')
 }
 
 export const isBaseId = (id: string): boolean => isProductionBaseId(id) || isPreviewId(id)
@@ -23,8 +26,12 @@ export const hasControlCharacters = (text: string): boolean => CONTROL.test(text
 /** The production base of a preview base. A production base returns itself. */
 export const productionOf = (baseId: string): string => baseId.split('--', 1)[0] ?? baseId
 
+/** What the id of each preview of the base begins with. It stands for all of them in a check of grants. */
+export const anyPreviewOf = (baseId: string): string => `${baseId}--`
+
 export const ID_RULES = {
   base: 'lower-case letters, digits and single hyphens, 1 to 48 characters, and none of the reserved names',
+  preview: 'lower-case letters, digits and single hyphens, 1 to 16 characters',
   type: 'a letter or digit, then up to 63 of letters, digits, "_", "." and "-"',
   record: 'a letter or digit, then up to 127 of letters, digits, "_", ".", ":" and "-"',
 } as const

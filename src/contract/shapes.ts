@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
+import { ID_RULES, isPreviewName } from './ids.ts'
 
 /** Zod shapes of configuration and records, shared by engine and surfaces. */
 
@@ -43,6 +44,23 @@ export const BaseBody = z.strictObject({
   name: Name.optional().meta({ description: 'Defaults to the id.' }),
   description: Description.optional(),
   settings: BaseSettings.optional(),
+})
+
+export const COPIES = ['config', 'config_and_sample'] as const
+
+/** The body that creates a preview. */
+export const PreviewBody = z.strictObject({
+  name: z
+    .string()
+    .refine(isPreviewName, `The name of a preview must be ${ID_RULES.preview}.`)
+    .meta({ description: 'The part of its id after `<base>--`: the preview `dev` of `crm` is `crm--dev`.' }),
+  description: Description.optional(),
+  copy: z
+    .enum(COPIES)
+    .optional()
+    .meta({
+      description: `What the preview starts with. \`config\`, the default: the configuration, and no records. \`config_and_sample\`: also the newest records of each type, at most ${LIMITS.previewSample}, with the relationships among them.`,
+    }),
 })
 
 const names = z.union([text(64), z.array(text(64)).min(1, 'It names at least one.').max(1000)], {

@@ -74,6 +74,9 @@ export const LIMITS = {
   textIndexFields: 8,
   /** Maximum number of record types at one end of a relationship type. */
   relationshipEnds: 100,
+  /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
+  previewSample: 100,
+  previewSampleBytes: 64 * 1024 * 1024,
   filterConditions: 100,
   filterDepth: 10,
   /** Maximum number of values in `in`, `not_in`, `has_any` or `has_all`. */

@@ -1,6 +1,7 @@
 /** GraphQL type, queries and mutations of bases. */
 import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
+import { createPreview } from '../engine/environments/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { builder } from './builder.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
@@ -51,6 +52,12 @@ builder.queryFields((t) => ({
     args: { id: t.arg.string({ required: true }) },
     resolve: (_root, { id }, { scope }) => bases.getBase(scope, id),
   }),
+  previews: t.field({
+    type: BasePage,
+    description: 'The previews of a base, newest first.',
+    args: { base: t.arg.string({ required: true }), ...pageArgs() },
+    resolve: (_root, { base, ...args }, { scope }) => bases.listPreviews(scope, base, args),
+  }),
 }))
 
 const BaseInput = builder.inputType('BaseInput', {
@@ -80,4 +87,28 @@ mutation('deleteBase', {
   })),
   resolve: (scope, { id, confirm, ...expected }) =>
     bases.deleteBase(scope, id, confirm ?? null, expectation(expected)),
+})
+
+const PreviewInput = builder.inputType('PreviewInput', {
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'The part of its id after `<base>--`.' }),
+    description: t.string(),
+    copy: t.string({ description: '"config", the default, or "config_and_sample".' }),
+  }),
+})
+
+mutation('createPreview', {
+  description:
+    'Creates a preview of a base: a base of its own with the same configuration, where changes can be tried.',
+  type: BaseType,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    input: t.field({ type: PreviewInput, required: true }),
+  })),
+  resolve: (scope, { base, input }) =>
+    createPreview(
+      scope,
+      base,
+      Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)),
+    ),
 })

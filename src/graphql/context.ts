@@ -1,4 +1,5 @@
 import { digest } from '../contract/canonical-hash.ts'
+import { anyPreviewOf } from '../contract/ids.ts'
 import {
   type Access,
   type Narrowing,
@@ -96,7 +97,9 @@ export const throughEndpoint = async (
 export type Need =
   | { permission: Permission; base: string; recordType: string }
   | { permission: Permission; anyOf: string }
-  | { baseAccess: string }
+  /** `orPreviews`: or of the base's previews. */
+  | { baseAccess: string; orPreviews?: true }
+  | { all: readonly Need[] }
   | { admin: true }
   | null
 
@@ -111,8 +114,11 @@ const allRights = ({ scope }: Context): Access => scope.policy?.access ?? scope.
 export function requireNeed(context: Context, need: Need): void {
   if (!need) return
   const access = allRights(context)
-  if ('baseAccess' in need) requireBaseAccess(access, need.baseAccess)
-  else if ('admin' in need) {
+  if ('all' in need) for (const each of need.all) requireNeed(context, each)
+  else if ('baseAccess' in need) {
+    const { baseAccess, orPreviews } = need
+    if (!orPreviews || !access.sees(anyPreviewOf(baseAccess))) requireBaseAccess(access, baseAccess)
+  } else if ('admin' in need) {
     const bases = access.bases('admin')
     if (bases !== '*' && bases.size === 0) requirePermission(access, 'admin', '*', '*')
   } else if ('anyOf' in need) {

@@ -30,6 +30,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'related', title: 'Related records', about: 'Traverse links, expand them in lists.' },
       { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
       { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },
+      { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },
       { name: 'claims', title: 'Claims', about: 'Share work between workers.' },
       { name: 'sql', title: 'SQL', about: 'Read-only SQL, and how it is isolated.' },
       { name: 'api-design', title: 'API conventions', about: 'Names, pages, preconditions, permissions.' },

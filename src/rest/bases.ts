@@ -9,7 +9,7 @@ import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, Deleted, expectedVersion, time } from './route/shapes.ts'
 
-const Base = z
+export const Base = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -28,7 +28,7 @@ const Base = z
   })
   .meta({ id: 'Base' })
 
-const BaseFields = graphql(`fragment BaseFields on Base {
+export const BaseFields = graphql(`fragment BaseFields on Base {
   id name description environment production_base: productionBase settings version created_at: createdAt updated_at: updatedAt
 }`)
 

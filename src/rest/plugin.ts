@@ -12,6 +12,7 @@ import { crossBase } from './cross-base.ts'
 import { endpoints } from './endpoints.ts'
 import { history, revert } from './history.ts'
 import { mcpTools } from './mcp-tools.ts'
+import { previews } from './previews.ts'
 import { profile } from './profile.ts'
 import { providers } from './providers.ts'
 import { recordTypes } from './record-types.ts'
@@ -31,6 +32,7 @@ import { wait } from './wait.ts'
 /** All routes of /v1, except streams. */
 export const ROUTES: readonly Route[] = [
   ...bases,
+  ...previews,
   ...recordTypes,
   ...profile,
   ...records,

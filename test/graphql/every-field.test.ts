@@ -48,6 +48,7 @@ const QUERIES: Record<string, string> = {
   configurationHistory:
     'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',
   exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
+  previews: 'previews(base: "crm") { data { id } }',
   queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
   record: 'record(base: "crm", recordType: "task", id: "a") { id data }',
   recordHistory: 'recordHistory(base: "crm", recordType: "task", id: "a") { data { version } }',
@@ -75,6 +76,7 @@ const MUTATIONS: Record<string, string> = {
   cancelRecord: 'cancelRecord(base: "crm", recordType: "task", id: "a" $dry) { id status }',
   claimRecords: 'claimRecords(base: "crm", recordType: "task" $dry) { limit }',
   completeClaim: 'completeClaim(base: "crm", id: "$claim" $dry) { id }',
+  createPreview: 'createPreview(base: "crm", input: {name: "dev"} $dry) { id }',
   createRecord: 'createRecord(base: "crm", recordType: "task", data: {title: "n"} $dry) { id }',
   createRelationship: `createRelationship(base: "crm", input: {${LINK}} $dry) { id }`,
   createToken:

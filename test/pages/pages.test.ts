@@ -170,6 +170,8 @@ const STEPS: Step[] = [
   ],
   ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
   ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
+  ['POST /:base_id/preview', '/crm/preview', { name: 'dev', copy: 'config_and_sample' }],
+  ['GET /:base_id/previews', '/crm/previews?include_total=true'],
   ['GET /:base_id/relationships', '/crm/relationships?include_total=true&sort=-created_at'],
   ['GET /:base_id/records/:record_type/:id/related', '/crm/records/task/t1/related?include_total=true'],
   ['GET /:base_id/relationships/:id', '/crm/relationships/l1'],

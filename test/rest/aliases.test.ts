@@ -58,6 +58,8 @@ const SAMPLES: Record<string, Sample> = {
   'PUT /bases/:id': { body: { name: 'New' } },
   'GET /bases/:id': {},
   'DELETE /bases/:id': { query: 'confirm=crm' },
+  'POST /:base_id/preview': { body: { name: 'dev' }, status: 201 },
+  'GET /:base_id/previews': {},
   'GET /:base_id/record-types/:id/profile': {},
   'PATCH /:base_id/record-types/:id': { body: { name: 'New' } },
   'GET /:base_id/records/:record_type': { query: 'sort=id' },

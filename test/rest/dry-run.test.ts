@@ -44,6 +44,7 @@ async function everything(): Promise<string> {
     'change',
     'idempotency',
     'claim',
+    'fork',
   ]
   const parts = tables.map(
     (name) =>
@@ -73,6 +74,13 @@ const writesOf = (noun: string): [string, string, unknown, number, Body][] => [
 /** Every write: its route, path, body, status, and part of its answer. */
 const WRITES: [string, string, unknown, number, Body][] = [
   ...PLAIN_NOUNS.flatMap(writesOf),
+  [
+    'POST /:base_id/preview',
+    '/v1/crm/preview',
+    { name: 'dev', copy: 'config_and_sample' },
+    201,
+    { id: 'crm--dev', version: 1 },
+  ],
   ['PUT /bases/:id', '/v1/bases/new', { name: 'N' }, 201, { id: 'new', version: 1 }],
   ['PUT /bases/:id', '/v1/bases/crm', { name: 'Other' }, 200, { name: 'Other', version: 2 }],
   ['DELETE /bases/:id', '/v1/bases/crm?confirm=crm', undefined, 200, { id: 'crm', deleted: true }],

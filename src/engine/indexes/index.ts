@@ -12,5 +12,5 @@ export {
   type WriteStatement,
   writeStatement,
 } from './entries.ts'
-export { dropIndexes, syncIndexes } from './sync.ts'
+export { copyIndexes, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique } from './unique.ts'

@@ -67,6 +67,22 @@ async function dropIndex(db: Db, { baseId, id }: Type, index: bigint): Promise<v
 export const dropEntries = (db: Db, baseId: string, index: string): Promise<void> =>
   enqueue(db, 'drop_index_entries', { base: baseId, index }, `drop:${index}`)
 
+const COPY = statement(
+  'copy_indexes',
+  `INSERT INTO plinth.record_type_index (base_id, record_type, position, kind, fields, status)
+   SELECT $2, d.record_type, d.position, d.kind, d.fields,
+     CASE WHEN EXISTS (SELECT FROM plinth.record r WHERE r.base_id = $2 AND r.record_type = d.record_type) THEN 'building' ELSE 'ready' END
+   FROM plinth.record_type_index d WHERE d.base_id = $1
+   RETURNING record_type, id::text, status`,
+)
+
+/** Declares the indexes of a base in another one that has the same types, and schedules their builds. */
+export async function copyIndexes(db: Db, from: string, to: string): Promise<void> {
+  const copies = await db.query<{ record_type: string; id: string; status: string }>(COPY, [from, to])
+  for (const { record_type: type, id, status } of copies)
+    if (status === 'building') await enqueue(db, 'build_index', { base: to, type, index: id }, `build:${id}`)
+}
+
 const REMOVE_ALL = statement(
   'remove_indexes',
   `DELETE FROM plinth.record_type_index

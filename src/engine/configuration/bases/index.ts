@@ -1,5 +1,5 @@
 export { type Base, baseNotFound, requireBase } from './base.ts'
 export { requireExistingBase } from './known.ts'
 export { type BaseInput, putBase } from './put.ts'
-export { countBase, getBase, listBases } from './read.ts'
+export { countBase, getBase, listBases, listPreviews } from './read.ts'
 export { deleteBase } from './remove.ts'

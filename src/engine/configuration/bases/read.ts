@@ -1,17 +1,38 @@
+import { anyPreviewOf } from '../../../contract/ids.ts'
 import { requireBaseAccess } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Prisma } from '../../prisma/client.ts'
-import { type Base, baseNotFound, toBase } from './base.ts'
+import { type Base, baseNotFound, requireBase, toBase } from './base.ts'
 
 /** Lists the bases that the token has any grant on, newest first. */
-export async function listBases(scope: Scope, args: PageArgs): Promise<Page<Base>> {
-  const page = readNewest(scope, 'bases', args)
-  const where = visibleBases(scope)
+export const listBases = (scope: Scope, args: PageArgs): Promise<Page<Base>> =>
+  listWhere(scope, 'bases', args, visibleBases(scope))
+
+/**
+ * Lists the previews of a base that the token has any grant on, newest first.
+ * @throws FORBIDDEN without a grant on the base or its previews; NOT_FOUND
+ */
+export async function listPreviews(scope: Scope, baseId: string, args: PageArgs): Promise<Page<Base>> {
+  // A grant on the environment "preview" covers all previews of the base, and not the base.
+  if (!scope.access.sees(anyPreviewOf(baseId))) requireBaseAccess(scope.access, baseId)
+  const where = { AND: [visibleBases(scope), { productionBase: baseId }] }
+  const page = await listWhere(scope, `previews of ${baseId}`, args, where)
+  if (page.data.length === 0) await requireBase(scope, baseId)
+  return page
+}
+
+async function listWhere(
+  scope: Scope,
+  list: string,
+  args: PageArgs,
+  where: Prisma.BaseWhereInput,
+): Promise<Page<Base>> {
+  const page = readNewest(scope, list, args)
   const rows = await page.rows(({ before, take, skip }) =>
     scope.db.orm.base.findMany({
-      where: { ...where, AND: before },
+      where: { AND: [where, before] },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take,
       skip,

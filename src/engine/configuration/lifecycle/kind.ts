@@ -46,6 +46,10 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   beforeDelete?(scope: WriteScope, current: R, options: DeleteOptions): Promise<void>
   /** Writes related rows in the same transaction, before the log entry. */
   written?(scope: WriteScope, row: R): Promise<void>
+  /** Columns that a copy in another base has of its own. */
+  copiedColumns?(): object
+  /** Copies what belongs to the rows of the kind into another base, after the rows and their records. */
+  copyParts?(db: Db, from: string, to: string): Promise<void>
   /** Error for an absent resource, if it can say more than the generic 404. */
   missing?(scope: Scope, baseId: string, id: string): Promise<Error>
 }

@@ -23,9 +23,7 @@ export async function lockConfiguration(scope: WriteScope, baseId: string): Prom
       'FORBIDDEN',
       `Base "${baseId}" takes configuration only by promotion from a preview.`,
       {
-        details: [
-          { path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' },
-        ],
+        details: [{ path: '', code: 'preview_only', message: 'Make the change in a preview of the base.' }],
       },
     )
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { RecordTypeBody } from '../../../contract/shapes.ts'
 import { requireBaseAccess, requirePermission } from '../../access/access.ts'
 import { type Db, statement } from '../../database/client.ts'
-import { declaredIndex, shownIndex } from '../../indexes/index.ts'
+import { copyIndexes, declaredIndex, shownIndex } from '../../indexes/index.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { deleteRecordsOf } from './delete-records.ts'
@@ -90,6 +90,8 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
   },
   beforeDelete: deleteRecordsOf,
   written: async ({ db }, { baseId }) => void (await db.query(BUMP_TYPES, [baseId])),
+  copiedColumns: () => ({ revision: firstRevision() }),
+  copyParts: copyIndexes,
   missing: typeOrBaseNotFound,
 }
 

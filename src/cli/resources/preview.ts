@@ -1,0 +1,37 @@
+/** Commands of previews. */
+import type { Noun } from '../command/command.ts'
+import { confirm, cursor, description, ifMatch, paging, text, writing } from '../command/options.ts'
+
+export const preview: Noun = {
+  name: 'preview',
+  summary: 'Previews: copies of a base to try changes in',
+  columns: ['id', 'version', 'created_at', 'description'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List the previews of a base',
+      method: 'GET',
+      path: '/:base_id/previews',
+      options: [cursor, ...paging],
+    },
+    {
+      name: 'create',
+      summary: 'Create a preview of a base: <base>--<name>',
+      method: 'POST',
+      path: '/:base_id/preview',
+      argument: 'name',
+      options: [
+        text('--copy <what>', 'copy', 'config (default), or config_and_sample: also some records'),
+        description,
+        ...writing,
+      ],
+    },
+    {
+      name: 'delete',
+      summary: 'Delete a preview, by its whole id, and everything in it',
+      method: 'DELETE',
+      path: '/bases/:id',
+      options: [confirm, ifMatch, ...writing],
+    },
+  ],
+}

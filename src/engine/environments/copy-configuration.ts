@@ -1,0 +1,71 @@
+/** Copies the configuration of a base, whatever kinds it has, in a few statements for each kind. */
+
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import { definitionOf } from '../configuration/lifecycle/definition.ts'
+import { fieldsOf, stateOf } from '../configuration/lifecycle/fields.ts'
+import type { Kind, Stored } from '../configuration/lifecycle/kind.ts'
+import { authorship, type Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+
+// Safe to interpolate: names of kinds are constants. The columns that `$2` names replace those of the row.
+const copyRows = ({ name }: Kind) =>
+  statement(
+    `copy_${name}`,
+    `INSERT INTO plinth.${name} SELECT copy.* FROM plinth.${name} t
+     CROSS JOIN LATERAL jsonb_populate_record(t, $2::jsonb) AS copy WHERE t.base_id = $1`,
+  )
+const COPY_ROWS = new Map(KINDS.map((kind) => [kind, copyRows(kind)]))
+
+const KEEP = statement(
+  'keep_fork',
+  `INSERT INTO plinth.fork (base_id, kind, id, definition)
+   SELECT $1, $2, f.id, f.definition::json FROM unnest($3::text[], $4::text[]) AS f (id, definition)`,
+)
+const LOG = statement(
+  'log_copies',
+  `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
+   SELECT $1, $2, e.id, 'create', 1, e.data, $5, $6, $7, $8, $9::jsonb FROM unnest($3::text[], $4::jsonb[]) AS e (id, data)`,
+)
+
+/** Rows of one kind that are read at a time. */
+const STEP = 100
+
+/** Copies all rows of configuration to another base, each as its version 1. */
+export async function copyRowsOf({ db }: Scope, from: string, to: string): Promise<void> {
+  const now = new Date().toISOString()
+  for (const [kind, copy] of COPY_ROWS) {
+    const columns = { base_id: to, version: 1, created_at: now, updated_at: now, ...kind.copiedColumns?.() }
+    await db.query(copy, [from, JSON.stringify(columns)])
+  }
+}
+
+/** Logs the copied configuration, and keeps it as the point that later changes are measured from. */
+export async function keepFork(scope: Scope, to: string): Promise<void> {
+  const author = authorship(scope)
+  for (const kind of KINDS)
+    for await (const rows of stepsOf(kind, scope, to)) {
+      const ids: string[] = []
+      const states: string[] = []
+      const definitions: string[] = []
+      for (const row of rows) {
+        if (turnIsOver()) await nextTurn()
+        ids.push(row.id)
+        states.push(JSON.stringify(stateOf(kind, row)))
+        definitions.push(JSON.stringify(definitionOf(fieldsOf(kind, row))))
+      }
+      await scope.db.query(LOG, [to, kind.name, ids, states, ...author])
+      await scope.db.query(KEEP, [to, kind.name, ids, definitions])
+    }
+}
+
+async function* stepsOf(kind: Kind, { db }: Scope, baseId: string): AsyncGenerator<Stored[]> {
+  for (let last: string | undefined; ; ) {
+    const where = { baseId, ...(last !== undefined && { id: { lt: last } }) }
+    const rows = await kind.table(db).findMany({ where, orderBy: [{ id: 'desc' }], take: STEP })
+    if (rows.length > 0) yield rows
+    last = rows.at(-1)?.id
+    if (rows.length < STEP) return
+  }
+}

@@ -1,0 +1,59 @@
+/** Copies some records of a base, and the relationships among them, in one statement each. */
+import { LIMITS } from '../../foundation/limits.ts'
+import { AUTHOR_COLUMNS, RECORD_LOG_COLUMNS } from '../change-log/entry.ts'
+import { authorship, type Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { logLinks } from '../record-store/relationship-statements.ts'
+
+const AUTHOR = AUTHOR_COLUMNS.split(', ')
+  .map((column, n) => `$${n + 3}${column === 'call' ? '::jsonb' : ''}`)
+  .join(', ')
+
+/** Copies the newest records of each type. If they exceed the bytes, each type gets fewer. */
+const COPY_RECORDS = statement(
+  'copy_sample_records',
+  `WITH newest AS (
+     SELECT r.*, sum(r.bytes) OVER (ORDER BY r.n, r.record_type) AS total
+     FROM plinth.record_type t CROSS JOIN LATERAL (
+       SELECT s.*, pg_column_size(s.data) AS bytes, row_number() OVER (ORDER BY s.created_at DESC, s.id DESC) AS n FROM (
+         SELECT * FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = t.id
+         ORDER BY r.created_at DESC, r.id DESC LIMIT ${LIMITS.previewSample}) s) r
+     WHERE t.base_id = $1),
+   w AS (
+     INSERT INTO plinth.record (base_id, record_type, id, external_source, external_id, data, version, cancelled_at, valid, created_at, updated_at)
+     SELECT $2, record_type, id, external_source, external_id, data, 1, cancelled_at, valid, created_at, updated_at
+     FROM newest WHERE total <= ${LIMITS.previewSampleBytes}
+     RETURNING *),
+   logged AS (
+     INSERT INTO plinth.change (${RECORD_LOG_COLUMNS})
+     SELECT base_id, 'record', record_type, id, 'create', version, data, external_source, external_id, cancelled_at, created_at, ${AUTHOR} FROM w)
+   SELECT count(*)::int AS copied FROM w`,
+)
+
+// Laterals with OFFSET 0 read by index from the copied records, in any plan.
+const COPY_LINKS = statement(
+  'copy_sample_links',
+  `WITH copied AS MATERIALIZED (
+     SELECT o.row_no AS was, c.row_no AS is FROM plinth.record c CROSS JOIN LATERAL (
+       SELECT r.row_no FROM plinth.record r
+       WHERE r.base_id = $1 AND r.record_type = c.record_type AND r.id = c.id OFFSET 0) o
+     WHERE c.base_id = $2),
+   w AS (
+     INSERT INTO plinth.relationship (base_id, id, rel_type, source_record_type, source_id, source_row, target_record_type,
+       target_id, target_row, data, external_source, external_id, version, valid, one_target, one_source, created_at, updated_at)
+     SELECT $2, l.id, l.rel_type, l.source_record_type, l.source_id, s.is, l.target_record_type,
+       l.target_id, t.is, l.data, l.external_source, l.external_id, 1, l.valid, l.one_target, l.one_source, l.created_at, l.updated_at
+     FROM copied s CROSS JOIN LATERAL (
+       SELECT * FROM plinth.relationship r WHERE r.source_row = s.was OFFSET 0) l
+     JOIN copied t ON t.was = l.target_row
+     RETURNING *),
+   logged AS (${logLinks('w', 'create', AUTHOR)})
+   SELECT count(*)::int AS copied FROM w`,
+)
+
+/** Copies the newest records of each type into a base with the same configuration and no records. */
+export async function copySample(scope: Scope, from: string, to: string): Promise<void> {
+  const values = [from, to, ...authorship(scope)]
+  await scope.db.query(COPY_RECORDS, values)
+  await scope.db.query(COPY_LINKS, values)
+}

@@ -1,0 +1,87 @@
+/** Creates a preview: a base of its own that starts with the configuration of its production base. */
+import type { z } from 'zod'
+import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
+import { PreviewBody } from '../../contract/shapes.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { requirePermission } from '../access/access.ts'
+import { type Base, baseNotFound, LOCK_BASE_ID, logBase, toBase } from '../configuration/bases/base.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import { type Db, statement } from '../database/client.ts'
+import type { WriteScope } from '../write/write.ts'
+import { copyRowsOf, keepFork } from './copy-configuration.ts'
+import { copySample } from './copy-sample.ts'
+
+export type PreviewInput = z.output<typeof PreviewBody>
+
+// Shared with other previews; waits for writers of configuration, so that no half-made change is copied.
+const READ_PRODUCTION = statement(
+  'read_production',
+  'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR SHARE',
+)
+
+/**
+ * Creates the preview `<base>--<name>`.
+ * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT when it exists
+ */
+export async function createPreview(scope: WriteScope, baseId: string, input: object): Promise<Base> {
+  requirePermission(scope.access, 'read', baseId, '*')
+  requirePermission(scope.access, 'manage', anyPreviewOf(productionOf(baseId)), '*')
+  if (productionOf(baseId) !== baseId) throw previewOfPreview(baseId)
+  const { name, description = null, copy = 'config' } = check(PreviewBody, input, inBody())
+  const id = `${anyPreviewOf(baseId)}${name}`
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    const settings = await settingsOf(tx, baseId, id)
+    const row = await tx.orm.base.create({
+      data: {
+        id,
+        name,
+        description,
+        environment: 'preview',
+        productionBase: baseId,
+        settings: { ...settings, schema_changes: 'direct' },
+        typesVersion: 1,
+      },
+    })
+    await logBase(within, row, 'create')
+    await copyRowsOf(within, baseId, id)
+    if (copy === 'config_and_sample') await copySample(within, baseId, id)
+    for (const kind of KINDS) await kind.copyParts?.(tx, baseId, id)
+    await keepFork(within, id)
+    return toBase(row)
+  })
+}
+
+/**
+ * Locks both ids, and reads the settings of the production base.
+ * @throws NOT_FOUND; CONFLICT
+ */
+async function settingsOf(tx: Db, baseId: string, id: string): Promise<object> {
+  await tx.query(LOCK_BASE_ID, [baseId])
+  await tx.query(LOCK_BASE_ID, [id])
+  const [production] = await tx.query<{ settings: object }>(READ_PRODUCTION, [baseId])
+  if (!production) throw baseNotFound(baseId)
+  if ((await tx.orm.base.count({ where: { id } })) > 0) throw exists(id)
+  return production.settings
+}
+
+const previewOfPreview = (received: string) =>
+  invalid({
+    path: '/base_id',
+    code: 'is_preview',
+    message: `"${received}" is a preview, and a preview cannot have previews. Create one of its production base.`,
+    received,
+    hint: productionOf(received),
+  })
+
+const exists = (id: string) =>
+  new DomainError('CONFLICT', `The preview "${id}" exists.`, {
+    details: [
+      {
+        path: '/name',
+        code: 'exists',
+        message: `Choose another name, or delete it first: DELETE /v1/bases/${id}.`,
+      },
+    ],
+  })

@@ -1,0 +1,1 @@
+export { createPreview } from './create-preview.ts'

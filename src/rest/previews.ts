@@ -1,0 +1,61 @@
+/** REST routes of previews. A preview is a base: it is read, changed and deleted as one. */
+import { z } from 'zod'
+import { anyPreviewOf, productionOf } from '../contract/ids.ts'
+import { pageBody, trim } from '../contract/response-bodies.ts'
+import { PreviewBody } from '../contract/shapes.ts'
+import { graphql } from '../graphql/document.ts'
+import { Base, BaseFields } from './bases.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
+
+const params = z.strictObject({ base_id: baseId() })
+
+export const previews = [
+  route('POST /:base_id/preview', {
+    tag: 'Environments',
+    summary: 'Create a preview: a base of its own with the same configuration',
+    need: ({ base_id = '' }) => ({
+      all: [
+        { permission: 'read', base: base_id, recordType: '*' },
+        { permission: 'manage', base: anyPreviewOf(productionOf(base_id)), recordType: '*' },
+      ],
+    }),
+    params,
+    body: PreviewBody,
+    operation: graphql(
+      `mutation CreatePreview($base: String!, $input: PreviewInput!) {
+        createPreview(base: $base, input: $input) { ...BaseFields dry_run: dryRun }
+      }`,
+      [BaseFields],
+    ),
+    variables: ({ params, body }) => ({ base: params.base_id, input: body }),
+    reply: ({ createPreview }) => ({
+      status: 201,
+      location: `/v1/bases/${createPreview.id}`,
+      body: trim(createPreview),
+    }),
+    statuses: [201],
+    answers: Base,
+  }),
+  route('GET /:base_id/previews', {
+    tag: 'Environments',
+    summary: 'List the previews of a base, newest first',
+    // A token for previews sees them without a grant on production.
+    need: ({ base_id = '' }) => ({ baseAccess: base_id, orPreviews: true }),
+    params,
+    query: pageQuery,
+    operation: graphql(
+      `query ListPreviews($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: previews(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...BaseFields } hasMore truncated limit offset total nextCursor
+        }
+      }`,
+      [BaseFields],
+    ),
+    variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
+    reply: ({ page }) => ({ body: pageBody(page) }),
+    answers: listOf(Base),
+  }),
+]
