@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Allowance, compileSchema } from '../../src/engine/json-schema/compile.ts'
 import { fieldExists } from '../../src/engine/json-schema/fields.ts'
-import { isKnownFormat, KNOWN_FORMATS } from '../../src/engine/json-schema/formats.ts'
-import { canRunPattern } from '../../src/engine/json-schema/pattern.ts'
+import { FORMATS } from '../../src/engine/json-schema/formats.ts'
 import { type Detail, DomainError, invalid } from '../../src/foundation/errors.ts'
 import { cases } from '../support/cases.ts'
 
@@ -29,6 +28,8 @@ const failed = (schema: unknown, data: unknown) =>
   faults(schema, data).map(({ path, code }) => `${code} ${path}`)
 /** The faults of a value, by a schema for a value of any type. */
 const wrong = (schema: unknown, value: unknown) => failed({ properties: { v: schema } }, { v: value })
+/** The warning about a schema; undefined without one. */
+const warned = (schema: unknown) => compileSchema(schema, '/json_schema').warnings[0]
 const many = <T>(count: number, make: (i: number) => T) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, make(i)]))
 
@@ -64,12 +65,11 @@ describe('compileSchema checks a schema against its meta-schema', () => {
     [{ properties: { a: { const: '\u0000' } } }, 'invalid_string /json_schema/properties/a/const'],
   ])('%j is refused', (schema, expected) => expect(refused(schema)).toEqual([expected]))
 
-  test('a misspelt type, format or reference has the correct one as hint', () => {
+  test('a misspelt type or reference has the correct one as hint', () => {
     const hint = (schema: unknown) => refusals({ properties: { a: schema } })[0]?.hint
     expect(hint({ type: 'strng' })).toBe('string')
     expect(hint({ type: 'int' })).toBe('integer')
     expect(hint({ type: 'OBJECT' })).toBe('object')
-    expect(hint({ format: 'datetime' })).toBe('date-time')
     expect(refusals({ $defs: { user: {} }, properties: { a: { $ref: '#/$defs/usr' } } })[0]?.hint).toBe(
       '#/$defs/user',
     )
@@ -260,19 +260,17 @@ describe('patterns run in linear time', () => {
     '(a{500}b{500}){9}',
     '\\Z',
     '\\p{Nonsense}',
-  ])('%s is refused as not supported, with its path', (pattern) => {
-    expect(canRunPattern(pattern)).toBe(false)
-    expect(refused({ properties: { a: { pattern } } })).toEqual(['pattern /json_schema/properties/a/pattern'])
-    expect(refused({ patternProperties: { [pattern]: {} } })[0]).toMatch(
-      'pattern /json_schema/patternProperties/',
+  ])('%s is not checked, with a warning that has its path', (pattern) => {
+    expect(warned({ properties: { a: { pattern } } })).toMatch(
+      /cannot run .* \(at \/properties\/a\/pattern\)/,
     )
+    expect(wrong({ pattern }, 'anything')).toEqual([])
+    expect(warned({ patternProperties: { [pattern]: {} } })).toContain('(at /patternProperties/')
   })
 
-  test('the error names the unsupported construct', () => {
-    expect(refusals({ properties: { a: { pattern: '^(?!x)' } } })[0]?.message).toContain(
-      'negative lookahead (?!…)',
-    )
-    expect(refusals({ properties: { a: { pattern: '(.)\\1' } } })[0]?.message).toContain('backreference \\1')
+  test('the warning names the unsupported construct', () => {
+    expect(warned({ properties: { a: { pattern: '^(?!x)' } } })).toContain('negative lookahead (?!…)')
+    expect(warned({ properties: { a: { pattern: '(.)\\1' } } })).toContain('backreference \\1')
   })
 
   test.each([
@@ -339,7 +337,7 @@ describe('patterns run in linear time', () => {
           return
         }
         const matches = expression.test(letters.join(''))
-        if (canRunPattern(pieces.join(''))) {
+        if (warned({ properties: { a: { pattern: pieces.join('') } } }) === undefined) {
           expect(wrong({ pattern: pieces.join('') }, letters.join('')).length === 0).toBe(matches)
         }
       }),
@@ -371,12 +369,85 @@ describe('the format of a string is checked', () => {
     expect(wrong({ format }, null)).toEqual([])
   })
 
-  test('for known formats only: an unknown format is refused in the schema', () => {
-    expect(refused({ properties: { a: { format: 'colour' } } })).toEqual([
-      'format /json_schema/properties/a/format',
-    ])
-    expect(KNOWN_FORMATS.every(isKnownFormat)).toBe(true)
-    expect(isKnownFormat('constructor')).toBe(false)
+  test.each([
+    ['base64', 'YQ==', 'a'],
+    ['base64url', 'YQ', 'a+b'],
+    ['e164', '+41443210000', '044'],
+    ['jwt', `${btoa('{"alg":"none"}')}.e30.x`, 'a.b.c'],
+    ['ulid', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '01ARZ3'],
+    ['nanoid', 'V1StGXR8_Z5jdHi6B-myT', 'V1'],
+    ['cuid', 'cjld2cjxh0000qzrmn831i7rn', '-'],
+    ['cuid2', 'tz4a98xxat96iws9zmbrgj3a', 'A'],
+    ['xid', '9m4e2mr0ui3e8a215n4g', '9m'],
+    ['ksuid', '0ujsswThIGTUYm2K8FjOOfXtY1K', '0'],
+    ['cidrv4', '192.0.2.0/24', '192.0.2.0'],
+    ['cidrv6', '2001:db8::/32', '2001:db8::'],
+    ['mac', '00:1b:44:11:3a:b7', '00'],
+    ['emoji', '👍🏽', 'a'],
+    ['hex', 'c0ffee', 'coffee'],
+    ['sha256_hex', 'a'.repeat(64), 'a'],
+    ['lowercase', 'abc', 'aBc'],
+    ['uuid4', '7b5e4c9e-62b1-4f6e-9d0f-3c9d3f1c2b1a', '7b5e4c9e-62b1-7f6e-9d0f-3c9d3f1c2b1a'],
+    ['json-string', '{"a":1}', '{'],
+  ])('by the rules of the generators that print %s', (format, right, bad) => {
+    expect(warned({ properties: { a: { format } } })).toBeUndefined()
+    expect(wrong({ format }, right)).toEqual([])
+    expect(wrong({ format }, bad)).toEqual(['format /data/v'])
+  })
+
+  // A format of quadratic time would take longer than the test may.
+  test('in time linear in its length, for every known format', () => {
+    for (const format of Object.keys(FORMATS))
+      for (const text of ['a', '0', 'A-', '👍', '1.', ':', '/', '[', '{"a":', 'YQ==']) {
+        const { isValid } = compileSchema({ properties: { v: { format } } }, '')
+        expect(isValid({ v: text.repeat(200_000) }), `${format} ${text}`).toBeTypeOf('boolean')
+      }
+  })
+
+  test('for known formats only: an unknown format is not checked, and a warning names it', () => {
+    const schema = { properties: { a: { format: 'colour' }, b: { items: { format: 'colour' } } } }
+    expect(warned(schema)).toBe(
+      'The format "colour" is not known: it is kept as an annotation and not checked (at /properties/a/format, /properties/b/items/format).',
+    )
+    expect(warned({ properties: { a: { format: 'datetime' } } })).toContain('Did you mean "date-time"?')
+    expect(warned({ properties: { a: { format: 'constructor' } } })).toContain('"constructor"')
+    expect(wrong({ format: 'colour' }, 'x')).toEqual([])
+    expect(refused({ properties: { a: { format: 1 } } })).toEqual(['type /json_schema/properties/a/format'])
+  })
+})
+
+describe('without a pattern that cannot run', () => {
+  const LOOK = '^(?=x)'
+  const accepts = (schema: object, data: object) => faults(schema, data).length === 0
+
+  test('a schema accepts every value that the original accepts', () => {
+    expect(accepts({ properties: { a: { not: { pattern: LOOK } } } }, { a: 'y' })).toBe(true)
+    const choice = { oneOf: [{ pattern: LOOK }, { type: 'string', maxLength: 3 }] }
+    expect(accepts({ properties: { a: choice } }, { a: 'yz' })).toBe(true)
+    const condition = { if: { properties: { a: { pattern: LOOK } } }, then: { required: ['b'] } }
+    expect(accepts(condition, { a: 'y' })).toBe(true)
+    const named = { patternProperties: { [LOOK]: {}, '^z': {} }, additionalProperties: false }
+    expect(accepts(named, { xa: 1 })).toBe(true)
+    const outer = { allOf: [{ patternProperties: { [LOOK]: {} } }], unevaluatedProperties: false }
+    expect(accepts(outer, { xa: 1 })).toBe(true)
+    const referred = { $defs: { x: { pattern: LOOK } }, properties: { a: { not: { $ref: '#/$defs/x' } } } }
+    expect(accepts(referred, { a: 'y' })).toBe(true)
+    const few = { contains: { pattern: LOOK }, maxContains: 1 }
+    expect(accepts({ properties: { a: few } }, { a: ['y', 'z'] })).toBe(true)
+    for (const schema of [condition, named, outer, referred, { properties: { a: few } }])
+      expect(warned(schema)).toContain('cannot run')
+  })
+
+  test('its other parts are checked', () => {
+    const schema = {
+      properties: { a: { pattern: LOOK, maxLength: 2 }, b: { not: { pattern: LOOK }, type: 'string' } },
+      unevaluatedProperties: false,
+    }
+    expect(faults(schema, { a: 'abc', b: 1, c: 1 })).toHaveLength(2)
+    expect(accepts(schema, { a: 'a', c: 1 })).toBe(false)
+    expect(accepts({ properties: { a: { anyOf: [{ pattern: LOOK }, { type: 'null' }] } } }, { a: 1 })).toBe(
+      true,
+    )
   })
 })
 

@@ -6,13 +6,7 @@ import { readTools } from '../../src/engine/providers/import.ts'
 import { provider } from '../../src/engine/providers/registry.ts'
 import { type Detail, DomainError } from '../../src/foundation/errors.ts'
 
-const FORMATS = ['date-time', 'date', 'email', 'uri', 'uuid', 'int32', 'int64']
-const checks = {
-  isKnownFormat: (name: string) => FORMATS.includes(name),
-  canRunPattern: (pattern: string) => !pattern.includes('(?=') && !pattern.includes('\\1'),
-}
-
-const importInto = (codec: ProviderCodec, ...tools: unknown[]) => readTools(codec, tools, checks)
+const importInto = (codec: ProviderCodec, ...tools: unknown[]) => readTools(codec, tools)
 const stored = (tool: ToolDefinition): ExportedType => ({
   id: tool.name,
   name: tool.title ?? tool.name,
@@ -23,7 +17,7 @@ const stored = (tool: ToolDefinition): ExportedType => ({
 const exportFrom = (codec: ProviderCodec, types: ExportedType[], shape: Shape = 'chat') =>
   bundle(
     codec,
-    types.map((type) => writeTool(codec, type, { checks, shape })),
+    types.map((type) => writeTool(codec, type, shape)),
   )
 const handMade = (jsonSchema: Record<string, unknown>, id = 'note'): ExportedType => ({
   id,
@@ -200,46 +194,26 @@ describe('an import to JSON Schema', () => {
       type: 'object',
       properties: {
         attendees: { type: 'array', items: { type: 'string' }, minItems: 1 },
-        room: { type: ['string', 'null'], 'x-format': 'enum', enum: ['north', 'south', null] },
-        floor: { type: 'integer', 'x-format': 'enum', enum: [1, 2] },
+        room: { type: ['string', 'null'], format: 'enum', enum: ['north', 'south', null] },
+        floor: { type: 'integer', format: 'enum', enum: [1, 2] },
         start: { type: 'string', format: 'date-time' },
-        cost: { anyOf: [{ type: 'number', 'x-format': 'double' }, { type: 'string' }, { type: 'null' }] },
+        cost: { anyOf: [{ type: 'number', format: 'double' }, { type: 'string' }, { type: 'null' }] },
       },
       required: ['attendees'],
       propertyOrdering: ['attendees', 'room', 'floor', 'start', 'cost'],
     })
-    expect(tool?.warnings).toEqual([
-      'The format "double" is not known: it is kept as "x-format" and not checked (at /tools/0/parameters/properties/cost/anyOf/0/format).',
-    ])
+    expect(tool?.warnings).toEqual([])
     expect(tool?.source).toEqual({ provider: 'google', definition: googleDeclaration })
   })
 
-  test('keeps unknown formats and unsupported patterns as annotations', () => {
+  test('keeps unknown formats and patterns that cannot run as they are', () => {
     const [tool] = importInto(anthropic, anthropicTool)
     expect(tool?.jsonSchema).toMatchObject({
-      properties: { phone: { type: 'string', 'x-format': 'phone', 'x-pattern': '^(?=\\d)' } },
+      properties: { phone: { type: 'string', format: 'phone', pattern: '^(?=\\d)' } },
     })
-    expect(tool?.warnings).toHaveLength(2)
-    expect(tool?.warnings[1]).toContain('/tools/0/input_schema/properties/phone/pattern')
-  })
-
-  test('accepts every value that the original with an unsupported pattern accepts', () => {
-    const inputSchema = {
-      type: 'object',
-      properties: { name: { not: { pattern: '^(?=x)' } } },
-      patternProperties: { '^(?=y)': {}, '^z': {} },
-      additionalProperties: false,
-    }
-    const [tool] = importInto(mcp, { name: 'a', inputSchema })
-    expect(tool?.jsonSchema).toEqual({
-      type: 'object',
-      properties: { name: { 'x-not': { pattern: '^(?=x)' } } },
-      patternProperties: { '^z': {} },
-      'x-patternProperties': { '^(?=y)': {} },
-      'x-additionalProperties': false,
-    })
-    const type = stored(tool as ToolDefinition)
-    expect(exportFrom(anthropic, [type]).tools).toMatchObject([{ input_schema: inputSchema }])
+    expect(exportFrom(openai, [stored(tool as ToolDefinition)]).tools).toMatchObject([
+      { function: { parameters: { properties: { phone: { format: 'phone', pattern: '^(?=\\d)' } } } } },
+    ])
   })
 
   test('removes a $schema other than 2020-12 and draft-07 with a warning', () => {
@@ -345,7 +319,7 @@ describe('an import refuses', () => {
       path: '/tools',
       received: 201,
     })
-    expect(faults(() => readTools(mcp, {}, checks))[0]).toMatchObject({ path: '/tools' })
+    expect(faults(() => readTools(mcp, {}))[0]).toMatchObject({ path: '/tools' })
   })
 })
 
@@ -650,10 +624,10 @@ describe('for any generated schema', () => {
     fc.assert(
       fc.property(root, id, codecs, codecs, shape, (jsonSchema, name, from, to, form) => {
         const made = exportFrom(from, [handMade(jsonSchema, name)], form).tools
-        const first = readTools(from, made, checks).map(stored)
+        const first = readTools(from, made).map(stored)
         expect(exportFrom(from, first, form).tools).toEqual(made)
         const abroad = exportFrom(to, first, form).tools
-        const second = readTools(to, abroad, checks).map(stored)
+        const second = readTools(to, abroad).map(stored)
         expect(second.map((type) => type.id)).toEqual([name])
         expect(exportFrom(to, second, form).tools).toEqual(abroad)
       }),
@@ -677,7 +651,7 @@ describe('for any generated schema', () => {
     fc.assert(
       fc.property(root, fc.constantFrom(openai, anthropic, mcp), shape, (jsonSchema, codec, form) => {
         const [made] = importInto(mcp, { name: 'a', inputSchema: jsonSchema }).map(stored) as [ExportedType]
-        const [again] = readTools(codec, exportFrom(codec, [made], form).tools, checks)
+        const [again] = readTools(codec, exportFrom(codec, [made], form).tools)
         expect(again?.jsonSchema).toEqual(made.jsonSchema)
       }),
     )
@@ -703,7 +677,7 @@ describe('for any generated schema', () => {
         const jsonSchema = { type: 'object', properties: { a: each } }
         const { tools, warnings } = exportFrom(google, [handMade(jsonSchema)])
         expect(warnings).toEqual([])
-        expect(readTools(google, tools, checks)[0]?.jsonSchema).toEqual(jsonSchema)
+        expect(readTools(google, tools)[0]?.jsonSchema).toEqual(jsonSchema)
       }),
     )
   })

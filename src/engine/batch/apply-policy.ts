@@ -5,8 +5,9 @@ import type { Scope } from '../core/scope.ts'
 import { idsWithin } from '../query/policy-read.ts'
 import { dataText, type RecordRow } from '../record-store/record.ts'
 import { outOfBounds, wholeContent } from '../records/policy-write.ts'
+import { withDefaults } from '../records/upsert.ts'
 import { policyOn } from '../row-policy/apply.ts'
-import { visibleData, withDefaults } from '../row-policy/project-data.ts'
+import { visibleData, withEndpointDefaults } from '../row-policy/project-data.ts'
 import { redact } from '../row-policy/redact-errors.ts'
 import type { WriteScope } from '../write/write.ts'
 import { refuse } from './failures.ts'
@@ -39,10 +40,11 @@ type Known = { scope: WriteScope; policy: TypePolicy | undefined; type: Compiled
 export function wholeWrite(write: Content, row: RecordRow | undefined, known: Known): Content {
   const { scope, policy, type, recordBytes } = known
   if (!policy) return write
-  const data = row ? null : withDefaults(policy, write.data)
-  const whole = row
+  const data = row ? null : withEndpointDefaults(policy, write.data)
+  const bounded = row
     ? wholeContent(policy, row, write, recordBytes)
     : { pair: write.pair, data, text: dataText(data, recordBytes) }
+  const whole = withDefaults(scope, type, bounded)
   const faults = faultsWithin(scope, policy, type, whole.data)
   if (faults) throw faults
   return whole

@@ -21,7 +21,9 @@ export type RecordOperation = Common & { readonly recordType: string } & (
     | {
         readonly type: 'upsert_record'
         readonly id: Id | null
-        readonly write: Content
+        /** What was sent, with the defaults of the schema once it is validated. */
+        write: Content
+        sent?: Content
         readonly links: readonly OwnLink[]
         readonly expected: Expectation
       }
@@ -29,7 +31,8 @@ export type RecordOperation = Common & { readonly recordType: string } & (
         readonly type: 'create_record'
         readonly id: string
         readonly isNewId: boolean
-        readonly write: Content
+        write: Content
+        sent?: Content
         readonly links: readonly OwnLink[]
       }
     | {

@@ -4,10 +4,12 @@ import type { CompiledRelationshipType } from '../compiled-types/compiled-relati
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { relationshipTypesOf, reloadRelationshipTypes } from '../configuration/relationship-types/index.ts'
+import { withDefaults } from '../records/upsert.ts'
 import { checkLink, linkText } from '../relationships/index.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import { hiddenNames } from '../row-policy/project-data.ts'
 import type { WriteScope } from '../write/write.ts'
+import { tooLarge } from './byte-budget.ts'
 import { areEnough, collect, type Failure } from './failures.ts'
 import { hasOwnLinks, validateOwnLinks } from './nested-links.ts'
 import { type DataOperation, isOfRecord, type RecordOperation } from './operation.ts'
@@ -55,18 +57,32 @@ function typeNotFound(thrown: unknown): DomainError {
   throw thrown
 }
 
-/** Validates full data against the schemas; a patch is validated when it is applied. */
+/**
+ * Fills in the defaults and validates full data against the schemas. A patch is validated when it is applied.
+ */
 export async function validateRecords(
   scope: WriteScope,
   operations: readonly RecordOperation[],
   types: Types,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
+  let chars = 0
   for (const operation of operations) {
     const type = types.get(operation.recordType)
     if (!type || !('write' in operation)) continue
     if (turnIsOver()) await nextTurn()
     const policy = policyOn(scope, type.baseId, type.id)
+    if (!policy && type.schema.fill) {
+      // Another attempt may meet another schema, so it begins with what was sent.
+      const sent = operation.sent ?? operation.write
+      const whole = collect(failures, operation.index, () => withDefaults(scope, type, sent))
+      if (!whole) continue
+      Object.assign(operation, { sent, write: whole })
+      chars += whole.text.length
+      // Defaults can be much larger than what was sent.
+      const { batchBytes } = scope.limits
+      if (chars > batchBytes) throw tooLarge(batchBytes, `/operations/${operation.index}`)
+    }
     const { data } = operation.write
     // Under a row policy the data is complete only with hidden properties, so only property names are checked
     // here.

@@ -1,6 +1,5 @@
 import { nearest } from '../../contract/suggest.ts'
 import type { Detail } from '../../foundation/errors.ts'
-import { isKnownFormat, KNOWN_FORMATS } from './formats.ts'
 import { type PlainShape, TYPE_SYNONYMS, TYPES } from './keywords.ts'
 
 export type Path = (string | number)[]
@@ -54,15 +53,7 @@ export function checkTypes(value: unknown, path: Path, report: Report): void {
 }
 
 export function checkFormat(value: unknown, path: Path, report: Report): void {
-  if (typeof value !== 'string') {
-    wrongType(path, ['string'], value, report)
-    return
-  }
-  if (isKnownFormat(value)) return
-  const guess = nearest(value, KNOWN_FORMATS)
-  const advice = guess ? `Did you mean "${guess}"?` : 'Use a pattern instead, or leave it out.'
-  const message = `The format "${value.slice(0, 40)}" is not known. ${advice}`
-  report(path, 'format', message, { allowed: KNOWN_FORMATS, ...(guess && { hint: guess }) })
+  if (typeof value !== 'string') wrongType(path, ['string'], value, report)
 }
 
 export function wrongType(

@@ -6,13 +6,17 @@ import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson, pointer } from '../../json/parse.ts'
 import { typeName } from './checks.ts'
+import { type BadDefault, compileDefaults } from './defaults.ts'
 import { type Evaluate, Faults } from './evaluation.ts'
-import { BudgetSpent, budget } from './evaluation-cost.ts'
-import { buildEvaluator } from './evaluator.ts'
+import { attempt, stepsUsed } from './evaluation-cost.ts'
+import { buildEvaluators } from './evaluator.ts'
+import { type Fill, TooMuch } from './fill.ts'
 import { DIALECT_URIS, type Dialect, dialectOf } from './keywords.ts'
 import { detail } from './messages.ts'
 import { type Clean, Reader } from './normalize.ts'
+import { firstWarnings } from './notes.ts'
 import { Definitions, resolveReferences } from './references.ts'
+import { relax } from './unchecked.ts'
 
 /** A compiled JSON Schema. */
 export type CompiledSchema = {
@@ -22,6 +26,16 @@ export type CompiledSchema = {
   validate(data: unknown, at?: string, allowance?: Allowance): Detail[]
   /** Whether the root rejects undeclared properties. */
   isClosed: boolean
+  /** What the schema holds that is not checked. */
+  warnings: readonly string[]
+  /** The defaults that their own schemas refuse. */
+  badDefaults(): readonly Detail[]
+  /**
+   * Fills absent properties with their defaults; returns the value itself if nothing is absent. Null if the
+   * schema has no defaults.
+   * @throws VALIDATION_ERROR when that takes too long, or adds more than `most` characters
+   */
+  fill: ((data: unknown, most: number, allowance?: Allowance) => unknown) | null
 }
 
 /** Step budget shared by all validations of one request. */
@@ -51,11 +65,23 @@ export class Allowance {
 export function compileSchema(schema: unknown, at: string): CompiledSchema {
   checkJson(schema, at)
   const { root, reader, definitions } = read(schema, at)
-  const evaluate = attempt(() => buildEvaluator(root, reader.patterns, definitions))
+  const evaluatorOf = buildEvaluators(reader.patterns, definitions)
+  const evaluate = attempt(() => evaluatorOf(root))
   if (!evaluate) throw invalid(tooComplexSchema(at))
+  const defaults = attempt(() => compileDefaults({ root, reader, definitions, evaluatorOf }))
+  const fill = defaults?.fill ?? null
+  const explained = (bad: readonly BadDefault[]) => {
+    const placeOf = ({ owner }: BadDefault) => at + pointer(...(reader.paths.get(owner) ?? []), 'default')
+    const first = bad.slice(0, LIMITS.errorDetails)
+    const details = attempt(() => first.map((each) => explain(each, evaluatorOf(each.schema), placeOf(each))))
+    return details ? capped(details, bad.length) : [tooComplexSchema(at)]
+  }
   const isValid = (data: unknown, allowance?: Allowance) =>
     isObject(data) && run(evaluate, data, null, allowance) === true
   return {
+    warnings: firstWarnings(reader.notes.lines()),
+    badDefaults: () => (defaults ? explained(defaults.bad) : [tooComplexSchema(at)]),
+    fill: fill && ((data, most, allowance) => filled(fill, data, most, allowance)),
     isClosed: root['additionalProperties'] === false || root['unevaluatedProperties'] === false,
     isValid,
     validate(data, at = '', allowance) {
@@ -82,21 +108,43 @@ function run(
   faults: Faults | null,
   allowance?: Allowance,
 ): boolean | undefined {
-  const steps = LIMITS.checkSteps
   const verdict = attempt(() => evaluate(data, null, faults, ''))
-  allowance?.charge(steps - Math.max(0, budget.left))
+  allowance?.charge(stepsUsed())
   return verdict
 }
 
-/** Catches budget exhaustion and stack overflow, which a hostile schema can cause. */
-function attempt<T>(work: () => T): T | undefined {
-  budget.left = LIMITS.checkSteps
+/** Fills in the defaults, within the budget. */
+function filled(fill: Fill, data: unknown, most: number, allowance?: Allowance): unknown {
   try {
-    return work()
+    const whole = attempt(() => ({ data: fill(data, { chars: 0, most }) }))
+    allowance?.charge(stepsUsed())
+    if (whole) return whole.data
   } catch (error) {
-    if (error instanceof BudgetSpent || error instanceof RangeError) return undefined
-    throw error
+    if (!(error instanceof TooMuch)) throw error
+    const message = `With the defaults of its schema, data has more than ${most} bytes. Send fewer objects at a time.`
+    throw invalid({ path: '/data', code: 'too_large', message, expected: most })
   }
+  throw invalid(tooComplex('/data'))
+}
+
+/** Why a default cannot be used. */
+function explain({ reason, whole }: BadDefault, evaluate: Evaluate, path: string): Detail {
+  const fault = { path, code: 'invalid_default' }
+  if (reason === 'endless')
+    return {
+      ...fault,
+      message: 'This default would contain itself without end. Leave out one of the defaults.',
+    }
+  if (reason === 'too_large') {
+    const message = `With the defaults inside it, this default has more than ${LIMITS.schemaBytes} bytes. Shorten it.`
+    return { ...fault, message, expected: LIMITS.schemaBytes }
+  }
+  const faults = new Faults()
+  evaluate(whole, null, faults, '')
+  const [first] = faults.list
+  const { path: at, message, ...more } = first ? detail(first, '') : tooComplex('')
+  const place = at ? ` At ${at}: ` : ' '
+  return { ...more, ...fault, message: `The default does not match its own schema.${place}${message}` }
 }
 
 function notAnObject(data: unknown, at: string): Detail {
@@ -140,6 +188,7 @@ function read(schema: unknown, at: string): { root: Clean; reader: Reader; defin
   if (reader.faults.length === 0) resolveReferences(reader, schema, definitions)
   const [first, ...more] = reader.faults
   if (first) throw invalid(first, ...more)
+  relax(reader, definitions)
   return { root, reader, definitions }
 }
 

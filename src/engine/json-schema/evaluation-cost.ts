@@ -1,3 +1,5 @@
+import { LIMITS } from '../../foundation/limits.ts'
+
 /** Thrown when an evaluation exceeds its step budget. */
 export class BudgetSpent extends Error {}
 
@@ -12,3 +14,17 @@ export function spend(steps: number): void {
   budget.left -= steps
   if (budget.left < 0) throw new BudgetSpent()
 }
+
+/** Runs work with a full budget. Undefined when it exceeds the budget or the stack, as a hostile schema can. */
+export function attempt<T>(work: () => T): T | undefined {
+  budget.left = LIMITS.checkSteps
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof BudgetSpent || error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+/** The steps that the last attempt used. */
+export const stepsUsed = (): number => LIMITS.checkSteps - Math.max(0, budget.left)

@@ -16,11 +16,10 @@ const ORDER = Object.keys(KEYWORDS)
  * Compiles a normalized schema to closures. Compared with code generation, compilation takes microseconds per
  * subschema, and V8 never has to compile one huge function.
  */
-export function buildEvaluator(
-  root: Clean | boolean,
+export function buildEvaluators(
   patterns: ReadonlyMap<string, Pattern>,
   definitions: Definitions,
-): Evaluate {
+): (schema: Clean | boolean) => Evaluate {
   const known = new Map<Clean, Evaluate>()
   const compiler: Compiler = {
     schema: (schema) => {
@@ -35,7 +34,7 @@ export function buildEvaluator(
     pattern: (source) => patterns.get(source) as Pattern,
     target: (schema) => definitions.target(schema),
   }
-  return compiler.schema(root)
+  return compiler.schema
 }
 
 const holds: Evaluate = () => true

@@ -3,7 +3,9 @@ import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { pointer } from '../../json/parse.ts'
 import { checkFormat, checkPlain, checkStrings, checkTypes, isName, type Path, wrongType } from './checks.ts'
+import { isKnownFormat } from './formats.ts'
 import { ASSERTIONS, type Dialect, dialectOf, NOTES, type Shape } from './keywords.ts'
+import { notebook, unknownFormat, unusablePattern } from './notes.ts'
 import { compilePattern, type Pattern, PatternError } from './pattern.ts'
 
 /**
@@ -27,6 +29,13 @@ export class Reader {
   readonly anchors = new Map<string, { raw: unknown; path: Path }>()
   /** Keyed by original object, so that a reference target is normalized once. */
   readonly schemas = new Map<object, Clean>()
+  readonly paths = new Map<Clean, Path>()
+  readonly defaults = new Map<Clean, unknown>()
+  /** What is kept without being checked. */
+  readonly notes = notebook()
+  /** The schemas without a pattern that the engine cannot run, and those without one for property names. */
+  readonly unchecked = { patterns: new Set<Clean>(), names: new Set<Clean>() }
+  private readonly formats = new Map<string, string>()
   private patternSize = 0
   /** Number of enclosing schemas with an `$id`, which would change the base of references. */
   private embedded = 0
@@ -48,6 +57,7 @@ export class Reader {
     if (known) return known
     const clean: Clean = {}
     this.schemas.set(raw, clean)
+    this.paths.set(clean, path)
     if (this.schemas.size > MOST_SCHEMAS) {
       if (this.schemas.size === MOST_SCHEMAS + 1)
         this.report([], 'too_complex', `A schema has at most ${MOST_SCHEMAS} subschemas. Simplify it.`)
@@ -57,6 +67,8 @@ export class Reader {
     if (isEmbedded) this.embedded++
     for (const [keyword, value] of Object.entries(raw))
       this.keyword(clean, keyword, value, [...path, keyword])
+    // Google gives each enum this format.
+    if (raw['format'] === 'enum' && !('enum' in raw)) this.noteFormat('enum', [...path, 'format'])
     if (isEmbedded) this.embedded--
     for (const name of anchorNames(raw, this.dialect)) this.anchors.set(name, { raw, path })
     if (this.dialect === 'draft-07') modernize(clean)
@@ -66,6 +78,17 @@ export class Reader {
   /** Reports a fault. After enough faults, the rest of the schema is skipped. */
   readonly report = (path: Path, code: string, message: string, extra: Partial<Detail> = {}): void => {
     if (!this.isDone) this.faults.push({ path: this.at + pointer(...path), code, message, ...extra })
+  }
+
+  note(message: string, path: Path): void {
+    this.notes.note(message, pointer(...path))
+  }
+
+  /** Notes an unknown format. Only the first ones have a suggestion, which takes time. */
+  private noteFormat(format: string, path: Path): void {
+    const message = this.formats.get(format) ?? unknownFormat(format, this.formats.size < LIMITS.errorDetails)
+    this.formats.set(format, message)
+    this.note(message, path)
   }
 
   get isDone(): boolean {
@@ -79,7 +102,14 @@ export class Reader {
     if (shape === 'reference') this.reference(clean, value, path)
     else if (shape) {
       const read = this.value(shape, value, path)
-      if (assertion) clean[keyword] = read
+      if (keyword === 'default') this.defaults.set(clean, value)
+      else if (assertion && read !== UNCHECKED) clean[keyword] = read
+      if (keyword === 'pattern' && read === UNCHECKED) this.unchecked.patterns.add(clean)
+      if (keyword === 'patternProperties' && isObject(value) && isObject(read)) {
+        if (Object.keys(read).length === Object.keys(value).length) return
+        this.unchecked.patterns.add(clean)
+        this.unchecked.names.add(clean)
+      }
     }
   }
 
@@ -106,10 +136,11 @@ export class Reader {
         return value
       case 'format':
         checkFormat(value, path, this.report)
-        return value
+        if (typeof value !== 'string' || isKnownFormat(value)) return value
+        if (value !== 'enum') this.noteFormat(value, path)
+        return UNCHECKED
       case 'pattern':
-        this.pattern(value, path)
-        return value
+        return this.pattern(value, path) ? value : UNCHECKED
       case 'dialect':
         if (typeof value !== 'string') wrongType(path, ['string'], value, this.report)
         else if (dialectOf(value) !== this.dialect) {
@@ -140,8 +171,9 @@ export class Reader {
     const clean: Clean = {}
     for (const [key, item] of Object.entries(value)) {
       if (this.isDone) break
-      if (path.at(-1) === 'patternProperties') this.pattern(key, [...path, key])
-      clean[key] = this.value(shape(item), item, [...path, key])
+      const isUsable = path.at(-1) !== 'patternProperties' || this.pattern(key, [...path, key])
+      const read = this.value(shape(item), item, [...path, key])
+      if (isUsable) clean[key] = read
     }
     return clean
   }
@@ -155,26 +187,32 @@ export class Reader {
     }
   }
 
-  private pattern(value: unknown, path: Path): void {
+  /** Compiles a pattern. False if the engine cannot run it. */
+  private pattern(value: unknown, path: Path): boolean {
     if (typeof value !== 'string') {
       wrongType(path, ['string'], value, this.report)
-      return
+      return true
     }
-    if (this.patterns.has(value)) return
+    if (this.patterns.has(value)) return true
     try {
       const pattern = compilePattern(value, MOST_PATTERN_SIZE - this.patternSize)
       if (!pattern) {
         this.report(path, 'too_complex', 'Use fewer or shorter patterns.')
-        return
+        return true
       }
       this.patterns.set(value, pattern)
       this.patternSize += pattern.size
+      return true
     } catch (error) {
       if (!(error instanceof PatternError)) throw error
-      this.report(path, 'pattern', `Patterns must run in linear time, and this one cannot: ${error.message}.`)
+      this.note(unusablePattern(value, error.message), path)
+      return false
     }
   }
 }
+
+/** Stands for a keyword that is an annotation here. */
+const UNCHECKED = Symbol('unchecked')
 
 function shapeOf(keywords: Readonly<Record<string, Shape>>, keyword: string): Shape | undefined {
   return Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined

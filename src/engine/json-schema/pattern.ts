@@ -13,17 +13,6 @@ const MOST_INSTRUCTIONS = 5000
 // Fixed size of any pattern, in addition to its instructions.
 const PATTERN_SIZE = 20
 
-/** Whether the linear-time engine runs the pattern with its JavaScript semantics. */
-export function canRunPattern(pattern: string): boolean {
-  try {
-    compilePattern(pattern)
-    return true
-  } catch (error) {
-    if (error instanceof PatternError) return false
-    throw error
-  }
-}
-
 // Pattern cache: compilation costs far more than a look-up, and a type is recompiled on each change.
 const KEPT_INSTRUCTIONS = 200_000
 const known = new LRUCache<string, Pattern>({

@@ -61,7 +61,7 @@ export function resolveReferences(
 const DEEPEST_IN_PLACE = 300
 
 /** In-place subschemas, which apply to the same value. */
-function inPlace(schema: Clean, definitions: Definitions): Clean[] {
+export function inPlace(schema: Clean, definitions: Definitions): Clean[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? [])
   const maps = ['dependentSchemas', 'dependencies'].flatMap((keyword) => Object.values(schema[keyword] ?? {}))
   const single = ['not', 'if', 'then', 'else'].map((keyword) => schema[keyword])

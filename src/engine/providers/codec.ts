@@ -1,12 +1,10 @@
+import type { Note } from '../json-schema/notes.ts'
 import type { Json } from './input.ts'
 
 export type ProviderId = 'openai' | 'anthropic' | 'google' | 'mcp'
 
 /** The two OpenAI formats: Chat Completions and Responses. */
 export type Shape = 'chat' | 'responses'
-
-/** Capabilities of the schema validator; unsupported keywords become annotations. */
-export type Checks = { isKnownFormat(name: string): boolean; canRunPattern(pattern: string): boolean }
 
 /** A parsed native tool definition whose schema is not yet converted. */
 export type OpenedTool = {
@@ -96,30 +94,6 @@ export type ProviderCodec = {
   wrap(tools: readonly Json[]): Json[]
   readCall(native: unknown, at?: string): ToolCall
   toolResult(call: ToolCall, outcome: ToolOutcome): Json
-}
-
-/** Reports a loss and, if known, its place in the schema. */
-export type Note = (message: string, place?: string) => void
-
-const PLACES_SHOWN = 5
-
-/** Collects warnings and merges equal messages across places. */
-export function notebook(): { note: Note; lines(): string[] } {
-  const places = new Map<string, string[]>()
-  return {
-    note(message, place) {
-      const known = places.get(message) ?? []
-      if (place !== undefined) known.push(place || 'the root')
-      places.set(message, known)
-    },
-    lines: () =>
-      [...places].map(([message, where]) => `${message}${where.length > 0 ? ` (at ${list(where)})` : ''}.`),
-  }
-}
-
-function list(where: readonly string[]): string {
-  const more = where.length - PLACES_SHOWN
-  return where.slice(0, PLACES_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
 /** Writes a flat native definition: updates the imported one, or creates one. */

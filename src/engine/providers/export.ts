@@ -3,22 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
-import {
-  type Checks,
-  type ExportedType,
-  type Note,
-  notebook,
-  type OpenedTool,
-  type ProviderCodec,
-  type Shape,
-  type ToolCall,
-} from './codec.ts'
+import { type Note, notebook } from '../json-schema/notes.ts'
+import type { ExportedType, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
 import type { Json } from './input.ts'
 import { PROVIDERS } from './registry.ts'
-import { recheck } from './schema-checks.ts'
 import { readSchema } from './schema-in.ts'
 
-type ExportOptions = { checks: Checks; shape?: Shape }
 type Written = { tool: Json; alias: string; warnings: string[] }
 type Export = { provider: ProviderCodec['id']; tools: Json[]; warnings: string[] }
 /** The import source of a record type, and whether its schema is unchanged. */
@@ -41,20 +31,16 @@ export function bundle(codec: ProviderCodec, written: readonly Written[]): Expor
 }
 
 /** Converts one record type to a native tool definition, with its tool name. */
-export function writeTool(
-  codec: ProviderCodec,
-  type: ExportedType,
-  { checks, shape = 'chat' }: ExportOptions,
-): Written {
+export function writeTool(codec: ProviderCodec, type: ExportedType, shape: Shape = 'chat'): Written {
   const { note, lines } = notebook()
   const named = alias(type.id, codec.namePattern)
   if (named !== type.id) note(`${codec.label} takes no such name: it is exported as "${named}"`)
-  const origin = readOrigin(type, checks)
+  const origin = readOrigin(type)
   const native = origin?.codec === codec ? origin.tool : null
   if (origin && !native) noteForeignKeys(origin, note)
   // While the schema is unchanged, the native parameters are returned verbatim; otherwise they are
   // regenerated.
-  const schema = native && origin?.unchanged ? undefined : codec.project(authored(type, origin), note, native)
+  const schema = native && origin?.unchanged ? undefined : codec.project(type.jsonSchema, note, native)
   const title = type.name === type.id || type.name === native?.title ? null : type.name
   const tool = codec.write(
     { alias: named, title, description: type.description, schema, native, shape },
@@ -84,7 +70,7 @@ export function requireCallName(codec: ProviderCodec, call: ToolCall, type: { id
 }
 
 /** Reads the stored import source. Any client can write `display`, so an invalid value means no source. */
-function readOrigin(type: ExportedType, checks: Checks): Origin | null {
+function readOrigin(type: ExportedType): Origin | null {
   const source = isObject(type.display) ? type.display['source'] : undefined
   if (!isObject(source) || typeof source['provider'] !== 'string') return null
   const codec = Object.hasOwn(PROVIDERS, source['provider']) ? PROVIDERS[source['provider']] : undefined
@@ -92,17 +78,12 @@ function readOrigin(type: ExportedType, checks: Checks): Origin | null {
   try {
     const [tool, another] = codec.open(source['definition'], '')
     if (!tool || another) return null
-    const imported = readSchema(tool, checks, () => {})
+    const imported = readSchema(tool, () => {})
     return { codec, tool, unchanged: isDeepStrictEqual(plain(imported), plain(type.jsonSchema)) }
   } catch (fault) {
     if (fault instanceof DomainError) return null
     throw fault
   }
-}
-
-/** The authored schema, with the keywords that import turned into annotations restored. */
-function authored(type: ExportedType, origin: Origin | null): Json {
-  return origin ? recheck(type.jsonSchema) : type.jsonSchema
 }
 
 function noteForeignKeys({ codec, tool }: Origin, note: Note): void {

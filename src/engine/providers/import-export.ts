@@ -5,12 +5,11 @@ import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import { get, list, patch, put } from '../configuration/lifecycle/index.ts'
-import { RECORD_TYPE, type RecordType } from '../configuration/record-types/index.ts'
+import { RECORD_TYPE, type RecordType, requireType } from '../configuration/record-types/index.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import { isKnownFormat } from '../json-schema/formats.ts'
-import { canRunPattern } from '../json-schema/pattern.ts'
 import { createRecord, getRecord, type RecordItem } from '../records/index.ts'
+import { withDefaults } from '../records/upsert.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { Shape, ToolDefinition } from './codec.ts'
@@ -19,7 +18,6 @@ import { readTools } from './import.ts'
 import type { Json } from './input.ts'
 import { provider } from './registry.ts'
 
-const CHECKS = { isKnownFormat, canRunPattern }
 const PLAIN = { expected: NO_EXPECTATION }
 
 export type Imported = {
@@ -38,7 +36,7 @@ export async function importTools(
   tools: unknown,
 ): Promise<Imported> {
   requireBaseAccess(scope.access, baseId)
-  const definitions = readTools(provider(name), tools, CHECKS)
+  const definitions = readTools(provider(name), tools)
   for (const definition of definitions) requirePermission(scope.access, 'manage', baseId, definition.name)
   return scope.db.transaction(async (tx) => {
     const data = []
@@ -109,7 +107,7 @@ export async function exportRecordTypes(
   let left = scope.answer.room
   const add = async (type: RecordType) => {
     if (turnIsOver()) await nextTurn()
-    const tool = writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, { checks: CHECKS, shape })
+    const tool = writeTool(codec, { ...type, jsonSchema: type.jsonSchema as Json }, shape)
     left -= JSON.stringify([tool.tool, tool.warnings]).length
     if (left < 0 && written.length > 0) throw tooLarge()
     written.push({ ...tool, id: type.id })
@@ -198,7 +196,9 @@ export async function recordToolCall(
       ? await scope.db.query<{ data: unknown }>(FIRST_DATA, [baseId, recordType, existing.id])
       : []
     if (!existing) throw thrown
-    if (!isDeepStrictEqual(first?.data, call.arguments)) throw otherArguments(call.argumentsAt)
+    const type = await requireType(scope, baseId, recordType)
+    const { data } = withDefaults(scope, type, { data: call.arguments, text: '' })
+    if (!isDeepStrictEqual(first?.data, data)) throw otherArguments(call.argumentsAt)
     return finish(await getRecord(scope, baseId, recordType, existing.id))
   }
 }

@@ -1,19 +1,15 @@
 import { ID_RULES, isTypeId } from '../../contract/ids.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Checks, notebook, type OpenedTool, type ProviderCodec, type ToolDefinition } from './codec.ts'
+import { notebook } from '../json-schema/notes.ts'
+import type { OpenedTool, ProviderCodec, ToolDefinition } from './codec.ts'
 import { readString, wrongType } from './input.ts'
 import { readSchema } from './schema-in.ts'
 
 /**
  * Parses native tool definitions into record type definitions; reports all faults of all tools in one 400.
  */
-export function readTools(
-  codec: ProviderCodec,
-  natives: unknown,
-  checks: Checks,
-  at = '/tools',
-): ToolDefinition[] {
+export function readTools(codec: ProviderCodec, natives: unknown, at = '/tools'): ToolDefinition[] {
   if (!Array.isArray(natives)) throw wrongType(natives, at, 'an array')
   const faults: Detail[] = []
   const attempt = <T>(read: () => T): T[] => {
@@ -29,18 +25,13 @@ export function readTools(
   const opened = natives.flatMap((native, i) => attempt(() => codec.open(native, `${at}/${i}`))).flat()
   limit(opened.length, at)
   const seen = new Map<string, string>()
-  const tools = opened.flatMap((tool) => attempt(() => readTool(codec, tool, checks, seen)))
+  const tools = opened.flatMap((tool) => attempt(() => readTool(codec, tool, seen)))
   const [first, ...rest] = faults
   if (first) throw invalid(first, ...rest)
   return tools
 }
 
-function readTool(
-  codec: ProviderCodec,
-  tool: OpenedTool,
-  checks: Checks,
-  seen: Map<string, string>,
-): ToolDefinition {
+function readTool(codec: ProviderCodec, tool: OpenedTool, seen: Map<string, string>): ToolDefinition {
   const { note, lines } = notebook()
   const name = readName(tool, seen)
   return {
@@ -49,7 +40,7 @@ function readTool(
     schemaAt: tool.schemaAt,
     title: readText(tool.title, tool.titleAt, LIMITS.nameChars) || null,
     description: readText(tool.description, tool.descriptionAt, LIMITS.descriptionChars),
-    jsonSchema: readSchema(tool, checks, note),
+    jsonSchema: readSchema(tool, note),
     source: { provider: codec.id, definition: tool.definition },
     warnings: lines(),
   }

@@ -1,7 +1,7 @@
 import { invalid } from '../../foundation/errors.ts'
-import type { Checks, Note, OpenedTool } from './codec.ts'
+import type { Note } from '../json-schema/notes.ts'
+import type { OpenedTool } from './codec.ts'
 import { type Json, pointer, readObject, typeName } from './input.ts'
-import { uncheck } from './schema-checks.ts'
 import { fromGoogle } from './schema-from-google.ts'
 import { omit } from './schema-walk.ts'
 
@@ -9,12 +9,12 @@ import { omit } from './schema-walk.ts'
 const DIALECTS = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/
 
 /** Converts tool parameters to the JSON Schema of a record type. Idempotent. */
-export function readSchema(tool: OpenedTool, checks: Checks, note: Note): Json {
+export function readSchema(tool: OpenedTool, note: Note): Json {
   const { schema, schemaAt: at, dialect } = tool
   if (schema === undefined) return { type: 'object', properties: {} }
   const given = readObject(schema, at)
   const native = dialect === 'google' ? fromGoogle(given, at) : given
-  return uncheck(objectRoot(knownDialect(native, at, note), at), at, checks, note)
+  return objectRoot(knownDialect(native, at, note), at)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isObject } from '../../foundation/is-object.ts'
-import type { Note } from './codec.ts'
+import type { Note } from '../json-schema/notes.ts'
 import { type Json, pointer } from './input.ts'
 import { flattenRoot } from './schema-out.ts'
 import { type PlainSchema, plainSchema } from './schema-plain.ts'
@@ -14,7 +14,7 @@ const SUPPORTED =
     ' ',
   )
 /** Keywords without effect on validation, or converted separately. */
-const SILENT = '$schema $id $anchor $comment $defs definitions type enum format x-format'.split(' ')
+const SILENT = '$schema $id $anchor $comment $defs definitions type enum format'.split(' ')
 const KNOWN_KEYS = new Set([...SUPPORTED, ...SILENT])
 const FORMATS: Record<string, readonly string[]> = {
   string: ['date-time'],

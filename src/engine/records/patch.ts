@@ -56,7 +56,8 @@ export async function patchRecord(
         ? mergeInto(seen, patch.merge, recordBytes, policy)
         : contentOf(seen, operated(seen, operations ?? [], recordBytes), recordBytes)
     const guarded = { ...NO_EXPECTATION, versions: [row.version], exists: true }
-    const target = { id, ...wholeContent(policy, row, content, recordBytes), expected: guarded }
+    const whole = wholeContent(policy, row, content, recordBytes)
+    const target = { id, ...whole, expected: guarded, isPatched: true }
     const record = await boundedWrite(within, policy, type, () => upsert(within, baseId, recordType, target))
     if (expected.claim !== null) await keepClaim(within, baseId, expected.claim, record)
     return record

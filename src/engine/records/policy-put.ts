@@ -5,7 +5,7 @@ import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { dataText, type RecordItem, type RecordRow, recordNotFound } from '../record-store/record.ts'
-import { checkVisible, withDefaults } from '../row-policy/project-data.ts'
+import { checkVisible, withEndpointDefaults } from '../row-policy/project-data.ts'
 import { alreadyExists, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { boundedWrite, isWithin, wholeContent } from './policy-write.ts'
@@ -76,7 +76,7 @@ async function made(
   const { expected, id } = target
   if (expected.exists || expected.versions) throw recordNotFound(type.id, id)
   if (expected.stated) compareReadOnly(type.id, undefined, expected.stated)
-  const data = withDefaults(policy, target.data)
+  const data = withEndpointDefaults(policy, target.data)
   const text = dataText(data, scope.limits.recordBytes)
   const whole = { ...target, data, text, expected: { ...NO_EXPECTATION, absent: true } }
   try {

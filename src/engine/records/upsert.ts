@@ -1,12 +1,13 @@
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { checkJson } from '../../json/parse.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorship } from '../core/scope.ts'
 import { tooManyWriters } from '../database/errors.ts'
 import { guardUnique, variantFor } from '../indexes/index.ts'
 import { CREATE, PUT, type WrittenRow } from '../record-store/put-statements.ts'
-import { type Pair, type RecordItem, recordNotFound, toRecord } from '../record-store/record.ts'
+import { dataText, type Pair, type RecordItem, recordNotFound, toRecord } from '../record-store/record.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 
@@ -31,6 +32,8 @@ export type RecordWrite = {
   data: unknown
   text: string
   expected: Expectation
+  /** The result of a patch: absent properties stay absent. */
+  isPatched?: boolean
 }
 
 /** Validates the data and writes it. Retries after a schema change or a lost race. */
@@ -43,13 +46,30 @@ export async function upsert(
   let type = await requireType(scope, baseId, recordType)
   return scope.db.retry(async () => {
     for (let tries = 0; tries < LIMITS.raceTries; tries++) {
-      validate(scope, type, target.data)
-      const row = await guardUnique(type, () => attempt(scope, type, target))
+      const whole = target.isPatched ? target : withDefaults(scope, type, target)
+      validate(scope, type, whole.data)
+      const row = await guardUnique(type, () => attempt(scope, type, whole))
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
-      else if (row.kind !== 'retry') return resultOf(row, recordType, target)
+      else if (row.kind !== 'retry') return resultOf(row, recordType, whole)
     }
     throw tooManyWriters()
   })
+}
+
+/**
+ * Fills in the defaults of the schema, and prints the data again if that changed it. The write itself stays as
+ * it was sent, because a retry may meet another schema.
+ * @throws VALIDATION_ERROR when the data becomes too large
+ */
+export function withDefaults<W extends Pick<RecordWrite, 'data' | 'text'>>(
+  { checks, limits }: Pick<WriteScope, 'checks' | 'limits'>,
+  { schema }: Pick<CompiledType, 'schema'>,
+  write: W,
+): W {
+  const data = schema.fill ? schema.fill(write.data, limits.recordBytes, checks) : write.data
+  if (data === write.data) return write
+  checkJson(data, '/data')
+  return { ...write, data, text: dataText(data, limits.recordBytes) }
 }
 
 function validate({ checks }: WriteScope, type: CompiledType, data: unknown): void {

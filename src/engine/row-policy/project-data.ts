@@ -25,7 +25,7 @@ export const keepHidden = (policy: VisibleFields, stored: unknown, written: unkn
 })
 
 /** The data of a new record, with the policy's defaults for omitted properties. */
-export const withDefaults = ({ defaults }: TypePolicy, written: unknown): Data => ({
+export const withEndpointDefaults = ({ defaults }: TypePolicy, written: unknown): Data => ({
   ...defaults,
   ...(written as Data),
 })

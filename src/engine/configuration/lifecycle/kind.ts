@@ -32,8 +32,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   fields?(row: R): F
   /** Additional parts of a row that are logged and returned. */
   logged?(row: R): object
-  /** Warnings about a successful update. */
-  warnings?(before: F, next: F): readonly string[]
+  /** Warnings about a successful write; `before` is null when it creates. */
+  warnings?(before: F | null, next: F): readonly string[]
   /** Parts of a row that are returned but cannot be set. */
   shown?(row: R): object
   /** References to other kinds. An absent target is a 400. */

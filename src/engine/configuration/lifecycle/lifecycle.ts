@@ -71,13 +71,13 @@ async function change<F extends object, R extends Stored>(
     if (fault) throw invalid(fault, ...more)
     checkVersion(options.expected, current?.version, `${nounOf(kind)} "${id}"`)
     await checked.existing?.()
+    const warnings = kind.warnings?.(before, next) ?? []
     if (current && before && !checked.isForced && isSameDefinition(next, before))
-      return { ...viewOf(kind, current), operation: 'unchanged' }
+      return { ...viewOf(kind, current), operation: 'unchanged', warnings }
     const row = await store(kind, within, edit, { ...next, ...(await checked.columns?.()) })
     loaded.wrote(kind as Kind, id, row)
     await checked.dependents?.(row)
     await finish(kind, within, row, current ? 'update' : 'create')
-    const warnings = (before && kind.warnings?.(before, next)) ?? []
     return { ...viewOf(kind, row), operation: current ? 'updated' : 'created', warnings }
   })
 }

@@ -5,7 +5,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Finds the first properties that a schema declares and the next one omits, as dotted paths. */
-export function droppedProperties(before: Schema, next: Schema): string[] {
+export function droppedProperties(before: Schema | undefined, next: Schema): string[] {
   const dropped: string[] = []
   compare(before, next, '', dropped)
   return dropped.slice(0, LIMITS.errorDetails)

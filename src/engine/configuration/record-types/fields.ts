@@ -1,8 +1,10 @@
+import { isBuiltIn, sqlColumnOf } from '../../../contract/record-columns.ts'
 import type { RecordTypeBody } from '../../../contract/shapes.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { declaredIndex, type ResolvedIndex, readIndexes } from '../../indexes/index.ts'
-import { compileSchema } from '../../json-schema/compile.ts'
+import { type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
+import { rootProperties } from '../../json-schema/fields.ts'
 import type { FieldsOf } from '../lifecycle/kind.ts'
 
 type Body = FieldsOf<typeof RecordTypeBody>
@@ -17,7 +19,7 @@ export function normalized(fields: Fields): Fields {
   const faults: Detail[] = isTimezone(fields.timezone) ? [] : [badTimezone(fields.timezone)]
   let indexes: ResolvedIndex[] = []
   try {
-    compileSchema(fields.jsonSchema, '/json_schema')
+    faults.push(...schemaOf(fields).badDefaults())
     indexes = resolvedIndexes(fields)
   } catch (thrown) {
     if (!(thrown instanceof DomainError)) throw thrown
@@ -30,6 +32,29 @@ export function normalized(fields: Fields): Fields {
     indexes: indexes.map((index) => declaredIndex({ ...index, fields: index.fields as never })),
   }
 }
+
+/** Compiled once for a write, which needs it several times. */
+const compiled = new WeakMap<object, CompiledSchema>()
+
+/**
+ * Compiles the schema of a record type.
+ * @throws VALIDATION_ERROR
+ */
+export function schemaOf({ jsonSchema }: Pick<Fields, 'jsonSchema'>): CompiledSchema {
+  const schema = compiled.get(jsonSchema) ?? compileSchema(jsonSchema, '/json_schema')
+  compiled.set(jsonSchema, schema)
+  return schema
+}
+
+/** What is unexpected about a type: names that every record has too, and what is not checked. */
+export const warningsAbout = (fields: Fields): string[] => [
+  ...Object.keys(rootProperties(fields.jsonSchema)).filter(isBuiltIn).map(sharedName),
+  ...schemaOf(fields).warnings,
+]
+
+/** Says how a property is named whose name every record has for something else. */
+const sharedName = (name: string): string =>
+  `The property "${name}" has the name of a field that every record has. Filters and sorts call it "data.${name}", and SQL "${sqlColumnOf(name)}".`
 
 /**
  * Resolves the index fields against the schema.

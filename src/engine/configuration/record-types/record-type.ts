@@ -7,7 +7,7 @@ import { rightsOf } from '../../row-policy/apply.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { deleteRecordsOf } from './delete-records.ts'
 import { droppedProperties } from './dropped-properties.ts'
-import { type Fields, normalized, resolvedIndexes } from './fields.ts'
+import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { readMigration } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
@@ -58,10 +58,12 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
     timezone: row.timezone,
     display: row.display as object,
   }),
-  warnings: (before, next) =>
-    droppedProperties(before.jsonSchema, next.jsonSchema).map(
+  warnings: (before, next) => [
+    ...droppedProperties(before?.jsonSchema, next.jsonSchema).map(
       (name) => `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`,
     ),
+    ...warningsAbout(next),
+  ],
   logged: ({ portableId }) => ({ portableId }),
   // Build progress is not part of the definition.
   shown: ({ indexes }) => ({ indexes: indexes.map(shownIndex) }),

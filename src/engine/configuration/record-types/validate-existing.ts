@@ -8,8 +8,9 @@ import { authorship } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
 import { entriesOf } from '../../indexes/index.ts'
-import { Allowance, type CompiledSchema, compileSchema } from '../../json-schema/compile.ts'
+import { Allowance, type CompiledSchema } from '../../json-schema/compile.ts'
 import type { WriteScope } from '../../write/write.ts'
+import { schemaOf } from './fields.ts'
 import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
 
 const PAGE = 1000
@@ -54,7 +55,7 @@ export async function reconcile(
   jsonSchema: object,
   { onInvalid, steps }: Repair,
 ) {
-  const schema = compileSchema(jsonSchema, '/json_schema')
+  const schema = schemaOf({ jsonSchema })
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const refused: { count: number; samples: object[] } = { count: 0, samples: [] }
   for (let after = '', more = true; more; ) {

@@ -1,6 +1,7 @@
 import { RelationshipTypeBody } from '../../../contract/shapes.ts'
 import { type Access, requireBaseAccess } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
+import { compileSchema } from '../../json-schema/compile.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { droppedProperties } from '../record-types/dropped-properties.ts'
@@ -39,11 +40,13 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
     ...recordTypes(sourceRecordTypes, '/source_record_types'),
     ...recordTypes(targetRecordTypes, '/target_record_types'),
   ],
-  warnings: (before, next) =>
-    droppedProperties(before.dataSchema, next.dataSchema).map(
+  warnings: (before, next) => [
+    ...droppedProperties(before?.dataSchema, next.dataSchema).map(
       (name) =>
         `The property "${name}" is no longer in data_schema. Relationships keep what they hold of it.`,
     ),
+    ...compileSchema(next.dataSchema, '/data_schema').warnings,
+  ],
   check: async ({ scope }, { current, before, next, options }) => ({
     faults: fieldFaults(next),
     existing: async () => {
