@@ -25,6 +25,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
   {
     role: 'Use the API',
     guides: [
+      { name: 'schemas', title: 'Schemas', about: 'Defaults, formats and names of record types.' },
       { name: 'query', title: 'Queries', about: 'Filter, search, sort, page and aggregate records.' },
       { name: 'relationships', title: 'Relationships', about: 'Typed links between records.' },
       { name: 'related', title: 'Related records', about: 'Traverse links, expand them in lists.' },
