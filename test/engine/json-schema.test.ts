@@ -424,7 +424,8 @@ describe('without a pattern that cannot run', () => {
     expect(accepts({ properties: { a: { not: { pattern: LOOK } } } }, { a: 'y' })).toBe(true)
     const choice = { oneOf: [{ pattern: LOOK }, { type: 'string', maxLength: 3 }] }
     expect(accepts({ properties: { a: choice } }, { a: 'yz' })).toBe(true)
-    const condition = { if: { properties: { a: { pattern: LOOK } } }, then: { required: ['b'] } }
+    const unlike = { properties: { a: { not: { pattern: LOOK } } } }
+    const condition = { if: unlike, else: { required: ['b'] } }
     expect(accepts(condition, { a: 'y' })).toBe(true)
     const named = { patternProperties: { [LOOK]: {}, '^z': {} }, additionalProperties: false }
     expect(accepts(named, { xa: 1 })).toBe(true)
