@@ -19,6 +19,8 @@ const data = z
     issues.push({ code: 'invalid_type', expected: 'record', input })
   })
   .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
+/** Members of lists by property, in the shape of `data`. */
+const members = data
 const pair = { external_id: z.string().optional(), external_source: z.string().optional() }
 const claim_id = z.string().min(1).max(64).optional()
 const named = { name: z.string().min(1).max(128).optional() }
@@ -48,6 +50,8 @@ export const OPERATION_SHAPES = {
   patch_record: onRecord('patch_record', {
     id,
     data: data.optional(),
+    append: members.optional(),
+    remove: members.optional(),
     ...pair,
     expected_version: expectedVersion,
     claim_id,

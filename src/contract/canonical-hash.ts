@@ -5,7 +5,7 @@ import { nextTurn, turnIsOver } from '../foundation/turns.ts'
  * Canonical hash of a JSON value (SHA-256 over JSON with sorted keys). Equal values have equal hashes,
  * whatever the order of their keys.
  */
-export const digest = (value: unknown): string => hash('sha256', canonical(value), 'base64url')
+export const digest = (value: unknown): string => hash('sha256', canonicalText(value), 'base64url')
 
 /** Nesting levels that `digestInTurns` processes separately. Deeper values are hashed in one step. */
 const CUT_LEVELS = 5
@@ -21,7 +21,7 @@ export async function digestInTurns(value: unknown): Promise<string> {
 async function feed(sha: Hash, value: unknown, levels: number): Promise<void> {
   if (turnIsOver()) await nextTurn()
   if (levels === 0 || typeof value !== 'object' || value === null) {
-    sha.update(canonical(value) || 'null')
+    sha.update(canonicalText(value) || 'null')
     return
   }
   const isArray = Array.isArray(value)
@@ -37,10 +37,10 @@ async function feed(sha: Hash, value: unknown, levels: number): Promise<void> {
 }
 
 /** `digest` in hexadecimal, as `sha256sum` prints it. */
-export const hexDigest = (value: unknown): string => hash('sha256', canonical(value), 'hex')
+export const hexDigest = (value: unknown): string => hash('sha256', canonicalText(value), 'hex')
 
-/** JSON with sorted keys. */
-const canonical = (value: unknown): string => JSON.stringify(ordered(value)) ?? ''
+/** JSON with sorted keys: equal values have equal texts. */
+export const canonicalText = (value: unknown): string => JSON.stringify(ordered(value)) ?? ''
 
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value

@@ -199,18 +199,34 @@ mutation('createRecord', {
 
 mutation('patchRecord', {
   description:
-    'Patches a record: `merge` is an RFC 7396 patch of its data, `operations` an RFC 6902 patch of the record.',
+    'Patches a record: `merge` is an RFC 7396 patch of its data, `append` and `remove` change its lists, `operations` is an RFC 6902 patch of the record.',
   type: RecordRef,
   args: {
     ...recordArgs(),
-    ...builder.args((t) => ({ merge: t.field({ type: 'JSON' }), operations: t.field({ type: 'JSON' }) })),
+    ...builder.args((t) => ({
+      merge: t.field({ type: 'JSON' }),
+      append: t.field({
+        type: 'JSON',
+        description: 'Members to append to lists, in the shape of the data: {"tags":["x"]}.',
+      }),
+      remove: t.field({
+        type: 'JSON',
+        description:
+          'Members to remove from lists, in the shape of the data. Equal ones go, before others are appended.',
+      }),
+      operations: t.field({ type: 'JSON' }),
+    })),
     ...pairArgs(),
     ...versionArgs(),
     ...claimArgs(),
     ...statedArgs(),
   },
-  resolve: (scope, { base, recordType, id, merge, operations, externalId, externalSource, ...expected }) => {
-    if (operations && [merge, externalId, externalSource].some((each) => each !== undefined && each !== null))
+  resolve: (scope, { base, recordType, id, operations, ...args }) => {
+    const { merge, append, remove, externalId, externalSource, ...expected } = args
+    if (
+      operations &&
+      [merge, append, remove, externalId, externalSource].some((each) => each !== undefined && each !== null)
+    )
       throw invalid({
         path: '/operations',
         code: 'exclusive',
@@ -218,7 +234,7 @@ mutation('patchRecord', {
       })
     const patch =
       operations === undefined || operations === null
-        ? { merge: { data: merge, externalId, externalSource } }
+        ? { merge: { data: merge, append, remove, externalId, externalSource } }
         : { operations }
     return records.patchRecord(scope, base, recordType, id, patch, expectation(expected))
   },

@@ -25,7 +25,7 @@ describe('the arguments of a create tool', () => {
     const { schema } = createInput(deal)
     expect(Object.keys(schema.properties ?? {})).toEqual([
       ...['title', 'due', 'stage', 'address', 'tags'],
-      ...['external_id', 'external_source', 'idempotency_key', 'dry_run'],
+      ...['external_id', 'external_source', 'relationships', 'idempotency_key', 'dry_run'],
     ])
     expect(schema).toMatchObject({ type: 'object', required: ['title'], additionalProperties: false })
     expect(schema).not.toHaveProperty('minProperties')

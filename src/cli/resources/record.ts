@@ -144,6 +144,8 @@ export const record: Noun = {
       needsBody: true,
       options: [
         json('--data <json>', 'data', 'a merge patch of the content'),
+        json('--append <json>', 'append', 'members to append to lists: {"tags":["x"]}'),
+        json('--remove <json>', 'remove', 'members to remove from lists'),
         operations,
         ...external,
         ifMatch,

@@ -130,8 +130,8 @@ function readRecordOperation(raw: RawRecord, names: Names, limits: Limits): Unpl
       }
     }
     case 'patch_record': {
-      const { type, data, external_id: externalId, external_source: externalSource } = raw
-      const merge = { data, externalId, externalSource }
+      const { type, data, append, remove, external_id: externalId, external_source: externalSource } = raw
+      const merge = { data, append, remove, externalId, externalSource }
       return {
         type,
         recordType,

@@ -20,12 +20,13 @@ import { authorize } from '../row-policy/apply.ts'
 import { checkVisible } from '../row-policy/project-data.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
+import { type ListPatch, patchLists } from './list-patch.ts'
 import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'
 import { compareReadOnly } from './read-only-fields.ts'
 import { upsert } from './upsert.ts'
 
 /** A merge-patch (RFC 7396) of data and pair, or operations (RFC 6902) on `/data`, `/external_id`, `/external_source`. */
-export type RecordPatch = { merge: { data?: unknown } & PairInput } | { operations: unknown }
+export type RecordPatch = { merge: Merge } | { operations: unknown }
 
 /**
  * Patches a record: lock, check, apply the patch, write, check the claim.
@@ -64,18 +65,26 @@ export async function patchRecord(
   })
 }
 
-/** A merge-patch, or the assignment of whole properties: `undefined` removes one. `data` replaces all of them. */
-export type Merge = PairInput & {
-  readonly data?: unknown
-  readonly assign?: { readonly data?: unknown; readonly properties: readonly (readonly [string, unknown])[] }
-}
+/**
+ * A merge-patch, or the assignment of whole properties: `undefined` removes one, `data` replaces all of them.
+ * Then members of lists are removed and appended.
+ */
+export type Merge = PairInput &
+  ListPatch & {
+    readonly data?: unknown
+    readonly assign?: {
+      readonly data?: unknown
+      readonly properties: readonly (readonly [string, unknown])[]
+    }
+  }
 
 /**
  * Applies a merge-patch to the visible record. Does not validate against the schema.
  * @throws VALIDATION_ERROR
  */
 export function mergeInto(row: RecordRow, merge: Merge, maxBytes: number, policy?: TypePolicy) {
-  checkVisible(policy, merge.assign ? assigned({}, merge.assign) : merge.data)
+  const named = [merge.assign ? assigned({}, merge.assign) : merge.data, merge.append, merge.remove]
+  for (const part of named) checkVisible(policy, part)
   return contentOf(row, merged(row, merge), maxBytes)
 }
 
@@ -127,11 +136,12 @@ function assigned(before: unknown, { data = before, properties }: NonNullable<Me
 
 function merged(row: RecordRow, merge: Merge): RecordState {
   const state = stateOf(row)
-  const data = merge.assign
+  const whole = merge.assign
     ? assigned(state.data, merge.assign)
     : merge.data === undefined
       ? state.data
       : mergePatch(state.data, merge.data)
+  const data = patchLists(whole, merge)
   checkJson(data, '/data')
   return {
     data,

@@ -116,7 +116,13 @@ async function typeTool(tool: ServedTool, type: RecordType): Promise<EndpointToo
   if (operation === 'create' || operation === 'update' || operation === 'upsert') {
     const description = describe(tool, type, wordsOf(type, operation), '')
     const preset = operation === 'update' ? [] : defaults
-    const typed = await typedToolOf(type, operation, { name, description, visible, preset })
+    const typed = await typedToolOf(type, operation, {
+      name,
+      description,
+      visible,
+      preset,
+      without: ['relationships', 'claim_id'],
+    })
     return {
       definition: typed.definition,
       recordType,

@@ -12,6 +12,14 @@ const RESERVED = {
   external_source: { type: 'string' },
   idempotency_key: { type: 'string' },
   dry_run: { type: 'boolean' },
+  claim_id: { type: 'string' },
+  append: { type: 'object', description: 'Members to append to lists: {"tags": ["x"]}.' },
+  remove: { type: 'object', description: 'Members to remove from lists.' },
+  relationships: {
+    type: 'array',
+    items: { type: 'object' },
+    description: 'Links to add: {rel_type, record_type, id}.',
+  },
 } as const satisfies Record<string, PortableSchema>
 export type Reserved = keyof typeof RESERVED
 
@@ -22,19 +30,34 @@ export type ToolInput = {
   projection: Projection
 }
 
+const CREATES = ['external_id', 'external_source', 'relationships', 'idempotency_key', 'dry_run'] as const
+const UPDATES = [
+  'id',
+  'append',
+  'remove',
+  'expected_version',
+  'claim_id',
+  'idempotency_key',
+  'dry_run',
+] as const
 const CLEARS = 'null clears it.'
 
+/** Reserved arguments that an address does not have. */
+type Without = readonly Reserved[]
+
+const but = (names: readonly Reserved[], without: Without) => names.filter((name) => !without.includes(name))
+
 /** Input of `create_<type>`: properties and reserved arguments, flat. */
-export function createInput(projection: Projection): ToolInput {
+export function createInput(projection: Projection, without: Without = []): ToolInput {
   const { properties, required } = projection.schema
-  const reserved = freeNames(['external_id', 'external_source', 'idempotency_key', 'dry_run'], projection)
+  const reserved = freeNames(but(CREATES, without), projection)
   const schema = { ...rootOf(projection), properties: { ...properties, ...published(reserved) } }
   return { schema: required ? { ...schema, required } : schema, reserved, projection }
 }
 
 /** Input of `upsert_<type>`: as create, plus `id` or external id to find an existing record. */
-export function upsertInput(projection: Projection): ToolInput {
-  const created = createInput(projection)
+export function upsertInput(projection: Projection, without: Without = []): ToolInput {
+  const created = createInput(projection, without)
   const reserved = freeNames(['id', 'expected_version', ...created.reserved.keys()], projection)
   const schema = {
     ...created.schema,
@@ -67,14 +90,15 @@ export function partOf(
 }
 
 /** Input of `update_<type>`: a merge patch of any properties, at any depth. */
-export function updateInput(projection: Projection): ToolInput {
+export function updateInput(projection: Projection, without: Without = []): ToolInput {
+  const lists: Without = projection.open || hasLists(projection.schema) ? [] : ['append', 'remove']
   const patch = patchable(projection.schema)
   const needed = new Set(projection.schema.required)
   const changes = Object.entries(patch.properties ?? {}).map(([name, property]) => [
     name,
     needed.has(name) ? property : { ...property, description: joined(property.description, CLEARS) },
   ])
-  const reserved = freeNames(['id', 'expected_version', 'idempotency_key', 'dry_run'], projection)
+  const reserved = freeNames(but(UPDATES, [...without, ...lists]), projection)
   const { [reserved.get('id') ?? 'id']: id, ...others } = published(reserved)
   const schema = {
     ...rootOf({ schema: patch }),
@@ -145,5 +169,9 @@ function patchable(schema: PortableSchema): PortableSchema {
     ...(rest !== undefined && { additionalProperties: typeof rest === 'object' ? patchable(rest) : rest }),
   }
 }
+
+/** Whether a property is a list, at any depth of objects. */
+const hasLists = ({ type, properties = {} }: PortableSchema): boolean =>
+  type === 'array' || Object.values(properties).some(hasLists)
 
 const joined = (...sentences: (string | undefined)[]) => sentences.filter(Boolean).join(' ')

@@ -22,11 +22,21 @@ const operations = z
   .custom<readonly object[]>((value) => Array.isArray(value), 'It is a list of operations.')
   .meta({ type: 'array', items: { type: 'object' } })
 
+/** The operations with their arguments. */
+const GRAMMAR = `All or none, in order. Each is {type, …}:
+upsert_record {record_type, id or external_id, data, relationships?}
+create_record {record_type, data, id?, external_id?, relationships?}
+patch_record {record_type, id, data?, append?, remove?}
+delete_record, cancel_record {record_type, id}
+upsert_relationship {rel_type, source_record_type, source_id, target_record_type, target_id, data?, replace?}
+delete_relationship {id} or its type and ends
+upsert_record_type, upsert_relationship_type {id, body}; delete_… {id}
+Records take external_source, claim_id; all expected_version. An id is {$ref: x} after an operation with name: x.`
+
 export const batchTools = [
   tool('batch', {
     title: 'Batch',
-    description:
-      'Atomic: {type: upsert_record, record_type, id, data}; create_, patch_, delete_record; upsert_relationship. id {$ref: x}: one named x.',
+    description: GRAMMAR,
     permission: 'write',
     hints: { destructive: true },
     input: z.strictObject({

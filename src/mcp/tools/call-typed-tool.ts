@@ -3,13 +3,14 @@ import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { withPaths } from '../../foundation/errors.ts'
+import { restoreNames } from '../schema-projection/project.ts'
 import { publishPointer } from '../schema-projection/rename-properties.ts'
 import { splitArguments, type ToolInput } from '../schema-projection/tool-inputs.ts'
 import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
 import type { CallSite } from '../tool/tool-binding.ts'
 import { asked } from '../tool/tool-call.ts'
-import { create, patch } from './records/operations.ts'
-import { upsertRecord } from './records/writes.ts'
+import { claimOf, create, data, listsOf, patch } from './records/operations.ts'
+import { linksOf, upsertRecord } from './records/writes.ts'
 import type { TypedTool } from './typed-tools.ts'
 
 const Reserved = z.strictObject({
@@ -19,6 +20,10 @@ const Reserved = z.strictObject({
   external_source: z.string().optional(),
   idempotency_key: z.string().optional(),
   dry_run: z.boolean().optional(),
+  claim_id: z.string().optional(),
+  append: data.optional(),
+  remove: data.optional(),
+  relationships: z.array(data).optional(),
 })
 
 const ReservedOfUpdate = Reserved.extend({ id: z.string() })
@@ -41,7 +46,12 @@ export async function callTyped(
   const place = (path: string) => relative(path, input)
   try {
     const shape = operation === 'update' ? ReservedOfUpdate : Reserved
-    const { id, expected_version, external_id, external_source, ...how } = check(shape, reserved, inBody())
+    const { id, expected_version, claim_id, append, remove, relationships, ...rest } = check(
+      shape,
+      reserved,
+      inBody(),
+    )
+    const { external_id, external_source, ...how } = rest
     const call = asked(context, [at, definition.name, args], how)
     const target = { base, recordType }
     if (operation === 'create') {
@@ -49,14 +59,18 @@ export async function callTyped(
         ...(external_id !== undefined && { externalId: external_id }),
         ...(external_source !== undefined && { externalSource: external_source }),
       }
-      return trim((await create({ ...target, data, ...pair }, call)).createRecord)
+      const links = linksOf({ relationships })
+      return trim((await create({ ...target, data, ...pair, relationships: links }, call)).createRecord)
     }
     if (operation === 'upsert') {
-      const named = { id, external_id, external_source, expected_version }
+      const named = { id, external_id, external_source, relationships, expected_version, claim_id }
       return await upsertRecord({ base_id: base, record_type: recordType, data, ...named }, call)
     }
     const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-    const change = { ...target, id: id ?? '', merge: data, ...versions, ...(stated && { stated }) }
+    const own = (members?: Record<string, unknown>) => members && restoreNames(members, input.projection)
+    const lists = listsOf({ append: own(append), remove: own(remove) })
+    const when = { ...versions, ...claimOf({ claim_id }), ...(stated && { stated }) }
+    const change = { ...target, id: id ?? '', merge: data, ...lists, ...when }
     return trim((await patch(change, call)).patchRecord)
   } catch (thrown) {
     throw withPaths(thrown, place)
@@ -71,7 +85,9 @@ const isProperty = ({ projection }: ToolInput, name: string) => projection.prope
 function relative(path: string, { reserved, projection }: ToolInput): string {
   if (path === '/data' || path.startsWith('/data/'))
     return publishPointer(path.slice('/data'.length), projection.names)
-  const name = /^\/([^/]+)$/.exec(path)?.[1]
+  const [, name = '', below = ''] = /^\/([^/]+)(.*)$/s.exec(path) ?? []
   const published = [...reserved].find(([own]) => own === name)?.[1]
-  return published === undefined ? path : `/${published}`
+  if (published === undefined) return path
+  const isOfData = name === 'append' || name === 'remove'
+  return `/${published}${isOfData ? publishPointer(below, projection.names) : below}`
 }

@@ -6,6 +6,7 @@ import { compile } from '../../graphql/execute.ts'
 import { BY_OFFSET, ReadResult, type Row, recordUriIn } from '../budget/read-result.ts'
 import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
+import { withId } from './records/operations.ts'
 
 const related = compile(
   graphql(
@@ -49,7 +50,7 @@ export const relatedTools = [
         ...(related_type !== undefined && { relatedType: related_type }),
         ...(filter && { filter }),
         ...(sort !== undefined && { sort }),
-        ...(fields && { fields }),
+        ...(fields && { fields: withId(fields) }),
         ...(offset !== undefined && { offset }),
       }
       const recordUri = recordUriIn(base_id)

@@ -10,6 +10,7 @@ import { type Projection, projectInTurns } from '../schema-projection/project.ts
 import {
   createInput,
   partOf,
+  type Reserved,
   type ToolInput,
   updateInput,
   upsertInput,
@@ -190,11 +191,17 @@ async function projectionOf(type: RecordType): Promise<Projection> {
 export async function typedToolOf(
   type: RecordType,
   operation: TypedTool['operation'],
-  as: { name: string; description: string; visible: readonly string[] | null; preset: readonly string[] },
+  as: {
+    name: string
+    description: string
+    visible: readonly string[] | null
+    preset: readonly string[]
+    without?: readonly Reserved[]
+  },
 ): Promise<TypedTool> {
   const projection = await projectionOf(type)
   if (turnIsOver()) await nextTurn()
-  const input = INPUTS[operation](partOf(projection, as.visible, as.preset))
+  const input = INPUTS[operation](partOf(projection, as.visible, as.preset), as.without)
   return {
     operation,
     recordType: type.id,

@@ -9,12 +9,20 @@ import { expectedVersion } from '../route/shapes.ts'
 import { claimId, needs, one, RecordFields, target } from './fragments.ts'
 import { Record } from './shapes.ts'
 
+const members = z.record(z.string(), z.unknown()).optional()
 const MergeBody = z.strictObject({
   id: z.string().optional(),
   data: z
     .record(z.string(), z.unknown())
     .optional()
     .meta({ description: 'An RFC 7396 merge patch of the content.' }),
+  append: members.meta({
+    description:
+      'Members to append to lists, in the shape of `data`: `{"tags":["x"]}`. Makes a list where none is.',
+  }),
+  remove: members.meta({
+    description: 'Members to remove from lists, in the shape of `data`, before others are appended.',
+  }),
   external_id: z.string().optional(),
   external_source: z.string().optional(),
   expected_version: expectedVersion,
@@ -47,9 +55,9 @@ export const recordPatch = [
     accepts: [...MERGE_TYPES, OPERATIONS_TYPE],
     versioned: true,
     operation: graphql(
-      `mutation PatchRecord($base: String!, $recordType: String!, $id: String!, $merge: JSON, $operations: JSON,
+      `mutation PatchRecord($base: String!, $recordType: String!, $id: String!, $merge: JSON, $append: JSON, $remove: JSON, $operations: JSON,
         $externalId: String, $externalSource: String, $expectedVersions: [Int!], $mustExist: Boolean, $claimId: String) {
-        patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, operations: $operations,
+        patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, append: $append, remove: $remove, operations: $operations,
           externalId: $externalId, externalSource: $externalSource, expectedVersions: $expectedVersions, mustExist: $mustExist, claimId: $claimId) {
           ...RecordFields operation dry_run: dryRun
         }
@@ -60,12 +68,14 @@ export const recordPatch = [
       const { expectedVersions, mustExist } = conditions
       const when = { ...target(params), expectedVersions, mustExist, claimId: query.claim_id }
       if (Array.isArray(body)) return { ...when, operations: body }
-      const { data, external_id, external_source, claim_id = query.claim_id } = body
+      const { data, append, remove, external_id, external_source, claim_id = query.claim_id } = body
       if (query.claim_id !== undefined && claim_id !== query.claim_id) throw twoClaims()
       return {
         ...when,
         claimId: claim_id,
         ...(data !== undefined && { merge: data }),
+        ...(append && { append }),
+        ...(remove && { remove }),
         ...(external_id !== undefined && { externalId: external_id }),
         ...(external_source !== undefined && { externalSource: external_source }),
       }

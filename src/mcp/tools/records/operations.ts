@@ -17,6 +17,20 @@ export const pair = {
   external_source: z.string().optional(),
 }
 export const data = z.record(z.string(), z.unknown())
+/** Arguments that change lists, in the shape of the data. */
+export const lists = { append: data.optional(), remove: data.optional() }
+export const listsOf = ({
+  append,
+  remove,
+}: {
+  append?: object | undefined
+  remove?: object | undefined
+}) => ({
+  ...(append && { append }),
+  ...(remove && { remove }),
+})
+/** `fields` with `id`, which later calls need: reads always show it. */
+export const withId = (fields: readonly string[]) => (fields.includes('id') ? [...fields] : ['id', ...fields])
 export const names = z.array(z.string()).optional()
 
 type RecordKey = { base_id: string; record_type: string; id: string }
@@ -98,8 +112,8 @@ export const create = compile(
 /** Applies a merge patch; shared with `update_<type>`. */
 export const patch = compile(
   graphql(
-    `mutation ToolPatch($base: String!, $recordType: String!, $id: String!, $merge: JSON, $externalId: String, $externalSource: String, $expectedVersions: [Int!], $claimId: String, $stated: JSON) {
-      patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, externalId: $externalId, externalSource: $externalSource,
+    `mutation ToolPatch($base: String!, $recordType: String!, $id: String!, $merge: JSON, $append: JSON, $remove: JSON, $externalId: String, $externalSource: String, $expectedVersions: [Int!], $claimId: String, $stated: JSON) {
+      patchRecord(base: $base, recordType: $recordType, id: $id, merge: $merge, append: $append, remove: $remove, externalId: $externalId, externalSource: $externalSource,
         expectedVersions: $expectedVersions, claimId: $claimId, stated: $stated) { ...ToolRecord }
     }`,
     [ToolRecord],

@@ -5,7 +5,7 @@ import { rowsBody, trim } from '../../../contract/response-bodies.ts'
 import { ReadResult, recordUriIn } from '../../budget/read-result.ts'
 import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
-import { data, get, inType, list, names, one, target } from './operations.ts'
+import { data, get, inType, list, names, one, target, withId } from './operations.ts'
 
 export const readingTools = [
   tool('query_records', {
@@ -33,7 +33,7 @@ export const readingTools = [
         recordType: record_type,
         ...(filter && { filter }),
         ...(sort !== undefined && { sort }),
-        ...(fields && { fields }),
+        ...(fields && { fields: withId(fields) }),
         ...(expand && { expand }),
         ...(as_of !== undefined && { asOf: as_of }),
         ...pageOf({ limit, offset, cursor }),

@@ -16,6 +16,8 @@ import {
   data,
   expected,
   inType,
+  lists,
+  listsOf,
   one,
   pair,
   pairOf,
@@ -56,11 +58,20 @@ const writingTools = [
   tool('update_record', {
     title: 'Update record',
     acceptsReadOnlyFields: true,
-    description: 'Merge data into a record: null clears a property, the rest stays.',
+    description:
+      'Merge data into a record: null clears a property, the rest stays. append: {tags: [x]} and remove change lists.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
-    input: z.strictObject({ ...one, data: data.optional(), ...pair, ...expected, ...claim, ...writing }),
+    input: z.strictObject({
+      ...one,
+      data: data.optional(),
+      ...lists,
+      ...pair,
+      ...expected,
+      ...claim,
+      ...writing,
+    }),
     output: recordOutput,
     run: async (args, context) =>
       trim(
@@ -69,6 +80,7 @@ const writingTools = [
             {
               ...target(args),
               ...(args.data && { merge: args.data }),
+              ...listsOf(args),
               ...pairOf(args),
               ...versions(args),
               ...claimOf(args),
@@ -117,9 +129,13 @@ type Upsert = {
   stated?: object
 }
 
+/** The links of a write. @throws VALIDATION_ERROR */
+export const linksOf = ({ relationships = [] }: Pick<Upsert, 'relationships'>) =>
+  check(RecordLinks, relationships, inBody('/relationships')).map(linkOf)
+
 /** Upserts a record by id, by external id, or as a new record; shared with `upsert_<type>`. */
 export async function upsertRecord(args: Upsert, context: Context): Promise<object> {
-  const links = check(RecordLinks, args.relationships ?? [], inBody('/relationships')).map(linkOf)
+  const links = linksOf(args)
   const content = {
     base: args.base_id,
     recordType: args.record_type,
