@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'
-import { ID_RULES, isPreviewName } from './ids.ts'
+import { ID_RULES, isPreviewName, isTypeId } from './ids.ts'
 
 /** Zod shapes of configuration and records, shared by engine and surfaces. */
 
@@ -67,18 +67,51 @@ const names = z.union([text(64), z.array(text(64)).min(1, 'It names at least one
   error: 'Send an id, a list of ids, or "*".',
 })
 
+const endpointName = z
+  .string()
+  .refine(isTypeId, `Name each endpoint by its id; there is no "*". An id must be ${ID_RULES.type}.`)
+const endpointNames = z.union(
+  [endpointName, z.array(endpointName).min(1, 'It names at least one.').max(1000)],
+  { error: 'Send the id of an endpoint, or a list of ids.' },
+)
+
+/** Refuses a grant on both record types and endpoints, or on neither. */
+function namesOneKind(grant: { record_type?: unknown; endpoint?: unknown }, context: z.core.$RefinementCtx) {
+  const both = grant.record_type !== undefined && grant.endpoint !== undefined
+  if (both)
+    context.addIssue({
+      code: 'custom',
+      path: ['endpoint'],
+      params: { code: 'exclusive' },
+      message: 'A grant names record_type or endpoint, not both. Send two grants.',
+    })
+  else if (grant.record_type === undefined && grant.endpoint === undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['record_type'],
+      params: { code: 'required' },
+      message:
+        'record_type is required: record types, or "*". To reach endpoints only, send endpoint instead.',
+    })
+}
+
 export const Grant = z
   .strictObject({
     base: names.meta({
       description: 'A base id, a list of them, or `*`. A grant on a base also covers its previews.',
     }),
-    record_type: names.meta({ description: 'A record type id, a list of them, or `*`.' }),
+    record_type: names.optional().meta({ description: 'A record type id, a list of them, or `*`.' }),
+    endpoint: endpointNames.optional().meta({
+      description:
+        'In place of `record_type`: an endpoint id, or a list of them. The grant reaches these endpoints and nothing else of the base.',
+    }),
     environment: z.enum(['production', 'preview', '*']),
     permission: z
       .enum(['read', 'write', 'manage', 'admin'])
       .meta({ description: 'Each level includes those before it.' }),
   })
-  .meta({ id: 'Grant' })
+  .superRefine(namesOneKind)
+  .meta({ id: 'Grant', oneOf: [{ required: ['record_type'] }, { required: ['endpoint'] }] })
 
 export const TokenBody = z.strictObject({
   name: Name,

@@ -117,11 +117,17 @@ function toDetails(
       return [
         {
           path,
-          code: issue.code,
+          code: codeOf(issue),
           message: issue.message === 'Invalid input' ? `${name(issue)} is not valid.` : issue.message,
         },
       ]
   }
+}
+
+/** The code of an issue. A check of our own names its code in `params`. */
+function codeOf(issue: z.core.$ZodIssue): string {
+  const own = 'params' in issue ? issue.params?.['code'] : undefined
+  return typeof own === 'string' ? own : issue.code
 }
 
 type OutOfBounds = z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall

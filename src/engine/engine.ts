@@ -1,6 +1,6 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
 import { LIMITS } from '../foundation/limits.ts'
-import { compileAccess } from './access/access.ts'
+import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/session.ts'
 import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'

@@ -2,15 +2,17 @@ import { digest } from '../contract/canonical-hash.ts'
 import { anyPreviewOf } from '../contract/ids.ts'
 import {
   type Access,
-  type Narrowing,
-  narrowAccess,
-  type Permission,
+  isAdministrator,
   requireBaseAccess,
+  requireKnownBase,
   requirePermission,
+  requireTypeGrants,
 } from '../engine/access/access.ts'
+import type { Permission } from '../engine/access/grants.ts'
+import { type Narrowing, narrowAccess } from '../engine/access/narrow-access.ts'
 import type { ToolCall } from '../engine/change-log/tool-call.ts'
 import { requireExistingBase } from '../engine/configuration/bases/index.ts'
-import { endpointPolicy } from '../engine/configuration/endpoints/index.ts'
+import { endpointPolicy, enterEndpoint } from '../engine/configuration/endpoints/index.ts'
 import { areRightsCurrent } from '../engine/configuration/tokens/index.ts'
 import type { PolicyInput } from '../engine/core/policy.ts'
 import { seal, unseal } from '../engine/core/sealed-token.ts'
@@ -20,7 +22,7 @@ import { withPolicy } from '../engine/row-policy/narrow.ts'
 import * as plans from '../engine/write/plan-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
-export type { Permission } from '../engine/access/access.ts'
+export type { Permission } from '../engine/access/grants.ts'
 export type { ReserveBytes } from '../engine/database/capped-query.ts'
 
 /** Whether the caller is known to still have the rights that the context was opened with, without a query. */
@@ -81,6 +83,16 @@ export const narrowedToBounds = (context: Context, base: string, types: readonly
   scope: withPolicy(context.scope, base, types),
 })
 
+/**
+ * The context of a caller at an endpoint, where its endpoint grants count. Only for resolving the endpoint:
+ * everything else runs in a context that `throughEndpoint` narrows.
+ * @throws FORBIDDEN without a grant that reaches the endpoint; NOT_FOUND if it is absent or disabled
+ */
+export const atEndpoint = async (context: Context, base: string, endpoint: string): Promise<Context> => ({
+  ...context,
+  scope: await enterEndpoint(context.scope, base, endpoint),
+})
+
 /** Narrows a context to a tool of an endpoint, or to its resources. */
 export const throughEndpoint = async (
   context: Context,
@@ -91,8 +103,8 @@ export const throughEndpoint = async (
   narrowedToBounds(context, base, await endpointPolicy(context.scope, base, endpoint, what))
 
 /**
- * A permission check that precedes validation: a permission on a type or anywhere in a base, visibility of a
- * base, or none.
+ * A permission check that precedes validation: a permission on a type or anywhere in a base, a grant on types
+ * of a base, any grant on it, `read` on an endpoint, or none.
  */
 export type Need =
   | { permission: Permission; base: string; recordType: string }
@@ -100,12 +112,17 @@ export type Need =
   /** `orPreviews`: or of the base's previews. */
   | { baseAccess: string; orPreviews?: true }
   | { all: readonly Need[] }
+  | { knownBase: string }
+  | { endpoint: { base: string; id: string } }
   | { admin: true }
   | null
 
-/** @throws FORBIDDEN if the base is not visible; NOT_FOUND if it does not exist */
+/** @throws FORBIDDEN if the token has no grant on types of the base; NOT_FOUND if it does not exist */
 export const requireBase = ({ scope }: Context, base: string): Promise<void> =>
   requireExistingBase(scope, base)
+
+/** @throws FORBIDDEN if the token has nothing but endpoint grants */
+export const requireBases = ({ scope }: Context): void => requireTypeGrants(scope.access)
 
 /** The effective access, with and without row policies. */
 const allRights = ({ scope }: Context): Access => scope.policy?.access ?? scope.access
@@ -118,9 +135,12 @@ export function requireNeed(context: Context, need: Need): void {
   else if ('baseAccess' in need) {
     const { baseAccess, orPreviews } = need
     if (!orPreviews || !access.sees(anyPreviewOf(baseAccess))) requireBaseAccess(access, baseAccess)
+  } else if ('knownBase' in need) requireKnownBase(access, need.knownBase)
+  else if ('endpoint' in need) {
+    const { base, id } = need.endpoint
+    if (access.atEndpoint(base, id) === null) requirePermission(access, 'read', base, '*')
   } else if ('admin' in need) {
-    const bases = access.bases('admin')
-    if (bases !== '*' && bases.size === 0) requirePermission(access, 'admin', '*', '*')
+    if (!isAdministrator(access)) requirePermission(access, 'admin', '*', '*')
   } else if ('anyOf' in need) {
     if (!mayAnywhere(context, need.permission, need.anyOf))
       requirePermission(access, need.permission, need.anyOf, '*')
@@ -157,6 +177,10 @@ export function grantsName({ scope }: Context): string {
   namesOfGrants.set(grants, name)
   return name
 }
+
+/** Identifies the rights of a context, with its row policies. */
+export const rightsName = (context: Context): string =>
+  `${grantsName(context)} ${context.scope.policy?.name ?? ''}`
 
 /** Links the context to an abort signal that ends its waits. */
 export const endingWith = (context: Context, signal: AbortSignal): Context => ({

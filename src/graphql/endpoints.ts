@@ -76,10 +76,31 @@ const ServedLinkType = builder
     }),
   })
 
+type About = endpoints.ResolvedEndpoint['about']
+const ServedAboutType = builder.objectRef<About>('ServedEndpointAbout').implement({
+  description: 'The configuration of an endpoint without its tool selections.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    name: t.exposeString('name'),
+    description: t.exposeString('description', { nullable: true }),
+    instructions: t.exposeString('instructions', { nullable: true }),
+    toolsets: t.stringList({ resolve: ({ toolsets }) => [...toolsets] }),
+    relationships: t.field({ type: 'JSON', resolve: ({ relationships }) => relationships }),
+    batch: t.field({ type: 'JSON', resolve: ({ batch }) => batch }),
+    sqlQuery: t.exposeBoolean('sqlQuery'),
+    resources: t.exposeBoolean('resources'),
+    enabled: t.exposeBoolean('enabled'),
+    version: t.exposeInt('version'),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+  }),
+})
+
 const ServedEndpointType = builder.objectRef<endpoints.ResolvedEndpoint>('ServedEndpoint').implement({
   description: 'The tools of an endpoint that the grants of the token allow.',
   fields: (t) => ({
     stamp: t.exposeString('stamp', { description: 'Changes whenever the tools may have changed.' }),
+    about: t.field({ type: ServedAboutType, resolve: ({ about }) => about }),
     instructions: t.exposeString('instructions', { nullable: true }),
     resources: t.exposeBoolean('resources'),
     sqlQuery: t.exposeBoolean('sqlQuery'),

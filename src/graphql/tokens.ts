@@ -28,6 +28,11 @@ const TokenType = builder.objectRef<Token>('Token').implement({
 const TokenPage = pageType('TokenPage', TokenType)
 
 builder.queryFields((t) => ({
+  ownToken: t.field({
+    type: TokenType,
+    description: 'The calling token.',
+    resolve: (_root, _args, { scope }) => tokens.ownToken(scope),
+  }),
   tokens: t.field({
     type: TokenPage,
     description: 'The tokens that the calling token can manage, newest first.',

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isBaseId } from '../contract/ids.ts'
 import { DomainError, errorBody, FAILURES, withPaths } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import { requireBase } from '../graphql/context.ts'
+import { requireBase, requireBases } from '../graphql/context.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound, refusal } from '../http/errors.ts'
 import type { Charge } from '../http/rate-limit.ts'
@@ -95,13 +95,15 @@ async function sessionOf(request: FastifyRequest, publicUrl?: string): Promise<A
   const { params, query, caller } = request
   const { base_id: base = null, endpoint_id: endpoint = null } = params as Record<string, string | undefined>
   const options = readOptions(query as Record<string, unknown>, endpoint === null ? genericNames(base) : null)
-  if (base === null) return openSession(caller, base, options, publicUrl)
+  if (base === null) {
+    requireBases(caller)
+    return openSession(caller, base, options, publicUrl)
+  }
   if (!isBaseId(base)) throw notFound(request)
   try {
+    if (endpoint !== null) return await openEndpoint(caller, base, endpoint, options)
     await requireBase(caller, base)
-    return endpoint === null
-      ? openSession(caller, base, options, publicUrl)
-      : await openEndpoint(caller, base, endpoint, options)
+    return openSession(caller, base, options, publicUrl)
   } catch (thrown) {
     throw withPaths(thrown, (path) => PATHS[path] ?? path)
   }

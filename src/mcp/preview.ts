@@ -1,4 +1,4 @@
-import type { Context } from '../graphql/context.ts'
+import { atEndpoint, type Context, mayRead } from '../graphql/context.ts'
 import { estimateTokens } from './budget/fit.ts'
 import { openEndpoint } from './endpoints/endpoint.ts'
 import { endpointTools } from './endpoints/endpoint-tools.ts'
@@ -24,11 +24,15 @@ export async function previewTools(caller: Context, base: string, query: Readonl
 }
 
 /**
- * Resolves the tools of an endpoint as clients see them, with their record types.
- * @throws FORBIDDEN without a grant on the base; NOT_FOUND
+ * Resolves the tools of an endpoint as clients see them, with their record types. An endpoint grant shows
+ * those that it allows.
+ * @throws FORBIDDEN without a grant that reaches it; NOT_FOUND
  */
 export async function resolveTools(caller: Context, base: string, endpoint: string) {
-  const tools = [...(await endpointTools(base, endpoint, caller, true)).values()]
+  // Only readers of the configuration see tools that they may not call, and those of a disabled endpoint.
+  const whole = mayRead(caller, base, '*')
+  const context = whole ? caller : await atEndpoint(caller, base, endpoint)
+  const tools = [...(await endpointTools(base, endpoint, context, whole)).values()]
   return {
     tools: tools.map(({ definition, recordType, operation }) => {
       const { tokens, ...seen } = shown(definition)

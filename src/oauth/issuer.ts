@@ -124,7 +124,7 @@ function grantsOf(claims: Record<string, unknown>) {
       {
         path: WHERE,
         code: 'no_grants',
-        message: `Configure the issuer to add the claim "${CLAIM}": [{ base, record_type, environment, permission }].`,
+        message: `Configure the issuer to add the claim "${CLAIM}": [{ base, record_type, environment, permission }], with endpoint in place of record_type to reach endpoints only.`,
       },
     ])
   try {

@@ -91,7 +91,7 @@ export const bases = [
   route('GET /bases/:id', {
     tag: 'Bases',
     summary: 'Get a base',
-    need: ({ id = '' }) => ({ baseAccess: id }),
+    need: ({ id = '' }) => ({ knownBase: id }),
     params,
     query: z.strictObject({ include }),
     operation: graphql(

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Context } from '../graphql/context.ts'
+import { type Context, mayRead } from '../graphql/context.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
-import { Endpoint, EndpointFields } from './endpoints.ts'
+import { Endpoint } from './endpoints.ts'
 import { SeenTool } from './mcp-tools.ts'
 import { queryShape } from './route/query.ts'
 import { readParts } from './route/request-parts.ts'
 import type { Route } from './route/route.ts'
-import { baseId, endpointId, onBase } from './route/shapes.ts'
+import { baseId, endpointId } from './route/shapes.ts'
 
 /**
  * Resolves the tools of an endpoint. Injected by the server, so that REST and MCP do not depend on each
@@ -23,8 +23,14 @@ declare module 'fastify' {
 
 const readEndpoint = compile(
   graphql(
-    `query ResolvedEndpoint($base: String!, $id: String!) { endpoint(base: $base, id: $id) { ...EndpointFields } }`,
-    [EndpointFields],
+    `query ResolvedEndpoint($base: String!, $id: String!, $whole: Boolean) {
+      servedEndpoint(base: $base, id: $id, whole: $whole) {
+        about {
+          id name description instructions toolsets relationships batch sql_query: sqlQuery resources enabled
+          version created_at: createdAt updated_at: updatedAt
+        }
+      }
+    }`,
   ),
 )
 
@@ -64,11 +70,12 @@ export const resolvedEndpoint: readonly Route[] = [
         handler: async (request) => {
           const { params } = readParts(spec, query, request, false)
           const { base_id: base, id } = params
-          const { endpoint } = await readEndpoint({ base, id }, request.caller)
-          return { ...endpoint, ...(await app.resolveTools(request.caller, base, id)) }
+          const whole = mayRead(request.caller, base, '*')
+          const { servedEndpoint } = await readEndpoint({ base, id, whole }, request.caller)
+          return { ...servedEndpoint.about, ...(await app.resolveTools(request.caller, base, id)) }
         },
         config: {
-          need: onBase('read'),
+          need: ({ base_id: base = '', id = '' }) => ({ endpoint: { base, id } }),
           onlyAsks: true,
         },
       }),

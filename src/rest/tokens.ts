@@ -72,6 +72,15 @@ export const tokens = [
     reply: ({ tokens }) => ({ body: pageBody(tokens) }),
     answers: listOf(Token),
   }),
+  route('GET /tokens/self', {
+    tag: 'Tokens',
+    summary: 'Get the calling token: its grants and expiry',
+    need: () => null,
+    operation: graphql(`query GetOwnToken { ownToken { ...TokenFields } }`, [TokenFields]),
+    variables: () => ({}),
+    reply: ({ ownToken }) => ({ body: ownToken }),
+    answers: Token,
+  }),
   route('DELETE /tokens/:id', {
     tag: 'Tokens',
     summary: 'Revoke a token',

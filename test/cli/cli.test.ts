@@ -195,6 +195,23 @@ test('`token create` prints only the token on standard output, and the token is 
   expect(await json('token', 'revoke', made.id)).toMatchObject({ deleted: true })
 })
 
+test('`token create` makes a token for one endpoint, and `token self` shows the token in use', async () => {
+  const grant = 'base=crm,endpoint=frontline,environment=production,permission=write'
+  const { code, out } = await run('token', 'create', '--name', 'desk', '--grant', grant)
+  expect(code).toBe(0)
+  const asDesk = { ...settings, PLINTH_TOKEN: out.trim() }
+  const self = await plinth(['token', 'self', '--json'], asDesk)
+  expect(JSON.parse(self.out)).toMatchObject({
+    name: 'desk',
+    grants: [{ base: 'crm', endpoint: 'frontline', environment: 'production', permission: 'write' }],
+  })
+  expect(self.out).not.toContain(out.trim())
+  expect(await plinth(['record', 'list', 'deal'], asDesk)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('/mcp/crm/e/frontline'),
+  })
+})
+
 test('an API error is printed on standard error with its code, and the exit code is 1', async () => {
   const wrong = await run('record', 'put', 'deal', 'd9', '--data', '{"amout":1}')
   expect(wrong).toMatchObject({ code: 1, out: '' })

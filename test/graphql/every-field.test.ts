@@ -48,6 +48,7 @@ const QUERIES: Record<string, string> = {
   configurationHistory:
     'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',
   exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
+  ownToken: 'ownToken { id grants }',
   previews: 'previews(base: "crm") { data { id } }',
   queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
   record: 'record(base: "crm", recordType: "task", id: "a") { id data }',
@@ -112,6 +113,8 @@ const MUTATIONS: Record<string, string> = {
 
 let world: World
 let stranger: World['call']
+/** Has `admin` on the endpoint `desk` of the base, and no other grant. */
+let atDesk: World['call']
 const held = { claim: '', seq: '', token: '' }
 beforeAll(async () => {
   world = await openWorld()
@@ -140,6 +143,7 @@ beforeAll(async () => {
   held.seq = String(data.at(-1).seq)
   held.token = (await world.newToken([{ permission: 'read' }])).id
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
+  atDesk = (await world.newToken([{ endpoint: 'desk', permission: 'admin' }])).call
   stranger = (await world.newToken([{ base: 'other', permission: 'admin' }])).call
 })
 afterAll(() => world.close())
@@ -175,6 +179,33 @@ describe('the GraphQL query', () => {
       const { data, errors } = await send(`{ ${filled(sample, '')} }`, stranger)
       if (errors) expect([name, errors[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
       else expect([name, JSON.stringify(data)]).toEqual([name, expect.not.stringMatching(/crm|"a"|"task"/)])
+    },
+  )
+})
+
+/** What an endpoint grant reaches, and what it shows of the base. */
+const AT_DESK: Record<string, unknown> = {
+  base: { id: 'crm', name: 'crm' },
+  bases: { data: [{ id: 'crm' }] },
+  ownToken: expect.objectContaining({ grants: [expect.objectContaining({ endpoint: 'desk' })] }),
+  servedEndpoint: { __typename: 'ServedEndpoint' },
+  tokens: { data: [expect.anything()] },
+}
+
+describe('with a grant on one endpoint', () => {
+  test.each(Object.entries(QUERIES))('the query %s shows nothing else of the base', async (name, sample) => {
+    const { data, errors } = await send(`{ ${filled(sample, '')} }`, atDesk)
+    if (name in AT_DESK) expect(data[name]).toEqual(AT_DESK[name])
+    else expect([name, errors?.[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
+  })
+
+  test.each(Object.entries(MUTATIONS))(
+    'the mutation %s is refused and writes nothing',
+    async (name, sample) => {
+      const before = await logLength()
+      const { errors } = await send(`mutation { ${filled(sample, '')} }`, atDesk)
+      expect([name, errors?.[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
+      expect(await logLength()).toBe(before)
     },
   )
 })

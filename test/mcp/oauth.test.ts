@@ -226,6 +226,19 @@ describe('an issuer token', () => {
     expect((await call('task')).body).toEqual(first.body)
   })
 
+  test('with an endpoint grant reaches that endpoint only', async () => {
+    const tools = [{ record_type: 'task', operations: ['list', 'create'] }]
+    await server.call('PUT', '/v1/crm/endpoints/tasks', { tools })
+    const grants = [{ base: 'crm', endpoint: 'tasks', environment: 'production', permission: 'read' }]
+    const token = await issuer.sign({ sub: 'erin', plinth_grants: grants })
+    const { body } = await rpc(server, '/mcp/crm/e/tasks', 'tools/list', {}, { token })
+    expect(body.result.tools.map(({ name }: { name: string }) => name)).toEqual(['list_task'])
+    for (const path of ['/mcp', '/mcp/crm', '/mcp/other', '/mcp/crm/e/absent'])
+      expect((await ping(token, path)).status, path).toBe(403)
+    const both = [{ ...grants[0], record_type: 'task' }]
+    expect((await ping(await issuer.sign({ plinth_grants: both }), '/mcp/crm/e/tasks')).status).toBe(403)
+  })
+
   test('is refused by REST and GraphQL', async () => {
     const token = await issuer.sign({ plinth_grants: WRITER })
     expect((await server.as(token)('GET', '/v1/bases')).status).toBe(401)

@@ -270,6 +270,7 @@ const STEPS: Step[] = [
     { name: 'd', grants: [{ base: '*', record_type: '*', environment: '*', permission: 'admin' }] },
   ],
   ['GET /tokens', '/tokens?include_total=true'],
+  ['GET /tokens/self', '/tokens/self'],
   ['DELETE /:base_id/record-types/:id', '/crm/record-types/task?confirm=task'],
   ['DELETE /bases/:id', '/bases/crm?confirm=crm'],
 ]

@@ -103,6 +103,7 @@ const SAMPLES: Record<string, Sample> = {
   'POST /:base_id/providers/:provider/records/:record_type': { body: CALL, status: 201 },
   'POST /tokens': { body: { name: 't', grants: [GRANT] }, status: 201 },
   'GET /tokens': {},
+  'GET /tokens/self': {},
   'DELETE /tokens/:id': {},
   'GET /:base_id/changes': { query: 'limit=1' },
 }

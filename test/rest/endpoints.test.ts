@@ -14,6 +14,8 @@ beforeAll(async () => {
   succeed(await world.call('PUT', '/v1/crm/record-types/deal', { json_schema: schema }), 201)
   succeed(await world.call('PUT', '/v1/crm/record-types/note', {}), 201)
   succeed(await world.call('PUT', '/v1/crm/relationship-types/about', {}), 201)
+  const ends = { source_record_types: ['deal'], target_record_types: ['note'] }
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/cites', ends), 201)
 })
 afterAll(() => world.close())
 
@@ -159,6 +161,18 @@ describe('endpoints', () => {
       { relationships: [{ rel_type: 'abuot', operations: ['link'] }] },
       '/relationships/0/rel_type',
       'unknown_relationship_type',
+    ],
+    [
+      'a relationship type with an end that no tool has',
+      { ...tool({}), relationships: [{ rel_type: 'cites', operations: ['link'] }] },
+      '/relationships/0/rel_type',
+      'no_tools_for_end',
+    ],
+    [
+      'a relationship type without any tools',
+      { relationships: [{ rel_type: 'about', operations: ['related'] }] },
+      '/relationships/0/rel_type',
+      'no_tools_for_end',
     ],
     ['instructions that clients would cut', { instructions: 'é'.repeat(701) }, '/instructions', 'custom'],
     ['a batch without a word of whether', { batch: {} }, '/batch/enabled', 'required'],

@@ -152,6 +152,22 @@ describe('Creating a token with another token', () => {
     )
   })
 
+  test('counts lists entry by entry: each base and type lies within one of its grants', async () => {
+    const { call } = await world.newToken([
+      { permission: 'admin' },
+      { base: 'erp', record_type: ['a'], permission: 'admin' },
+      { base: 'erp', record_type: ['b'], permission: 'admin' },
+    ])
+    const wanted = { base: ['crm', 'erp'], record_type: ['a', 'b'] }
+    succeed(await create(call, [grant(wanted)]), 201)
+    for (const more of [
+      { record_type: ['a', 'b', 'c'] },
+      { record_type: '*' },
+      { base: ['crm', 'erp', 'hr'] },
+    ])
+      expectFailure(await create(call, [grant({ ...wanted, ...more })]), 'FORBIDDEN')
+  })
+
   test('is refused for a base that it does not administer', async () => {
     const { call } = await world.newToken([{ permission: 'admin' }, { base: 'erp', permission: 'manage' }])
     expectFailure(await create(call, [grant({ base: 'erp' })]), 'FORBIDDEN')

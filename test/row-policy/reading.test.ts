@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessToTypes, compileAccess, narrowAccess, wholeGrants } from '../../src/engine/access/access.ts'
+import { wholeGrants } from '../../src/engine/access/access.ts'
+import { compileAccess } from '../../src/engine/access/compile-access.ts'
+import { accessToTypes, narrowAccess } from '../../src/engine/access/narrow-access.ts'
 import { succeed } from '../support/answers.ts'
 import { openPolicyEngine, type Through } from '../support/row-policy.ts'
 import { openWorld, type World } from '../support/world.ts'

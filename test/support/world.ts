@@ -2,7 +2,13 @@ import { succeed } from './answers.ts'
 import type { TestDatabase } from './database.ts'
 import { type Answer, type Call, openServer, type TestServer } from './server.ts'
 
-type GrantInput = { base?: unknown; record_type?: unknown; environment?: string; permission: string }
+type GrantInput = {
+  base?: unknown
+  record_type?: unknown
+  endpoint?: unknown
+  environment?: string
+  permission: string
+}
 
 /** A row of the change log table. */
 export type LogRow = {
@@ -48,7 +54,11 @@ export async function openWorld(env: Record<string, string> = {}, shared?: TestD
       return id
     },
     newToken: async (grants, more = {}) => {
-      const whole = grants.map((grant) => ({ base: 'crm', record_type: '*', environment: '*', ...grant }))
+      const whole = grants.map((grant) => ({
+        ...{ base: 'crm', environment: '*' },
+        ...(grant.endpoint === undefined && { record_type: '*' }),
+        ...grant,
+      }))
       const body = { name: `token ${++serial}`, grants: whole, ...more }
       const { id, token } = succeed(await server.call('POST', '/v1/tokens', body), 201)
       return { id, token, call: server.as(token) }

@@ -8,7 +8,7 @@ import { note, showOne } from '../command/print.ts'
 const grant: Option = {
   flags: '--grant <grant>',
   about:
-    'base=crm,record_type=*,environment=production,permission=write; a|b is a list; repeat the flag for more grants',
+    'base=crm,record_type=*,environment=production,permission=write; endpoint=frontline in place of record_type reaches that endpoint only; a|b is a list; repeat the flag for more grants',
   to: { body: 'grants' },
   read: readGrant,
   required: true,
@@ -55,6 +55,13 @@ export const token: Noun = {
       method: 'GET',
       path: '/tokens',
       options: paging,
+    },
+    {
+      name: 'self',
+      summary: 'Show the token in use, with its grants',
+      method: 'GET',
+      path: '/tokens/self',
+      options: [],
     },
     {
       name: 'create',

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Access, compileAccess, type Grant } from './access.ts'
+import type { Access } from './access.ts'
+import { compileAccess } from './compile-access.ts'
+import type { Grant } from './grants.ts'
 
 /** A verified token with its compiled rights. */
 export type TokenSession = {

@@ -1,7 +1,8 @@
 /** Authentication: finds the session of a token by its hash. */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { compileAccess, type Grant } from '../access/access.ts'
+import { compileAccess } from '../access/compile-access.ts'
+import type { Grant } from '../access/grants.ts'
 import type { TokenSession } from '../access/session.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'

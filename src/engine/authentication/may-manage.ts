@@ -1,27 +1,30 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { type Access, type Grant, PERMISSIONS } from '../access/access.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { type Access, isAdministrator } from '../access/access.ts'
+import { type Grant, PERMISSIONS } from '../access/grants.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Token } from './authenticate.ts'
 
 export const ADMIN_OF_ALL: Grant = { base: '*', record_type: '*', environment: '*', permission: 'admin' }
 export const administersAll = (access: Access) => access.covers(ADMIN_OF_ALL)
-/** Whether the caller may give this grant. Requires admin on all of its bases. */
-export const mayGrant = (access: Access, grant: Grant) => access.covers(grant) && administers(access, grant)
-const administers = (access: Access, grant: Grant) => {
-  const bases = access.bases('admin')
-  return (
-    access.covers({ ...grant, permission: 'admin' }) &&
-    (bases === '*' || basesOf(grant).every((id) => id !== '*'))
-  )
+/** Whether the caller has all of the grant with `admin`, and so may give it. */
+export const administers = (access: Access, grant: Grant) => access.covers({ ...grant, permission: 'admin' })
+/**
+ * Whether the caller may list and revoke the token. Only an administrator of all bases manages a token
+ * without grants, such as one whose base was deleted.
+ */
+export async function manages(access: Access, { grants }: Token): Promise<boolean> {
+  if (grants.length === 0) return administersAll(access)
+  for (const grant of grants) {
+    if (turnIsOver()) await nextTurn()
+    if (!administers(access, grant)) return false
+  }
+  return true
 }
-/** Only an administrator of all bases manages a token without grants, such as one whose base was deleted. */
-export const manages = (access: Access, { grants }: Token) =>
-  grants.length > 0 ? grants.every((grant) => administers(access, grant)) : administersAll(access)
 
-/** @throws FORBIDDEN without an admin grant on any base */
-export function requireAnyAdmin(scope: Scope): void {
-  const bases = scope.access.bases('admin')
-  if (bases === '*' || bases.size > 0) return
+/** @throws FORBIDDEN without an admin grant on any base or endpoint */
+export function requireAnyAdmin({ access }: Scope): void {
+  if (isAdministrator(access)) return
   throw new DomainError('FORBIDDEN', 'Managing tokens needs "admin" on their bases.', {
     details: [
       {

@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../foundation/errors.ts'
-import type { Grant } from '../access/access.ts'
+import type { Grant } from '../access/grants.ts'
 import type { TokenSession } from '../access/session.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
 import { findSession } from './authenticate.ts'
 
-type RightsHolder = Pick<Scope, 'db' | 'caches' | 'session'>
-
 /** Whether cached state proves that the caller's rights are unchanged since the start of the request. */
-export function areRightsCurrent({ caches, session }: Pick<Scope, 'caches' | 'session'>): boolean {
+export function areRightsCurrent({
+  caches,
+  session,
+  standing,
+}: Pick<Scope, 'caches' | 'session' | 'standing'>): boolean {
+  if (standing && !standing.isCurrent()) return false
   if (!session) return true
   if (isOver(session)) return false
   if (session.key === null) return true
@@ -18,14 +21,16 @@ export function areRightsCurrent({ caches, session }: Pick<Scope, 'caches' | 'se
 
 /**
  * Checks the current rights of the token again, for a request that waited.
- * @throws UNAUTHORIZED when the token was revoked or has expired; FORBIDDEN when its grants changed
+ * @throws UNAUTHORIZED when the token was revoked or has expired; FORBIDDEN when its grants or its endpoint
+ * changed
  */
-export async function recheckRights(scope: RightsHolder): Promise<void> {
-  const { session } = scope
+export async function recheckRights(scope: Scope): Promise<void> {
+  const { session, standing } = scope
   if (!session || areRightsCurrent(scope)) return
   const now = session.key === null ? undefined : await findSession(scope, Buffer.from(session.key, 'hex'))
   if (!now || isOver(now)) throw ended()
   if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
+  await standing?.recheck(scope)
 }
 
 // FOR KEY SHARE blocks deletion but allows the update of last_used_at.

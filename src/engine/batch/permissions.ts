@@ -1,6 +1,7 @@
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { type Access, type Permission, requirePermission } from '../access/access.ts'
+import { type Access, requirePermission } from '../access/access.ts'
+import type { Permission } from '../access/grants.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'
 import { collect, type Failure, refuse } from './failures.ts'

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Access, type Grant, wholeGrants } from '../access/access.ts'
+import { type Access, wholeGrants } from '../access/access.ts'
+import type { Grant } from '../access/grants.ts'
 import type { Actor } from '../access/session.ts'
 import { type Db, statement } from '../database/client.ts'
 

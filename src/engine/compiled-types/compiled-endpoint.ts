@@ -14,6 +14,23 @@ export type Bounds = { filter: object | null; fields: readonly string[] | null; 
 
 export type ServedLink = { name: string; relType: string; operation: LinkOperation }
 
+/** The configuration of an endpoint without its tool selections. */
+export type AboutEndpoint = {
+  id: string
+  name: string
+  description: string | null
+  instructions: string | null
+  toolsets: readonly string[]
+  relationships: unknown
+  batch: unknown
+  sqlQuery: boolean
+  resources: boolean
+  enabled: boolean
+  version: number
+  createdAt: string
+  updatedAt: string
+}
+
 /** An endpoint with the tools of its toolsets, ready for look-ups. */
 export type CompiledEndpoint = {
   id: string
@@ -21,6 +38,7 @@ export type CompiledEndpoint = {
   /** Changes whenever its tools may have changed. */
   stamp: string
   instructions: string | null
+  about: AboutEndpoint
   tools: readonly ServedTool[]
   links: readonly ServedLink[]
   /** The operations that a batch allows; null for no batch tool. */

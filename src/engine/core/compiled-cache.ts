@@ -7,6 +7,8 @@ import type { Scope } from './scope.ts'
 export type CompiledCache<V> = {
   /** From the cache, else from the database. */
   get(scope: Scope, key: string): Promise<V | undefined>
+  /** From the cache alone; undefined if it is not there. */
+  cached(scope: Pick<Scope, 'caches'>, key: string): V | undefined
   /** From the database. Replaces the cached value. */
   reload(scope: Scope, key: string): Promise<V | undefined>
 }
@@ -50,12 +52,12 @@ export function compiledCache<V extends object>({ max, per, from, load }: Option
     if (value && isCacheable) entries.set(key, value)
     return value
   }
+  const cached = ({ caches }: Pick<Scope, 'caches'>, key: string): V | undefined =>
+    caches.live() ? entriesOf(caches).get(key) : undefined
   return {
     reload,
-    async get(scope, key) {
-      const known = scope.caches.live() ? entriesOf(scope.caches).get(key) : undefined
-      return known ?? reload(scope, key)
-    },
+    cached,
+    get: async (scope, key) => cached(scope, key) ?? reload(scope, key),
   }
 }
 

@@ -25,6 +25,14 @@ export type Via =
   | 'trigger'
   | 'system'
 
+/** What a scope's rights depend on besides the token. */
+export type Standing = {
+  /** Whether cached state proves that it is unchanged. */
+  isCurrent(): boolean
+  /** @throws FORBIDDEN if it changed */
+  recheck(scope: Scope): Promise<void>
+}
+
 /** Caller, rights, connection and services of a request. Every engine function takes one. */
 export type Scope = {
   readonly db: Db
@@ -35,6 +43,8 @@ export type Scope = {
   readonly access: Access
   /** The policy that restricts the scope, if any. */
   readonly policy?: ScopePolicy
+  /** The endpoint that the scope is at, for requests that waited. */
+  readonly standing?: Standing
   readonly actor: Actor
   /** The caller's session; absent when the server itself acts. */
   readonly session?: TokenSession

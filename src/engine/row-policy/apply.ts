@@ -1,6 +1,7 @@
 /** Row policy: row-level security and field visibility of the types in a narrowed scope. */
 import { DomainError } from '../../foundation/errors.ts'
-import { type Access, type Permission, requirePermission } from '../access/access.ts'
+import { type Access, requirePermission } from '../access/access.ts'
+import type { Permission } from '../access/grants.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'

@@ -1,6 +1,6 @@
 import { digest } from '../../contract/canonical-hash.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { accessToTypes } from '../access/access.ts'
+import { accessToTypes } from '../access/narrow-access.ts'
 import { parseField } from '../compiled-types/field-path.ts'
 import type { PolicyInput, TypePolicy } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'

@@ -1,4 +1,5 @@
-import { type Access, type Grant, type Permission, requirePermission } from '../access/access.ts'
+import { type Access, requirePermission } from '../access/access.ts'
+import type { Grant, Permission } from '../access/grants.ts'
 import { requireGrant } from '../authentication/may-manage.ts'
 import type { Scope } from '../core/scope.ts'
 import { rightsOf } from '../row-policy/apply.ts'

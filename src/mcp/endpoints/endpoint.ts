@@ -1,4 +1,12 @@
-import { type Context, duringCall, endingWith, throughEndpoint } from '../../graphql/context.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import {
+  atEndpoint,
+  type Context,
+  duringCall,
+  endingWith,
+  rightsName,
+  throughEndpoint,
+} from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { type AddressSession, addressOf, type Options, openSession } from '../protocol/address-session.ts'
@@ -28,27 +36,45 @@ export type AtEndpoint = AddressSession & {
    * restrictions.
    */
   asking: Context
+  /** Opens the session again, with the endpoint as it is now. */
+  reopen: () => Promise<AtEndpoint>
 }
 export const isAtEndpoint = (session: AddressSession): session is AtEndpoint =>
   session.base !== null && session.endpoint !== null && 'asking' in session
 
 /**
  * Opens the session of a caller at an endpoint.
- * @throws NOT_FOUND if it does not exist or is disabled
+ * @throws FORBIDDEN without a grant that reaches it; NOT_FOUND if it does not exist or is disabled
  */
 export async function openEndpoint(
-  whole: Context,
+  caller: Context,
   base: string,
   endpoint: string,
   options: Options,
 ): Promise<AtEndpoint> {
+  const whole = await atEndpoint(caller, base, endpoint)
   const { instructions } = (await readInstructions({ base, id: endpoint }, whole)).servedEndpoint
   const tools = options.tools && (await presentNames(options.tools, { base, id: endpoint }, whole))
   const session = openSession(whole, base, { ...options, tools })
   return {
     ...{ ...session, base, endpoint, asking: session.context },
+    reopen: () => openEndpoint(caller, base, endpoint, options),
     context: await throughEndpoint(session.context, base, endpoint, 'resources'),
     instructions: endpointInstructions(instructions),
+  }
+}
+
+/**
+ * Whether the endpoint still gives an open session the rights that it began with.
+ * @throws errors other than a refusal
+ */
+export async function isUnchanged(session: AtEndpoint): Promise<boolean> {
+  const rights = ({ asking, context }: AtEndpoint) => `${rightsName(asking)} ${rightsName(context)}`
+  try {
+    return rights(await session.reopen()) === rights(session)
+  } catch (thrown) {
+    if (thrown instanceof DomainError) return false
+    throw thrown
   }
 }
 

@@ -1,6 +1,6 @@
 import { graphql } from '../../graphql/document.ts'
 import { compile, compileSubscription } from '../../graphql/execute.ts'
-import { isAtEndpoint } from '../endpoints/endpoint.ts'
+import { isAtEndpoint, isUnchanged } from '../endpoints/endpoint.ts'
 import { PROMPT_TYPE } from '../prompts/prompts.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import type { Changed, Watch } from '../protocol/provider.ts'
@@ -35,6 +35,9 @@ export async function watch(session: AddressSession, notify: (changed: Changed) 
     for await (const { recordTypeChanges } of types) {
       notify({ list: 'tools' })
       notify({ list: 'resources' })
+      // What the session may follow was decided when it began.
+      if (recordTypeChanges.recordType === null && isAtEndpoint(session) && !(await isUnchanged(session)))
+        break
       if (recordTypeChanges.recordType !== null && recordTypeChanges.recordType !== PROMPT_TYPE) continue
       notify({ list: 'prompts' })
       await prompts.begin()

@@ -1,6 +1,7 @@
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requirePermission } from '../../access/access.ts'
+import { listed } from '../../access/grants.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 
@@ -57,7 +58,6 @@ export async function findBases(
 }
 
 async function grantedBases({ access, db }: Scope, recordType: string): Promise<readonly string[]> {
-  const listed = (value: string | readonly string[]) => (typeof value === 'string' ? [value] : value)
   const grants = access.grants.filter(({ record_type }) =>
     listed(record_type).some((type) => type === '*' || type === recordType),
   )

@@ -1,5 +1,5 @@
 import { anyPreviewOf } from '../../../contract/ids.ts'
-import { requireBaseAccess } from '../../access/access.ts'
+import { requireBaseAccess, requireKnownBase } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -42,7 +42,7 @@ async function listWhere(
   return page.of(rows.map(toBase), total)
 }
 
-/** The predicate `sees` of access.ts as a query condition. */
+/** The predicate `knows` of access.ts as a query condition. */
 function visibleBases(scope: Scope): Prisma.BaseWhereInput {
   // Prisma treats an empty OR inconsistently, so match nothing explicitly.
   if (scope.access.grants.length === 0) return { id: { in: [] } }
@@ -58,11 +58,11 @@ function visibleBases(scope: Scope): Prisma.BaseWhereInput {
 }
 
 /**
- * Reads a base.
+ * Reads a base. An endpoint grant shows it as any other grant does, without its content.
  * @throws FORBIDDEN without a grant on it; NOT_FOUND
  */
 export async function getBase(scope: Scope, id: string): Promise<Base> {
-  requireBaseAccess(scope.access, id)
+  requireKnownBase(scope.access, id)
   const row = await scope.db.orm.base.findUnique({ where: { id } })
   if (!row) throw baseNotFound(id)
   return toBase(row)

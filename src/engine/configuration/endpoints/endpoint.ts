@@ -2,6 +2,7 @@ import { EndpointBody } from '../../../contract/endpoint-shapes.ts'
 import type { Endpoint as Row } from '../../prisma/client.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
 import { RELATIONSHIP_TYPE } from '../relationship-types/relationship-type.ts'
+import { linkFaults } from './link-ends.ts'
 import { portableIdsOf, typesOf } from './load-record-types.ts'
 import { type FormerName, formerNames } from './name-aliases.ts'
 import { nameFaults } from './named-tools.ts'
@@ -54,6 +55,14 @@ export const ENDPOINT: Kind<Fields, Row> = {
           repeated(operations, `/relationships/${i}/operations`),
         ),
         ...nameFaults(toolsOfEndpoint(next, toolsets, portableIds)),
+        ...linkFaults(
+          next.relationships,
+          await loaded.rows(
+            RELATIONSHIP_TYPE,
+            next.relationships.map(({ rel_type }) => rel_type),
+          ),
+          typedToolsOf(next, toolsets, portableIds),
+        ),
       ],
       columns: async () => {
         const before = current

@@ -1,5 +1,10 @@
 import type { EndpointBatch, EndpointRelationship } from '../../../contract/endpoint-shapes.ts'
-import { boundsOf, type CompiledEndpoint, type ServedTool } from '../../compiled-types/compiled-endpoint.ts'
+import {
+  type AboutEndpoint,
+  boundsOf,
+  type CompiledEndpoint,
+  type ServedTool,
+} from '../../compiled-types/compiled-endpoint.ts'
 import { compiledCache } from '../../core/compiled-cache.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Endpoint as EndpointRow, Toolset as ToolsetRow } from '../../prisma/client.ts'
@@ -14,6 +19,10 @@ type Endpoints = ReadonlyMap<string, CompiledEndpoint>
 export async function endpointsOf(scope: Scope, baseId: string): Promise<Endpoints> {
   return (await ENDPOINTS.get(scope, baseId)) ?? new Map()
 }
+
+/** The same from the cache alone; undefined if it is not there. */
+export const cachedEndpointsOf = (scope: Pick<Scope, 'caches'>, baseId: string): Endpoints | undefined =>
+  ENDPOINTS.cached(scope, baseId)
 
 const ENDPOINTS = compiledCache<Endpoints>({
   max: 1000,
@@ -32,6 +41,12 @@ const ENDPOINTS = compiledCache<Endpoints>({
   },
 })
 
+const aboutOf = ({ baseId: _, tools: _tools, formerNames: _names, ...row }: EndpointRow): AboutEndpoint => ({
+  ...row,
+  createdAt: row.createdAt.toISOString(),
+  updatedAt: row.updatedAt.toISOString(),
+})
+
 function compiled(
   row: EndpointRow,
   shared: ReadonlyMap<string, ToolsetRow>,
@@ -44,6 +59,7 @@ function compiled(
   const former = [...toolsets, row].flatMap((each) => each.formerNames as FormerName[])
   return {
     ...{ id, enabled, instructions, sqlQuery, resources },
+    about: aboutOf(row),
     // A recreated row has another creation time.
     stamp: JSON.stringify([row, ...toolsets].map((each) => [each.id, each.createdAt, each.version])),
     tools: named.map(({ name, recordType, operation, selection }): ServedTool => {

@@ -1,13 +1,12 @@
 import { BATCHED, type LinkOperation, type ToolOperation } from '../../../contract/endpoint-shapes.ts'
-import { type Permission, requireBaseAccess, requirePermission } from '../../access/access.ts'
+import { requirePermission } from '../../access/access.ts'
+import type { Permission } from '../../access/grants.ts'
 import type { CompiledEndpoint, ServedLink, ServedTool } from '../../compiled-types/compiled-endpoint.ts'
 import type { PolicyInput } from '../../core/policy.ts'
 import type { Scope } from '../../core/scope.ts'
-import { requireBase } from '../bases/index.ts'
-import { notFound } from '../lifecycle/read.ts'
 import { relationshipTypesOf } from '../relationship-types/index.ts'
-import { ENDPOINT } from './endpoint.ts'
-import { endpointsOf } from './load-endpoints.ts'
+import { enterEndpoint, requireEndpoint } from './enter.ts'
+import { typesAtEnd } from './link-ends.ts'
 import { followName } from './name-aliases.ts'
 
 /** A link tool with the record types allowed at its ends; `*` is any. */
@@ -17,6 +16,8 @@ type OfferedLink = ServedLink & { sources: readonly string[]; targets: readonly 
 export type ResolvedEndpoint = {
   /** Changes whenever the offer may have changed. */
   stamp: string
+  /** Its configuration without the selections, which would show hidden fields and filters. */
+  about: CompiledEndpoint['about']
   instructions: string | null
   resources: boolean
   sqlQuery: boolean
@@ -43,16 +44,16 @@ type May = (operation: ToolOperation | LinkOperation, recordType: string) => boo
 /**
  * Resolves the tools that an endpoint offers to the token. With `whole`, resolves all tools, even of a
  * disabled endpoint, for readers of its configuration.
- * @throws FORBIDDEN without a grant on the base; NOT_FOUND when the endpoint is absent or disabled
+ * @throws FORBIDDEN without a grant that reaches it; NOT_FOUND when the endpoint is absent or disabled
  */
 export async function servedEndpoint(
-  scope: Scope,
+  asked: Scope,
   baseId: string,
   id: string,
   whole: boolean,
 ): Promise<ResolvedEndpoint> {
-  if (whole) requirePermission(scope.access, 'read', baseId, '*')
-  else requireBaseAccess(scope.access, baseId)
+  if (whole) requirePermission(asked.access, 'read', baseId, '*')
+  const scope = whole ? asked : await enterEndpoint(asked, baseId, id)
   const endpoint = await requireEndpoint(scope, baseId, id, whole)
   const may: May = (operation, type) => whole || scope.access.allows(permissionOf(operation), baseId, type)
   const tools = endpoint.tools.filter(({ operation, recordType }) => may(operation, recordType))
@@ -67,7 +68,8 @@ export async function servedEndpoint(
   if (endpoint.sqlQuery) all.add('sql_query')
   const follow = (name: string) => followName(name, endpoint.formerNames, (each) => all.has(each))
   return {
-    ...{ stamp: endpoint.stamp, instructions: endpoint.instructions, resources: endpoint.resources },
+    ...{ stamp: endpoint.stamp, about: endpoint.about },
+    ...{ instructions: endpoint.instructions, resources: endpoint.resources },
     ...{ sqlQuery, tools, links, batch },
     find: (name) => {
       const current = follow(name)
@@ -78,18 +80,6 @@ export async function servedEndpoint(
       return current !== undefined && !offered.has(current)
     },
   }
-}
-
-async function requireEndpoint(
-  scope: Scope,
-  baseId: string,
-  id: string,
-  evenOff = false,
-): Promise<CompiledEndpoint> {
-  const endpoint = (await endpointsOf(scope, baseId)).get(id)
-  if (endpoint && (endpoint.enabled || evenOff)) return endpoint
-  await requireBase(scope, baseId)
-  throw notFound(ENDPOINT, id)
 }
 
 /** Offers only link tools between record types that the endpoint has tools for. */
@@ -106,7 +96,7 @@ async function offeredLinks(
     const type = types.get(link.relType)
     if (!type) return []
     const within = (named: readonly string[]) =>
-      own.filter((id) => (named.includes('*') || named.includes(id)) && may(link.operation, id))
+      typesAtEnd(named, own).filter((id) => may(link.operation, id))
     const [sources, targets] = [within(type.sourceRecordTypes), within(type.targetRecordTypes)]
     return sources.length > 0 && targets.length > 0 ? [{ ...link, sources, targets }] : []
   })

@@ -1,9 +1,10 @@
 import { TokenBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
-import type { Grant } from '../../access/access.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import type { Grant } from '../../access/grants.ts'
 import { hashOf, newToken, type Token, toToken } from '../../authentication/authenticate.ts'
-import { basesOf, mayGrant, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
+import { administers, basesOf, outside, requireAnyAdmin } from '../../authentication/may-manage.ts'
 import { lockCreator } from '../../authentication/recheck-rights.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { uuidv7 } from '../../core/uuid.ts'
@@ -20,7 +21,10 @@ export async function createToken(scope: WriteScope, input: TokenInput): Promise
   requireAnyAdmin(scope)
   const { name, grants } = check(TokenBody, { name: input.name, grants: input.grants }, inBody())
   const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
-  for (const [index, grant] of grants.entries()) if (!mayGrant(scope.access, grant)) throw outsideGrant(index)
+  for (const [index, grant] of grants.entries()) {
+    if (turnIsOver()) await nextTurn()
+    if (!administers(scope.access, grant)) throw outsideGrant(index)
+  }
   const token = newToken()
   return scope.db.transaction(async (tx) => {
     const end = await lockCreator(tx, scope)

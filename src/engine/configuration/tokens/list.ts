@@ -42,7 +42,7 @@ async function* walk(scope: Scope, before: object): AsyncGenerator<TokenState> {
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: READ_ROWS,
     })
-    for (const row of rows) if (manages(scope.access, toToken(row))) yield row
+    for (const row of rows) if (await manages(scope.access, toToken(row))) yield row
     const last = rows.at(-1)
     from = last && rows.length === READ_ROWS ? createdBefore(last.createdAt, last.id) : null
   }

@@ -10,7 +10,7 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
   requireAnyAdmin(scope)
   return scope.db.transaction(async (tx) => {
     const row = await tx.orm.token.findUnique({ where: { id } })
-    if (!row || !manages(scope.access, toToken(row)))
+    if (!row || !(await manages(scope.access, toToken(row))))
       throw administersAll(scope.access) ? tokenNotFound(id) : outsideToken()
     await tx.orm.token.delete({ where: { id } })
     await appendChange(
@@ -25,7 +25,7 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
 }
 
 const outsideToken = () => outside('/id', 'This token is outside the bases you administer.')
-const tokenNotFound = (id: string) =>
+export const tokenNotFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no token "${id.slice(0, 64)}".`, {
     details: [
       { path: '/id', code: 'token_not_found', message: 'GET /v1/tokens lists the tokens you manage.' },

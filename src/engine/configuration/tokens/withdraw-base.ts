@@ -1,4 +1,4 @@
-import type { Grant } from '../../access/access.ts'
+import type { Grant } from '../../access/grants.ts'
 import { statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
 

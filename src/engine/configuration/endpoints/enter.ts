@@ -1,0 +1,55 @@
+import { DomainError } from '../../../foundation/errors.ts'
+import { requireBaseAccess } from '../../access/access.ts'
+import { accessAtEndpoint } from '../../access/narrow-access.ts'
+import type { CompiledEndpoint } from '../../compiled-types/compiled-endpoint.ts'
+import type { Scope, Standing } from '../../core/scope.ts'
+import { requireBase } from '../bases/index.ts'
+import { notFound } from '../lifecycle/read.ts'
+import { ENDPOINT } from './endpoint.ts'
+import { cachedEndpointsOf, endpointsOf } from './load-endpoints.ts'
+
+/**
+ * The scope of a caller at an endpoint. Endpoint grants become rights on the records of its types, which
+ * `endpointPolicy` limits. Writes check again that the endpoint is still the same.
+ * @throws FORBIDDEN without a grant that reaches the endpoint, whether or not it exists; NOT_FOUND if it is
+ * absent or disabled
+ */
+export async function enterEndpoint(scope: Scope, baseId: string, id: string): Promise<Scope> {
+  const permission = scope.access.atEndpoint(baseId, id)
+  if (permission === null) requireBaseAccess(scope.access, baseId)
+  const endpoint = await requireEndpoint(scope, baseId, id)
+  const entered = { ...scope, standing: standingAt(scope, baseId, endpoint) }
+  if (permission === null) return entered
+  const types = endpoint.tools.map(({ recordType }) => recordType)
+  return { ...entered, access: accessAtEndpoint(scope.access, baseId, types, permission) }
+}
+
+/** @throws NOT_FOUND if the endpoint is absent or, unless `evenOff`, disabled */
+export async function requireEndpoint(
+  scope: Scope,
+  baseId: string,
+  id: string,
+  evenOff = false,
+): Promise<CompiledEndpoint> {
+  const endpoint = (await endpointsOf(scope, baseId)).get(id)
+  if (endpoint && (endpoint.enabled || evenOff)) return endpoint
+  await requireBase(scope, baseId)
+  throw notFound(ENDPOINT, id)
+}
+
+function standingAt({ caches }: Scope, baseId: string, { id, stamp }: CompiledEndpoint): Standing {
+  const isSame = (found: CompiledEndpoint | undefined) => found?.enabled === true && found.stamp === stamp
+  return {
+    isCurrent: () => isSame(cachedEndpointsOf({ caches }, baseId)?.get(id)),
+    recheck: async (scope) => {
+      if (!isSame((await endpointsOf(scope, baseId)).get(id))) throw changed()
+    },
+  }
+}
+
+const changed = () =>
+  new DomainError('FORBIDDEN', 'The endpoint changed during the request.', {
+    details: [
+      { path: '', code: 'endpoint_changed', message: 'Nothing was written. List the tools and call again.' },
+    ],
+  })
