@@ -21,6 +21,7 @@ import { recordType } from './resources/record-type.ts'
 import { relationship } from './resources/relationship.ts'
 import { relationshipType } from './resources/relationship-type.ts'
 import { sql } from './resources/sql.ts'
+import { sqlWrite } from './resources/sql-write.ts'
 import { token } from './resources/token.ts'
 import { toolset } from './resources/toolset.ts'
 import { trash } from './resources/trash.ts'
@@ -40,7 +41,7 @@ const NOUNS = [
   trash,
 ]
 /** Commands that belong to no noun. */
-const ROWS = [query, batch, sql, changes, revert, claim, wait]
+const ROWS = [query, batch, sql, sqlWrite, changes, revert, claim, wait]
 
 /**
  * Runs one command line.

@@ -27,6 +27,7 @@ import { relatedTools } from './tools/related.ts'
 import { relationshipTools } from './tools/relationships.ts'
 import { knowledgeTools } from './tools/search-fetch/search-and-fetch.ts'
 import { sqlTools } from './tools/sql.ts'
+import { sqlWriteTools } from './tools/sql-write.ts'
 import { listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
 
 /** Tools of every base, whatever its types. */
@@ -40,6 +41,7 @@ export const GENERIC: readonly TwoSided[] = [
   ...aggregateTools,
   ...batchTools,
   ...sqlTools,
+  ...sqlWriteTools,
   ...workTools,
 ]
 /** Tools for clients that support no others. Listed only at addresses that name them. */

@@ -61,3 +61,26 @@ test('a refused statement is printed with its code on standard error only', asyn
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toContain('VALIDATION_ERROR')
 })
+
+test('`sql-write` writes in one transaction, and shows the plan of a deletion first', async () => {
+  const write = (...args: string[]) => plinth(['sql-write', ...args], settings)
+  await world.call('PUT', '/v1/crm/record-types/memo', {
+    json_schema: { properties: { text: { type: 'string' } } },
+  })
+  const done = await write(
+    `INSERT INTO memo (id, text) VALUES ('m1', :text), ('m2', 'Two') RETURNING id; UPDATE memo SET text = 'x' WHERE id = 'm1'`,
+    '--param',
+    'text=One',
+  )
+  expect(done).toEqual({ code: 0, out: 'id\nm1\nm2\n', err: 'insert: 2 rows\nupdate: 1 row\n' })
+  const plan = await write('DELETE FROM memo')
+  expect(plan.code).toBe(0)
+  expect(plan.err).toContain('Deletes 2 records (2 memo). Nothing is deleted yet.')
+  const [, token = ''] = /--plan-token (\S+)/.exec(plan.err) ?? []
+  expect((await write('DELETE FROM memo', '--plan-token', token)).err).toBe('delete: 2 rows\n')
+  const refused = await write(`UPDATE memo SET status = 'x'`)
+  expect({ code: refused.code, isNamed: refused.err.includes('/statements/0') }).toEqual({
+    code: 1,
+    isNamed: true,
+  })
+})

@@ -1,6 +1,6 @@
 /** SQL that writes: INSERT, UPDATE, DELETE and SELECT in one transaction, each carried out as the batch does. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { succeed } from '../support/answers.ts'
+import { expectFailure, expectFault, succeed, UUID7 } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
     properties: {
       title: { type: 'string' },
       amount: { type: 'number' },
-      seats: { type: 'integer', default: 1 },
+      seats: { type: 'integer' },
       won: { type: 'boolean' },
       due: { type: 'string', format: 'date' },
       closed: { type: 'string', format: 'date-time' },
@@ -125,4 +125,199 @@ test('INSERT, UPDATE FROM, DELETE and SELECT see what those before them wrote', 
     { operation: 'delete', n: 1 },
     { operation: 'update', n: 3 },
   ])
+})
+
+test('ON CONFLICT by id and by pair updates, creates or leaves records', async () => {
+  const upsert = `INSERT INTO deal AS d (id, title, amount) VALUES ('d1', 'Uno', 5), ('d9', 'Nine', 9)
+    ON CONFLICT (id) DO UPDATE SET title = EXCLUDED.title, amount = d.amount + EXCLUDED.amount
+    WHERE d.amount > 0 RETURNING id, title, amount`
+  const [first] = succeed(await run(upsert)).data
+  expect(first.rows).toEqual([
+    { id: 'd1', title: 'Uno', amount: 15 },
+    { id: 'd9', title: 'Nine', amount: 9 },
+  ])
+  const [pairs, nothing] = succeed(
+    await run(`INSERT INTO deal (external_id, title) SELECT x, 'By pair' FROM unnest(ARRAY['x2', 'x8']) AS x
+        ON CONFLICT (external_source, external_id) DO UPDATE SET title = EXCLUDED.title RETURNING id, external_id, title;
+      INSERT INTO deal (id, title) VALUES ('d1', 'Never'), ('d10', 'Ten'), ('d10', 'Twice') ON CONFLICT DO NOTHING RETURNING id, title`),
+  ).data
+  expect(pairs.rows).toEqual([
+    { id: 'd2', external_id: 'x2', title: 'By pair' },
+    { id: expect.any(String), external_id: 'x8', title: 'By pair' },
+  ])
+  expect(nothing).toMatchObject({ count: 1, rows: [{ id: 'd10', title: 'Ten' }] })
+  expect((await deal('d1'))['data']).not.toHaveProperty('seats')
+  const twice = upsert.replace("'d9'", "'d1'")
+  expectFault(await run(twice), '/statements/0/d1')
+})
+
+test('links are inserted, updated and deleted, with cardinality and ends checked', async () => {
+  succeed(
+    await world.call('PUT', `/v1/${name}/relationship-types/of`, {
+      source_record_types: ['deal'],
+      target_record_types: ['company'],
+      cardinality: 'many_to_one',
+      data_schema: { type: 'object', properties: { role: { type: 'string' } } },
+    }),
+    201,
+  )
+  const columns = '(rel_type, source_record_type, source_id, target_record_type, target_id, data)'
+  const [made, again, changed, seen, gone, left] = succeed(
+    await run(`INSERT INTO relationships ${columns} VALUES ('of', 'deal', 'd1', 'company', 'c1', '{"role": "buyer"}') RETURNING rel_type, source_id, data;
+      INSERT INTO relationships ${columns} SELECT 'of', 'deal', id, 'company', company, '{}' FROM deal WHERE id = 'd2';
+      UPDATE relationships SET data = data || '{"role": "owner"}' WHERE source_id = 'd1' RETURNING data ->> 'role' AS role, version;
+      SELECT source_id, data FROM relationships ORDER BY 1;
+      DELETE FROM relationships WHERE source_id = 'd2' RETURNING target_id;
+      SELECT count(*) AS n FROM relationships`),
+  ).data
+  expect(made.rows).toEqual([{ rel_type: 'of', source_id: 'd1', data: { role: 'buyer' } }])
+  expect(again.count).toBe(1)
+  expect(changed.rows).toEqual([{ role: 'owner', version: 2 }])
+  expect(seen.rows).toEqual([
+    { source_id: 'd1', data: { role: 'owner' } },
+    { source_id: 'd2', data: {} },
+  ])
+  expect(gone.rows).toEqual([{ target_id: 'c2' }])
+  expect(left.rows).toEqual([{ n: 1 }])
+  const link = (id: string, target: string) =>
+    `INSERT INTO relationships (rel_type, source_record_type, source_id, target_record_type, target_id) VALUES ('of', 'deal', '${id}', 'company', '${target}')`
+  expectFailure(await run(link('d1', 'c2')), 'CONFLICT')
+  expectFailure(await run(link('d3', 'none')), 'VALIDATION_ERROR')
+  expectFault(await run(`UPDATE relationships SET target_id = 'c2'`), '/statements/0')
+})
+
+test('a DELETE of several rows answers its plan first, and the plan_token alone confirms it', async () => {
+  const statements = `DELETE FROM deal WHERE id <> :kept RETURNING id; SELECT count(*) AS n FROM deal`
+  const plan = succeed(await run(statements, { params: { kept: 'd1' } }))
+  expect(plan['plan']).toMatchObject({ records: { count: 2, by_type: { deal: 2 } } })
+  await deal('d2')
+  const confirmed = await world.call('POST', `/v1/${name}/sql/execute`, { plan_token: plan['plan_token'] })
+  const [deleted, counted] = succeed(confirmed).data
+  expect(deleted.rows.map(({ id }: Body) => id).sort()).toEqual(['d2', 'd3'])
+  expect(counted.rows).toEqual([{ n: 1 }])
+  expectFailure(await world.call('GET', `/v1/${name}/records/deal/d2`), 'NOT_FOUND')
+})
+
+test('a dry run writes nothing, and a key writes once', async () => {
+  const statements = `UPDATE deal SET seats = coalesce(seats, 0) + 1 WHERE id = 'd1' RETURNING seats; SELECT seats FROM deal WHERE id = 'd1'`
+  const dry = succeed(await run(statements, { dry_run: true }))
+  expect(dry).toMatchObject({ dry_run: true, data: [{ rows: [{ seats: 1 }] }, { rows: [{ seats: 1 }] }] })
+  expect((await deal('d1'))['version']).toBe(1)
+  const key = { 'idempotency-key': 'once' }
+  const first = succeed(await run(statements, {}, key))
+  const second = await run(statements, {}, key)
+  expect(succeed(second)).toEqual(first)
+  expect(second.headers.get('idempotency-replayed')).toBe('true')
+  expect((await deal('d1'))['version']).toBe(2)
+  expectFailure(await run(`${statements};`, {}, key), 'CONFLICT')
+})
+
+test('values of SQL are stored as JSON has them', async () => {
+  const { data } = succeed(
+    await run(
+      `UPDATE deal SET due = date '2026-01-31' + interval '1 day', closed = timestamptz '2026-11-22 10:00+01',
+        amount = 1.50, won = 'true', tags = :tags, address = jsonb_build_object('a', ARRAY[1, 2]), seats = '7', title = :title
+       WHERE id = 'd1' RETURNING data, now() = updated_at AS same`,
+      { params: { tags: ['x', 'y'], title: '5' } },
+    ),
+  )
+  expect(data[0].rows[0]).toEqual({
+    same: true,
+    data: {
+      title: '5',
+      amount: 1.5,
+      company: 'c1',
+      due: '2026-02-01',
+      closed: '2026-11-22T09:00:00.000Z',
+      won: true,
+      tags: ['x', 'y'],
+      address: { a: [1, 2] },
+      seats: 7,
+    },
+  })
+  const created = succeed(
+    await run(`INSERT INTO deal (title, amount) VALUES ('New', DEFAULT) RETURNING id, data`),
+  ).data[0].rows[0]
+  expect(created).toEqual({ id: expect.stringMatching(UUID7), data: { title: 'New' } })
+})
+
+const REFUSED: readonly (readonly [statement: string, path: string, words: RegExp])[] = [
+  [`UPDATE deal SET status = 'cancelled'`, '/statements/0', /cancel/],
+  [`UPDATE deal SET version = 7`, '/statements/0', /version/],
+  [`UPDATE deal SET id = 'x'`, '/statements/0', /id of a record/],
+  [`UPDATE deal SET tilte = 'x'`, '/statements/0', /title/],
+  [`UPDATE deal SET title = 'x', title = 'y'`, '/statements/0', /twice/],
+  [`UPDATE deal SET address['zip'] = '1'`, '/statements/0', /jsonb_set/],
+  [`UPDATE deal SET title = DEFAULT`, '/statements/0', /DEFAULT/],
+  [`UPDATE deal SET (title, amount) = (SELECT 'a', 1)`, '/statements/0', /assignment/],
+  [`UPDATE deal SET data = '{}', title = 'x'`, '/statements/0', /data/],
+  [`UPDATE deal SET title = max(title)`, '/statements/0', /aggregate/],
+  [`UPDATE deal SET title = jsonb_object_keys(data)`, '/statements/0', /set/],
+  [`UPDATE ONLY deal SET title = 'x'`, '/statements/0', /ONLY/],
+  [`UPDATE plinth.record SET title = 'x'`, '/statements/0', /schema/],
+  [`UPDATE records SET data = '{}'`, '/statements/0', /one record type/],
+  [`UPDATE changes SET data = '{}'`, '/statements/0', /log/],
+  [`WITH deal AS (SELECT 1 AS id) UPDATE deal SET title = 'x'`, '/statements/0', /WITH/],
+  [`WITH w AS (DELETE FROM deal RETURNING id) SELECT * FROM w`, '/statements/0', /./],
+  [`WITH w AS (DELETE FROM deal RETURNING id) UPDATE deal SET title = 'x' FROM w`, '/statements/0', /./],
+  [`UPDATE deal AS old SET title = 'x'`, '/statements/0', /alias/],
+  [`INSERT INTO deal VALUES ('a', 'b')`, '/statements/0', /names of its columns/],
+  [`INSERT INTO deal DEFAULT VALUES`, '/statements/0', /columns/],
+  [`INSERT INTO deal (id, title) VALUES ('a')`, '/statements/0', /one value for each/],
+  [`INSERT INTO deal (id) SELECT 'a', 'b'`, '/statements/0', /one value for each/],
+  [
+    `INSERT INTO deal (id, title) VALUES ('a', 'b') ON CONFLICT (title) DO NOTHING`,
+    '/statements/0',
+    /\(id\)/,
+  ],
+  [
+    `INSERT INTO deal (id, title) VALUES ('a', 'b') ON CONFLICT ON CONSTRAINT x DO NOTHING`,
+    '/statements/0',
+    /./,
+  ],
+  [
+    `INSERT INTO deal (id, title) VALUES ('a', 'b') ON CONFLICT DO UPDATE SET title = 'x'`,
+    '/statements/0',
+    /columns that conflict|syntax|inference/,
+  ],
+  [`MERGE INTO deal USING company ON true WHEN MATCHED THEN DELETE`, '/statements/0', /ON CONFLICT/],
+  [`DELETE FROM deal WHERE CURRENT OF x`, '/statements/0', /./],
+  [`UPDATE deal SET title = 'x' RETURNING (SELECT 1)`, '/statements/0', /subqueries/],
+  [`UPDATE deal d SET title = 'x' FROM company c RETURNING c.*`, '/statements/0', /Name the columns/],
+  [`BEGIN; UPDATE deal SET title = 'x'; COMMIT`, '/statements/0', /one transaction/],
+  [`SELECT 1; TRUNCATE deal`, '/statements/1', /DELETE/],
+  [`SELECT 1; SELECT pg_sleep(1)`, '/statements/1', /wait/],
+  [`UPDATE deal SET amount = 9007199254740993 WHERE id = 'd1'`, '/statements/0/d1/data/amount', /digits/],
+  [`UPDATE deal SET amount = 'NaN' WHERE id = 'd1'`, '/statements/0/d1/data/amount', /number/],
+  [`UPDATE deal SET data = data || '{"title": 5}' WHERE id = 'd1'`, '/statements/0/d1/data/title', /string/],
+  [`UPDATE deal SET title = NULL WHERE id = 'd1'`, '/statements/0/d1/data/title', /required/],
+  [`UPDATE deal SET data = data || NULL WHERE id = 'd1'`, '/statements/0/d1/data', /NULL/],
+  [`UPDATE deal SET due = now() WHERE id = 'd1'`, '/statements/0/d1/data/due', /date/],
+  [`UPDATE deal SET closed = localtimestamp WHERE id = 'd1'`, '/statements/0/d1/data/closed', /time zone/],
+  [`INSERT INTO deal (id, title) VALUES ('a b', 'x')`, '/statements/0/a b/id', /id/],
+  [
+    `UPDATE deal SET title = c.name FROM company c WHERE deal.id = 'd1'`,
+    '/statements/0/d1',
+    /different values/,
+  ],
+  [`UPDATE deal SET title = 'x' WHERE id = $1`, '/params/0', /params has none/],
+]
+
+test('what SQL may not write is refused with the place and the way out, and nothing is written', async () => {
+  const before = succeed(
+    await world.call('POST', `/v1/${name}/sql`, { query: 'SELECT * FROM records ORDER BY id' }),
+  )
+  const wrong: unknown[] = []
+  for (const [statement, path, words] of REFUSED) {
+    const { status, body } = await run(
+      `UPDATE company SET factor = 99; ${statement}`.replace(/^UPDATE company SET factor = 99; /, ''),
+    )
+    const detail = body['error']?.details.find((each: Body) => each['path'] === path)
+    if (status !== 400 || !detail || !words.test(`${detail['message']} ${detail['hint']}`))
+      wrong.push([statement, status, body['error']?.details ?? body])
+  }
+  expect(wrong).toEqual([])
+  expect(
+    succeed(await world.call('POST', `/v1/${name}/sql`, { query: 'SELECT * FROM records ORDER BY id' })),
+  ).toEqual(before)
 })

@@ -20,7 +20,7 @@ function readPair(text: string, flag: string): readonly [string, unknown] {
   }
 }
 
-const param: Option = {
+export const param: Option = {
   flags: '--param <name=value>',
   about: 'the value of :name; may be given several times',
   to: { body: 'params' },

@@ -16,7 +16,7 @@ const unnamed = (text: string): Statement => ({ name: '', text })
 
 const BEGIN = statement(
   'sql_write_begin',
-  `SELECT now()::text AS now, coalesce((SELECT max(seq) FROM plinth.change WHERE base_id = $1), 0)::text AS seq`,
+  `SELECT now()::timestamptz(3)::text AS now, coalesce((SELECT max(seq) FROM plinth.change WHERE base_id = $1), 0)::text AS seq`,
 )
 
 /** The log entries of the transaction; the sort and OFFSET keep the planner on the key of the log. */

@@ -1,4 +1,4 @@
-const WAY_OUT = 'To change records use PUT /v1/{base_id}/records/{record_type}/{id} or the batch.'
+const WAY_OUT = 'To change records send it to POST /v1/{base_id}/sql/execute (tool sql_write).'
 const READS = 'SQL here reads: write one SELECT.'
 
 const WRITES = new Set(['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt', 'CopyStmt', 'TruncateStmt'])

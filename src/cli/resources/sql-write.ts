@@ -1,0 +1,35 @@
+import type { Row } from '../command/command.ts'
+import { json, text, writing } from '../command/options.ts'
+import { note, showRows } from '../command/print.ts'
+import { param } from './sql.ts'
+
+type Result = { statement: number; operation: string; count: number; rows: Record<string, unknown>[] }
+type Done = { data: Result[]; meta: { count: number } } | { plan: { what: string }; plan_token: string }
+
+/** Command `plinth sql-write "UPDATE …; SELECT …"`. */
+export const sqlWrite: Row = {
+  name: 'sql-write',
+  summary: 'Run INSERT, UPDATE, DELETE and SELECT statements in one transaction',
+  method: 'POST',
+  path: '/:base_id/sql/execute',
+  argument: 'statements',
+  options: [
+    param,
+    json('--params <json>', 'params', 'a list of values for $1 …, or an object for :name …'),
+    text('--plan-token <token>', 'plan_token', 'approve the plan of a deletion'),
+    ...writing,
+  ],
+  show: ({ body }) => {
+    const done = body as Done
+    if ('plan' in done) {
+      note(
+        `${done.plan.what} Nothing is deleted yet. Repeat the command with --plan-token ${done.plan_token}\n`,
+      )
+      return
+    }
+    for (const { operation, count, rows } of done.data) {
+      if (rows.length > 0) showRows(rows, Object.keys(rows[0] ?? {}))
+      note(`${operation}: ${count} ${count === 1 ? 'row' : 'rows'}\n`)
+    }
+  },
+}

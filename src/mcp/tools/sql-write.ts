@@ -1,0 +1,50 @@
+/** The tool sql_write: runs SQL statements that write, in one transaction. */
+import { z } from 'zod'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { parseJson } from '../../json/parse.ts'
+import { deletedOr, ToolPlan } from '../tool/deletion-approval.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { deleting, tool } from '../tool/tool.ts'
+
+const run = compile(
+  graphql(
+    `mutation ToolSqlWrite($base: String!, $statements: String, $params: JSON) {
+      executeSql(base: $base, statements: $statements, params: $params) {
+        data { statement operation count rows } count dry_run: dryRun plan { ...ToolPlan }
+      }
+    }`,
+    [ToolPlan],
+  ),
+)
+
+export const sqlWriteTools = [
+  tool('sql_write', {
+    title: 'SQL that writes',
+    description:
+      'INSERT (ON CONFLICT (id)), UPDATE, DELETE, SELECT, by ;, RETURNING, in one transaction, over the types of sql_query and relationships. Checked and logged like other writes.',
+    permission: 'write',
+    hints: { destructive: true },
+    showsRecords: true,
+    available: ({ scope }) => scope.sql.isolation() !== 'off',
+    input: z.strictObject({
+      statements: z.string(),
+      params: z.unknown().optional().meta({ description: 'A list for $1, an object for :name.' }),
+      ...deleting,
+    }),
+    output: answerOutput,
+    run: async ({ base_id, statements, params }, context) => {
+      // `params` may be stringified JSON in either form, array or object.
+      const given = typeof params === 'string' ? parseJson(params, '/params') : params
+      const asked = { base: base_id, statements, ...(given !== undefined && { params: given }) }
+      const { data, count, dry_run, plan } = (await run(asked, context)).executeSql
+      return deletedOr({ plan, data: data.map(withoutNoRows), meta: { count }, dry_run })
+    },
+  }),
+]
+
+type Result = { operation: string; rows: unknown }
+
+/** A result without its rows, if a write returns none. */
+const withoutNoRows = <T extends Result>({ rows, ...rest }: T) =>
+  rest.operation !== 'select' && Array.isArray(rows) && rows.length === 0 ? rest : { ...rest, rows }
