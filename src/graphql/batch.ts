@@ -25,6 +25,11 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
       description: 'Ids of the links that the link replaced, which are deleted.',
       resolve: ({ replaced }) => replaced && [...replaced],
     }),
+    warnings: t.stringList({
+      nullable: true,
+      description: 'What to know about the record type or relationship type that was written.',
+      resolve: ({ warnings }) => (warnings ? [...warnings] : null),
+    }),
     record: t.field({
       type: RecordRef,
       nullable: true,

@@ -71,7 +71,8 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): vo
       ...(kind.warnings && {
         warnings: t.stringList({
           nullable: true,
-          description: 'The properties that this write removed from the schema.',
+          description:
+            'What this write removed from the schema, and what the schema holds that is not checked or has the name of a built-in field.',
           resolve: ({ warnings }) => (warnings ? [...warnings] : null),
         }),
       }),

@@ -1,6 +1,6 @@
 /** GraphQL type, queries and mutations of record types. */
 import { followTypes, type TypeChange } from '../engine/changes/follow-types.ts'
-import { RECORD_TYPE } from '../engine/configuration/record-types/index.ts'
+import { RECORD_TYPE, sharedNames } from '../engine/configuration/record-types/index.ts'
 import { builder } from './builder.ts'
 import { configuration } from './configuration.ts'
 
@@ -27,6 +27,10 @@ configuration('RecordType', RECORD_TYPE, {
     }),
     timezone: t.exposeString('timezone', {
       description: 'IANA name. Times without an offset are in this time zone.',
+    }),
+    notes: t.stringList({
+      description: 'Properties that have the name of a field of every record, and how to name them.',
+      resolve: ({ jsonSchema }) => sharedNames(jsonSchema),
     }),
     sources: t.field({ type: 'JSON', resolve: () => [] }),
     display: t.expose('display', { type: 'JSON' }),

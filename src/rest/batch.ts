@@ -48,6 +48,10 @@ const Answer = z.object({
         .array(z.string())
         .optional()
         .meta({ description: 'Ids of the relationships that the relationship replaced, which are deleted.' }),
+      warnings: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'What to know about the record type or relationship type that was written.' }),
       record: Record.omit({ operation: true, dry_run: true })
         .optional()
         .meta({ description: 'The record after the operation.' }),

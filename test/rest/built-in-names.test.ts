@@ -175,3 +175,52 @@ describe('A filter', () => {
     expect(JSON.stringify(error)).not.toContain('data.status')
   })
 })
+
+describe('A type with such properties', () => {
+  const NAMES = [
+    /"status".*"data\.status".*"data_status"/,
+    /"version".*"data_version"/,
+    /"data".*"data_data"/,
+  ]
+  const expectNames = (texts: string[]) => {
+    expect(texts).toHaveLength(3)
+    for (const [i, text] of NAMES.entries()) expect(texts[i]).toMatch(text)
+  }
+  const path = '/v1/crm/record-types/warned'
+
+  test('says so when it is created, changed, and put again unchanged', async () => {
+    expectNames(succeed(await world.call('PUT', path, { json_schema: TICKET }), 201).meta.warnings)
+    expectNames(succeed(await world.call('PUT', path, { json_schema: TICKET, name: 'x' })).meta.warnings)
+    const again = succeed(await world.call('PUT', path, { json_schema: TICKET, name: 'x' }))
+    expect(again.version).toBe(2)
+    expectNames(again.meta.warnings)
+    expectNames(succeed(await world.call('PATCH', path, { description: 'y' })).meta.warnings)
+    expect(succeed(await world.call('GET', path)).meta).toBeUndefined()
+    expect(
+      succeed(await world.call('PUT', '/v1/crm/record-types/deal', { json_schema: DEAL })).meta,
+    ).toBeUndefined()
+  })
+
+  test('says so in a batch, on REST, GraphQL and MCP', async () => {
+    const operation = { type: 'upsert_record_type', id: 'warned', body: { json_schema: TICKET } }
+    const plain = { type: 'upsert_record_type', id: 'deal', body: { json_schema: DEAL } }
+    const operations = [operation, plain]
+    const [row, quiet] = succeed(await world.call('POST', '/v1/crm/batch', { operations })).data
+    expectNames(row.warnings)
+    expect(quiet).not.toHaveProperty('warnings')
+    const query = `mutation($o: JSON!) { batch(base: "crm", operations: $o) { data { warnings } } }`
+    const { data } = (await world.call('POST', '/graphql', { query, variables: { o: operations } })).body
+    expectNames(data.batch.data[0].warnings)
+    expect(data.batch.data[1].warnings).toBeNull()
+    expectNames((await callTool(world, '/mcp/crm', 'batch', { operations })).body['data'][0].warnings)
+  })
+
+  test('says so in describe_type, in each level of detail', async () => {
+    for (const detail of ['brief', 'standard', 'full']) {
+      const of = (record_type: string) =>
+        callTool(world, '/mcp/crm', 'describe_type', { record_type, detail })
+      expectNames((await of('ticket')).body['notes'])
+      expect((await of('deal')).body).not.toHaveProperty('notes')
+    }
+  })
+})

@@ -14,6 +14,8 @@ export type Outcome = {
   record: RecordItem | null
   /** Ids of the links that a link replaced, which are deleted. */
   replaced?: readonly string[]
+  /** Warnings about a written type. */
+  warnings?: readonly string[]
   /** Prints the record as REST JSON text, where reuse is cheaper than serialization. Not persisted. */
   recordText?: () => string
 }
@@ -38,19 +40,21 @@ export async function outcomeRows(outcomes: readonly Outcome[]): Promise<JsonRow
 }
 
 function textOf(outcome: Outcome): string {
-  const { index, type, operation, id, version, replaced, recordText } = outcome
+  const { index, type, operation, id, version, replaced, warnings, recordText } = outcome
   const did = `{"index":${index},"type":"${type}","operation":"${operation}","id":${JSON.stringify(id)},"version":${version}`
-  const text = replaced ? `${did},"replaced":${JSON.stringify(replaced)}` : did
+  const more = replaced ? `,"replaced":${JSON.stringify(replaced)}` : ''
+  const text = `${did}${more}${warnings ? `,"warnings":${JSON.stringify(warnings)}` : ''}`
   const record = recordText?.() ?? (outcome.record && JSON.stringify(viewOf(outcome.record)))
   return record ? `${text},"record":${record}}` : `${text}}`
 }
 
 /** The MCP form of an outcome, without the record, to save the client's tokens. */
-export const withoutRecord = ({ index, type, operation, id, version, replaced }: Outcome) => ({
+export const withoutRecord = ({ index, type, operation, id, version, replaced, warnings }: Outcome) => ({
   index,
   type,
   operation,
   id,
   version,
   ...(replaced && { replaced }),
+  ...(warnings && { warnings }),
 })

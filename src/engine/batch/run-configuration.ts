@@ -1,5 +1,5 @@
 import { withPaths } from '../../foundation/errors.ts'
-import { put, remove } from '../configuration/lifecycle/index.ts'
+import { put, remove, type View } from '../configuration/lifecycle/index.ts'
 import type { WriteScope } from '../write/write.ts'
 import { ofOperation } from './failures.ts'
 import type { ConfigurationOperation } from './operation.ts'
@@ -20,7 +20,7 @@ export async function runConfiguration(
   return { index, type, id, ...done, record: null }
 }
 
-type Done = Pick<Outcome, 'operation' | 'version'>
+type Done = Pick<Outcome, 'operation' | 'version' | 'warnings'>
 
 async function run(scope: WriteScope, baseId: string, operation: ConfigurationOperation): Promise<Done> {
   const { kind, id, expected } = operation
@@ -31,15 +31,10 @@ async function run(scope: WriteScope, baseId: string, operation: ConfigurationOp
   return { operation: 'deleted', version }
 }
 
-const doneBy = ({
-  operation = 'unchanged',
-  version,
-}: {
-  operation?: Done['operation']
-  version: number
-}): Done => ({
+const doneBy = ({ operation = 'unchanged', version, warnings }: View): Done => ({
   operation,
   version,
+  ...(warnings?.length && { warnings }),
 })
 
 /** Moves error paths from the REST body to `body` of the operation. */

@@ -48,9 +48,13 @@ export function schemaOf({ jsonSchema }: Pick<Fields, 'jsonSchema'>): CompiledSc
 
 /** What is unexpected about a type: names that every record has too, and what is not checked. */
 export const warningsAbout = (fields: Fields): string[] => [
-  ...Object.keys(rootProperties(fields.jsonSchema)).filter(isBuiltIn).map(sharedName),
+  ...sharedNames(fields.jsonSchema),
   ...schemaOf(fields).warnings,
 ]
+
+/** Says so of each property that has the name of a field of every record. */
+export const sharedNames = (jsonSchema: object): string[] =>
+  Object.keys(rootProperties(jsonSchema)).filter(isBuiltIn).map(sharedName)
 
 /** Says how a property is named whose name every record has for something else. */
 const sharedName = (name: string): string =>

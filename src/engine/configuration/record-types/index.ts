@@ -1,2 +1,3 @@
+export { sharedNames } from './fields.ts'
 export { refreshType, requireType, typesVersion } from './read.ts'
 export { RECORD_TYPE, type RecordType } from './record-type.ts'

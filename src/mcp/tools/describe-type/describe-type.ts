@@ -12,14 +12,14 @@ import { type Linked, readyCalls } from './example-calls.ts'
 
 const describeBriefly = compile(
   graphql(`query ToolDescribeBriefly($base: String!, $recordType: String!) {
-    type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version }
+    type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version notes }
   }`),
 )
 const describeType = compile(
   graphql(
     `query ToolDescribeType($base: String!, $recordType: String!) {
       type: recordType(base: $base, id: $recordType) {
-        id name description json_schema: jsonSchema indexes timezone version
+        id name description json_schema: jsonSchema indexes timezone version notes
       }
       profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile }
     }`,
@@ -29,7 +29,7 @@ const describeType = compile(
 const DescribeFully = graphql(
   `query ToolDescribeFully($base: String!, $recordType: String!, $limit: Int) {
       type: recordType(base: $base, id: $recordType) {
-        id name description json_schema: jsonSchema indexes timezone version portableId
+        id name description json_schema: jsonSchema indexes timezone version notes portableId
       }
       profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile data: exampleData }
       relationshipTypes(base: $base, limit: $limit) {
@@ -76,11 +76,11 @@ const BODIES: Record<
 > = {
   async brief(asked, context) {
     const { type } = await describeBriefly(asked, context)
-    return { ...type, json_schema: briefSchema(type.json_schema) }
+    return { ...noted(type), json_schema: briefSchema(type.json_schema) }
   },
   async standard(asked, context) {
     const { type, profile } = await describeType(asked, context)
-    return { ...type, profile: sparing(profile, FIELDS) }
+    return { ...noted(type), profile: sparing(profile, FIELDS) }
   },
   async full(asked, context, { at, tools }) {
     const answer = await describeFully({ ...asked, limit: LIMITS.pageMax }, context)
@@ -97,13 +97,19 @@ const BODIES: Record<
       tools,
     }
     return {
-      ...type,
+      ...noted(type),
       relationship_types: relationshipTypes,
       profile: sparing(profile, profile.fields.length),
       calls: await readyCalls(described, context),
     }
   },
 }
+
+/** Without the notes, if there are none. */
+const noted = <T extends { notes: readonly string[] }>({ notes, ...type }: T) => ({
+  ...type,
+  ...(notes.length > 0 && { notes }),
+})
 
 type Relationship = Omit<Linked, 'cardinality' | 'data_schema'>
 type RelationshipType = ResultOf<typeof DescribeFully>['relationshipTypes']['data'][number]
