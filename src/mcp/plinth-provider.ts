@@ -18,10 +18,11 @@ import { baseTools } from './tools/bases.ts'
 import { batchTools } from './tools/batch.ts'
 import { callTyped } from './tools/call-typed-tool.ts'
 import { type TwoSided, workTools } from './tools/claims/claims.ts'
+import { defineTools } from './tools/define.ts'
 import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
 import { historyTools } from './tools/history.ts'
-import { recordTypeTools, typeAdministration } from './tools/record-types.ts'
+import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
 import { relationshipTools } from './tools/relationships.ts'
@@ -42,12 +43,13 @@ export const GENERIC: readonly TwoSided[] = [
   ...batchTools,
   ...sqlTools,
   ...sqlWriteTools,
+  ...defineTools,
   ...workTools,
 ]
 /** Tools for clients that support no others. Listed only at addresses that name them. */
 export const NAMED_ONLY: readonly Tool[] = knowledgeTools
 /** Account tools, on `/mcp` only. */
-export const ACCOUNT: readonly Tool[] = [...baseTools, ...typeAdministration, ...definitionTools]
+export const ACCOUNT: readonly Tool[] = [...baseTools, ...definitionTools]
 
 /** The MCP provider for Plinth. */
 export const plinth: Provider = {

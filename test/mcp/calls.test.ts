@@ -104,6 +104,7 @@ test('the structured content of every tool is valid for its output schema and eq
     return body
   }
   const { id } = await run('create_task', { title: 'all' })
+  await run('define', { record_type: 'note', dry_run: true })
   await run('update_task', { id, qty: 3 })
   await run('get_record', { record_type: 'task', id })
   await run('query_records', { record_type: 'task', include_total: true })
@@ -471,8 +472,10 @@ test('grants apply on /mcp as on the URL of a base', async () => {
     data: { title: 'x' },
   })
   expect(refused.error).toMatchObject({ code: 'FORBIDDEN' })
-  for (const name of ['put_base', 'put_record_type'])
-    expect((await anywhere(name, { base_id: 'crm', id: 'x' })).error).toMatchObject({ code: 'FORBIDDEN' })
+  for (const name of ['put_base', 'define'])
+    expect((await anywhere(name, { base_id: 'crm', record_type: 'x' })).error).toMatchObject({
+      code: 'FORBIDDEN',
+    })
   expect((await server.call('GET', '/v1/crm/record-types/x')).status).toBe(404)
 })
 
@@ -480,18 +483,19 @@ test('/mcp without a base creates and changes bases and types', async () => {
   const run = (name: string, args: Record<string, unknown>) => tool(name, args, server.adminToken, '/mcp')
   const base = await run('put_base', { base_id: 'made', name: 'Made' })
   expect(base.body).toEqual((await server.call('GET', '/v1/bases/made')).body)
-  const type = await run('put_record_type', {
+  const type = await run('define', {
     base_id: 'made',
-    id: 'thing',
+    record_type: 'thing',
     json_schema: '{"type":"object"}',
   })
-  expect(type.body).toEqual((await server.call('GET', '/v1/made/record-types/thing')).body)
-  const broken = await run('put_record_type', { base_id: 'made', id: 'bad', json_schema: { type: 'array' } })
+  const stored = (await server.call('GET', '/v1/made/record-types/thing')).body
+  expect(type.body).toEqual({ ...stored, operation: 'created' })
+  const broken = await run('define', { base_id: 'made', record_type: 'bad', json_schema: { type: 'array' } })
   expect(broken.error.code).toBe('VALIDATION_ERROR')
   expect(broken.error.details[0].path).toMatch(/^\/json_schema/)
-  const unindexed = await run('put_record_type', {
+  const unindexed = await run('define', {
     base_id: 'made',
-    id: 'bad',
+    record_type: 'bad',
     indexes: [{ fields: ['data.a'], uniq: true }],
   })
   expect(unindexed.error.details).toMatchObject([{ path: '/indexes/0/uniq', code: 'unknown_key' }])
@@ -525,32 +529,4 @@ test('100 parallel calls with the same JSON-RPC id under 20 tokens each get thei
     expect(made.body).toMatchObject({ record_type: type, data: { secret: type } })
     expect(seen.body.data.map((each: Body) => each.id)).toEqual([type])
   }
-})
-
-test('put_record_type merges schemas with merge: true, and warns of removed properties', async () => {
-  const put = (args: Record<string, unknown>) =>
-    tool('put_record_type', { base_id: 'crm', id: 'merged', ...args }, server.adminToken, '/mcp')
-  const properties = { a: { type: 'string' }, b: {}, c: {} }
-  await put({ description: 'kept', json_schema: { type: 'object', properties } })
-  const merged = await put({ merge: true, json_schema: { properties: { b: null, d: {} } } })
-  expect(merged.body).toMatchObject({
-    description: 'kept',
-    json_schema: { type: 'object', properties: { a: { type: 'string' }, c: {}, d: {} } },
-    version: 2,
-    meta: { warnings: [expect.stringContaining('"b"')] },
-  })
-  expect(merged.body.json_schema.properties).not.toHaveProperty('b')
-  const replaced = await put({ json_schema: { type: 'object', properties: { a: {} } } })
-  expect(replaced.body).toMatchObject({ description: null, version: 3 })
-  expect(replaced.body.meta.warnings).toHaveLength(2)
-  const broken = await put({ merge: true, json_schema: { properties: { a: { type: 7 } } } })
-  expect(broken.error.details[0].path).toBe('/json_schema/properties/a/type')
-  expect(await rest('/record-types/merged')).toMatchObject({ version: 3 })
-  const absent = await tool(
-    'put_record_type',
-    { base_id: 'crm', id: 'absent', merge: true, name: 'x' },
-    server.adminToken,
-    '/mcp',
-  )
-  expect(absent.error.code).toBe('NOT_FOUND')
 })

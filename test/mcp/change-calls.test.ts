@@ -132,11 +132,11 @@ describe('call of a change', () => {
 
   test('is in the history of a record and of a type', async () => {
     await rpc(world, '/mcp', 'tools/call', {
-      name: 'put_record_type',
-      arguments: { base_id: 'crm', id: 'card' },
+      name: 'define',
+      arguments: { base_id: 'crm', record_type: 'card' },
     })
     const [version] = succeed(await world.call('GET', '/v1/crm/record-types/card/history')).data
-    expect(version.call).toMatchObject({ tool: 'put_record_type' })
+    expect(version.call).toMatchObject({ tool: 'define' })
     const [first] = succeed(await world.call('GET', '/v1/crm/records/note/modern/history')).data
     expect(first.call).toMatchObject({ id: 'call-7' })
   })

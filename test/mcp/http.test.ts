@@ -74,9 +74,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
     const client = await connect(server.url, server.adminToken, dialect)
     const { tools } = await client.listTools()
     const names = tools.map((tool) => tool.name)
-    expect(names).toEqual(
-      expect.arrayContaining(['list_bases', 'put_base', 'put_record_type', 'query_records']),
-    )
+    expect(names).toEqual(expect.arrayContaining(['list_bases', 'put_base', 'define', 'query_records']))
     expect(names).not.toContain('create_task')
     const query = tools.find((tool) => tool.name === 'query_records')
     expect(query.inputSchema.required).toEqual(expect.arrayContaining(['base_id', 'record_type']))

@@ -78,15 +78,20 @@ const ANY = 'Any JSON value.'
 
 /**
  * Converts a zod shape to the portable schema dialect. With `plan_token` among its arguments nothing is
- * required, because that token stands for the others.
+ * required, because that token stands for the others. Members with `listed: false` are accepted and not
+ * published, because lists of tools cost tokens.
  */
 export function publish(shape: z.ZodObject): PortableSchema {
-  const whole = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any', override: sparing })
+  const unlisted = Object.entries(shape.shape).filter(([, each]) => metaOf(each)?.['listed'] === false)
+  const listed = shape.omit(Object.fromEntries(unlisted.map(([name]) => [name, true])) as never)
+  const whole = z.toJSONSchema(listed, { io: 'input', unrepresentable: 'any', override: sparing })
   const { schema } = projectSchema(whole)
   if (!Object.hasOwn(shape.shape, 'plan_token')) return schema
   const { required: _, ...open } = schema
   return open
 }
+
+const metaOf = (schema: z.core.$ZodType) => z.globalRegistry.get(schema)
 
 /**
  * Removes noise from zod's JSON Schema to save tokens: default bounds of integers, open objects, bounds that

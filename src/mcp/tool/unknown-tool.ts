@@ -24,8 +24,13 @@ export function unknownTool(name: string, known: readonly string[]): InvalidPara
 const VERBS =
   /^(create|add|insert|get|read|fetch|find|search|list|query|count|aggregate|update|patch|set|upsert|put|delete|remove|cancel|link|unlink|related)$/
 
+/** Names that other systems give to changes of a schema. Here one tool does them all. */
+const DEFINES =
+  /^(define|put|upsert|create|make|update|patch|set|change|alter|modify|add|drop)_?(record_?|relationship_?|rel_?)?(type|schema|table|collection|field|column|property|index)(s|es)?$/i
+
 /** Finds the nearest tool name, but only with the same verb: a hint must not turn a delete into a create. */
 function nearestTool(name: string, known: readonly string[]): string | undefined {
+  if (DEFINES.test(name) && known.includes('define')) return 'define'
   const [word = '', ...rest] = name.split('_')
   const verbs = new Set(known.map(verbOf))
   const verb = verbs.has(word) || VERBS.test(word) ? word : nearest(word, verbs)

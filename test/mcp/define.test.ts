@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
+import { callTool, rpc } from '../support/mcp.ts'
+import { type Body, openServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let bases = 0
+let base: string
+
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server.close())
+const newBase = async () => {
+  base = `b${++bases}`
+  succeed(await server.call('PUT', `/v1/bases/${base}`, {}), 201)
+}
+
+const define = (args: Body, token = server.adminToken, path = `/mcp/${base}`) =>
+  callTool(server, path, 'define', args, { token })
+const rest = async (path: string) => succeed(await server.call('GET', `/v1/${base}${path}`))
+const PERSON = { type: 'object', properties: { name: { type: 'string' }, age: { type: 'integer' } } }
+
+describe('define of a record type', () => {
+  test('creates it with its indexes, and shows the REST body', async () => {
+    await newBase()
+    const indexes = [{ fields: ['data.name'], unique: true }]
+    const { body } = await define({ record_type: 'person', name: 'People', json_schema: PERSON, indexes })
+    expect(body).toMatchObject({ id: 'person', operation: 'created', version: 1, json_schema: PERSON })
+    expect(await rest('/record-types/person')).toMatchObject({ name: 'People', indexes, version: 1 })
+  })
+
+  test('merges into what exists: what is not named stays, null removes, and dropped properties are named', async () => {
+    await newBase()
+    await define({ record_type: 'person', description: 'Anyone.', json_schema: PERSON })
+    const { body } = await define({
+      record_type: 'person',
+      json_schema: { properties: { age: null, email: { type: 'string' } } },
+    })
+    const properties = { name: { type: 'string' }, email: { type: 'string' } }
+    expect(body).toMatchObject({ operation: 'updated', version: 2, description: 'Anyone.' })
+    expect(body.json_schema).toEqual({ type: 'object', properties })
+    expect(body.meta.warnings).toEqual([expect.stringContaining('"age"')])
+    const cleared = await define({ record_type: 'person', description: null })
+    expect(cleared.body).toMatchObject({ description: null, json_schema: { properties } })
+    const same = await define({ record_type: 'person', description: null })
+    expect(same.body).toMatchObject({ operation: 'unchanged', version: 3 })
+  })
+
+  test('with dry_run shows the result and writes nothing', async () => {
+    await newBase()
+    const made = await define({ record_type: 'person', json_schema: PERSON, dry_run: true })
+    expect(made.body).toMatchObject({ dry_run: true, operation: 'created' })
+    expect((await server.call('GET', `/v1/${base}/record-types/person`)).status).toBe(404)
+    await define({ record_type: 'person', json_schema: PERSON })
+    const changed = await define({ record_type: 'person', icon: 'x', dry_run: true })
+    expect(changed.body).toMatchObject({ dry_run: true, icon: 'x' })
+    expect(await rest('/record-types/person')).toMatchObject({ icon: null, version: 1 })
+  })
+
+  test('is refused with a count and samples of the records that violate it, which on_invalid keeps', async () => {
+    await newBase()
+    await define({ record_type: 'person', json_schema: PERSON })
+    for (const id of ['a', 'b'])
+      await server.call('PUT', `/v1/${base}/records/person/${id}`, { data: { name: id } })
+    const strict = { record_type: 'person', json_schema: { required: ['age'] } }
+    const { error } = await define(strict)
+    expect(error.code).toBe('CONFLICT')
+    expect(JSON.stringify(error.details)).toMatch(/"a"|\/a/)
+    expect(await rest('/record-types/person')).toMatchObject({ version: 1 })
+    const kept = await define({ ...strict, on_invalid: 'allow' })
+    expect(kept.body).toMatchObject({ version: 2, json_schema: { required: ['age'] } })
+    expect(await rest('/records/person/a')).toMatchObject({ valid: false, data: { name: 'a' } })
+  })
+
+  test('migrates the records with the steps of migration', async () => {
+    await newBase()
+    await define({ record_type: 'person', json_schema: PERSON })
+    await server.call('PUT', `/v1/${base}/records/person/a`, { data: { name: 'a' } })
+    const { body, error } = await define({
+      record_type: 'person',
+      json_schema: { required: ['age'] },
+      migration: [{ op: 'default', field: 'age', value: 18 }],
+    })
+    expect(error).toBeUndefined()
+    expect(body.version).toBe(2)
+    expect(await rest('/records/person/a')).toMatchObject({ data: { name: 'a', age: 18 } })
+  })
+
+  test('writes once for calls with the same idempotency_key', async () => {
+    await newBase()
+    const args = { record_type: 'person', json_schema: PERSON, idempotency_key: `${base}-k` }
+    const [first, second] = [await define(args), await define(args)]
+    expect(second.body).toEqual(first.body)
+    expect(await rest('/record-types/person')).toMatchObject({ version: 1 })
+  })
+
+  test('with expected_version changes only this version, and creates nothing', async () => {
+    await newBase()
+    const absent = await define({ record_type: 'person', expected_version: 1 })
+    expect(absent.error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/record_type' }] })
+    await define({ record_type: 'person' })
+    await define({ record_type: 'person', description: 'x' })
+    const stale = await define({ record_type: 'person', description: 'y', expected_version: 1 })
+    expect(stale.error.details[0]).toMatchObject({ code: 'version_mismatch' })
+  })
+})
+
+describe('define of a relationship type', () => {
+  test('creates it, and merges changes into it', async () => {
+    await newBase()
+    await define({ record_type: 'person' })
+    const ends = { source_record_types: ['person'], target_record_types: ['person'] }
+    const made = await define({ relationship_type: 'knows', ...ends, cardinality: 'many_to_one' })
+    expect(made.body).toMatchObject({
+      id: 'knows',
+      operation: 'created',
+      ...ends,
+      cardinality: 'many_to_one',
+    })
+    const { body } = await define({ relationship_type: 'knows', on_delete: 'cascade' })
+    expect(body).toMatchObject({ version: 2, cardinality: 'many_to_one', on_delete: 'cascade' })
+    expect(await rest('/relationship-types/knows')).toMatchObject({ on_delete: 'cascade', ...ends })
+  })
+})
+
+test.each([
+  [{}, [{ path: '/record_type', code: 'required' }]],
+  [{ record_type: 'a', relationship_type: 'b' }, [{ path: '/relationship_type', code: 'exclusive' }]],
+  [{ record_type: 'a', cardinality: 'one_to_one' }, [{ path: '/cardinality', code: 'unknown_key' }]],
+  [{ relationship_type: 'a', indexes: [] }, [{ path: '/indexes', code: 'unknown_key' }]],
+  [{ record_type: 'a', schema: {} }, [{ path: '/schema', code: 'unknown_key' }]],
+  [{ record_type: 'a', name: 7 }, [{ path: '/name' }]],
+  [{ record_type: 'a b' }, [{ path: '/record_type' }]],
+  [{ record_type: 'a', json_schema: { type: 'array' } }, [{ path: '/json_schema/type' }]],
+  [{ relationship_type: 'a', cardinality: 'many' }, [{ path: '/cardinality' }]],
+  [{ relationship_type: 'a', source_record_types: ['nobody'] }, [{ path: '/source_record_types/0' }]],
+  [{ record_type: 'a', on_invalid: 'allow', migration: [] }, [{ path: '/on_invalid', code: 'exclusive' }]],
+])('%j is refused, and nothing is made', async (args, details) => {
+  await newBase()
+  const { error } = await define(args)
+  expect(error, JSON.stringify(error)).toMatchObject({ code: 'VALIDATION_ERROR', details })
+  for (const kind of ['record-types', 'relationship-types']) expect((await rest(`/${kind}`)).data).toEqual([])
+})
+
+test('needs manage: of the type, and of the whole base for a relationship type', async () => {
+  await newBase()
+  await define({ record_type: 'own' })
+  const token = async (record_type: string, permission: string): Promise<string> => {
+    const grants = [{ base, record_type, environment: 'production', permission }]
+    return succeed(await server.call('POST', '/v1/tokens', { name: 't', grants }), 201).token
+  }
+  const writer = await token('*', 'write')
+  expect((await define({ record_type: 'own', name: 'x' }, writer)).error.code).toBe('FORBIDDEN')
+  const names = (await rpc(server, `/mcp/${base}`, 'tools/list', undefined, { token: writer })).body.result
+    .tools
+  expect(names.map(({ name }: Body) => name)).not.toContain('define')
+  const manager = await token('own', 'manage')
+  expect((await define({ record_type: 'own', name: 'x' }, manager)).body.name).toBe('x')
+  expect((await define({ record_type: 'other' }, manager)).error.code).toBe('FORBIDDEN')
+  expect((await define({ relationship_type: 'r' }, manager)).error.code).toBe('FORBIDDEN')
+  expect((await rest('/record-types')).data).toHaveLength(1)
+})
+
+test('on /mcp takes base_id', async () => {
+  await newBase()
+  const { body } = await define({ base_id: base, record_type: 'person' }, server.adminToken, '/mcp')
+  expect(body).toMatchObject({ id: 'person', operation: 'created' })
+})
+
+test.each([
+  'define_type',
+  'put_record_type',
+  'upsert_relationship_type',
+  'create_table',
+  'add_field',
+  'alter_schema',
+])('%s is unknown, and the error names define', async (name) => {
+  await newBase()
+  for (const path of [`/mcp/${base}`, '/mcp']) {
+    const { rpcError } = await callTool(server, path, name, {})
+    expect(rpcError).toMatchObject({ code: -32602, message: expect.stringContaining('"define"') })
+  }
+})
