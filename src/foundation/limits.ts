@@ -20,6 +20,13 @@ export const LIMITS = {
    * Caps on what an error lists: details, allowed values, and the characters of the allowed values as JSON.
    */
   errorDetails: 20,
+  /**
+   * A fault that more operations of a batch have is listed once. How many operations are explained at all, and how
+   * many ranges of operations a fault names.
+   */
+  shownRepeats: 3,
+  explainedFailures: 200,
+  shownRanges: 10,
   errorAllowed: 50,
   errorAllowedChars: 2000,
   /** Sample ids that a conflict error lists. */

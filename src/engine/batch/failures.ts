@@ -1,5 +1,5 @@
-import { type Detail, DomainError, faultsIn, withoutCount, withPaths } from '../../foundation/errors.ts'
-import { LIMITS } from '../../foundation/limits.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { listFaults } from './repeated-faults.ts'
 
 /** A failed operation. */
 export type Failure = { readonly index: number; readonly error: DomainError }
@@ -16,26 +16,13 @@ export async function ofOperation<T>(index: number, work: () => T | Promise<T>):
   }
 }
 
-/** The error details of a failure, prefixed with its operation. */
-function detailsOf({ index, error }: Failure): Detail[] {
-  const at = placeOf(index)
-  const moved = withPaths(error, (path) => at + path) as DomainError
-  if (moved.details.length > 0) return [...moved.details]
-  return [{ path: at, code: error.code.toLowerCase(), message: error.message }]
-}
-
-/** Combines failures: code and message of the first, details of all. */
+/** Combines failures: code and message of the first, details of all, repeated ones once. */
 function combine(failures: readonly [Failure, ...Failure[]]): DomainError {
   const sorted = [...failures].sort((a, b) => a.index - b.index)
   const [{ index, error }] = sorted as [Failure]
   const count = new Set(sorted.map((failure) => failure.index)).size
   const others = count > 1 ? ` ${count} operations fail; nothing was written.` : ' Nothing was written.'
-  const details: Detail[] = []
-  let total = 0
-  for (const failure of sorted) {
-    total += Math.max(1, faultsIn(failure.error.details))
-    if (details.length < LIMITS.errorDetails) details.push(...withoutCount(detailsOf(failure)))
-  }
+  const { details, total } = listFaults(sorted, placeOf)
   return new DomainError(error.code, `Operation ${index}: ${error.message}${others}`, {
     details,
     total,
@@ -62,11 +49,6 @@ export function collect<T>(failures: Failure[], index: number, work: () => T): T
     return undefined
   }
 }
-
-/** Whether the failures fill the list of details, so that others need no details. */
-export const areEnough = (failures: readonly Failure[]): boolean =>
-  failures.length >= LIMITS.errorDetails ||
-  failures.reduce((sum, { error }) => sum + error.details.length, 0) >= LIMITS.errorDetails
 
 /** Index of the first failed operation; all before it have succeeded so far. */
 export const firstOf = (failures: readonly Failure[]): number =>

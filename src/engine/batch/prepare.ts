@@ -10,9 +10,10 @@ import { policyOn } from '../row-policy/apply.ts'
 import { hiddenNames } from '../row-policy/project-data.ts'
 import type { WriteScope } from '../write/write.ts'
 import { tooLarge } from './byte-budget.ts'
-import { areEnough, collect, type Failure } from './failures.ts'
+import { collect, type Failure } from './failures.ts'
 import { hasOwnLinks, validateOwnLinks } from './nested-links.ts'
 import { type DataOperation, isOfRecord, type RecordOperation } from './operation.ts'
+import { areEnough } from './repeated-faults.ts'
 
 /** Compiled record types of the operations. */
 export type Types = Map<string, CompiledType>
