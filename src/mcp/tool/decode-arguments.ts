@@ -66,7 +66,20 @@ export function readArguments<In extends z.ZodObject>(
   shape: In,
   published: PortableSchema,
 ): z.output<In> {
-  return check(shape, decodeStringified(withoutFiller(args, shape), published), inBody())
+  return check(shape, decodeStringified(withoutNulls(withoutFiller(args, shape), shape), published), inBody())
+}
+
+/**
+ * Leaves out arguments that are null where null has no meaning: models under a strict schema send every
+ * argument. A required one stays, and is refused.
+ */
+function withoutNulls(args: Record<string, unknown>, shape: z.ZodObject): Record<string, unknown> {
+  const isMeant = ([name, value]: [string, unknown]) => {
+    const own = value === null && Object.hasOwn(shape.shape, name) ? shape.shape[name] : undefined
+    return !own || own.safeParse(null).success || !own.safeParse(undefined).success
+  }
+  const meant = Object.entries(args).filter(isMeant)
+  return meant.length === Object.keys(args).length ? args : Object.fromEntries(meant)
 }
 
 /** Some clients cannot call a tool without arguments and send this placeholder. */
