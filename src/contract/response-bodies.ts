@@ -135,3 +135,23 @@ const counted = (key: string, { count, of }: Group) =>
   count > 0 && {
     [key]: { count, by_type: Object.fromEntries(of.map(({ type, count }) => [type, count])) },
   }
+
+type Changes = { data: readonly object[]; hasMore: boolean; limit: number; nextBefore: number | null }
+
+/** The body of a list of changes, or of their groups. */
+export function changesBody(
+  changes: (Changes & { nextAfter: number | null }) | undefined,
+  groups: Changes | undefined,
+) {
+  const page = groups ?? changes
+  if (!page) throw new Error('There is no page')
+  return {
+    data: page.data,
+    meta: {
+      has_more: page.hasMore,
+      limit: page.limit,
+      ...(changes && changes.nextAfter !== null && { next_after: changes.nextAfter }),
+      ...(page.nextBefore !== null && { next_before: page.nextBefore }),
+    },
+  }
+}

@@ -34,9 +34,10 @@ export const Change = builder.objectRef<changes.Change & { dryRun?: boolean }>('
     at: t.expose('at', { type: 'DateTime' }),
     actor: t.expose('actor', { type: Actor }),
     requestId: t.exposeString('requestId'),
-    call: t.expose('call', {
+    call: t.field({
       type: ToolCall,
       nullable: true,
+      resolve: ({ call }) => call,
       description:
         'The MCP tool call that made it. A token that cannot read the whole base sees its own calls only.',
     }),
@@ -69,7 +70,58 @@ const ChangePage = builder.objectRef<changes.ChangePage>('ChangePage').implement
     hasMore: t.exposeBoolean('hasMore'),
     limit: t.exposeInt('limit'),
     nextAfter: t.exposeFloat('nextAfter', {
-      description: 'Where the next page starts. Present on the last page too.',
+      nullable: true,
+      description: 'Where the next page starts in ascending order. Present on the last page too.',
+    }),
+    nextBefore: t.exposeFloat('nextBefore', {
+      nullable: true,
+      description: 'The `before` of the next page in descending order.',
+    }),
+  }),
+})
+
+/** Counts of changes by kind, record type and operation. */
+export const ChangeCount = builder
+  .objectRef<Pick<changes.ChangeGroup['by'][number], 'kind' | 'recordType' | 'operation' | 'count'>>(
+    'ChangeCount',
+  )
+  .implement({
+    fields: (t) => ({
+      kind: t.exposeString('kind'),
+      recordType: t.exposeString('recordType', { nullable: true }),
+      operation: t.exposeString('operation'),
+      count: t.exposeInt('count'),
+    }),
+  })
+
+const ChangeGroup = builder.objectRef<changes.ChangeGroup>('ChangeGroup').implement({
+  description: 'The changes of one request; of one tool call, if the request has several.',
+  fields: (t) => ({
+    requestId: t.exposeString('requestId'),
+    call: t.expose('call', { type: ToolCall, nullable: true }),
+    actor: t.expose('actor', { type: Actor }),
+    firstAt: t.expose('firstAt', { type: 'DateTime' }),
+    lastAt: t.expose('lastAt', { type: 'DateTime' }),
+    lastSeq: t.exposeFloat('lastSeq'),
+    count: t.exposeInt('count', {
+      description: 'The changes that the filter matches and the token can read.',
+    }),
+    by: t.expose('by', { type: [ChangeCount] }),
+    undoneBy: t.exposeString('undoneBy', {
+      nullable: true,
+      description: 'The request that took all of these changes back.',
+    }),
+  }),
+})
+
+const ChangeGroupPage = builder.objectRef<changes.ChangeGroupPage>('ChangeGroupPage').implement({
+  fields: (t) => ({
+    data: t.expose('data', { type: [ChangeGroup] }),
+    hasMore: t.exposeBoolean('hasMore'),
+    limit: t.exposeInt('limit'),
+    nextBefore: t.exposeFloat('nextBefore', {
+      nullable: true,
+      description: 'The `before` of the next page.',
     }),
   }),
 })
@@ -81,6 +133,8 @@ const changeArgs = () =>
     recordType: t.string(),
     id: t.string({ description: 'The id of the changed resource.' }),
     kind: t.string(),
+    operation: t.string({ description: '`create`, `update`, `cancel`, `delete` or `restore`.' }),
+    requestId: t.string(),
     actor: t.string({ description: 'The id or the name of a token.' }),
     since: t.field({ type: 'DateTime', description: 'From this time on.' }),
     until: t.field({ type: 'DateTime', description: 'Before this time.' }),
@@ -93,9 +147,23 @@ builder.queryFields((t) => ({
       'The change log of a base that the token can read, oldest first. Continue at `nextAfter`: no entry is skipped.',
     args: {
       ...changeArgs(),
+      before: t.arg.float({ description: 'The seq of an entry. Returns the entries before it.' }),
+      order: t.arg.string({ description: '`asc` (default) or `desc`.' }),
+      showsBefore: t.arg.boolean({ description: 'Adds to each step of a diff the value that it replaces.' }),
       limit: t.arg.int({ description: 'Entries per page, 1 to 1000. Defaults to 50.' }),
     },
     resolve: (_root, { base, ...args }, { scope }) => changes.listChanges(scope, base, args),
+  }),
+  changeGroups: t.field({
+    type: ChangeGroupPage,
+    description:
+      'The changes of a base grouped by request, newest first. Each tool call of a request is a group of its own.',
+    args: {
+      ...changeArgs(),
+      before: t.arg.float({ description: 'A seq. Returns the groups whose last entry is before it.' }),
+      limit: t.arg.int({ description: 'Groups per page, 1 to 1000. Defaults to 50.' }),
+    },
+    resolve: (_root, { base, ...args }, { scope }) => changes.listChangeGroups(scope, base, args),
   }),
   changesEnd: t.float({
     description: 'The current end of the change log: later changes have a greater seq.',

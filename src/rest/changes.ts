@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { changesBody } from '../contract/response-bodies.ts'
+import { invalid } from '../foundation/errors.ts'
 import { graphql } from '../graphql/document.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -38,18 +40,83 @@ const moment = (description: string) =>
     .optional()
     .meta({ description, schema: { type: 'string', format: 'date-time' } })
 
-const filters = z.strictObject({
-  after: z
+/** The fields of a page of changes. */
+export const ChangePageFields = graphql(
+  `fragment ChangePageFields on ChangePage { data { ...ChangeFields } hasMore limit nextAfter nextBefore }`,
+  [ChangeFields],
+)
+/** The fields of a page of groups. */
+export const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeGroupPage {
+  data {
+    request_id: requestId call { id tool endpoint client trace_id: traceId } actor { token_id: tokenId name via }
+    first_at: firstAt last_at: lastAt last_seq: lastSeq count by { kind record_type: recordType operation count }
+    undone_by: undoneBy
+  }
+  hasMore limit nextBefore
+}`)
+
+const ChangeCount = z
+  .object({
+    kind: z.string(),
+    record_type: z.string().nullable(),
+    operation: z.enum(['create', 'update', 'cancel', 'delete', 'restore']),
+    count: z.int(),
+  })
+  .meta({ id: 'ChangeCount' })
+
+const ChangeGroup = z
+  .object({
+    request_id: z.string(),
+    call: ToolCall.nullable(),
+    actor: Actor,
+    first_at: time,
+    last_at: time,
+    last_seq: z.int(),
+    count: z.int().meta({ description: 'The changes that the filter matches and the token can read.' }),
+    by: z.array(ChangeCount),
+    undone_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'The request that took all of these changes back.' }),
+  })
+  .meta({
+    id: 'ChangeGroup',
+    description: 'The changes of one request; of one tool call, if the request has several.',
+  })
+
+const ChangesMeta = z
+  .object({
+    has_more: z.boolean(),
+    limit: z.int(),
+    next_after: z.int().optional().meta({
+      description: 'In ascending order, the `after` of the next page. Present on the last page too.',
+    }),
+    next_before: z.int().optional().meta({
+      description: 'In descending order, the `before` of the next page, if there is one.',
+    }),
+  })
+  .meta({ id: 'ChangesMeta' })
+
+const seqOf = (description: string) =>
+  z
     .string()
     .regex(/^\d{1,15}$/, 'It must be the seq of an entry: a whole number from 0.')
     .transform(Number)
     .optional()
-    .meta({
-      description: 'The seq of an entry. Returns the entries after it.',
-      schema: { type: 'integer', minimum: 0 },
-    }),
+    .meta({ description, schema: { type: 'integer', minimum: 0 } })
+
+const filters = z.strictObject({
+  after: seqOf('The seq of an entry. Returns the entries after it.'),
   record_type: z.string().optional().meta({ description: 'Only records of this type.' }),
   id: z.string().optional().meta({ description: 'Only the resource with this id.' }),
+  operation: z
+    .string()
+    .optional()
+    .meta({ description: 'Only this operation: `create`, `update`, `cancel`, `delete` or `restore`.' }),
+  request_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Only changes of the request with this `X-Request-Id`.' }),
   kind: z
     .string()
     .optional()
@@ -62,11 +129,46 @@ const filters = z.strictObject({
 const params = z.strictObject({ base_id: baseId() })
 const need = ({ base_id = '' }) => ({ baseAccess: base_id })
 
-const asked = (base: string, { record_type, ...query }: z.output<typeof filters>) => ({
+const asked = (base: string, { record_type, request_id, ...query }: z.output<typeof filters>) => ({
   base,
   recordType: record_type,
+  requestId: request_id,
   ...query,
 })
+
+const pages = filters.extend({
+  before: seqOf('The seq of an entry. Returns the entries before it.'),
+  order: z
+    .enum(['asc', 'desc'])
+    .optional()
+    .meta({
+      description: '`desc`: the newest first. Continue at `meta.next_before`.',
+      schema: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
+    }),
+  include: z.enum(['before']).optional().meta({
+    description:
+      '`before`: each step of a diff also has the value that it replaces, or that a deletion took.',
+  }),
+  group: z.enum(['request']).optional().meta({
+    description: '`request`: one item for each request, newest first. Continue at `meta.next_before`.',
+  }),
+  limit: pageQuery.shape.limit,
+})
+
+/**
+ * The variables of a list. Groups have one order and no diffs.
+ * @throws VALIDATION_ERROR
+ */
+function listed(base: string, { include, group, ...query }: z.output<typeof pages>) {
+  const isGrouped = group !== undefined
+  if (isGrouped && query.order === 'asc')
+    throw exclusive('query/order', 'Groups are listed newest first. Leave order out.')
+  if (isGrouped && include)
+    throw exclusive('query/include', 'Groups have no diffs. Leave include out, or leave group out.')
+  return { ...asked(base, query), showsBefore: include === 'before', isGrouped }
+}
+
+const exclusive = (path: string, message: string) => invalid({ path, code: 'exclusive', message })
 
 export const changes = [
   route('GET /:base_id/changes', {
@@ -75,31 +177,23 @@ export const changes = [
       'Read the change log of a base, oldest first. Continue at `meta.next_after`: no entry is skipped',
     need,
     params,
-    query: filters.extend({ limit: pageQuery.shape.limit }),
+    query: pages,
     operation: graphql(
-      `query ListChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $actor: String,
-        $since: DateTime, $until: DateTime, $limit: Int) {
-        changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, actor: $actor, since: $since,
-          until: $until, limit: $limit) { data { ...ChangeFields } hasMore limit nextAfter }
+      `query ListChanges($base: String!, $after: Float, $before: Float, $order: String, $recordType: String, $id: String,
+        $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
+        $limit: Int, $showsBefore: Boolean, $isGrouped: Boolean!) {
+        changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
+          operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit,
+          showsBefore: $showsBefore) @skip(if: $isGrouped) { ...ChangePageFields }
+        changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
+          operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit)
+          @include(if: $isGrouped) { ...ChangeGroupPageFields }
       }`,
-      [ChangeFields],
+      [ChangePageFields, ChangeGroupPageFields],
     ),
-    variables: ({ params, query }) => asked(params.base_id, query),
-    reply: ({ changes: { data, hasMore, limit, nextAfter } }) => ({
-      body: { data, meta: { has_more: hasMore, limit, next_after: nextAfter } },
-    }),
-    answers: z.object({
-      data: z.array(Change),
-      meta: z
-        .object({
-          has_more: z.boolean(),
-          limit: z.int(),
-          next_after: z
-            .int()
-            .meta({ description: 'The `after` of the next page. Present on the last page too.' }),
-        })
-        .meta({ id: 'ChangesMeta' }),
-    }),
+    variables: ({ params, query }) => listed(params.base_id, query),
+    reply: ({ changes, changeGroups }) => ({ body: changesBody(changes, changeGroups) }),
+    answers: z.object({ data: z.union([z.array(Change), z.array(ChangeGroup)]), meta: ChangesMeta }),
   }),
 ]
 
@@ -116,10 +210,10 @@ export const changeStream = [
       of: ({ changesEnd }) => changesEnd,
     },
     operation: graphql(
-      `subscription FollowChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $actor: String,
-        $since: DateTime, $until: DateTime) {
-        changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, actor: $actor, since: $since,
-          until: $until) { ...ChangeFields }
+      `subscription FollowChanges($base: String!, $after: Float, $recordType: String, $id: String, $kind: String, $operation: String,
+        $actor: String, $requestId: String, $since: DateTime, $until: DateTime) {
+        changes(base: $base, after: $after, recordType: $recordType, id: $id, kind: $kind, operation: $operation, actor: $actor,
+          requestId: $requestId, since: $since, until: $until) { ...ChangeFields }
       }`,
       [ChangeFields],
     ),

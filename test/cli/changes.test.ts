@@ -30,6 +30,19 @@ test('`changes` prints the log as a table, or as JSON with --json', async () => 
   expect(refused.err).toContain('hint: record')
 })
 
+test('`changes` lists the newest first, and one line per request', async () => {
+  const type = await world.newType()
+  await put(type, 'a')
+  await put(type, 'b')
+  const newest = await plinth(['changes', '--record-type', type, '--order', 'desc', '--limit', '1'], settings)
+  expect(newest.out.split('\n')[1]).toMatch(new RegExp(`\t${type}\tb\t`))
+  expect(newest.err).toMatch(/There are more: --before \d+/)
+  const grouped = await plinth(['changes', '--record-type', type, '--group', 'request'], settings)
+  expect(grouped.code, grouped.err).toBe(0)
+  expect(grouped.out.split('\n')).toHaveLength(4)
+  expect(grouped.out).toContain(`1 create ${type}`)
+})
+
 test('`changes --follow` prints one entry per line as changes are written', async () => {
   const type = await world.newType()
   await put(type, 'first')

@@ -40,6 +40,8 @@ const QUERIES: Record<string, string> = {
   base: 'base(id: "crm") { id name }',
   bases: 'bases { data { id } }',
   changes: 'changes(base: "crm", limit: 2) { data { seq kind } nextAfter }',
+  changeGroups:
+    'changeGroups(base: "crm", limit: 2) { data { requestId count by { operation } } nextBefore }',
   changesEnd: 'changesEnd(base: "crm")',
   changesMatch:
     'changesMatch(base: "crm", recordType: "task", seqs: [$seq], filter: {field: "data.title", op: "eq", value: "a"})',

@@ -12,10 +12,33 @@ type Entry = {
   version: number
   actor: { name: string; via: string }
 }
-type Page = { data: Entry[]; meta: { has_more: boolean; next_after: number } }
+type Group = {
+  request_id: string
+  call: { tool: string } | null
+  actor: { name: string; via: string }
+  last_at: string
+  last_seq: number
+  count: number
+  by: { kind: string; record_type: string | null; operation: string; count: number }[]
+  undone_by: string | null
+}
+type Page = {
+  data: Entry[] | Group[]
+  meta: { has_more: boolean; next_after?: number; next_before?: number }
+}
 
 const COLUMNS = ['seq', 'at', 'operation', 'kind', 'record_type', 'id', 'version', 'actor']
+const GROUP_COLUMNS = ['last_seq', 'last_at', 'request_id', 'tool', 'actor', 'count', 'changes', 'undone_by']
 const flat = (entry: Entry) => ({ ...entry, actor: `${entry.actor.name} (${entry.actor.via})` })
+
+const flatGroup = (group: Group) => ({
+  ...group,
+  tool: group.call?.tool ?? null,
+  actor: `${group.actor.name} (${group.actor.via})`,
+  changes: group.by
+    .map(({ kind, record_type, operation, count }) => `${count} ${operation} ${record_type ?? kind}`)
+    .join(', '),
+})
 
 /** Command `plinth changes`. */
 export const changes: Row = {
@@ -29,9 +52,17 @@ export const changes: Row = {
     parameter('--id <id>', 'id', 'only the resource with this id'),
     parameter('--kind <kind>', 'kind', 'only this kind of resource, such as record'),
     parameter('--actor <token>', 'actor', 'only changes made by this token: its id or its name'),
+    parameter('--operation <operation>', 'operation', 'only this operation, such as delete'),
+    parameter('--request-id <id>', 'request_id', 'only changes of this request'),
     parameter('--since <time>', 'since', 'from this time on'),
     parameter('--until <time>', 'until', 'before this time'),
-    { ...parameter('--limit <count>', 'limit', 'entries per page, 1 to 1000'), conflicts: 'follow' },
+    ...[
+      parameter('--before <seq>', 'before', 'entries before this seq'),
+      parameter('--order <asc|desc>', 'order', 'desc: the newest first'),
+      parameter('--include <before>', 'include', 'before: the values that a change replaced (with --json)'),
+      parameter('--group <request>', 'group', 'request: one line per request, newest first'),
+      parameter('--limit <count>', 'limit', 'entries per page, 1 to 1000'),
+    ].map((option) => ({ ...option, conflicts: 'follow' })),
     {
       flags: '--follow',
       about: 'stream new entries, one per line; with --json as JSON',
@@ -40,8 +71,12 @@ export const changes: Row = {
   ],
   show: ({ body }) => {
     const { data, meta } = body as Page
-    showRows(data.map(flat), COLUMNS)
-    if (meta.has_more) note(`There are more: --after ${meta.next_after}\n`)
+    const isGrouped = data.some((each) => 'by' in each)
+    if (isGrouped) showRows((data as Group[]).map(flatGroup), GROUP_COLUMNS)
+    else showRows((data as Entry[]).map(flat), COLUMNS)
+    const next =
+      meta.next_before === undefined ? `--after ${meta.next_after}` : `--before ${meta.next_before}`
+    if (meta.has_more) note(`There are more: ${next}\n`)
   },
   showEntry: (entry) => {
     const row = flat(entry as Entry)

@@ -1,7 +1,7 @@
 import type { DomainError } from '../../foundation/errors.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import type { TypePolicy } from '../core/policy.ts'
-import { uuidv7 } from '../core/uuid.ts'
 import { recordNotFound } from '../record-store/record.ts'
 import { mergeInto } from '../records/patch.ts'
 import { outsidePolicy } from '../records/policy-put.ts'

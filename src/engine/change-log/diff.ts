@@ -3,9 +3,13 @@ import { isObject } from '../../foundation/is-object.ts'
 import { pointer } from '../../json/parse.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
-export type DiffStep =
+export type DiffStep = (
   | { op: 'add' | 'replace'; path: string; value: unknown }
   | { op: 'remove'; path: string }
+) & {
+  /** The value that the step replaces or removes, on request. */
+  before?: unknown
+}
 
 /** Size limit of a patch in characters, in addition to the size of the new document. */
 const SPARE_CHARS = 16 * 1024
@@ -58,6 +62,20 @@ function membersOf(previous: Json, next: Json): DiffStep[] {
       return isDeepStrictEqual(previous[key], value) ? [] : [{ op: 'replace', path: pointer(key), value }]
     }),
   ]
+}
+
+/**
+ * Adds to each step the value it replaces or removes. Its path leads there in `previous`, because `diffOf`
+ * changes lists in place and shortens them from their end.
+ */
+export const withBefore = (steps: readonly DiffStep[], previous: object): DiffStep[] =>
+  steps.map((step) => (step.op === 'add' ? step : { ...step, before: valueAt(previous, step.path) }))
+
+function valueAt(document: unknown, path: string): unknown {
+  let value = document
+  for (const key of path.split('/').slice(1))
+    value = (value as Json)[key.replaceAll('~1', '/').replaceAll('~0', '~')]
+  return value
 }
 
 type Json = Readonly<Record<string, unknown>>

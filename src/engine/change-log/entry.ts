@@ -1,7 +1,7 @@
 import { snakeFields } from '../../contract/field-names.ts'
 import type { Access } from '../access/access.ts'
 import { type Db, statement } from '../database/client.ts'
-import { type DiffStep, diffOf, type LoggedState, recordDocument } from './diff.ts'
+import { type DiffStep, diffOf, type LoggedState, recordDocument, withBefore } from './diff.ts'
 import { type PackedCall, type ToolCall, unpackCall } from './tool-call.ts'
 
 /** Kinds of resources in the log of a base. Tokens and secrets are in the account's log. */
@@ -26,6 +26,9 @@ export const KINDS = [
 ] as const
 export type Kind = (typeof KINDS)[number]
 
+export const OPERATIONS = ['create', 'update', 'cancel', 'delete', 'restore'] as const
+export type Operation = (typeof OPERATIONS)[number]
+
 /** An entry of the change log. */
 export type Change = {
   /** Increases within a base, with gaps. */
@@ -39,7 +42,7 @@ export type Change = {
   /** Record type of a record's entry; otherwise null. */
   recordType: string | null
   id: string
-  operation: 'create' | 'update' | 'cancel' | 'delete' | 'restore'
+  operation: Operation
   version: number
   /** RFC 6902 patch from the previous entry of the same resource. */
   diff: readonly DiffStep[]
@@ -67,7 +70,10 @@ export type ChangeRow = LoggedState & {
   before: LoggedState | null
 }
 
-export function toChange(row: ChangeRow): Change {
+/** With `showsBefore`, each step of the diff also has the value that it replaces or removes. */
+export function toChange(row: ChangeRow, showsBefore = false): Change {
+  const before = row.operation === 'delete' ? deletedDocument(row) : documentOf(row.kind, row.before)
+  const diff = row.operation === 'delete' ? GONE : diffOf(before, documentOf(row.kind, row))
   return {
     seq: row.seq,
     at: row.at,
@@ -79,8 +85,7 @@ export function toChange(row: ChangeRow): Change {
     id: row.id,
     operation: row.operation,
     version: row.version,
-    diff:
-      row.operation === 'delete' ? GONE : diffOf(documentOf(row.kind, row.before), documentOf(row.kind, row)),
+    diff: showsBefore && before ? withBefore(diff, before) : diff,
     cause: row.cause,
     needs: needsOf(row),
   }
@@ -110,6 +115,10 @@ export function callFor<T extends Pick<Change, 'actor' | 'call'>>(
 }
 
 const GONE: readonly DiffStep[] = [{ op: 'remove', path: '' }]
+
+/** What a deletion took, which its own entry has; null once it is purged. */
+const deletedDocument = (row: ChangeRow): object | null =>
+  row.data === null ? null : documentOf(row.kind, { ...row, operation: 'update' })
 
 /** The document to diff: `recordDocument` for a record, otherwise the complete state. */
 function documentOf(kind: Kind, state: LoggedState | null): object | null {

@@ -1,14 +1,16 @@
 import { isTypeId } from '../../contract/ids.ts'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, invalid } from '../../foundation/errors.ts'
-import { type Change, KINDS, type Kind } from './entry.ts'
+import { type Change, KINDS, type Kind, OPERATIONS, type Operation } from './entry.ts'
 
 /** Filter arguments of the change log, as sent. */
 export type ChangeFilterArgs = {
   recordType?: string | null | undefined
   id?: string | null | undefined
   kind?: string | null | undefined
+  operation?: string | null | undefined
   actor?: string | null | undefined
+  requestId?: string | null | undefined
   since?: string | null | undefined
   until?: string | null | undefined
 }
@@ -18,8 +20,10 @@ export type ChangeFilter = {
   readonly recordType: string | null
   readonly id: string | null
   readonly kind: Kind | null
+  readonly operation: Operation | null
   /** Id or name of a token. */
   readonly actor: string | null
+  readonly requestId: string | null
   /** Start of the time range, inclusive. */
   readonly since: string | null
   /** End of the time range, exclusive. */
@@ -34,10 +38,12 @@ const MOST_CHARS = 1024
  */
 export function readChangeFilter(args: ChangeFilterArgs): ChangeFilter {
   const faults: Detail[] = []
-  const { recordType = null, id = null, kind = null, actor = null } = args
+  const { recordType = null, id = null, kind = null, operation = null, actor = null, requestId = null } = args
   if (recordType !== null && !isTypeId(recordType)) faults.push(badType(recordType))
-  if (kind !== null && !isKind(kind)) faults.push(badKind(kind))
-  for (const [name, text] of Object.entries({ id, actor }))
+  if (kind !== null && !isOneOf(KINDS, kind)) faults.push(badName('kind', kind, KINDS))
+  if (operation !== null && !isOneOf(OPERATIONS, operation))
+    faults.push(badName('operation', operation, OPERATIONS))
+  for (const [name, text] of Object.entries({ id, actor, request_id: requestId }))
     if (text !== null && (text === '' || text.length > MOST_CHARS)) faults.push(badText(name))
   const [first, ...rest] = faults
   if (first) throw invalid(first, ...rest)
@@ -46,7 +52,9 @@ export function readChangeFilter(args: ChangeFilterArgs): ChangeFilter {
     recordType,
     id,
     kind: kind as Kind | null,
+    operation: operation as Operation | null,
     actor,
+    requestId,
     since: moment(args.since),
     until: moment(args.until),
   }
@@ -57,20 +65,22 @@ export const matches = (filter: ChangeFilter, change: Change): boolean =>
   (filter.recordType === null || change.recordType === filter.recordType) &&
   (filter.id === null || change.id === filter.id) &&
   (filter.kind === null || change.kind === filter.kind) &&
+  (filter.operation === null || change.operation === filter.operation) &&
+  (filter.requestId === null || change.requestId === filter.requestId) &&
   (filter.actor === null || change.actor.tokenId === filter.actor || change.actor.name === filter.actor) &&
   (filter.since === null || change.at >= filter.since) &&
   (filter.until === null || change.at < filter.until)
 
-const isKind = (text: string): text is Kind => (KINDS as readonly string[]).includes(text)
+const isOneOf = (names: readonly string[], text: string): boolean => names.includes(text)
 
-function badKind(received: string): Detail {
-  const hint = nearest(received, KINDS)
+function badName(field: string, received: string, allowed: readonly string[]): Detail {
+  const hint = nearest(received, allowed)
   return {
-    path: '/kind',
+    path: `/${field}`,
     code: 'enum',
-    message: 'Unknown kind. Send one of the allowed values, or leave kind out for all of them.',
+    message: `Unknown ${field}. Send one of the allowed values, or leave ${field} out for all of them.`,
     received: received.slice(0, 64),
-    allowed: KINDS,
+    allowed,
     ...(hint && { hint }),
   }
 }

@@ -4,12 +4,26 @@ import { ResponseBudget, type RowCap } from '../database/capped-query.ts'
 import { type Db, shaped, statement } from '../database/client.ts'
 import { type Change, type ChangeRow, callFor, mayRead, toChange, type Viewer } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
+import { type SeqRange, withinTimes } from './time-range.ts'
 
-/** A range of a base's log: the entries after one number up to another, with a limit. */
-export type Stretch = { baseId: string; after: number; upTo: number; limit: number }
+/**
+ * A range of a base's log: the entries after one number up to another, with a limit. Newest first if
+ * `isDescending`.
+ */
+export type Stretch = {
+  baseId: string
+  after: number
+  upTo: number
+  limit: number
+  isDescending?: boolean
+}
 
 /** A reader and its filter. */
-export type Reader = Viewer & { filter: ChangeFilter }
+export type Reader = Viewer & {
+  filter: ChangeFilter
+  /** Whether the diffs have the replaced values. */
+  showsBefore?: boolean
+}
 
 /**
  * Reads the entries of the range in order, with their diffs. With a reader, reads a superset of the entries
@@ -25,47 +39,54 @@ export async function readStretch(
   const bind = (value: unknown) => `$${values.push(value)}`
   const narrowed = reader ? narrowing(reader, stretch.baseId, bind) : []
   const log = reader ? logOf(reader.filter, bind) : 'plinth.change'
-  const statement = shaped(statementOf(log, narrowed))
+  const statement = shaped(statementOf(log, narrowed, orderOf(stretch, reader)))
   const { rows, isCut } = await db.queryCapped<ChangeRow>(statement, values, cap)
   const changes: Change[] = []
   for (const row of rows) {
     if (turnIsOver()) await nextTurn()
-    changes.push(toChange(row))
+    changes.push(toChange(row, reader?.showsBefore))
   }
   return { changes, isCut }
 }
 
 /**
- * Reads the entries of the range that match the reader's filter and rights, in order. `next` is the position
- * of the scan: the end of the range, unless there is more. Each call scans a bounded number of entries and
- * bytes, so there may be more even if nothing was found.
+ * Reads the entries of the range that match the reader's filter and rights, in order. `rest` is the part of
+ * the range that was not read; null when all was. Each call scans a bounded number of entries and bytes, so
+ * there may be more even if nothing was found.
  */
 export async function readFor(
   db: Db,
   stretch: Stretch,
   reader: Reader,
   cap: RowCap,
-): Promise<{ changes: Change[]; next: number; hasMore: boolean }> {
+): Promise<{ changes: Change[]; rest: SeqRange | null }> {
   const changes: Change[] = []
   const { baseId, limit } = stretch
-  const upTo = await lastSeqInReach(db, stretch, reader)
-  let end = Math.max(stretch.after, upTo)
-  for (let after = stretch.after; changes.length <= limit; ) {
-    const wanted = limit + 1
-    const found = await readStretch(db, { baseId, after, upTo, limit: wanted }, cap, reader)
+  const wanted = limit + 1
+  const whole = await withinTimes(db, baseId, stretch, reader.filter)
+  const reach = await inReach(db, { ...stretch, ...whole }, reader)
+  /** What follows an entry in the direction of the read. */
+  const past = (seq: number, range: SeqRange): SeqRange =>
+    stretch.isDescending ? { ...range, upTo: seq - 1 } : { ...range, after: seq }
+  let rest = stretch.isDescending
+    ? { after: whole.after, upTo: reach.after }
+    : { after: reach.upTo, upTo: whole.upTo }
+  for (let range = reach; changes.length <= limit; ) {
+    const found = await readStretch(db, { ...stretch, ...range, limit: wanted }, cap, reader)
     for (const change of found.changes)
       if (isFor(reader, baseId, change)) changes.push(callFor(reader, baseId, change))
     const last = found.changes.at(-1)
     if (found.isCut) {
-      end = last?.seq ?? after
+      rest = last ? past(last.seq, whole) : whole
       break
     }
     if (!last || found.changes.length < wanted) break
-    after = last.seq
+    range = past(last.seq, range)
   }
   const shown = changes.slice(0, limit)
-  if (changes.length > limit) end = shown.at(-1)?.seq ?? end
-  return { changes: shown, hasMore: end < stretch.upTo, next: end }
+  const last = shown.at(-1)
+  if (last && changes.length > limit) rest = past(last.seq, whole)
+  return { changes: shown, rest: rest.after < rest.upTo ? rest : null }
 }
 
 /** Reads one entry by number. */
@@ -77,24 +98,32 @@ export async function readEntry(db: Db, baseId: string, seq: number): Promise<Ch
 /** Byte limit of one read for a stream. */
 export const feedCap = (): RowCap => new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
 
-const FEED_REACH = statement(
-  'feed_reach',
-  `SELECT seq::float8 AS seq FROM plinth.change WHERE base_id = $1 AND seq > $2 AND seq <= $3
-   ORDER BY seq OFFSET $4 LIMIT 1`,
-)
+const reachOf = (name: string, direction: 'ASC' | 'DESC') =>
+  statement(
+    name,
+    `SELECT seq::float8 AS seq FROM plinth.change WHERE base_id = $1 AND seq > $2 AND seq <= $3
+     ORDER BY seq ${direction} OFFSET ${LIMITS.feedReach - 1} LIMIT 1`,
+  )
+const REACH = { up: reachOf('feed_reach', 'ASC'), down: reachOf('feed_reach_down', 'DESC') }
 
-/** Limits the range of a selective scan, so that a filter without matches does not scan the whole log. */
-async function lastSeqInReach(
+/** The part of a range that one call may scan, from the end where the reader starts. */
+export async function inReach(
   db: Db,
-  { baseId, after, upTo }: Stretch,
-  { access, filter }: Reader,
-): Promise<number> {
-  const ofRecord = filter.recordType !== null && filter.id !== null
-  const readsAll =
-    access.types('read', baseId) === '*' && Object.values(filter).every((each) => each === null)
-  if (ofRecord || readsAll) return upTo
-  const [last] = await db.query<{ seq: number }>(FEED_REACH, [baseId, after, upTo, LIMITS.feedReach - 1])
-  return last?.seq ?? upTo
+  { baseId, after, upTo, isDescending }: Stretch,
+  reader: Reader | 'always',
+): Promise<SeqRange> {
+  if (reader !== 'always' && readsAtOnce(reader, baseId)) return { after, upTo }
+  const [last] = await db.query<{ seq: number }>(isDescending ? REACH.down : REACH.up, [baseId, after, upTo])
+  if (!last) return { after, upTo }
+  return isDescending ? { after: last.seq - 1, upTo } : { after, upTo: last.seq }
+}
+
+/** Whether an index finds the entries of the filter, or every entry is one of them. */
+function readsAtOnce({ access, filter }: Reader, baseId: string): boolean {
+  const isFound = (filter.recordType !== null && filter.id !== null) || filter.requestId !== null
+  return (
+    isFound || (access.types('read', baseId) === '*' && Object.values(filter).every((each) => each === null))
+  )
 }
 
 /** Authoritative visibility check. The SQL conditions are only a prefilter. */
@@ -102,9 +131,13 @@ export const isFor = ({ access, filter }: Reader, baseId: string, change: Change
   matches(filter, change) && mayRead(access, baseId, change)
 
 /** SQL prefilter. It never removes an entry that is for the reader. */
-function narrowing({ access, filter }: Reader, baseId: string, bind: (value: unknown) => string): string[] {
+export function narrowing(
+  { access, filter }: Reader,
+  baseId: string,
+  bind: (value: unknown) => string,
+): string[] {
   const types = access.types('read', baseId)
-  const { recordType, id, kind, actor, since, until } = filter
+  const { recordType, id, kind, operation, actor, requestId, since, until } = filter
   const only = (condition: string, value: unknown) =>
     value === null ? [] : [condition.replaceAll('?', bind(value))]
   return [
@@ -113,6 +146,9 @@ function narrowing({ access, filter }: Reader, baseId: string, bind: (value: unk
     ...only("kind = 'record' AND record_type = ?", recordType),
     ...only('id = ?', id),
     ...only('kind = ?', kind),
+    ...only('operation = ?', operation),
+    // A range and not an equality, which would let the planner walk the log in order of seq instead.
+    ...only('request_id COLLATE "C" BETWEEN ? AND ?', requestId),
     ...only('(token_id = ? OR actor_name = ?)', actor),
     ...only('at >= ?', since),
     ...only('at < ?', until),
@@ -136,6 +172,13 @@ const ofTypes = (types: string): string => `CASE
          AND data ->> 'target_record_type' = ANY (${types}::text[])
        ELSE true END`
 
+/** The order of the log, in terms of the index that finds the entries, and of the result. */
+function orderOf({ isDescending }: Stretch, reader: Reader | undefined): { found: string; shown: string } {
+  const way = isDescending ? ' DESC' : ''
+  const isOfRequest = reader !== undefined && reader.filter.requestId !== null
+  return { found: `${isOfRequest ? `request_id COLLATE "C"${way}, ` : ''}seq${way}`, shown: `c.seq${way}` }
+}
+
 const STATE = `'operation', p.operation, 'data', p.data, 'external_id', p.external_id,
        'external_source', p.external_source, 'cancelled_at', p.cancelled_at`
 
@@ -146,12 +189,13 @@ const STATE = `'operation', p.operation, 'data', p.data, 'external_id', p.extern
 const statementOf = (
   log: string,
   narrowed: readonly string[],
+  { found, shown }: { found: string; shown: string },
 ) => `SELECT c.seq::float8 AS seq, c.at, c.kind, c.record_type, c.id, c.operation, c.version, c.data,
      c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.request_id, c.call, c.cause, p.before
    FROM (
      SELECT * FROM ${log}
      WHERE ${['base_id = $1', 'seq > $2', 'seq <= $3', ...narrowed].join(' AND ')}
-     ORDER BY seq LIMIT $4) c
+     ORDER BY ${found} LIMIT $4) c
    LEFT JOIN LATERAL (
      (SELECT jsonb_build_object(${STATE}) AS before FROM plinth.change p
       WHERE c.kind = 'record' AND c.operation NOT IN ('create', 'delete')
@@ -168,4 +212,4 @@ const statementOf = (
         AND p.kind NOT IN ('record', 'relationship') AND p.base_id = c.base_id AND p.kind = c.kind AND p.id = c.id
         AND p.seq < c.seq ORDER BY p.seq DESC LIMIT 1)
    ) p ON true
-   ORDER BY c.seq`
+   ORDER BY ${shown}`

@@ -14,7 +14,7 @@ export type ToolCall = {
 /** Column value: a JSON array without trailing nulls, because every entry of a call repeats it. */
 export type PackedCall = readonly [id: string, tool: string, ...rest: (string | null)[]]
 
-export function packCall(call: ToolCall | undefined): string | null {
+export function packCall(call: ToolCall | null | undefined): string | null {
   if (!call) return null
   const parts = [call.id, call.tool, call.endpoint, call.client, call.traceId]
   return JSON.stringify(parts.slice(0, 1 + parts.findLastIndex((part) => part !== null)))

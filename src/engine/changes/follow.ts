@@ -46,7 +46,7 @@ async function* follow(scope: Scope, baseId: string, reader: Reader, from: numbe
           if (signal.aborted) return
           yield change
         }
-        after = missed.next
+        after = missed.rest?.after ?? stretch.upTo
       }
     }
   } finally {

@@ -1,4 +1,5 @@
 export type { Change } from '../change-log/entry.ts'
 export { changesMatch } from './changes-match.ts'
 export { followChanges } from './follow.ts'
+export { type ChangeGroup, type ChangeGroupPage, listChangeGroups } from './groups.ts'
 export { type ChangePage, endOfChanges, listChanges } from './list.ts'

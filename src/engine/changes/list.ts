@@ -1,4 +1,4 @@
-import { invalid } from '../../foundation/errors.ts'
+import { type Detail, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import type { Change } from '../change-log/entry.ts'
 import { type ChangeFilterArgs, readChangeFilter } from '../change-log/filter.ts'
@@ -11,31 +11,72 @@ export type ChangeArgs = ChangeFilterArgs & {
   /** Sequence number to start after. Default: the oldest retained entry. */
   after?: number | null | undefined
 }
-/** `nextAfter` is the start of the next page, even if there are no entries yet. */
-export type ChangePage = { data: Change[]; hasMore: boolean; limit: number; nextAfter: number }
+export type ChangePageArgs = ChangeArgs & {
+  /** Sequence number to end before. */
+  before?: number | null | undefined
+  order?: string | null | undefined
+  /** Whether the diffs also have the values that they replace. */
+  showsBefore?: boolean | null | undefined
+  limit?: number | null | undefined
+}
+/**
+ * `nextAfter` is the start of the next page in ascending order, even if there are no entries yet.
+ * `nextBefore` is that of the next page in descending order, null after the last.
+ */
+export type ChangePage = {
+  data: Change[]
+  hasMore: boolean
+  limit: number
+  nextAfter: number | null
+  nextBefore: number | null
+}
 
 /**
  * Lists a page of the base's log, in order. Pagination by `nextAfter` returns each entry exactly once, even
  * during concurrent writes.
  * @throws FORBIDDEN, NOT_FOUND, VALIDATION_ERROR
  */
-export async function listChanges(
-  scope: Scope,
-  baseId: string,
-  args: ChangeArgs & { limit?: number | null | undefined },
-): Promise<ChangePage> {
-  const reader = openReader(scope, baseId, args)
+export async function listChanges(scope: Scope, baseId: string, args: ChangePageArgs): Promise<ChangePage> {
+  const reader = { ...openReader(scope, baseId, args), showsBefore: args.showsBefore ?? false }
+  const isDescending = readOrder(args.order) === 'desc'
   const { limit } = readPage({ limit: args.limit })
-  const after = readAfter(args.after) ?? 0
-  const upTo = await scope.feed.settledSeq()
-  const { changes, next, hasMore } = await readFor(
-    scope.db,
-    { baseId, after, upTo, limit },
-    reader,
-    scope.answer.page(),
-  )
+  const { after, upTo } = await readRange(scope, args)
+  const stretch = { baseId, after, upTo, limit, isDescending }
+  const { changes, rest } = await readFor(scope.db, stretch, reader, scope.answer.page())
   if (changes.length === 0) await requireBase(scope, baseId)
-  return { data: changes, hasMore, limit, nextAfter: next }
+  return {
+    data: changes,
+    hasMore: rest !== null,
+    limit,
+    nextAfter: isDescending ? null : (rest?.after ?? upTo),
+    nextBefore: isDescending && rest ? rest.upTo + 1 : null,
+  }
+}
+
+/** The entries after `after` and before `before` that are settled. */
+export async function readRange(
+  scope: Scope,
+  { after, before }: Pick<ChangePageArgs, 'after' | 'before'>,
+): Promise<{ after: number; upTo: number; settled: number }> {
+  const from = readSeq('after', after) ?? 0
+  const end = readSeq('before', before)
+  const settled = await scope.feed.settledSeq()
+  const upTo = end === undefined ? settled : Math.min(settled, Math.max(end - 1, 0))
+  return { after: from, upTo: Math.max(from, upTo), settled }
+}
+
+const ORDERS = ['asc', 'desc'] as const
+
+function readOrder(order: string | null | undefined): (typeof ORDERS)[number] {
+  const found = ORDERS.find((each) => each === (order ?? 'asc'))
+  if (found) return found
+  throw invalid({
+    path: '/order',
+    code: 'enum',
+    message: 'Send asc for the oldest first, or desc for the newest first.',
+    received: order?.slice(0, 64),
+    allowed: ORDERS,
+  })
 }
 
 /**
@@ -62,13 +103,16 @@ export function openReader(scope: Scope, baseId: string, args: ChangeFilterArgs)
  * Validates `after`.
  * @throws VALIDATION_ERROR
  */
-export function readAfter(after: number | null | undefined): number | undefined {
-  if (after == null) return undefined
-  if (Number.isSafeInteger(after) && after >= 0) return after
-  throw invalid({
-    path: '/after',
+export const readAfter = (after: number | null | undefined): number | undefined => readSeq('after', after)
+
+function readSeq(name: 'after' | 'before', seq: number | null | undefined): number | undefined {
+  if (seq == null) return undefined
+  if (Number.isSafeInteger(seq) && seq >= 0) return seq
+  const fault: Detail = {
+    path: `/${name}`,
     code: 'out_of_range',
-    message: 'after is the seq of an entry: a whole number from 0.',
-    received: after,
-  })
+    message: `${name} is the seq of an entry: a whole number from 0.`,
+    received: seq,
+  }
+  throw invalid(fault)
 }

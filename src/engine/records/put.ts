@@ -1,8 +1,8 @@
 /** PUT and POST of one record: authorise, read, lock, write, add links, check the claim. */
 import { invalid } from '../../foundation/errors.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
 import { keepClaim } from '../claims/claim-guard.ts'
 import { requireType } from '../configuration/record-types/index.ts'
-import { uuidv7 } from '../core/uuid.ts'
 import { checkRecordId, dataText, type PairInput, type RecordItem, readPair } from '../record-store/record.ts'
 import { authorize } from '../row-policy/apply.ts'
 import { type Expectation, NO_EXPECTATION, versionMismatch } from '../write/preconditions.ts'

@@ -1,10 +1,10 @@
+import { uuidv7 } from '../../foundation/uuid.ts'
 import {
   type CompiledRelationshipType,
   hasOneSource,
   hasOneTarget,
 } from '../compiled-types/compiled-relationship-type.ts'
 import { authorship } from '../core/scope.ts'
-import { uuidv7 } from '../core/uuid.ts'
 import { written } from '../record-store/record.ts'
 import type { Relationship } from '../record-store/relationship.ts'
 import { CREATE_LINKS, UPDATE_LINKS, type WrittenLink } from '../record-store/relationship-statements.ts'

@@ -1,10 +1,10 @@
 /** Turns the rows of a statement into operations of the batch. */
 import { invalid } from '../../foundation/errors.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
 import { refuse } from '../batch/failures.ts'
 import type { DataOperation } from '../batch/operation.ts'
 import { isConfiguration } from '../batch/operation.ts'
 import { readOperations } from '../batch/read.ts'
-import { uuidv7 } from '../core/uuid.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import type { RowName } from './faults.ts'

@@ -1,9 +1,9 @@
+import { uuidv7 } from '../../../foundation/uuid.ts'
 import { hashOf, toToken } from '../../authentication/authenticate.ts'
 import { ADMIN_OF_ALL } from '../../authentication/may-manage.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
-import { uuidv7 } from '../../core/uuid.ts'
 import { type Db, statement } from '../../database/client.ts'
 
 /** The bootstrap administrator token and its source. */
