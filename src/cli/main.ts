@@ -13,6 +13,7 @@ import { base } from './resources/base.ts'
 import { batch } from './resources/batch.ts'
 import { changes, revert } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
+import { config } from './resources/config.ts'
 import { endpoint } from './resources/endpoint.ts'
 import { preview } from './resources/preview.ts'
 import { query } from './resources/query.ts'
@@ -31,6 +32,7 @@ const NOUNS = [
   token,
   base,
   preview,
+  config,
   recordType,
   record,
   relationshipType,
@@ -45,7 +47,7 @@ const ROWS = [query, batch, sql, sqlWrite, changes, revert, claim, wait]
 
 /**
  * Runs one command line.
- * @returns the exit code: 0 on success, 1 for a failed request, 2 for wrong usage
+ * @returns the exit code: 0 on success, 1 for a failed request, 2 for wrong usage or a diff with changes
  */
 export async function main(argv: readonly string[]): Promise<number> {
   // The reader of a pipe may exit early, as `head` does. That is not a failure.
@@ -53,8 +55,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
   )
   try {
-    await build(argv).parseAsync([...argv], { from: 'user' })
-    return EXIT.ok
+    const outcome: Outcome = { exitCode: EXIT.ok }
+    await build(argv, outcome).parseAsync([...argv], { from: 'user' })
+    return outcome.exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok
     const failure = thrown instanceof CommanderError ? usageOf(thrown) : toFailure(thrown)
@@ -63,8 +66,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+/** What the command that ran leaves. */
+type Outcome = { exitCode: number }
+
 /** Builds the command tree. */
-function build(argv: readonly string[]): Command {
+function build(argv: readonly string[], outcome: Outcome): Command {
   const program = new Command('plinth')
     .description('A self-hosted data layer for software agents.')
     .addOption(valued('--url <url>', 'server URL (or PLINTH_URL)'))
@@ -86,9 +92,9 @@ function build(argv: readonly string[]): Command {
   addMcp(program)
   for (const noun of NOUNS) {
     const group = configure(program.command(noun.name).description(noun.summary))
-    for (const row of noun.rows) addRow(group, program, noun.columns, row)
+    for (const row of noun.rows) addRow(group, program, noun.columns, row, outcome)
   }
-  for (const row of ROWS) addRow(program, program, [], row)
+  for (const row of ROWS) addRow(program, program, [], row, outcome)
   return program
 }
 
@@ -127,7 +133,13 @@ function configure(command: Command): Command {
     .configureHelp({ showGlobalOptions: true })
 }
 
-function addRow(group: Command, program: Command, columns: readonly string[], row: Row): void {
+function addRow(
+  group: Command,
+  program: Command,
+  columns: readonly string[],
+  row: Row,
+  outcome: Outcome,
+): void {
   const command = configure(group.command(row.name).description(row.summary))
   if (row.alias) command.alias(row.alias)
   const parameters = argumentsOf(row)
@@ -152,8 +164,9 @@ function addRow(group: Command, program: Command, columns: readonly string[], ro
     }
     const answer = await call(url, token, request).catch(refused)
     if (asJson) showJson(answer)
-    else if (row.show) row.show(answer)
+    else if (row.show) row.show(answer, url)
     else show(answer, row.columns ?? columns)
+    outcome.exitCode = row.exitCode?.(answer) ?? EXIT.ok
   })
 }
 

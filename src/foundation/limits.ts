@@ -84,6 +84,8 @@ export const LIMITS = {
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
   previewSample: 100,
   previewSampleBytes: 64 * 1024 * 1024,
+  /** Bytes of the configuration of a base as one file. */
+  configBytes: 64 * 1024 * 1024,
   filterConditions: 100,
   filterDepth: 10,
   /** Maximum number of values in `in`, `not_in`, `has_any` or `has_all`. */

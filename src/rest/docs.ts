@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PAGE_POLICY } from '../http/html-page.ts'
 import { madeApart } from '../http/made-apart.ts'
@@ -5,10 +6,13 @@ import { SharedDocument } from '../http/shared-document.ts'
 import { openapi } from './openapi.ts'
 import type { Reference } from './reference.ts'
 
+/** A test keeps the file equal to the kinds of configuration. */
+const CONFIG_SCHEMA = new URL('../../schema/config.schema.json', import.meta.url)
+
 type Hook = (request: FastifyRequest) => Promise<void>
 
 /**
- * Serves `/openapi.json` and the API reference at `/docs`, without a token and without requests to other
+ * Serves `/openapi.json`, `/config.schema.json` and the API reference at `/docs`, without a token and without requests to other
  * hosts.
  */
 export function docs(visit: Hook) {
@@ -18,6 +22,14 @@ export function docs(visit: Hook) {
       body: JSON.stringify(await openapi()),
     }))
     app.get('/openapi.json', { onRequest: visit }, (request, reply) => description.send(request, reply))
+
+    const configSchema = new SharedDocument(async () => ({
+      type: 'application/schema+json',
+      body: await readFile(CONFIG_SCHEMA),
+    }))
+    app.get('/config.schema.json', { onRequest: visit }, (request, reply) =>
+      configSchema.send(request, reply),
+    )
 
     let made: Promise<Reference> | undefined
     const reference = (type: string, part: keyof Reference) =>

@@ -152,7 +152,7 @@ function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): Json
   })
 }
 
-function writeParameters(versioned: boolean | undefined): Json[] {
+function writeParameters(versioned: true | 'hash' | undefined): Json[] {
   const header = (name: string, description: string) => ({
     name,
     in: 'header',
@@ -170,15 +170,17 @@ function writeParameters(versioned: boolean | undefined): Json[] {
       ? [
           header(
             'If-Match',
-            'Precondition: write only if the current version matches: `"3"`, or `*` for any.',
+            versioned === 'hash'
+              ? 'Precondition: write only if the current hash matches: `"<hash>"`.'
+              : 'Precondition: write only if the current version matches: `"3"`, or `*` for any.',
           ),
-          header('If-None-Match', '`*`: create only.'),
+          ...(versioned === 'hash' ? [] : [header('If-None-Match', '`*`: create only.')]),
         ]
       : []),
   ]
 }
 
-const readParameters = (versioned: boolean | undefined, method: string): Json[] =>
+const readParameters = (versioned: true | 'hash' | undefined, method: string): Json[] =>
   versioned && method === 'GET'
     ? [{ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } }]
     : []

@@ -8,6 +8,7 @@ import { bases } from './bases.ts'
 import { batch } from './batch.ts'
 import { changeStream, changes } from './changes.ts'
 import { claims } from './claims.ts'
+import { config } from './config.ts'
 import { crossBase } from './cross-base.ts'
 import { endpoints } from './endpoints.ts'
 import { history, revert } from './history.ts'
@@ -33,6 +34,7 @@ import { wait } from './wait.ts'
 export const ROUTES: readonly Route[] = [
   ...bases,
   ...previews,
+  ...config,
   ...recordTypes,
   ...profile,
   ...records,

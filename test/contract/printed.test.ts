@@ -24,3 +24,10 @@ test('schema/tools.json equals the generic MCP tools', async () => {
   }
   await expect(`${JSON.stringify(tools, null, 2)}\n`, HOW).toMatchFileSnapshot(printed('tools.json'))
 })
+
+test('schema/config.schema.json equals the JSON Schema of config files', async () => {
+  const { configSchema } = await import('../../src/engine/environments/config-schema.ts')
+  await expect(`${JSON.stringify(configSchema(), null, 2)}\n`, HOW).toMatchFileSnapshot(
+    printed('config.schema.json'),
+  )
+})

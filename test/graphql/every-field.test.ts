@@ -47,6 +47,8 @@ const QUERIES: Record<string, string> = {
     'changesMatch(base: "crm", recordType: "task", seqs: [$seq], filter: {field: "data.title", op: "eq", value: "a"})',
   claim: 'claim(base: "crm", id: "$claim") { id }',
   claims: 'claims(base: "crm") { data { id } }',
+  config: 'config(base: "crm")',
+  configDiff: 'configDiff(base: "crm", config: {plinth: 1, base: "crm"}) { changes }',
   configurationHistory:
     'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',
   exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
@@ -98,6 +100,8 @@ const MUTATIONS: Record<string, string> = {
   patchRecordType: 'patchRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
   patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
   putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',
+  putConfig:
+    'putConfig(base: "crm--kept", config: {plinth: 1, base: "crm", record_types: [{id: "n"}]} $dry) { hash }',
   putRecord: 'putRecord(base: "crm", recordType: "task", id: "a", data: {title: "n"} $dry) { id }',
   putRecordByExternalId:
     'putRecordByExternalId(base: "crm", recordType: "task", externalId: "e", data: {title: "n"} $dry) { id }',
@@ -143,6 +147,7 @@ beforeAll(async () => {
   succeed(await world.call('PATCH', '/v1/crm/records/task/a', { data: { title: 'changed' } }))
   const { data } = succeed(await world.call('GET', '/v1/crm/changes?id=a&record_type=task'))
   held.seq = String(data.at(-1).seq)
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
   held.token = (await world.newToken([{ permission: 'read' }])).id
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   atDesk = (await world.newToken([{ endpoint: 'desk', permission: 'admin' }])).call

@@ -171,6 +171,13 @@ const STEPS: Step[] = [
   ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
   ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
   ['POST /:base_id/preview', '/crm/preview', { name: 'dev', copy: 'config_and_sample' }],
+  ['GET /:base_id/config', '/crm/config'],
+  ['POST /:base_id/config/diff', '/crm/config/diff', { plinth: 1, base: 'crm', record_types: [{ id: 'n' }] }],
+  [
+    'PUT /:base_id/config',
+    '/crm--dev/config?dry_run=true',
+    { plinth: 1, base: 'crm', record_types: [{ id: 'n' }] },
+  ],
   ['GET /:base_id/previews', '/crm/previews?include_total=true'],
   ['GET /:base_id/relationships', '/crm/relationships?include_total=true&sort=-created_at'],
   ['GET /:base_id/records/:record_type/:id/related', '/crm/records/task/t1/related?include_total=true'],

@@ -28,6 +28,7 @@ beforeAll(async () => {
   for (const noun of PLAIN_NOUNS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
   spare = await world.newToken([{ permission: 'write' }])
 })
 afterAll(() => world.close())
@@ -80,6 +81,13 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { name: 'dev', copy: 'config_and_sample' },
     201,
     { id: 'crm--dev', version: 1 },
+  ],
+  [
+    'PUT /:base_id/config',
+    '/v1/crm--kept/config',
+    { plinth: 1, base: 'crm', record_types: [{ id: 'new' }] },
+    200,
+    { summary: { create: 1, update: 0, delete: 0 } },
   ],
   ['PUT /bases/:id', '/v1/bases/new', { name: 'N' }, 201, { id: 'new', version: 1 }],
   ['PUT /bases/:id', '/v1/bases/crm', { name: 'Other' }, 200, { name: 'Other', version: 2 }],

@@ -1,5 +1,6 @@
 import type { Answer, Call, Method } from './client.ts'
 import { misused } from './failure.ts'
+import { readFileOf } from './file.ts'
 import type { Option } from './options.ts'
 
 /** A command: an API request, and how arguments and options fill it. */
@@ -13,6 +14,8 @@ export type Row = {
   options: readonly Option[]
   /** A positional argument that becomes a body field. */
   argument?: string
+  /** A positional argument that names a YAML or JSON file, which is the body. */
+  file?: true
   /** Columns of a list, if they differ from those of the noun. */
   columns?: readonly string[]
   /** At least one option must supply a body. */
@@ -20,7 +23,9 @@ export type Row = {
   /** Timeout; 35 s by default. */
   patienceMs?: number
   /** Prints a success on a terminal, if the default output is not enough. */
-  show?: (answer: Answer) => void
+  show?: (answer: Answer, url: string) => void
+  /** The exit code of a success, if it is not 0. */
+  exitCode?: (answer: Answer) => number
   /** Prints a stream entry on a terminal. */
   showEntry?: (entry: unknown) => void
 }
@@ -44,14 +49,15 @@ export type Written = {
 const PARAMETER = /\/:(\w+)(\??)/g
 
 /** Positional arguments of a command in usage notation: `<type>`, `[id]`. */
-export function argumentsOf({ path, argument }: Row): { parameter: string; usage: string }[] {
+export function argumentsOf({ path, argument, file }: Row): { parameter: string; usage: string }[] {
   const inPath = [...path.matchAll(PARAMETER)]
     .filter(([, parameter]) => parameter !== 'base_id')
     .map(([, parameter = '', optional]) => {
       const word = parameter === 'record_type' ? 'type' : parameter
       return { parameter, usage: optional ? `[${word}]` : `<${word}>` }
     })
-  return argument === undefined ? inPath : [...inPath, { parameter: argument, usage: `<${argument}>` }]
+  const more = [...(argument === undefined ? [] : [argument]), ...(file ? ['file'] : [])]
+  return [...inPath, ...more.map((parameter) => ({ parameter, usage: `<${parameter}>` }))]
 }
 
 /**
@@ -63,7 +69,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
   const query = new URLSearchParams()
   const fields: Record<string, unknown> = {}
   if (row.argument !== undefined) fields[row.argument] = written.arguments[row.argument]
-  let content: unknown
+  let content = row.file ? await readFileOf(written.arguments['file'] ?? '') : undefined
   let stream: string | undefined
   for (const [option, texts] of written.options) {
     const flag = flagOf(option)
@@ -86,6 +92,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     throw misused('A patch that is the whole body cannot be combined with fields. Send one of them.')
   if (row.needsBody && !hasFields && content === undefined)
     throw misused(`Nothing to send. Pass ${bodyFlags(row)}.`)
+  if (row.file) headers['content-type'] = 'application/json'
   const sendsFields = hasFields || (content === undefined && row.method === 'PUT')
   if (sendsFields) headers['content-type'] ??= 'application/json'
   const body = content !== undefined ? content : sendsFields ? fields : undefined

@@ -5,7 +5,8 @@ type Body = {
   error: { code: string; message: string; details?: readonly Partial<Detail>[]; request_id?: string }
 }
 
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
+/** `pending`: a diff found changes. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, pending: 2 } as const
 
 export class Failure extends Error {
   readonly body: Body

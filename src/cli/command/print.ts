@@ -13,6 +13,20 @@ const escaped = (text: string): string =>
 /** Prints a message to standard error. */
 export const note = (text: string): void => void process.stderr.write(escaped(text))
 
+/** Prints a text to standard output. */
+export const print = (text: string): void =>
+  void process.stdout.write(process.stdout.isTTY ? escaped(text) : text)
+
+const COLORS = { green: 32, red: 31, yellow: 33, dim: 2 } as const
+
+/** Prints a line in a color, if standard output is a terminal that has any. */
+export function printLine(text: string, color?: keyof typeof COLORS): void {
+  const isColored = color !== undefined && process.stdout.isTTY && !process.env['NO_COLOR']
+  process.stdout.write(
+    isColored ? `\u001b[${COLORS[color]}m${escaped(text)}\u001b[0m\n` : `${escaped(text)}\n`,
+  )
+}
+
 /** Prints the response body: indented on a terminal, unchanged in a pipe. */
 export function showJson({ text, body }: Answer): void {
   process.stdout.write(`${process.stdout.isTTY ? escaped(JSON.stringify(body, null, 2)) : text}\n`)

@@ -5,9 +5,10 @@ import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { definitionOf } from '../configuration/lifecycle/definition.ts'
 import { fieldsOf, stateOf } from '../configuration/lifecycle/fields.ts'
-import type { Kind, Stored } from '../configuration/lifecycle/kind.ts'
+import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { authorship, type Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
+import { stepsOf } from './read-rows.ts'
 
 // Safe to interpolate: names of kinds are constants. The columns that `$2` names replace those of the row.
 const copyRows = ({ name }: Kind) =>
@@ -28,9 +29,6 @@ const LOG = statement(
   `INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
    SELECT $1, $2, e.id, 'create', 1, e.data, $5, $6, $7, $8, $9::jsonb FROM unnest($3::text[], $4::jsonb[]) AS e (id, data)`,
 )
-
-/** Rows of one kind that are read at a time. */
-const STEP = 100
 
 /** Copies all rows of configuration to another base, each as its version 1. */
 export async function copyRowsOf({ db }: Scope, from: string, to: string): Promise<void> {
@@ -58,14 +56,4 @@ export async function keepFork(scope: Scope, to: string): Promise<void> {
       await scope.db.query(LOG, [to, kind.name, ids, states, ...author])
       await scope.db.query(KEEP, [to, kind.name, ids, definitions])
     }
-}
-
-async function* stepsOf(kind: Kind, { db }: Scope, baseId: string): AsyncGenerator<Stored[]> {
-  for (let last: string | undefined; ; ) {
-    const where = { baseId, ...(last !== undefined && { id: { lt: last } }) }
-    const rows = await kind.table(db).findMany({ where, orderBy: [{ id: 'desc' }], take: STEP })
-    if (rows.length > 0) yield rows
-    last = rows.at(-1)?.id
-    if (rows.length < STEP) return
-  }
 }

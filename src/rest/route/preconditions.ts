@@ -4,7 +4,8 @@ import { invalid } from '../../foundation/errors.ts'
 /** Preconditions of a request, as mutation arguments. */
 export type Conditions = { expectedVersions: number[] | null; mustExist: boolean; mustBeAbsent: boolean }
 
-const NONE: Conditions = { expectedVersions: null, mustExist: false, mustBeAbsent: false }
+/** No conditions. */
+export const NONE: Conditions = { expectedVersions: null, mustExist: false, mustBeAbsent: false }
 const TAG = /^(W\/)?"([^"]*)"$/
 
 /** ETag of a versioned resource. None with expansions, because the version does not cover them. */
@@ -63,17 +64,40 @@ export function readConditions(request: FastifyRequest, versioned: boolean, body
   }
 }
 
+/**
+ * Reads `If-Match` on a resource whose ETag is a hash; null for no condition. It always exists, so `*` is none.
+ * @throws VALIDATION_ERROR
+ */
+export function readHashes(request: FastifyRequest): string[] | null {
+  const { 'if-match': match, 'if-none-match': none } = request.headers
+  if (none !== undefined && request.method !== 'GET' && request.method !== 'HEAD')
+    throw invalid({
+      path: 'header/If-None-Match',
+      code: 'not_conditional',
+      message: 'This request supports If-Match only.',
+    })
+  if (match === undefined || match.trim() === '*') return null
+  return match.split(',').map((part) => {
+    const [, weak, text = ''] = TAG.exec(part.trim()) ?? []
+    if (!TAG.test(part.trim())) throw unquoted('"<hash>"')
+    // A weak tag never matches.
+    return weak ? '' : text
+  })
+}
+
 /** The versions of the strong ETags. A weak or foreign ETag never matches, so it becomes version 0. */
 function readTags(header: string): number[] {
   return header.split(',').map((part) => {
     const [, weak, text = ''] = TAG.exec(part.trim()) ?? []
-    if (!TAG.test(part.trim()))
-      throw invalid({
-        path: 'header/If-Match',
-        code: 'malformed',
-        message: 'An entity tag must be quoted: If-Match: "3".',
-        hint: '"3"',
-      })
+    if (!TAG.test(part.trim())) throw unquoted('"3"')
     return !weak && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0
   })
 }
+
+const unquoted = (example: string) =>
+  invalid({
+    path: 'header/If-Match',
+    code: 'malformed',
+    message: `An entity tag must be quoted: If-Match: ${example}.`,
+    hint: example,
+  })

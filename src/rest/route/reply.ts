@@ -5,19 +5,31 @@ import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { textOfList } from '../../json/rows.ts'
 import { etagOf, matches } from './preconditions.ts'
 
-export type Reply = { status?: number; body: object; location?: string }
+export type Reply = {
+  status?: number
+  body: object
+  location?: string
+  /** The ETag, if it is not the version in the body. */
+  etag?: string
+  /** Another form of the body, if the client asked for it. */
+  text?: { type: string; make: () => Promise<string> }
+}
 
 /** The content type that Fastify sets for objects. */
 const JSON_CHARSET = 'application/json; charset=utf-8'
 
 export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, replayed: boolean) {
   const { status = 200, body, location } = answer
-  const etag = etagOf(body)
+  const etag = answer.etag ?? etagOf(body)
   if (etag) reply.header('etag', etag)
   if (replayed) reply.header('idempotency-replayed', 'true')
   if (status === 201 && location) reply.header('location', location)
   if (request.method === 'GET' && etag && matches(request.headers['if-none-match'], etag))
     return reply.code(304).send()
+  if (answer.text) {
+    reply.code(status).type(answer.text.type)
+    return answer.text.make().then((whole) => reply.send(whole))
+  }
   const text = textOfList(body)
   if (text === undefined) return reply.code(status).send(body)
   reply.code(status).type(JSON_CHARSET)
@@ -47,7 +59,7 @@ function placeOf(path: string, request: FastifyRequest, spec: Placing): string {
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, first)) return path
   const renamed = spec.renamed?.[first]
   if (renamed !== undefined) return `query/${renamed}${rest}`
-  if (first === 'expected_version') return 'header/If-Match'
+  if (first === 'expected_version' || first === 'expected_hash') return 'header/If-Match'
   if (Object.hasOwn(request.params as object, first)) return `path/${first}${rest}`
   if (spec.query && Object.hasOwn(spec.query.shape, first)) return `query/${first}${rest}`
   return path

@@ -4,13 +4,20 @@ import type { z } from 'zod'
 import { isIdempotencyKey } from '../../contract/ids.ts'
 import { check, inBody, inPart, type Place } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { type Conditions, readConditions } from './preconditions.ts'
+import { type Conditions, NONE, readConditions, readHashes } from './preconditions.ts'
 import { readQuery } from './query.ts'
 
 type Shape = z.ZodType
 export const JSON_TYPE = 'application/json'
 
-export type Parts<P, Q, B> = { params: P; query: Q; body: B; mediaType: string; conditions: Conditions }
+export type Parts<P, Q, B> = {
+  params: P
+  query: Q
+  body: B
+  mediaType: string
+  conditions: Conditions
+  hashes: string[] | null
+}
 
 /** Reads and validates the parts of a request. @throws VALIDATION_ERROR */
 export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shape>(
@@ -19,7 +26,7 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
     query?: Q
     body?: B
     bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
-    versioned?: boolean
+    versioned?: true | 'hash'
   },
   queryOf: z.ZodObject,
   request: FastifyRequest,
@@ -33,8 +40,14 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
   const shape = spec.bodyOf?.(mediaType) ?? spec.body
   const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
   checkSameId(params, body)
-  const conditions = readConditions(request, spec.versioned === true && writes, body)
-  return { params, query, body, mediaType, conditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
+  const isHashed = spec.versioned === 'hash'
+  const conditions = isHashed ? NONE : readConditions(request, spec.versioned === true && writes, body)
+  const hashes = isHashed ? readHashes(request) : null
+  return { params, query, body, mediaType, conditions, hashes } as Parts<
+    z.output<P>,
+    z.output<Q>,
+    z.output<B>
+  >
 }
 
 /** PostgreSQL cannot store NUL in text; a percent-escape can send it. */

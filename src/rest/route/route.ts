@@ -35,8 +35,8 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   answers: Shape
   /** Success status codes; 200 by default. */
   statuses?: readonly [number, ...number[]]
-  /** Whether the resource has a version, so that writes can have preconditions. */
-  versioned?: boolean
+  /** What writes can have as a precondition: the version of the resource, or a hash of it. */
+  versioned?: true | 'hash'
   /** Whether the write can return a plan first: if the body asks for it, or always. */
   plans?: 'asked' | 'always'
   /** GraphQL argument to query parameter, where the names differ. */

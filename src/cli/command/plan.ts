@@ -1,0 +1,33 @@
+/** Prints changes of configuration as a plan: one line for each resource, and its diff. */
+import type { Answer } from './client.ts'
+import { printLine } from './print.ts'
+
+type Step = { op: string; path: string; value?: unknown }
+type Change = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: readonly Step[] }
+type Plan = { changes: readonly Change[] }
+
+const SIGNS = { create: '+', update: '~', delete: '-' } as const
+const COLORS = { create: 'green', update: 'yellow', delete: 'red' } as const
+const DONE = { create: 'to create', update: 'to update', delete: 'to delete' } as const
+const MOST_CHARS = 200
+
+export const changesIn = ({ body }: Answer): readonly Change[] => (body as Plan).changes
+
+/** Prints the changes, or that there are none. */
+export function showPlan(answer: Answer): void {
+  const changes = changesIn(answer)
+  for (const { kind, id, op, diff } of changes) {
+    printLine(`${SIGNS[op]} ${kind} ${id}`, COLORS[op])
+    if (op === 'update') for (const step of diff) printLine(`    ${lineOf(step)}`, 'dim')
+  }
+  const counts = (['create', 'update', 'delete'] as const).flatMap((op) => {
+    const count = changes.filter((change) => change.op === op).length
+    return count > 0 ? [`${count} ${DONE[op]}`] : []
+  })
+  printLine(counts.length > 0 ? counts.join(', ') : 'No changes.')
+}
+
+function lineOf({ op, path, value }: Step): string {
+  const text = value === undefined ? '' : ` ${JSON.stringify(value)}`
+  return `${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+
+/** The kinds of configuration, as promotions and diffs name them. */
+export const CONFIG_KINDS = [
+  'record_type',
+  'relationship_type',
+  'file_type',
+  'trigger',
+  'inbound_webhook',
+  'endpoint',
+  'toolset',
+  'action',
+  'seed',
+] as const
+export type ConfigKind = (typeof CONFIG_KINDS)[number]
+
+/** The member of a config file that lists the resources of a kind. */
+export const listName = (kind: string): string => `${kind}s`
+
+const list = z.array(z.looseObject({ id: z.string() })).optional()
+
+/** A config file, with the resources still unchecked. */
+export const ConfigBody = z.strictObject({
+  plinth: z.literal(1).meta({ description: 'The version of the format.' }),
+  base: z.string().meta({ description: 'The base that it was pulled from: a preview, or its production.' }),
+  ...(Object.fromEntries(CONFIG_KINDS.map((kind) => [listName(kind), list])) as Record<string, typeof list>),
+  hash: z
+    .string()
+    .optional()
+    .meta({ description: 'The state that it was pulled at. Another state of the base is a 409.' }),
+})

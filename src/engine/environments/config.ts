@@ -1,0 +1,110 @@
+/** Config as code: the configuration of a base as one file, its diff, and its application to a preview. */
+import { productionOf } from '../../contract/ids.ts'
+import { DomainError, withPaths } from '../../foundation/errors.ts'
+import { requirePermission } from '../access/access.ts'
+import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
+import type { Scope } from '../core/scope.ts'
+import type { WriteScope } from '../write/write.ts'
+import { applyEdits, editsBetween, type ShownEdit, shown, summaryOf } from './edits.ts'
+import { type ConfigFile, readConfig } from './read-config.ts'
+import { type Definition, hashOf, listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
+
+/** A config file: the lists of all kinds, and the hash of the whole. */
+export type Config = { plinth: 1; base: string; hash: string } & Record<
+  string,
+  unknown | readonly Definition[]
+>
+export type ConfigDiff = {
+  changes: readonly ShownEdit[]
+  summary: Record<ShownEdit['op'], number>
+  hash: string
+}
+
+/**
+ * Reads the configuration of a base as one file.
+ * @throws FORBIDDEN; NOT_FOUND
+ */
+export async function getConfig(scope: Scope, baseId: string): Promise<Config> {
+  requirePermission(scope.access, 'read', baseId, '*')
+  const snapshot = await readSnapshot(scope, baseId)
+  return { plinth: 1, base: baseId, ...listsOf(snapshot), hash: await hashOf(snapshot) }
+}
+
+/**
+ * Compares a config file with the base: what applying it would change. `hash` is of the base as it is.
+ * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND
+ */
+export async function diffConfig(
+  scope: Scope,
+  baseId: string,
+  config: unknown,
+  prune: boolean,
+): Promise<ConfigDiff> {
+  requirePermission(scope.access, 'read', baseId, '*')
+  const file = await readConfig(config, baseId)
+  const live = await readSnapshot(scope, baseId)
+  const changes = (await editsBetween(live, wanted(live, file, prune))).map(shown)
+  return { changes, summary: summaryOf(changes), hash: await hashOf(live) }
+}
+
+/**
+ * Applies a config file to a preview in one transaction. With `prune`, resources that a list of the file does
+ * not have are deleted, with their data.
+ * @throws FORBIDDEN, also on a production base; VALIDATION_ERROR; NOT_FOUND; CONFLICT
+ */
+export async function putConfig(
+  scope: WriteScope,
+  baseId: string,
+  config: unknown,
+  { prune, hashes }: { prune: boolean; hashes: readonly string[] | null },
+): Promise<ConfigDiff> {
+  requirePermission(scope.access, 'manage', baseId, '*')
+  if (productionOf(baseId) === baseId) throw onProduction(baseId)
+  const file = await readConfig(config, baseId)
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    await lockConfiguration(within, baseId)
+    const live = await snapshotIn(tx, baseId)
+    const hash = await hashOf(live)
+    if (hashes && !hashes.includes(hash)) throw otherState('/expected_hash', hash, hashes.join(', '))
+    if (file.hash !== null && file.hash !== hash) throw otherState('/hash', hash, file.hash)
+    const edits = await editsBetween(live, wanted(live, file, prune))
+    await applyEdits(within, baseId, edits, {
+      isForced: true,
+      located: (thrown, { kind, id }) => withPaths(thrown, (path) => `${file.at(kind, id)}${path}`),
+    })
+    const changes = edits.map(shown)
+    const next = edits.length === 0 ? hash : await hashOf(await snapshotIn(tx, baseId))
+    return { changes, summary: summaryOf(changes), hash: next }
+  })
+}
+
+/** The configuration after the file is applied. */
+function wanted(live: Snapshot, { resources }: ConfigFile, prune: boolean): Snapshot {
+  const next = new Map(live)
+  for (const [kind, listed] of resources)
+    next.set(kind, prune ? listed : new Map([...(live.get(kind) ?? []), ...listed]))
+  return next
+}
+
+const otherState = (path: string, expected: string, received: string) => {
+  const message = 'The configuration of the base has changed since. Pull it again and repeat your change.'
+  return new DomainError('CONFLICT', message, {
+    details: [{ path, code: 'hash_mismatch', message, expected, received }],
+  })
+}
+
+const onProduction = (baseId: string) =>
+  new DomainError(
+    'FORBIDDEN',
+    `Base "${baseId}" is a production base. A config file is applied to a preview.`,
+    {
+      details: [
+        {
+          path: '/base_id',
+          code: 'production_base',
+          message: `Create a preview (POST /v1/${baseId}/preview) and send the file to it.`,
+        },
+      ],
+    },
+  )

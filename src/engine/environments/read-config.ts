@@ -1,0 +1,92 @@
+/** Reads a config file: its shape, and the canonical form of each resource in it. */
+import { CONFIG_KINDS, ConfigBody, listName } from '../../contract/config-shapes.ts'
+import { camelFields } from '../../contract/field-names.ts'
+import { productionOf } from '../../contract/ids.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { type Detail, DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import { definitionOf } from '../configuration/lifecycle/definition.ts'
+import { readFields } from '../configuration/lifecycle/fields.ts'
+import type { Kind } from '../configuration/lifecycle/kind.ts'
+import type { Definition, Definitions, Snapshot } from './snapshot.ts'
+
+export type ConfigFile = {
+  readonly hash: string | null
+  /** The resources of each kind that the file lists. A kind without a list is absent. */
+  readonly resources: Snapshot
+  /** The place of a resource in the file. */
+  at(kind: Kind, id: string): string
+}
+
+type Listed = readonly ({ id: string } & Definition)[]
+
+/**
+ * Reads a config file for a base.
+ * @throws VALIDATION_ERROR with the faults of its resources
+ */
+export async function readConfig(config: unknown, baseId: string): Promise<ConfigFile> {
+  const { base, hash = null, plinth: _, ...rest } = check(ConfigBody, config, inBody())
+  const lists: Readonly<Record<string, unknown>> = rest
+  if (base !== baseId && base !== productionOf(baseId)) throw otherBase(base, baseId)
+  const faults: Detail[] = []
+  const resources = new Map<string, Definitions>()
+  const places = new Map<string, string>()
+  for (const name of CONFIG_KINDS) {
+    const list = lists[listName(name)] as Listed | undefined
+    const kind = KINDS.find((each) => each.name === name)
+    if (!kind && list?.length) faults.push(unsupported(name))
+    if (!kind || !list) continue
+    const read = new Map<string, Definition>()
+    for (const [n, { id, ...definition }] of list.entries()) {
+      if (turnIsOver()) await nextTurn()
+      const at = `/${listName(name)}/${n}`
+      if (read.has(id)) faults.push(duplicate(`${at}/id`, id))
+      places.set(`${name} ${id}`, at)
+      read.set(id, definition)
+      try {
+        refuseUnknown(kind, definition)
+        read.set(id, definitionOf(readFields({ kind, id }, camelFields(definition), null)))
+      } catch (thrown) {
+        const fault = withPaths(thrown, (path) => `${at}${path}`)
+        if (!(fault instanceof DomainError)) throw thrown
+        faults.push(...fault.details)
+      }
+      if (faults.length > LIMITS.errorDetails) break
+    }
+    resources.set(name, read)
+  }
+  const [first, ...more] = faults
+  if (first) throw invalid(first, ...more)
+  return { hash, resources, at: (kind, id) => places.get(`${kind.name} ${id}`) ?? '' }
+}
+
+/** A key outside the definition is a mistake. Null stands for the default. */
+function refuseUnknown({ body }: Kind, definition: Definition): void {
+  const isSent = ([name, value]: [string, unknown]) => value !== null || !Object.hasOwn(body.shape, name)
+  check(body, Object.fromEntries(Object.entries(definition).filter(isSent)), inBody())
+}
+
+const otherBase = (received: string, baseId: string) =>
+  invalid({
+    path: '/base',
+    code: 'other_base',
+    message: `The file is of another base. It must be of "${baseId}"${productionOf(baseId) === baseId ? '' : `, or of its production base "${productionOf(baseId)}"`}.`,
+    received,
+    expected: baseId,
+    hint: baseId,
+  })
+
+const duplicate = (path: string, received: string): Detail => ({
+  path,
+  code: 'duplicate',
+  message: 'A resource of the same kind has this id. Keep one of them.',
+  received,
+})
+
+const unsupported = (kind: string): Detail => ({
+  path: `/${listName(kind)}`,
+  code: 'unsupported',
+  message: `This version has no ${listName(kind).replaceAll('_', ' ')}. Send an empty list.`,
+})

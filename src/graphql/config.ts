@@ -1,0 +1,62 @@
+/** GraphQL queries and mutation of config files. */
+import * as environments from '../engine/environments/index.ts'
+import { builder } from './builder.ts'
+import { mutation } from './mutation.ts'
+
+type ConfigDiff = environments.ConfigDiff & { dryRun?: boolean }
+
+const ConfigDiffType = builder.objectRef<ConfigDiff>('ConfigDiff').implement({
+  description: 'What a config file changes.',
+  fields: (t) => ({
+    changes: t.field({
+      type: 'JSON',
+      description: '`[{ kind, id, op, diff }]`: op is "create", "update" or "delete", diff is RFC 6902.',
+      resolve: ({ changes }) => changes,
+    }),
+    summary: t.field({
+      type: 'JSON',
+      description: '`{ create, update, delete }`: numbers of resources.',
+      resolve: ({ summary }) => summary,
+    }),
+    hash: t.exposeString('hash', { description: 'The hash of the configuration of the base.' }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+
+const fileArgs = () =>
+  builder.args((t) => ({
+    base: t.string({ required: true }),
+    config: t.field({ type: 'JSON', required: true, description: 'A config file, as `config` returns it.' }),
+    prune: t.boolean({ description: 'Also delete resources that a list of the file does not have.' }),
+  }))
+
+builder.queryFields((t) => ({
+  config: t.field({
+    type: 'JSON',
+    description: 'The configuration of a base as one file, in the names of REST.',
+    args: { base: t.arg.string({ required: true }) },
+    resolve: (_root, { base }, { scope }) => environments.getConfig(scope, base),
+  }),
+  configDiff: t.field({
+    type: ConfigDiffType,
+    description: 'What applying a config file to the base would change.',
+    args: fileArgs(),
+    resolve: (_root, { base, config, prune }, { scope }) =>
+      environments.diffConfig(scope, base, config, prune ?? false),
+  }),
+}))
+
+mutation('putConfig', {
+  description: 'Applies a config file to a preview, in one transaction.',
+  type: ConfigDiffType,
+  args: {
+    ...fileArgs(),
+    ...builder.args((t) => ({
+      expectedHashes: t.stringList({
+        description: 'Precondition: write only if the configuration has one of these hashes.',
+      }),
+    })),
+  },
+  resolve: (scope, { base, config, prune, expectedHashes }) =>
+    environments.putConfig(scope, base, config, { prune: prune ?? false, hashes: expectedHashes ?? null }),
+})

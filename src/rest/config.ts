@@ -1,0 +1,112 @@
+/** REST routes of config files. */
+import { z } from 'zod'
+import { CONFIG_KINDS, listName } from '../contract/config-shapes.ts'
+import { configYaml } from '../contract/config-yaml.ts'
+import { trim } from '../contract/response-bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { flag } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, onBase } from './route/shapes.ts'
+
+const params = z.strictObject({ base_id: baseId() })
+const lists = Object.fromEntries(
+  CONFIG_KINDS.map((kind) => [listName(kind), z.array(z.record(z.string(), z.unknown()))]),
+)
+const Config = z
+  .object({
+    plinth: z.literal(1),
+    base: z.string(),
+    ...lists,
+    hash: z.string().meta({ description: 'Of all lists. It is the ETag too.' }),
+  })
+  .meta({ id: 'Config' })
+/** The engine checks the resources, after the rights that depend on the base. */
+const file = z.record(z.string(), z.unknown()).meta({
+  description: 'A config file, as GET returns it. `/config.schema.json` has its JSON Schema.',
+})
+export const ChangeOfConfig = z
+  .object({
+    kind: z.enum(CONFIG_KINDS),
+    id: z.string(),
+    op: z.enum(['create', 'update', 'delete']),
+    diff: z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902.' }),
+  })
+  .meta({ id: 'ConfigurationChange' })
+const ConfigDiff = z
+  .object({
+    changes: z.array(ChangeOfConfig),
+    summary: z.object({ create: z.int(), update: z.int(), delete: z.int() }),
+    hash: z.string().meta({ description: 'The hash of the configuration of the base.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'ConfigDiff' })
+const prune = z.strictObject({
+  prune: flag('Also resources that a list of the file does not have: they are deleted, with their data.'),
+})
+
+export const config = [
+  route('GET /:base_id/config', {
+    tag: 'Config as code',
+    summary: 'Get the configuration of a base as one file',
+    need: onBase('read'),
+    params,
+    query: z.strictObject({
+      format: z.enum(['json', 'yaml']).optional().meta({ description: 'Defaults to `json`.' }),
+    }),
+    operation: graphql('query GetConfig($base: String!) { config(base: $base) }'),
+    variables: ({ params }) => ({ base: params.base_id }),
+    reply: ({ config }, { query }) => {
+      const body = config as { hash: string }
+      return {
+        body,
+        etag: `"${body.hash}"`,
+        ...(query.format === 'yaml' && {
+          text: { type: 'application/yaml; charset=utf-8', make: () => configYaml(body) },
+        }),
+      }
+    },
+    answers: Config,
+  }),
+  route('POST /:base_id/config/diff', {
+    tag: 'Config as code',
+    summary: 'Compare a config file with a base: what applying it would change',
+    need: onBase('read'),
+    params,
+    query: prune,
+    body: file,
+    size: 'bulk',
+    operation: graphql(
+      `query DiffConfig($base: String!, $config: JSON!, $prune: Boolean) {
+        diff: configDiff(base: $base, config: $config, prune: $prune) { changes summary hash }
+      }`,
+    ),
+    variables: ({ params, query, body }) => ({ base: params.base_id, config: body, prune: query.prune }),
+    reply: ({ diff }) => ({ body: diff }),
+    answers: ConfigDiff,
+  }),
+  route('PUT /:base_id/config', {
+    tag: 'Config as code',
+    summary: 'Apply a config file to a preview, in one transaction',
+    need: onBase('manage'),
+    params,
+    query: prune,
+    body: file,
+    size: 'bulk',
+    versioned: 'hash',
+    operation: graphql(
+      `mutation PutConfig($base: String!, $config: JSON!, $prune: Boolean, $expectedHashes: [String!]) {
+        putConfig(base: $base, config: $config, prune: $prune, expectedHashes: $expectedHashes) {
+          changes summary hash dry_run: dryRun
+        }
+      }`,
+    ),
+    variables: ({ params, query, body, hashes }) => ({
+      base: params.base_id,
+      config: body,
+      prune: query.prune,
+      expectedHashes: hashes,
+    }),
+    reply: ({ putConfig }) => ({ body: trim(putConfig), etag: `"${putConfig.hash}"` }),
+    answers: ConfigDiff,
+  }),
+]
