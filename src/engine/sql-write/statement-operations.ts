@@ -38,7 +38,7 @@ export function create(recordType: string, { properties, fields, data }: Values)
   const raw = {
     type: 'create_record',
     record_type: recordType,
-    id: given ?? uuidv7(),
+    ...(given !== null && { id: given }),
     data: data ?? Object.fromEntries(there),
     ...pairOf(fields),
   }
