@@ -1,6 +1,5 @@
 /** Turns the rows of a statement into operations of the batch. */
 import { invalid } from '../../foundation/errors.ts'
-import { uuidv7 } from '../../foundation/uuid.ts'
 import { refuse } from '../batch/failures.ts'
 import type { DataOperation } from '../batch/operation.ts'
 import { isConfiguration } from '../batch/operation.ts'
