@@ -1,3 +1,4 @@
+import { HTTP_WORDS, inWords, type Words } from './acts.ts'
 import { LIMITS } from './limits.ts'
 
 /** The table of failure codes, each with its HTTP status and title. Every surface uses it. */
@@ -160,13 +161,13 @@ export function withPaths(thrown: unknown, rewrite: (path: string) => string): u
   })
 }
 
-/** The error body that all surfaces return. */
-export function errorBody(error: DomainError, requestId: string) {
+/** The error body that all surfaces return. `words` name the requests that messages advise. */
+export function errorBody(error: DomainError, requestId: string, words: Words = HTTP_WORDS) {
   return {
     error: {
       code: error.code,
-      message: error.message,
-      details: error.details,
+      message: inWords(error.message, words),
+      details: error.details.map((each) => ({ ...each, message: inWords(each.message, words) })),
       request_id: error.requestId ?? requestId,
     },
   }

@@ -19,6 +19,7 @@ import { claimOf, classify } from './protocol/modern/inbound.ts'
 import { resultOf } from './protocol/modern/server.ts'
 import type { Provider } from './protocol/provider.ts'
 import { failure, protocolError } from './protocol/result.ts'
+import { MCP_WORDS } from './protocol/words.ts'
 
 type Options = {
   host: string
@@ -118,10 +119,9 @@ function sendProtocolError(challenge: Options['challenge']) {
     const error = refusal(thrown, request, reply)
     const authenticate = challenge?.(request, error)
     if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
+    const body = errorBody(error, request.id, MCP_WORDS)
     const parse = error.details[0]?.code === 'malformed_json' ? -32700 : -32000
-    return reply
-      .code(FAILURES[error.code].status)
-      .send(protocolError(parse, error.message, errorBody(error, request.id)))
+    return reply.code(FAILURES[error.code].status).send(protocolError(parse, body.error.message, body))
   }
 }
 

@@ -111,6 +111,8 @@ describe('an unknown tool name', () => {
     ['delete_deal', 'delete_record'],
     ['get_deal', 'get_record'],
     ['upsert_deal', 'upsert_record'],
+    ['define_type', 'define'],
+    ['create_record_type', 'define'],
   ])('%s is refused with the suggestion %s', async (name, meant) => {
     expect((await call(name)).rpcError.message).toMatch(`Did you mean "${meant}"?`)
   })

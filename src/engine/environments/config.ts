@@ -1,5 +1,7 @@
 /** Config as code: the configuration of a base as one file, its diff, and its application to a preview. */
+
 import { productionOf } from '../../contract/ids.ts'
+import { act } from '../../foundation/acts.ts'
 import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
@@ -103,7 +105,7 @@ const onProduction = (baseId: string) =>
         {
           path: '/base_id',
           code: 'production_base',
-          message: `Create a preview (POST /v1/${baseId}/preview) and send the file to it.`,
+          message: `Create a preview (${act('create_preview')}) and send the file to it.`,
         },
       ],
     },

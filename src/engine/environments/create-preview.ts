@@ -1,8 +1,10 @@
 /** Creates a preview: a base of its own that starts with the configuration of its production base. */
+
 import type { z } from 'zod'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { PreviewBody } from '../../contract/shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
+import { act } from '../../foundation/acts.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
 import { type Base, baseNotFound, LOCK_BASE_ID, logBase, toBase } from '../configuration/bases/base.ts'
@@ -81,7 +83,7 @@ const exists = (id: string) =>
       {
         path: '/name',
         code: 'exists',
-        message: `Choose another name, or delete it first: DELETE /v1/bases/${id}.`,
+        message: `Choose another name, or delete it first: ${act('delete_base')}.`,
       },
     ],
   })

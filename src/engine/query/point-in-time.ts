@@ -1,3 +1,4 @@
+import { act } from '../../foundation/acts.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import type { Scope } from '../core/scope.ts'
 import { type RecordItem, type RecordRow, recordNotFound, toRecord, written } from '../record-store/record.ts'
@@ -54,7 +55,7 @@ async function noSuchVersion(
   version: number,
   row?: Row,
 ): Promise<DomainError> {
-  const [baseId, recordType, id] = target
+  const [, recordType, id] = target
   if (row)
     return absent(`Version ${version} of record "${id}" is its deletion.`, {
       path: '/version',
@@ -67,7 +68,7 @@ async function noSuchVersion(
   return absent(`There is no version ${version} of record "${id}".`, {
     path: '/version',
     code: 'version_not_found',
-    message: `Versions ${span.first} to ${span.last} are kept: GET /v1/${baseId}/records/${recordType}/${id}/history.`,
+    message: `Versions ${span.first} to ${span.last} are kept: ${act('history')}.`,
     received: version,
     expected: { from: span.first, to: span.last },
   })
@@ -80,7 +81,7 @@ async function notThere(scope: Scope, target: RecordKey, moment: Moment, row?: R
   return absent(`There was no record "${id}" of type "${recordType}" at that time.`, {
     path: '/as_of',
     code: 'record_not_found',
-    message: `It was ${row ? 'deleted' : 'not created yet'}: GET /v1/${baseId}/records/${recordType}/${id}/history shows when it was there.`,
+    message: `It was ${row ? 'deleted' : 'not created yet'}: ${act('history')} shows when it was there.`,
     received: moment.text,
   })
 }

@@ -195,7 +195,7 @@ export const recordNotFound = (recordType: string, id: string) =>
       {
         path: '/id',
         code: 'record_not_found',
-        message: 'List the records of the type, or PUT this one to create it.',
+        message: 'List the records of the type, or create this one.',
       },
     ],
   })

@@ -91,7 +91,7 @@ export const relationshipNotFound = (id: string) =>
       {
         path: '/id',
         code: 'relationship_not_found',
-        message: 'List the relationships of the base, or PUT this one to create it.',
+        message: 'List the relationships of the base, or create this one.',
       },
     ],
   })

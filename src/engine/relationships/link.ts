@@ -95,7 +95,7 @@ function unknownType(
   return invalid({
     path: '/rel_type',
     code: 'unknown_relationship_type',
-    message: `The base has no relationship type "${id.slice(0, 64)}". PUT it under relationship-types first.`,
+    message: `The base has no relationship type "${id.slice(0, 64)}". Create it first.`,
     ...unknownName(id, allowed),
   })
 }

@@ -1,4 +1,5 @@
 /** SQL endpoint: runs one read-only query of a user. */
+import { act } from '../../foundation/acts.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requireBaseAccess } from '../access/access.ts'
 import type { Scope } from '../core/scope.ts'
@@ -62,7 +63,7 @@ const switchedOff = () =>
       {
         path: '',
         code: 'sql_disabled',
-        message: 'Read with GET /v1/{base_id}/records/{record_type} and its filters instead.',
+        message: `Read with ${act('list_records')} and its filters instead.`,
       },
     ],
   })

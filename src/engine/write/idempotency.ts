@@ -1,3 +1,4 @@
+import { act } from '../../foundation/acts.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { parseSound } from '../../json/parse.ts'
@@ -168,9 +169,12 @@ async function storedWithin(owner: Promise<unknown>, ms: number): Promise<boolea
 const keyConflict = (code: string, message: string) =>
   new DomainError('CONFLICT', message, { details: [{ path: '/idempotency_key', code, message }] })
 const otherRequest = () =>
-  keyConflict('key_reused', 'This Idempotency-Key was used for a different request. Send a new key.')
+  keyConflict(
+    'key_reused',
+    `This ${act('idempotency_key')} was used for a different request. Send a new key.`,
+  )
 const stillInFlight = () =>
   keyConflict(
     'key_in_flight',
-    'A request with this Idempotency-Key is still running. Send it again in a moment.',
+    `A request with this ${act('idempotency_key')} is still running. Send it again in a moment.`,
   )

@@ -61,7 +61,7 @@ export function checkVersion(expected: Expectation, current: number | undefined,
 
 export const alreadyExists = (what: string) =>
   new DomainError('CONFLICT', `There is already a ${what}.`, {
-    details: [{ path: '/id', code: 'exists', message: 'Use another id, or send PUT to update it.' }],
+    details: [{ path: '/id', code: 'exists', message: 'Use another id, or update the one that exists.' }],
   })
 
 export function versionMismatch(current: number, sent: readonly number[]): DomainError {

@@ -1,4 +1,5 @@
 import { errorBody, toDomainError } from '../../foundation/errors.ts'
+import { MCP_WORDS } from './words.ts'
 
 /** A tool result, independent of the protocol version. `content` is for blocks besides the body as text. */
 export type ToolResult =
@@ -32,7 +33,7 @@ export const success = (body: object, showsRecords: ShowsRecords): ToolResult =>
 export function failure(thrown: unknown, requestId: string): ToolResult {
   const error = toDomainError(thrown)
   return {
-    error: errorBody(error, requestId),
+    error: errorBody(error, requestId, MCP_WORDS),
     internal: error.code === 'INTERNAL_ERROR' ? (error.cause ?? thrown) : undefined,
   }
 }

@@ -1,4 +1,5 @@
 import { trim } from '../../contract/response-bodies.ts'
+import { inWords } from '../../foundation/acts.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { seesBase } from '../../graphql/context.ts'
@@ -8,6 +9,7 @@ import type { AddressSession } from '../protocol/address-session.ts'
 import { InvalidParams, ResourceNotFound } from '../protocol/provider.ts'
 import { parseResourceUri, type ResourceName, templatesOf, typeUri } from '../protocol/resource-uri.ts'
 import { NOTICE_BESIDE } from '../protocol/result.ts'
+import { MCP_WORDS } from '../protocol/words.ts'
 import { clean } from '../schema-projection/descriptions.ts'
 import { acrossBases } from './across-bases.ts'
 import { readRecord } from './read-record.ts'
@@ -165,5 +167,7 @@ function asFaultOfParams(thrown: unknown): unknown {
   if (!(thrown instanceof DomainError) || thrown.code !== 'VALIDATION_ERROR') return thrown
   const [detail] = thrown.details
   const hint = detail?.hint === undefined ? '' : ` Did you mean "${detail.hint}"?`
-  return new InvalidParams(`${detail?.path ? `${detail.path}: ` : ''}${thrown.message}${hint}`)
+  return new InvalidParams(
+    `${detail?.path ? `${detail.path}: ` : ''}${inWords(thrown.message, MCP_WORDS)}${hint}`,
+  )
 }

@@ -1,3 +1,4 @@
+import { act } from '../../../foundation/acts.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requirePermission } from '../../access/access.ts'
@@ -71,7 +72,11 @@ async function grantedBases({ access, db }: Scope, recordType: string): Promise<
 const notFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no base "${id.slice(0, 64)}".`, {
     details: [
-      { path: '/bases', code: 'base_not_found', message: 'GET /v1/bases lists the bases this token sees.' },
+      {
+        path: '/bases',
+        code: 'base_not_found',
+        message: `${act('list_bases')} lists the bases this token sees.`,
+      },
     ],
   })
 

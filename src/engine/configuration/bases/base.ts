@@ -1,3 +1,4 @@
+import { act } from '../../../foundation/acts.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { appendChange } from '../../core/append-change.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -62,6 +63,10 @@ export async function requireBase(scope: Scope, id: string): Promise<void> {
 export const baseNotFound = (id: string) =>
   new DomainError('NOT_FOUND', `There is no base "${id}".`, {
     details: [
-      { path: '/base_id', code: 'base_not_found', message: 'GET /v1/bases lists the bases this token sees.' },
+      {
+        path: '/base_id',
+        code: 'base_not_found',
+        message: `${act('list_bases')} lists the bases this token sees.`,
+      },
     ],
   })

@@ -95,7 +95,7 @@ export const notFound = (kind: Named, id: string): DomainError =>
       {
         path: '/id',
         code: kind.codes.notFound,
-        message: `List the ${nounOf(kind)}s of the base, or PUT this one first.`,
+        message: `List the ${nounOf(kind)}s of the base, or create this one first.`,
       },
     ],
   })

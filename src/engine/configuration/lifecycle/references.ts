@@ -25,6 +25,6 @@ const unknownReference = (
 ): Detail => ({
   path,
   code: kind.codes.unknown ?? kind.codes.notFound,
-  message: `There is no ${nounOf(kind)} "${id.slice(0, 64)}". PUT it first${instead === undefined ? '' : `, or ${instead}`}.`,
+  message: `There is no ${nounOf(kind)} "${id.slice(0, 64)}". Create it first${instead === undefined ? '' : `, or ${instead}`}.`,
   ...unknownName(id, known),
 })

@@ -21,7 +21,7 @@ export function typeNotFound(id: string, known: readonly string[] = []): DomainE
       {
         path: '/record_type',
         code: 'record_type_not_found',
-        message: 'List the record types of the base, or PUT this one first.',
+        message: 'List the record types of the base, or create this one first.',
         ...about,
       },
     ],

@@ -63,7 +63,7 @@ async function missingBases(db: Db, grants: readonly Grant[]): Promise<Detail[]>
           {
             path: `/grants/${index}/base`,
             code: 'base_not_found',
-            message: 'There is no such base. PUT it first, or name one that exists.',
+            message: 'There is no such base. Create it first, or name one that exists.',
           },
         ]
       : [],

@@ -1,4 +1,5 @@
 import type { Node, SelectStmt } from '@pgsql/types'
+import { act } from '../../../foundation/acts.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { checkStructure } from '../../sql/guard/syntax/node-allowlist.ts'
@@ -20,7 +21,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   MergeStmt: 'Write INSERT … ON CONFLICT (id) DO UPDATE SET … in place of MERGE.',
   TransactionStmt: 'The statements of a request are one transaction already. Leave it out.',
   TruncateStmt: 'DELETE FROM removes the records of a type.',
-  CreateStmt: 'Record types are made with PUT /v1/{base_id}/record-types/{id}.',
+  CreateStmt: `Record types are made with ${act('put_record_type')}.`,
   CopyStmt: 'INSERT … SELECT … FROM jsonb_to_recordset(:rows) AS r (…) inserts many rows.',
 }
 

@@ -1,5 +1,6 @@
 import type { RangeVar, WithClause } from '@pgsql/types'
 import { nearest } from '../../../contract/suggest.ts'
+import { act } from '../../../foundation/acts.ts'
 import { type Access, requirePermission } from '../../access/access.ts'
 import type { Catalog } from '../../sql/guard/relations/catalog.ts'
 import type { SqlColumn } from '../../sql/guard/relations/columns.ts'
@@ -33,8 +34,8 @@ const RESERVED = new Set(['old', 'new', 'excluded'])
 const ELSEWHERE: Readonly<Record<string, string>> = {
   records: 'Write to one record type: its id is the relation.',
   changes: 'The log of changes cannot be written.',
-  record_types: 'Write record types with PUT /v1/{base_id}/record-types/{id}.',
-  relationship_types: 'Write relationship types with PUT /v1/{base_id}/relationship-types/{id}.',
+  record_types: `Write record types with ${act('put_record_type')}.`,
+  relationship_types: `Write relationship types with ${act('put_relationship_type')}.`,
 }
 
 /**

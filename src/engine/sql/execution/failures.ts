@@ -1,4 +1,5 @@
 /** Maps PostgreSQL errors to messages that reveal neither values nor the SQL behind the relations. */
+import { act } from '../../../foundation/acts.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { sqlState, unreachable } from '../../database/errors.ts'
 import { noSlot } from './concurrency-limit.ts'
@@ -15,7 +16,7 @@ const UNKNOWN_RELATION: Words = [
   'unknown_relation',
   'There is no such relation or function here. Every record type is a relation by its id, beside records, record_types, changes, relationships and relationship_types.',
 ]
-const READ_ONLY: Words = ['read_only', 'SQL is read-only. Write with PUT and PATCH on records.']
+const READ_ONLY: Words = ['read_only', `SQL is read-only here. Write with ${act('write_sql')} or the batch.`]
 
 const BY_STATE: Readonly<Record<string, Words>> = {
   '42501': UNKNOWN_RELATION,

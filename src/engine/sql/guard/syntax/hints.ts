@@ -1,4 +1,6 @@
-const WAY_OUT = 'To change records send it to POST /v1/{base_id}/sql/execute (tool sql_write).'
+import { act } from '../../../../foundation/acts.ts'
+
+const WAY_OUT = `To change records send it to ${act('write_sql')}.`
 const READS = 'SQL here reads: write one SELECT.'
 
 const WRITES = new Set(['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt', 'CopyStmt', 'TruncateStmt'])
@@ -11,7 +13,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   PrepareStmt: 'Send parameters with the statement instead.',
   ExecuteStmt: 'Send parameters with the statement instead.',
   DeclareCursorStmt: 'Page through the rows with LIMIT and a condition on the last key.',
-  CreateStmt: 'A record type is made with PUT /v1/{base_id}/record-types/{id}.',
+  CreateStmt: `A record type is made with ${act('put_record_type')}.`,
   CreateTableAsStmt: 'Keep a result within the statement: WITH name AS (SELECT …) SELECT ….',
 }
 

@@ -1,0 +1,33 @@
+/**
+ * Requests that error messages advise. A message holds a placeholder, and each surface fills in its own words:
+ * the HTTP API a method and a path, MCP a tool.
+ */
+
+/** The words of the HTTP API, which the other HTTP surfaces share. */
+export const HTTP_WORDS = {
+  create_preview: 'POST /v1/{base_id}/preview',
+  delete_base: 'DELETE /v1/bases/{base_id}',
+  history: 'GET /v1/{base_id}/records/{record_type}/{id}/history',
+  idempotency_key: 'Idempotency-Key',
+  list_bases: 'GET /v1/bases',
+  list_changes: 'GET /v1/{base_id}/changes',
+  list_records: 'GET /v1/{base_id}/records/{record_type}',
+  list_tokens: 'GET /v1/tokens',
+  put_record_type: 'PUT /v1/{base_id}/record-types/{id}',
+  put_relationship_type: 'PUT /v1/{base_id}/relationship-types/{id}',
+  write_sql: 'POST /v1/{base_id}/sql/execute',
+} as const
+
+type Act = keyof typeof HTTP_WORDS
+export type Words = Readonly<Record<Act, string>>
+
+/** The placeholder of an act. Text of a caller may look the same: it is then replaced too, by constant words. */
+export const act = (name: Act): string => `<<${name}>>`
+
+const PLACEHOLDER = /<<([a-z_]{1,32})>>/g
+
+/** Fills in the placeholders of a message. */
+export const inWords = (message: string, words: Words): string =>
+  message.replace(PLACEHOLDER, (whole, name: string) =>
+    Object.hasOwn(words, name) ? words[name as Act] : whole,
+  )

@@ -1,0 +1,16 @@
+import type { Words } from '../../foundation/acts.ts'
+
+/** How error messages name requests to MCP clients: by tool, never by a path of the HTTP API. */
+export const MCP_WORDS: Words = {
+  create_preview: 'with the command line or the HTTP API',
+  delete_base: 'delete_definition',
+  history: 'record_history',
+  idempotency_key: 'idempotency_key',
+  list_bases: 'list_bases',
+  list_changes: 'sql_query on the relation changes',
+  list_records: 'query_records',
+  list_tokens: 'the list of tokens',
+  put_record_type: 'define',
+  put_relationship_type: 'define',
+  write_sql: 'sql_write',
+}
