@@ -3,6 +3,7 @@ import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { pointer } from '../json/parse.ts'
 import { nearest } from './suggest.ts'
+import { wrapData } from './wrap-data.ts'
 
 /**
  * Maps the path of a value to the `path` of a detail: a JSON Pointer below `at`, or `path/…`, `query/…`,
@@ -39,8 +40,19 @@ export function check<S extends z.ZodType>(
 ): z.output<S> {
   const result = shape.safeParse(value, { reportInput: true })
   if (result.success) return result.data
-  const [first, ...rest] = faultsOf(shape, result.error, place, adviser)
+  const [first, ...rest] = unwrapped(shape, value, place, faultsOf(shape, result.error, place, adviser))
   throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
+}
+
+/** Replaces the faults of content that is not in `data` by the one that says so. */
+function unwrapped(shape: z.ZodType, value: unknown, place: Place, faults: readonly Detail[]) {
+  const at = place(['data'])
+  const wrap = wrapData(shape, value, at)
+  if (!wrap) return faults
+  const depth = at.split('/').length
+  const isSaid = ({ path, code }: Detail) =>
+    path === at || (code === 'unknown_key' && path.split('/').length === depth)
+  return [wrap, ...faults.filter((each) => !isSaid(each))]
 }
 
 /** Converts zod issues to details, up to the number that an error lists. The rest are only counted. */

@@ -483,7 +483,7 @@ describe('the faults of a value', () => {
     expect(faults(order, { title: { secret: 1 } })[0]).toEqual({
       path: '/data/title',
       code: 'type',
-      message: 'This must be of type string.',
+      message: '"title" must be of type string.',
       expected: 'string',
       received: 'object',
     })

@@ -260,7 +260,7 @@ describe('A default that its own schema refuses', () => {
       'of a nested object',
       { a: { properties: { b: { minimum: 1 } }, default: { b: 0 } } },
       '/a/default',
-      /At \/b: This must be at least 1/,
+      /At \/b: "b" must be at least 1/,
     ],
     [
       'of a list',

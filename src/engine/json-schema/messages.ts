@@ -23,54 +23,84 @@ export function detail(fault: Fault, at: string): Detail {
 type Describe = (fault: Fault) => Message
 
 const MESSAGES: Readonly<Record<string, Describe>> = {
-  type: ({ schema, data }) => {
-    const types = [schema].flat().map(String)
+  type: (fault) => {
+    const types = [fault.schema].flat().map(String)
     const expected = types.length === 1 ? types[0] : types
-    return { message: `This must be of type ${types.join(' or ')}.`, expected, received: typeName(data) }
+    const message = `${subject(fault)} must be of type ${types.join(' or ')}.`
+    return { message, expected, received: typeName(fault.data) }
   },
   required: missing,
   dependentRequired: missing,
   dependencies: missing,
   additionalProperties: unknownKey,
   unevaluatedProperties: unknownKey,
-  propertyNames: () => ({ message: 'The schema does not allow a property of this name. Rename it.' }),
-  enum: ({ schema, data }) => oneOfValues(schema as unknown[], data),
-  const: ({ schema, data }) => oneOfValues([schema], data),
-  format: ({ schema }) => {
-    const example = EXAMPLES[String(schema)]
-    const message = `This must match the format ${schema}${example ? `, such as ${example}` : ''}.`
-    return { message, expected: schema }
-  },
-  pattern: ({ schema }) => ({ message: 'This must match the pattern in `expected`.', expected: schema }),
-  minimum: bound('This must be at least'),
-  maximum: bound('This must be at most'),
-  exclusiveMinimum: bound('This must be greater than'),
-  exclusiveMaximum: bound('This must be less than'),
-  multipleOf: bound('This must be a multiple of'),
-  minLength: bound('Characters needed here, at least:'),
-  maxLength: bound('Characters allowed here, at most:'),
-  minItems: bound('Items needed here, at least:'),
-  maxItems: bound('Items allowed here, at most:'),
-  minProperties: bound('Properties needed here, at least:'),
-  maxProperties: bound('Properties allowed here, at most:'),
-  uniqueItems: ({ params }) => ({
-    message: `Items ${params?.['first']} and ${params?.['second']} are the same. Remove one.`,
+  propertyNames: (fault) => ({
+    message: `The schema does not allow a property of the name ${subject(fault)}. Rename it.`,
   }),
-  contains: ({ parent }) => {
-    const { minContains = 1, maxContains } = parent
+  enum: (fault) => oneOfValues(fault, fault.schema as unknown[]),
+  const: (fault) => oneOfValues(fault, [fault.schema]),
+  format: (fault) => {
+    const example = EXAMPLES[String(fault.schema)]
+    const such = example ? `, such as ${example}` : ''
+    return {
+      message: `${subject(fault)} must match the format ${fault.schema}${such}.`,
+      expected: fault.schema,
+    }
+  },
+  pattern: (fault) => ({
+    message: `${subject(fault)} must match the pattern in \`expected\`.`,
+    expected: fault.schema,
+  }),
+  minimum: bound('must be at least'),
+  maximum: bound('must be at most'),
+  exclusiveMinimum: bound('must be greater than'),
+  exclusiveMaximum: bound('must be less than'),
+  multipleOf: bound('must be a multiple of'),
+  minLength: bound('must have at least', 'character'),
+  maxLength: bound('must have at most', 'character'),
+  minItems: bound('must have at least', 'item'),
+  maxItems: bound('must have at most', 'item'),
+  minProperties: bound('must have at least', 'property'),
+  maxProperties: bound('must have at most', 'property'),
+  uniqueItems: (fault) => {
+    const { first, second } = fault.params ?? {}
+    return { message: `Items ${first} and ${second} of ${subject(fault)} are the same. Remove one.` }
+  },
+  contains: (fault) => {
+    const { minContains = 1, maxContains } = fault.parent
     const most = maxContains === undefined ? '' : ` and at most ${maxContains}`
-    return { message: `At least ${minContains}${most} of the items must match the schema's \`contains\`.` }
+    return {
+      message: `At least ${minContains}${most} of the items of ${subject(fault)} must match the schema's \`contains\`.`,
+    }
   },
   unevaluatedItems: tooMany,
   items: tooMany,
-  anyOf: () => ({ message: 'This matches none of the alternatives in the schema.' }),
-  oneOf: ({ params }) => ({
-    message: params
-      ? `This matches forms ${[params['passing']].flat().join(' and ')} of the schema, but must match exactly one.`
-      : 'This matches none of the alternatives in the schema.',
+  anyOf: (fault) => ({ message: `${subject(fault)} matches none of the alternatives in the schema.` }),
+  oneOf: (fault) => {
+    const { passing } = fault.params ?? {}
+    const forms = [passing].flat().join(' and ')
+    return {
+      message: passing
+        ? `${subject(fault)} matches forms ${forms} of the schema, but must match exactly one.`
+        : `${subject(fault)} matches none of the alternatives in the schema.`,
+    }
+  },
+  not: (fault) => ({
+    message: `${subject(fault)} matches a schema under "not". Send a value that does not.`,
   }),
-  not: () => ({ message: 'This matches a schema under "not". Send a value that does not.' }),
-  'false schema': () => ({ message: 'The schema allows no value here. Leave it out.' }),
+  'false schema': (fault) => ({ message: `The schema allows no value for ${subject(fault)}. Leave it out.` }),
+}
+
+/** The name of the value at fault: its path below the validated value. */
+function subject({ path }: Fault): string {
+  if (path === '') return 'The value'
+  const steps = path
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return shown(
+    steps.map((step, i) => (i > 0 && /^\d+$/.test(step) ? `[${step}]` : i > 0 ? `.${step}` : step)).join(''),
+  )
 }
 
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -87,15 +117,20 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   hostname: 'example.com',
 }
 
-const unforeseen: Describe = () => ({ message: 'This does not match the schema.' })
+const unforeseen: Describe = (fault) => ({ message: `${subject(fault)} does not match the schema.` })
 
-function tooMany({ params }: Fault): Message {
-  const limit = params?.['limit']
-  return { message: `The schema allows ${limit} items here.`, expected: limit }
+function tooMany(fault: Fault): Message {
+  const limit = fault.params?.['limit']
+  return { message: `The schema allows ${limit} items in ${subject(fault)}.`, expected: limit }
 }
 
-function bound(text: string): Describe {
-  return ({ schema }) => ({ message: `${text} ${schema}.`.replace(/: (\d+)\.$/, ' $1.'), expected: schema })
+function bound(rule: string, unit?: string): Describe {
+  return (fault) => {
+    const { schema } = fault
+    const many = unit === 'property' ? 'properties' : `${unit}s`
+    const counted = unit === undefined ? '' : ` ${schema === 1 ? unit : many}`
+    return { message: `${subject(fault)} ${rule} ${schema}${counted}.`, expected: schema }
+  }
 }
 
 function missing({ params, parent }: Fault): Message {
@@ -115,17 +150,13 @@ function unknownKey({ params, parent }: Fault): Message {
   return { message, allowed: names.slice(0, MOST_ALLOWED), ...(hint && { hint }) }
 }
 
-function oneOfValues(values: unknown[], data: unknown): Message {
+function oneOfValues(fault: Fault, values: readonly unknown[]): Message {
+  const { data } = fault
   const allowed = values.slice(0, MOST_ALLOWED)
   const isShort = typeof data === 'string' && data.length <= LONGEST_SHOWN
-  const hint = isShort
-    ? nearest(
-        data,
-        values.filter((value) => typeof value === 'string'),
-      )
-    : undefined
-  const wanted =
-    values.length === 1 ? 'This must be the value in `allowed`.' : 'This must be one of `allowed`.'
+  const texts = values.filter((value) => typeof value === 'string')
+  const hint = isShort ? nearest(data, texts) : undefined
+  const wanted = `${subject(fault)} must be ${values.length === 1 ? 'the value in' : 'one of'} \`allowed\`.`
   return {
     message: hint ? `${wanted} Did you mean ${shown(hint)}?` : wanted,
     allowed,

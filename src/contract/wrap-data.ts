@@ -1,0 +1,32 @@
+import type { z } from 'zod'
+import type { Detail } from '../foundation/errors.ts'
+import { isClose } from './suggest.ts'
+
+const LONGEST_HINT = 2000
+const MOST_KEYS = 50
+
+/**
+ * One detail for a body that has the content of a record beside its fields instead of in `data`; undefined for
+ * any other body, and where a key may be a misspelt field.
+ */
+export function wrapData(shape: z.ZodType, value: unknown, path: string): Detail | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.hasOwn(value, 'data'))
+    return undefined
+  const { shape: fields } = shape.def as unknown as { shape?: Record<string, z.ZodType> }
+  if (!fields?.['data']?.safeParse({}).success) return undefined
+  const known = Object.keys(fields)
+  const entries = Object.entries(value)
+  const isField = ([name]: [string, unknown]) => Object.hasOwn(fields, name)
+  const content = entries.filter((entry) => !isField(entry))
+  const isMisspelt = content.some(([name]) => known.some((field) => isClose(name, field)))
+  if (content.length === 0 || content.length > MOST_KEYS || isMisspelt) return undefined
+  const whole = { ...Object.fromEntries(entries.filter(isField)), data: Object.fromEntries(content) }
+  const hint = JSON.stringify(whole)
+  return {
+    path,
+    code: 'required',
+    message: 'The content goes in "data". Send the body in hint.',
+    expected: 'object',
+    ...(hint.length <= LONGEST_HINT ? { hint } : { message: 'The content goes in "data": {"data": {…}}.' }),
+  }
+}
