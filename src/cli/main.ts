@@ -9,6 +9,7 @@ import { note, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
 import { follow } from './follow.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
+import { aggregate } from './resources/aggregate.ts'
 import { base } from './resources/base.ts'
 import { batch } from './resources/batch.ts'
 import { changes, revert } from './resources/changes.ts'
@@ -43,7 +44,7 @@ const NOUNS = [
   trash,
 ]
 /** Commands that belong to no noun. */
-const ROWS = [query, batch, sql, sqlWrite, changes, revert, claim, wait]
+const ROWS = [query, aggregate, batch, sql, sqlWrite, changes, revert, claim, wait]
 
 /**
  * Runs one command line.

@@ -46,6 +46,7 @@ builder.queryFields((t) => ({
     args: {
       base: t.arg.string({ required: true }),
       recordType: t.arg.string({ required: true }),
+      asOf: t.arg.string({ description: 'Point-in-time read: the state of the records at this time.' }),
       ...aggregateArgs(),
     },
     resolve: (_root, { base, recordType, ...args }, { scope }) =>

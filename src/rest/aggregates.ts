@@ -3,7 +3,7 @@ import { Aggregations, GroupBy } from '../contract/aggregate-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
-import { pageBody, sortBody } from './route/query.ts'
+import { asOfBody, pageBody, sortBody } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, typeId } from './route/shapes.ts'
 
@@ -40,12 +40,12 @@ export const aggregates = [
       recordType: record_type,
     }),
     params: z.strictObject({ base_id: baseId(), record_type: typeId }),
-    body: AggregateBody,
+    body: AggregateBody.extend({ as_of: asOfBody }),
     operation: graphql(
       `query Aggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON, $having: JSON,
-        $sort: JSON, $limit: Int, $offset: Int, $includeTotal: Boolean) {
+        $sort: JSON, $asOf: String, $limit: Int, $offset: Int, $includeTotal: Boolean) {
         aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
-          having: $having, sort: $sort, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
+          having: $having, sort: $sort, asOf: $asOf, limit: $limit, offset: $offset, includeTotal: $includeTotal) {
           rows hasMore truncated limit offset total
         }
       }`,
@@ -58,6 +58,7 @@ export const aggregates = [
       groupBy: body.group_by,
       having: body.having,
       sort: body.sort,
+      asOf: body.as_of,
       limit: body.limit,
       offset: body.offset,
       includeTotal: body.include_total,

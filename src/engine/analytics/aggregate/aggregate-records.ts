@@ -6,11 +6,14 @@ import { shaped } from '../../database/client.ts'
 import type { BoundFilter } from '../../filter/bind.ts'
 import { compileFilter } from '../../filter/compile.ts'
 import { Parameters } from '../../filter/parameters.ts'
+import { type Moment, readMoment } from '../../query/as-of.ts'
 import { compileFor } from '../../query/compile-query.ts'
 import { all } from '../../query/list-statement.ts'
+import { requireCompleteHistory } from '../../query/point-in-time.ts'
+import { recordsAsOf } from '../../query/point-in-time-statements.ts'
 import { chooseWay, recordSource } from '../../query/record-source.ts'
 import { UNSORTED } from '../../query/sort.ts'
-import { authorize, filterWithPolicy, visibleType } from '../../row-policy/apply.ts'
+import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../../row-policy/apply.ts'
 import { type AggregateArgs, readAggregate } from './input.ts'
 import type { Branch } from './source.ts'
 import { aggregateStatement, type GroupColumns, planAggregate } from './statement.ts'
@@ -23,17 +26,24 @@ export async function aggregateRecords(
   scope: Scope,
   baseId: string,
   recordType: string,
-  args: AggregateArgs & PageArgs,
+  args: AggregateArgs & PageArgs & { asOf?: string | null | undefined },
 ): Promise<AggregatePage> {
   const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
   const query = readAggregate(args, false)
+  if (args.asOf != null) {
+    readMoment(args.asOf, 'UTC')
+    refuseWithPolicy(policy, recordType, 'An aggregate as of a moment')
+  }
   const type = visibleType(policy, await requireType(scope, baseId, recordType))
+  const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   const parameters = new Parameters()
   const plan = planAggregate(query, [type])
-  const branch = branchOf(type, filterWithPolicy(policy, query.filter, type), parameters)
+  const filter = filterWithPolicy(policy, query.filter, type)
+  const branch = moment ? branchAsOf(type, filter, moment, parameters) : branchOf(type, filter, parameters)
   const { text, values } = parameters.bind(aggregateStatement(plan, [branch], page, parameters))
   const { rows, isCut } = await readPageRows<GroupRow>(scope, shaped(text), values)
+  if (moment) await requireCompleteHistory(scope, baseId, moment)
   return toGroups(rows, plan, page, isCut)
 }
 
@@ -47,6 +57,17 @@ function branchOf(type: Type, filter: BoundFilter | null, parameters: Parameters
   const source = recordSource(query, chooseWay(query), how)
   const where = all([source.where, source.filter && compileFilter(source.filter, how.target)])
   return { from: source.from, where, type }
+}
+
+/** The row source of the records that matched at a point in time. Declared indexes cover the present only. */
+function branchAsOf(type: Type, filter: BoundFilter | null, moment: Moment, parameters: Parameters): Branch {
+  const { baseId, id } = type
+  const now = { ...type, indexes: [] }
+  const { target } = compileFor({ baseId, type: now, sort: UNSORTED }, parameters)
+  const bound = { base: parameters.add(baseId), recordType: parameters.add(id) }
+  const at = { moment: parameters.add(moment.text), zone: parameters.add(moment.zone) }
+  const where = all(['true', filter && compileFilter(filter, target)])
+  return { from: `${recordsAsOf({ ...bound, ...at })} r`, where, type }
 }
 
 /** A page of groups; each maps key and aggregation names to values. */
