@@ -56,9 +56,9 @@ describe('the arguments of an update tool', () => {
     })
   })
 
-  test('describe that null clears a property that may be null', () => {
+  test('describe no null: clear empties a property', () => {
     expect(schema.properties?.['title']?.description).toBe('What it is about.')
-    expect(schema.properties?.['due']?.description).toBe('A date (YYYY-MM-DD). null clears it.')
+    expect(schema.properties?.['due']?.description).toBe('A date (YYYY-MM-DD).')
   })
 
   test('are a merge patch: objects partial, arrays complete, no defaults', () => {

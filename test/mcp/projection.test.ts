@@ -12,7 +12,7 @@ function property(schema: unknown, defs: Record<string, unknown> = {}): Portable
 }
 
 describe('a published property', () => {
-  const any = { description: 'Any JSON value.', additionalProperties: true }
+  const any: PortableSchema = { type: 'string', description: 'Any JSON value.' }
   const person: PortableSchema = {
     type: 'object',
     properties: { name: { type: 'string' } },
@@ -28,12 +28,12 @@ describe('a published property', () => {
     [
       'lists only values of its type',
       { type: 'integer', enum: [1, 2.5, 'a'] },
-      { type: 'integer', enum: [1] },
+      { type: 'integer', description: 'One of: 1.' },
     ],
     [
       'lists only what both of its rules admit',
       { allOf: [{ type: 'integer' }, { enum: [1, 2.5] }] },
-      { type: 'integer', enum: [1] },
+      { type: 'integer', description: 'One of: 1.' },
     ],
     [
       'tells its format',
@@ -48,16 +48,32 @@ describe('a published property', () => {
     ['takes anything where true stands', true, any],
     ['takes anything where nothing stands', {}, any],
     [
-      'takes anything where several kinds do',
+      'has one of several kinds, and names the others',
       { type: ['string', 'number'] },
-      { description: 'A number or a string.', additionalProperties: true },
+      { type: 'string', description: 'A number or a string.' },
     ],
+    [
+      'keeps the properties of an object that may be an array',
+      { type: ['object', 'array'], properties: { a: { type: 'string' } } },
+      { type: 'object', description: 'An array or an object with a.', properties: { a: { type: 'string' } } },
+    ],
+    [
+      'has no properties where a string may stand',
+      { oneOf: [{ type: 'string' }, { type: 'object', properties: { a: {} }, required: ['a'] }] },
+      { type: 'string', description: 'One of: a string; or an object with a.' },
+    ],
+    [
+      'says an enum with an empty string',
+      { enum: ['', 'a'] },
+      { type: 'string', description: 'One of: "" | "a".' },
+    ],
+    ['says an enum of booleans', { enum: [true] }, { type: 'boolean', description: 'One of: true.' }],
     ['has items where they were left out', { type: 'array' }, { type: 'array', items: any }],
     ['lists a constant', { const: 'x' }, { type: 'string', enum: ['x'] }],
     [
-      'keeps mixed values without a type',
+      'says values of several kinds',
       { enum: [1, 'a', null] },
-      { enum: [1, 'a'], description: 'May be null.' },
+      { type: 'string', description: 'One of: 1 | "a" | null.' },
     ],
     ['joins constants', { oneOf: [{ const: 'a' }, { const: 'b' }] }, { type: 'string', enum: ['a', 'b'] }],
     [
@@ -92,7 +108,7 @@ describe('a published property', () => {
         type: 'array',
         maxItems: 2,
         description: 'In order: a string, a number.',
-        items: { description: 'A number or a string.', additionalProperties: true },
+        items: { type: 'string', description: 'A number or a string.' },
       },
     ],
     [
@@ -128,10 +144,10 @@ describe('a published property', () => {
     const dog = { type: 'object', properties: { kind: { const: 'dog' } }, required: ['kind'] }
     expect(property({ oneOf: [cat, dog] })).toMatchObject({
       type: 'object',
-      description: 'One of: an object with kind, lives; or an object with kind.',
+      description: 'One of: an object with kind = "cat", lives; or an object with kind = "dog".',
       properties: {
         kind: { type: 'string', enum: ['cat', 'dog'] },
-        lives: { description: 'Any JSON value. In some cases an integer.' },
+        lives: { type: 'string', description: 'Any JSON value. In some cases an integer.' },
       },
       required: ['kind'],
     })

@@ -75,10 +75,8 @@ function lintNode(schema: unknown, at: string, depth: number): string[] {
   if (Array.isArray(type)) faults.push(`${at}: type is a list`)
   else if (type !== undefined && !Object.hasOwn(KEYWORDS, String(type)))
     faults.push(`${at}: type ${String(type)}`)
-  // Clients that reject an empty schema accept this keyword on a value of any type.
-  if (type === undefined && !('enum' in schema) && !('additionalProperties' in schema)) {
-    faults.push(`${at}: has neither type, enum nor additionalProperties`)
-  }
+  // Without a type, Gemini refuses properties, and some validators any schema.
+  if (type === undefined) faults.push(`${at}: has no type`)
   if (type === 'array' && items === undefined) faults.push(`${at}: an array without items`)
   if (description !== undefined && (typeof description !== 'string' || HIDDEN.test(description))) {
     faults.push(`${at}: description is no text, or hides characters`)
@@ -96,10 +94,10 @@ function lintNode(schema: unknown, at: string, depth: number): string[] {
   return faults
 }
 
-/** Some clients reject keywords of another type. Untyped schemas may have keywords of all types. */
+/** Some clients reject keywords of another type. */
 function lintKeywords(schema: Record<string, unknown>, at: string): string[] {
   const { type } = schema
-  const own = typeof type === 'string' ? (KEYWORDS[type] ?? []) : Object.values(KEYWORDS).flat()
+  const own = typeof type === 'string' ? (KEYWORDS[type] ?? []) : []
   const taken = [...(KEYWORDS['any'] ?? []), ...own]
   return Object.keys(schema)
     .filter((keyword) => !taken.includes(keyword))
@@ -109,7 +107,9 @@ function lintKeywords(schema: Record<string, unknown>, at: string): string[] {
 function lintValues({ enum: values, type }: Record<string, unknown>, at: string): string[] {
   if (values === undefined) return []
   if (!Array.isArray(values) || values.length === 0) return [`${at}: enum is empty`]
-  const faults = values.every(isShown) ? [] : [`${at}: enum holds more than plain scalars`]
+  // Gemini refuses all tools for one empty or other value.
+  const isPlain = (value: unknown) => typeof value === 'string' && value !== '' && isShown(value)
+  const faults = values.every(isPlain) ? [] : [`${at}: enum holds more than strings that are not empty`]
   if (new Set(values).size !== values.length) faults.push(`${at}: enum repeats itself`)
   if (!values.every((value) => fits(value, type)))
     faults.push(`${at}: enum does not fit type ${String(type)}`)
@@ -144,7 +144,6 @@ const isShown = (value: unknown): boolean =>
   typeof value === 'string' ? !HIDDEN.test(value) : ['number', 'boolean'].includes(typeof value)
 
 function fits(value: unknown, type: unknown): boolean {
-  if (type === undefined) return true
   if (type === 'array') return Array.isArray(value)
   return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }

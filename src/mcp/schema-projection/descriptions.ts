@@ -79,7 +79,8 @@ export function phrase(shape: Shape, deep = true): string {
   if (shape.values) return valuesPhrase(shape.values)
   const kinds = KINDS.filter((kind) => shape.kinds.has(kind))
   if (kinds.length === 0) return 'nothing'
-  if (kinds.length === KINDS.length) return 'any value'
+  // A branch often says only which properties it has.
+  if (kinds.length === KINDS.length) return hasNames(shape) ? kindPhrase('object', shape, deep) : 'any value'
   return kinds.map((kind) => kindPhrase(kind, shape, deep)).join(' or ')
 }
 
@@ -88,13 +89,22 @@ function kindPhrase(kind: Kind, shape: Shape, deep: boolean): string {
   if (kind === 'number' && traits.integer) return 'an integer'
   if (kind === 'string' && traits.format) return formatPhrase(traits.format)
   if (kind === 'array' && deep && items && items !== ANY) return `an array of (${phrase(items, false)})`
-  if (kind === 'object' && object.properties.size > 0)
-    return `an object with ${listed(object.properties.keys())}`
+  if (kind === 'object' && hasNames(shape)) return `an object with ${listed(namesOf(object))}`
   return KIND_PHRASES[kind]
 }
 
+const hasNames = ({ object }: Shape): boolean => object.properties.size > 0 || object.required.size > 0
+
+/** The properties of an object. One with a single value tells branches apart, so the value is shown. */
+function namesOf({ properties, required }: Shape['object']): Set<string> {
+  const declared = [...properties].map(([name, { values }]) =>
+    values?.length === 1 ? `${name} = ${valuesPhrase(values)}` : name,
+  )
+  return new Set([...declared, ...[...required].filter((name) => !properties.has(name))])
+}
+
 function valuesPhrase(values: readonly unknown[]): string {
-  const shown = values.slice(0, 8).map((value) => clean(JSON.stringify(value), 60))
+  const shown = values.slice(0, 20).map((value) => clean(JSON.stringify(value), 60))
   return values.length > shown.length ? `${shown.join(' | ')} | …` : shown.join(' | ')
 }
 

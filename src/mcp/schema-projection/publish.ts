@@ -6,14 +6,12 @@ import { ANY, BOUND_NAMES, BOUNDS, type Bound, isNever, KINDS, type Kind, type S
 
 type Scalar = string | number | boolean
 
-/**
- * The portable JSON Schema dialect. A schema without `type` allows any value and always has
- * `additionalProperties`.
- */
+/** The portable JSON Schema dialect. Every schema has one type. */
 export type PortableSchema = {
   type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean'
   description?: string
-  enum?: readonly Scalar[]
+  /** Strings that are not empty: some clients refuse all tools for any other value. */
+  enum?: readonly string[]
   format?: string
   pattern?: string
   multipleOf?: number
@@ -33,41 +31,59 @@ const SAMPLE_CHARS = 200
 const DESCRIPTION_CHARS = 500
 /** Maximum characters of a description with its generated sentences. */
 const WORDS_CHARS = 900
+/** Maximum characters of the own name of a renamed property. */
+const NAME_CHARS = 100
+
+/**
+ * Kinds by preference: a value that may be of several is published as the first of them, and the description
+ * names the others. Clients refuse a list of types, and properties or no type at all.
+ */
+const PREFERRED = ['string', 'object', 'array', 'number', 'boolean'] as const
 
 /** Publishes a shape. `lean` omits descriptions and samples, for schemas near the size limit. */
 export function publish(shape: Shape, names: Names, lean: boolean): PortableSchema {
   const kinds = KINDS.filter((kind) => kind !== 'null').filter((kind) => shape.kinds.has(kind))
-  const kind = kinds.length === 1 ? kinds[0] : undefined
+  const kind = kindOf(shape, kinds)
+  const isMixed = kinds.length > 1
   const values = portableValues(shape)
-  const open = !kind && !values
-  // If other kinds are allowed too, publish `items` only if they restrict something.
-  const listed = kind === 'array' || (open && kinds.includes('array') && shape.items)
+  const type = typeOf(kind, shape)
   return {
-    ...(kind && { type: typeOf(kind, shape) }),
+    type,
     ...(lean ? {} : describe(shape, kinds, values !== undefined)),
     ...(values && { enum: values }),
-    ...(kind && keywordsOf(kind, shape)),
-    ...(lean ? {} : samplesOf(shape, kind && typeOf(kind, shape))),
-    ...(listed ? itemsOf(shape, names, lean) : {}),
-    ...(open || kind === 'object' ? propertiesOf(shape, names, lean, !open) : {}),
+    ...(!isMixed && keywordsOf(kind, shape)),
+    ...(lean ? {} : samplesOf(shape, type)),
+    ...(kind === 'array' && itemsOf(shape, names, lean)),
+    ...(kind === 'object' && propertiesOf(shape, names, lean)),
   }
 }
 
+function kindOf({ object, items }: Shape, kinds: readonly Kind[]): (typeof PREFERRED)[number] {
+  // Without a type, keywords tell what is meant.
+  const isAny = kinds.length === PREFERRED.length
+  if (isAny && object.properties.size > 0) return 'object'
+  if (isAny && items) return 'array'
+  return PREFERRED.find((each) => kinds.includes(each)) ?? 'string'
+}
+
 function typeOf(kind: Exclude<Kind, 'null'>, { traits, values }: Shape): NonNullable<PortableSchema['type']> {
-  const numbers = values?.filter((value) => value !== null)
+  const numbers = values?.filter((value) => typeof value === 'number')
   if (kind === 'number' && (traits.integer || numbers?.every(Number.isInteger))) return 'integer'
   return kind
 }
 
 /**
- * The values as an `enum`; undefined if there are too many, or one is not a scalar or has invisible
+ * The values as an `enum`; undefined if there are too many, or one is not a string, is empty or has invisible
  * characters.
  */
-function portableValues({ values }: Shape): readonly Scalar[] | undefined {
+function portableValues({ values }: Shape): readonly string[] | undefined {
   const all = values?.filter((value) => value !== null)
   if (!all || all.length === 0 || all.length > ENUM_VALUES) return undefined
-  return all.every(isPortableScalar) ? all : undefined
+  return all.every(isPortableValue) ? all : undefined
 }
+
+const isPortableValue = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && isPortableScalar(value)
 
 function isPortableScalar(value: unknown): value is Scalar {
   if (typeof value === 'string') return value.length <= ENUM_CHARS && isClean(value)
@@ -102,27 +118,36 @@ function itemsOf({ items }: Shape, names: Names, lean: boolean): PortableSchema 
   return { items: publish(items ?? ANY, names.items ?? NO_NAMES, lean) }
 }
 
-function propertiesOf({ object, kinds }: Shape, names: Names, lean: boolean, typed: boolean): PortableSchema {
-  const { additional, required } = object
+function propertiesOf({ object }: Shape, names: Names, lean: boolean): PortableSchema {
+  const { additional: rest, required } = object
   const known = [...names.properties].map(([name, { original, names }]) => {
-    const shape = object.properties.get(original) ?? additional ?? ANY
-    return { name, needed: required.has(original), schema: publish(shape, names, lean) }
+    const schema = publish(object.properties.get(original) ?? rest ?? ANY, names, lean)
+    return {
+      name,
+      needed: required.has(original),
+      schema: name === original ? schema : named(original, schema),
+    }
   })
   const needed = known.filter((property) => property.needed).map(({ name }) => name)
-  const rest = kinds.has('object') ? additional : undefined
   const open = rest === undefined
   return {
     ...(known.length > 0 && {
       properties: Object.fromEntries(known.map(({ name, schema }) => [name, schema])),
     }),
     ...(needed.length > 0 && { required: needed }),
-    // Objects are open by default. State it only if there are no properties or no `type`.
-    ...(open && known.length > 0 && typed
+    // Objects are open by default. State it only if there are no properties.
+    ...(open && known.length > 0
       ? {}
       : {
           additionalProperties: open || (!isNever(rest) && publish(rest, names.additional ?? NO_NAMES, lean)),
         }),
   }
+}
+
+/** A property with another name than in the record: its description begins with its own name. */
+const named = (original: string, schema: PortableSchema): PortableSchema => {
+  const name = clean(original, NAME_CHARS) || '""'
+  return { ...schema, description: schema.description ? `${name}: ${schema.description}` : `${name}.` }
 }
 
 /**
@@ -137,7 +162,6 @@ function samplesOf({ default: preset, examples }: Shape, type: PortableSchema['t
 
 /** A default may violate its own schema, and strict clients would then reject the tool. */
 function isOfType(value: unknown, type: PortableSchema['type']): boolean {
-  if (type === undefined) return true
   if (type === 'array') return Array.isArray(value)
   return type === 'integer' ? Number.isInteger(value) : typeof value === type
 }

@@ -13,6 +13,11 @@ const RESERVED = {
   idempotency_key: { type: 'string' },
   dry_run: { type: 'boolean' },
   claim_id: { type: 'string' },
+  clear: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Properties to empty; null does too.',
+  },
   append: { type: 'object', description: 'Members to append to lists: {"tags": ["x"]}.' },
   remove: { type: 'object', description: 'Members to remove from lists.' },
   relationships: {
@@ -33,6 +38,7 @@ export type ToolInput = {
 const CREATES = ['external_id', 'external_source', 'relationships', 'idempotency_key', 'dry_run'] as const
 const UPDATES = [
   'id',
+  'clear',
   'append',
   'remove',
   'expected_version',
@@ -40,8 +46,6 @@ const UPDATES = [
   'idempotency_key',
   'dry_run',
 ] as const
-const CLEARS = 'null clears it.'
-
 /** Reserved arguments that an address does not have. */
 type Without = readonly Reserved[]
 
@@ -93,18 +97,13 @@ export function partOf(
 export function updateInput(projection: Projection, without: Without = []): ToolInput {
   const lists: Without = projection.open || hasLists(projection.schema) ? [] : ['append', 'remove']
   const patch = patchable(projection.schema)
-  const needed = new Set(projection.schema.required)
-  const changes = Object.entries(patch.properties ?? {}).map(([name, property]) => [
-    name,
-    needed.has(name) ? property : { ...property, description: joined(property.description, CLEARS) },
-  ])
   const reserved = freeNames(but(UPDATES, [...without, ...lists]), projection)
   const { [reserved.get('id') ?? 'id']: id, ...others } = published(reserved)
   const schema = {
     ...rootOf({ schema: patch }),
     properties: {
       ...(id && { [reserved.get('id') ?? 'id']: id }),
-      ...Object.fromEntries(changes),
+      ...patch.properties,
       ...others,
     },
     required: [reserved.get('id') ?? 'id'],
@@ -173,5 +172,3 @@ function patchable(schema: PortableSchema): PortableSchema {
 /** Whether a property is a list, at any depth of objects. */
 const hasLists = ({ type, properties = {} }: PortableSchema): boolean =>
   type === 'array' || Object.values(properties).some(hasLists)
-
-const joined = (...sentences: (string | undefined)[]) => sentences.filter(Boolean).join(' ')

@@ -59,7 +59,7 @@ export const definition = (
  */
 function withoutOpen(schema: PortableSchema): PortableSchema {
   const { additionalProperties, properties, description } = schema
-  if (description?.endsWith(ANY) && schema.type === undefined) {
+  if (description?.endsWith(ANY)) {
     const { description: _, ...rest } = schema
     const said = description.slice(0, -ANY.length).trim()
     return { ...rest, ...(said && { description: said }) }

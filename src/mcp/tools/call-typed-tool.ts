@@ -1,15 +1,16 @@
 /** Calls of `create_<type>`, `update_<type>` and `upsert_<type>`. */
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
+import { unknownName } from '../../contract/suggest.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { withPaths } from '../../foundation/errors.ts'
+import { invalid, withPaths } from '../../foundation/errors.ts'
 import { restoreNames } from '../schema-projection/project.ts'
 import { publishPointer } from '../schema-projection/rename-properties.ts'
 import { splitArguments, type ToolInput } from '../schema-projection/tool-inputs.ts'
 import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
 import type { CallSite } from '../tool/tool-binding.ts'
 import { asked } from '../tool/tool-call.ts'
-import { claimOf, create, data, listsOf, patch } from './records/operations.ts'
+import { claimOf, clearing, create, data, listsOf, patch } from './records/operations.ts'
 import { linksOf, upsertRecord } from './records/writes.ts'
 import type { TypedTool } from './typed-tools.ts'
 
@@ -21,6 +22,7 @@ const Reserved = z.strictObject({
   idempotency_key: z.string().optional(),
   dry_run: z.boolean().optional(),
   claim_id: z.string().optional(),
+  clear: z.array(z.string()).optional(),
   append: data.optional(),
   remove: data.optional(),
   relationships: z.array(data).optional(),
@@ -46,7 +48,7 @@ export async function callTyped(
   const place = (path: string) => relative(path, input)
   try {
     const shape = operation === 'update' ? ReservedOfUpdate : Reserved
-    const { id, expected_version, claim_id, append, remove, relationships, ...rest } = check(
+    const { id, expected_version, claim_id, clear, append, remove, relationships, ...rest } = check(
       shape,
       reserved,
       inBody(),
@@ -70,11 +72,32 @@ export async function callTyped(
     const own = (members?: Record<string, unknown>) => members && restoreNames(members, input.projection)
     const lists = listsOf({ append: own(append), remove: own(remove) })
     const when = { ...versions, ...claimOf({ claim_id }), ...(stated && { stated }) }
-    const change = { ...target, id: id ?? '', merge: data, ...lists, ...when }
+    const merge = clearing(data, clear && ownNames(clear, input))
+    const change = { ...target, id: id ?? '', merge, ...lists, ...when }
     return trim((await patch(change, call)).patchRecord)
   } catch (thrown) {
     throw withPaths(thrown, place)
   }
+}
+
+/**
+ * The names of properties as in the record.
+ * @throws VALIDATION_ERROR for a name that a closed type does not have
+ */
+function ownNames(published: readonly string[], input: ToolInput): string[] {
+  const { properties } = input.projection
+  const own = new Set(properties.values())
+  return published.map((name, index) => {
+    const meant = properties.get(name) ?? name
+    if (own.has(meant) || !isClosed(input)) return meant
+    const path = `/clear/${index}`
+    throw invalid({
+      path,
+      code: 'unknown_key',
+      message: 'Name a property of the type.',
+      ...unknownName(name, [...properties.keys()]),
+    })
+  })
 }
 
 /** In an open type, every unknown argument is record data. */

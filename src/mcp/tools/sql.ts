@@ -32,7 +32,7 @@ export const sqlTools = [
     available: ({ scope }) => scope.sql.isolation() !== 'off',
     input: z.strictObject({
       query: z.string(),
-      params: z.unknown().optional().meta({ description: 'A list for $1, an object for :name.' }),
+      params: z.unknown().optional().meta({ description: 'As JSON: [1] for $1, {"name":1} for :name.' }),
       limit: z.int().min(1).max(LIMITS.sqlRows).default(ROWS),
       ...reading,
     }),

@@ -161,8 +161,7 @@ const INPUTS = { create: createInput, update: updateInput, upsert: upsertInput }
 /** The first sentence of a tool description. */
 export function wordsOf({ id }: RecordType, operation: TypedTool['operation']): string {
   if (operation === 'create') return `Create a record of type "${id}".`
-  if (operation === 'update')
-    return `Update a record of type "${id}": merge the given properties; null clears one.`
+  if (operation === 'update') return `Update a record of type "${id}": merge the given properties.`
   return `Replace or create a record of type "${id}", by id or external_id; without either, create.`
 }
 

@@ -1,6 +1,7 @@
 /** GraphQL operations of the record tools. */
 
 import { z } from 'zod'
+import { invalid } from '../../../foundation/errors.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
 import { ToolPlan } from '../../tool/deletion-approval.ts'
@@ -17,6 +18,32 @@ export const pair = {
   external_source: z.string().optional(),
 }
 export const data = z.record(z.string(), z.unknown())
+/** Names of properties to empty, for clients that hold arguments to the schema, which has no null. */
+export const clear = { clear: z.array(z.string()).optional() }
+
+/**
+ * The merge patch with null for the properties to empty.
+ * @throws VALIDATION_ERROR for one that the patch also sets
+ */
+export function clearing(
+  merge: Readonly<Record<string, unknown>> | undefined,
+  properties: readonly string[] | undefined,
+): Record<string, unknown> | undefined {
+  if (!properties) return merge
+  const nulls = properties.map((name, index) => {
+    if (Object.hasOwn(merge ?? {}, name) && merge?.[name] !== null) throw setAndCleared(name, index)
+    return [name, null] as const
+  })
+  return { ...merge, ...Object.fromEntries(nulls) }
+}
+
+const setAndCleared = (name: string, index: number) =>
+  invalid({
+    path: `/clear/${index}`,
+    code: 'exclusive',
+    message: `"${name.slice(0, 64)}" is set and cleared in one call. Send one of them.`,
+  })
+
 /** Arguments that change lists, in the shape of the data. */
 export const lists = { append: data.optional(), remove: data.optional() }
 export const listsOf = ({

@@ -12,6 +12,8 @@ import {
   cancel,
   claim,
   claimOf,
+  clear,
+  clearing,
   create,
   data,
   expected,
@@ -59,13 +61,14 @@ const writingTools = [
     title: 'Update record',
     acceptsReadOnlyFields: true,
     description:
-      'Merge data into a record: null clears a property, the rest stays. append: {tags: [x]} and remove change lists.',
+      'Merge data into a record; the rest stays. clear: names of properties to empty (null does too). append: {tags: [x]} and remove change lists.',
     permission: 'write',
     hints: { idempotent: true, destructive: true },
     showsRecords: true,
     input: z.strictObject({
       ...one,
       data: data.optional(),
+      ...clear,
       ...lists,
       ...pair,
       ...expected,
@@ -73,13 +76,14 @@ const writingTools = [
       ...writing,
     }),
     output: recordOutput,
-    run: async (args, context) =>
-      trim(
+    run: async (args, context) => {
+      const merge = clearing(args.data, args.clear)
+      return trim(
         (
           await patch(
             {
               ...target(args),
-              ...(args.data && { merge: args.data }),
+              ...(merge && { merge }),
               ...listsOf(args),
               ...pairOf(args),
               ...versions(args),
@@ -89,7 +93,8 @@ const writingTools = [
             context,
           )
         ).patchRecord,
-      ),
+      )
+    },
   }),
   tool('cancel_record', {
     title: 'Cancel record',
