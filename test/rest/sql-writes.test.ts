@@ -321,3 +321,24 @@ test('what SQL may not write is refused with the place and the way out, and noth
     succeed(await world.call('POST', `/v1/${name}/sql`, { query: 'SELECT * FROM records ORDER BY id' })),
   ).toEqual(before)
 })
+
+test('a statement reads whole rows of every relation that an earlier one wrote', async () => {
+  succeed(
+    await world.call('PUT', `/v1/${name}/relationship-types/of`, {
+      source_record_types: ['*'],
+      target_record_types: ['*'],
+    }),
+    201,
+  )
+  const relations = ['deal', 'records', 'relationships', 'changes', 'record_types', 'relationship_types']
+  const reads = relations.map((relation) => `SELECT * FROM ${relation}`).join('; ')
+  const written = succeed(
+    await run(`UPDATE deal SET amount = 5 WHERE id = 'd1';
+      INSERT INTO relationships (rel_type, source_record_type, source_id, target_record_type, target_id) VALUES ('of', 'deal', 'd1', 'company', 'c1');
+      ${reads}`),
+  ).data.slice(2)
+  const after = succeed(await run(reads)).data
+  const sorted = (rows: Body[]) => rows.map((row) => JSON.stringify(row)).sort()
+  for (const [n, relation] of relations.entries())
+    expect(sorted(written[n].rows), relation).toEqual(sorted(after[n].rows))
+})

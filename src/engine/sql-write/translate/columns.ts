@@ -71,7 +71,7 @@ function notStatus(fault: Fault, target: Target, location: number | undefined) {
       { hint: 'data_status' },
     )
   const message =
-    'status is active or cancelled, and is no column to set. To cancel a record use POST …/cancel, to bring it back POST …/restore, or cancel_record in a batch.'
+    'status is active or cancelled, and is no column to set. Cancel the record (cancel_record in a batch), or restore it.'
   return fault('read_only', message, location)
 }
 
