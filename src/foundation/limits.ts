@@ -52,6 +52,9 @@ export const LIMITS = {
   jsonContainers: 1_000_000,
   jsonMembers: 20_000,
   batchOperations: 1000,
+  /** Changes that one undo reverts, and the rounds in which it leaves out what is refused. */
+  undoneChanges: 10_000,
+  undoRounds: 10,
   /** Maximum number of operations in one JSON Patch. */
   patchOperations: 1000,
   /** Bytes of records that a batch writes or returns. A higher body limit raises it. */

@@ -17,6 +17,7 @@ import { aggregateTools } from './tools/aggregates.ts'
 import { baseTools } from './tools/bases.ts'
 import { batchTools } from './tools/batch.ts'
 import { callTyped } from './tools/call-typed-tool.ts'
+import { changeTools } from './tools/changes.ts'
 import { type TwoSided, workTools } from './tools/claims/claims.ts'
 import { defineTools } from './tools/define.ts'
 import { definitionTools } from './tools/delete-definition.ts'
@@ -39,6 +40,7 @@ export const GENERIC: readonly TwoSided[] = [
   ...relationshipTools,
   ...relatedTools,
   ...historyTools,
+  ...changeTools,
   ...aggregateTools,
   ...batchTools,
   ...sqlTools,

@@ -55,7 +55,7 @@ export const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on 
   hasMore limit nextBefore
 }`)
 
-const ChangeCount = z
+export const ChangeCount = z
   .object({
     kind: z.string(),
     record_type: z.string().nullable(),

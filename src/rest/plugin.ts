@@ -28,6 +28,7 @@ import { sqlExecute } from './sql-execute.ts'
 import { tokens } from './tokens.ts'
 import { toolsets } from './toolsets.ts'
 import { trash } from './trash.ts'
+import { undo } from './undo.ts'
 import { wait } from './wait.ts'
 
 /** All routes of /v1, except streams. */
@@ -44,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   ...relationships,
   ...history,
   ...revert,
+  ...undo,
   ...trash,
   ...claims,
   ...wait,

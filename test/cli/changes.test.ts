@@ -82,3 +82,19 @@ test('`revert` undoes a change, and `record get --version` and `query --as-of` s
   const again = await plinth(['revert', `${seq}`], settings)
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('force=true') })
 })
+
+test('`revert --request-id` undoes a request, and shows the plan with --dry-run', async () => {
+  const type = await world.newType()
+  const headers = { 'x-request-id': 'cli-undo' }
+  await world.call('PUT', `/v1/crm/records/${type}/a`, { data: { n: 1 } }, headers)
+  const plan = await plinth(['revert', '--request-id', 'cli-undo', '--dry-run'], settings)
+  expect(plan.code, plan.err).toBe(0)
+  expect(plan.out).toContain(`delete\trecord\t${type}\ta`)
+  expect(plan.err).toContain('1 would be reverted')
+  const done = await plinth(['revert', '--request-id', 'cli-undo'], settings)
+  expect(done.err).toContain('1 reverted')
+  expect((await world.call('GET', `/v1/crm/records/${type}/a`)).status).toBe(404)
+  const nothing = await plinth(['revert', '--actor', 'x'], settings)
+  expect(nothing.code).toBe(1)
+  expect(nothing.err).toContain('since')
+})

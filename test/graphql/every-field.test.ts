@@ -112,6 +112,8 @@ const MUTATIONS: Record<string, string> = {
     'recordToolCall(base: "crm", recordType: "task", provider: "mcp", call: {name: "task", arguments: {title: "n"}} $dry) { __typename }',
   releaseClaim: 'releaseClaim(base: "crm", id: "$claim" $dry) { id }',
   restoreRecord: 'restoreRecord(base: "crm", recordType: "task", id: "gone" $dry) { id }',
+  revertChanges:
+    'revertChanges(base: "crm", seq: $seq, skipConflicts: true $dry) { count plan { what } skipped { id } }',
   revertChange: 'revertChange(base: "crm", seq: $seq $dry) { __typename }',
   unlinkRecords:
     'unlinkRecords(base: "crm", relType: "next", sourceRecordType: "task", sourceId: "a", targetRecordType: "task", targetId: "b" $dry) { id }',

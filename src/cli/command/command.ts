@@ -11,6 +11,8 @@ export type Row = {
   method: Method
   /** `:base_id` comes from --base; other parameters are positional arguments, optional with `?`. */
   path: string
+  /** The path if the optional argument is not given, where it is another resource. */
+  pathWithout?: string
   options: readonly Option[]
   /** A positional argument that becomes a body field. */
   argument?: string
@@ -86,7 +88,7 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
       headers['content-type'] = option.to.content
     }
   }
-  const path = fill(`${row.path}${stream ?? ''}`, written)
+  const path = fill(`${pathOf(row, written)}${stream ?? ''}`, written)
   const hasFields = Object.keys(fields).length > 0
   if (hasFields && content !== undefined)
     throw misused('A patch that is the whole body cannot be combined with fields. Send one of them.')
@@ -105,6 +107,11 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
     body: body === undefined ? undefined : JSON.stringify(body),
     ...(row.patienceMs !== undefined && { patienceMs: row.patienceMs }),
   }
+}
+
+function pathOf(row: Row, written: Written): string {
+  const isMissing = argumentsOf(row).some(({ parameter }) => written.arguments[parameter] === undefined)
+  return isMissing ? (row.pathWithout ?? row.path) : row.path
 }
 
 const same = (text: string): string => text

@@ -1,6 +1,6 @@
 import type { Row } from '../command/command.ts'
-import { confirm, query as parameter, writing } from '../command/options.ts'
-import { note, showLine, showRows } from '../command/print.ts'
+import { confirm, query as parameter, text, writing } from '../command/options.ts'
+import { note, show, showLine, showRows } from '../command/print.ts'
 
 type Entry = {
   seq: number
@@ -84,14 +84,35 @@ export const changes: Row = {
   },
 }
 
-/** Command `plinth revert <seq>`. */
+type Undo = {
+  count: number
+  by: Group['by']
+  data: { reverts: number; kind: string; record_type: string | null; id: string; operation: string }[]
+  skipped: { seq: number; record_type: string | null; kind: string; id: string; message: string }[]
+  dry_run?: true
+}
+
+function showUndo({ count, data, skipped, dry_run }: Undo): void {
+  showRows(data, ['reverts', 'operation', 'kind', 'record_type', 'id'])
+  for (const { seq, record_type, kind, id, message } of skipped)
+    note(`skipped ${record_type ?? kind} ${id} (change ${seq}): ${message}\n`)
+  note(`${count} ${dry_run ? 'would be reverted' : 'reverted'}\n`)
+}
+
+/** Command `plinth revert [seq]`. */
 export const revert: Row = {
   name: 'revert',
-  summary:
-    'Revert a change of a record, a relationship or configuration: restore the state before the change',
+  summary: 'Revert a change; without its seq, all changes of a request or of an actor since a time',
   method: 'POST',
-  path: '/:base_id/changes/:seq/revert',
+  path: '/:base_id/changes/:seq?/revert',
+  pathWithout: '/:base_id/revert',
   options: [
+    text('--request-id <id>', 'request_id', 'all changes of this request'),
+    text('--actor <token>', 'actor', 'all changes of this token, by id or name: with --since or --until'),
+    text('--since <time>', 'since', 'from this time on'),
+    text('--until <time>', 'until', 'before this time'),
+    text('--record-type <type>', 'record_type', 'only changes of records of this type'),
+    text('--on-conflict <fail|skip>', 'on_conflict', 'skip: leave what was changed since, and list it'),
     {
       flags: '--force',
       about: 'also if later changes followed: they are reverted too',
@@ -102,4 +123,5 @@ export const revert: Row = {
     confirm,
     ...writing,
   ],
+  show: (answer) => ('skipped' in (answer.body as object) ? showUndo(answer.body as Undo) : show(answer, [])),
 }

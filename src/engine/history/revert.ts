@@ -6,14 +6,10 @@ import { type Change, mayRead, setCause } from '../change-log/entry.ts'
 import { readEntry } from '../change-log/read.ts'
 import { requireBase } from '../configuration/bases/index.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { put, remove } from '../configuration/lifecycle/index.ts'
-import type { Kind } from '../configuration/lifecycle/kind.ts'
-import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
-import { requireManage } from '../configuration/lifecycle/read.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
-import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import { revertRecord, versionPurged } from './revert-record.ts'
+import { type RevertOptions, revertConfiguration } from './revert-configuration.ts'
+import { revertRecord } from './revert-record.ts'
 import { revertRelationship } from './revert-relationship.ts'
 
 /** The last entry of a resource. */
@@ -127,35 +123,3 @@ const notRevertible = ({ kind }: Change) =>
     received: kind,
     allowed: ['record', 'relationship', ...KINDS.map(({ name }) => name)],
   })
-
-/** The state before a change. A deletion's entry contains it. */
-const STATE_BEFORE = statement(
-  'configuration_before',
-  `SELECT data FROM plinth.change
-   WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3 AND seq <= $4
-     AND (seq < $4 OR operation = 'delete')
-   ORDER BY seq DESC LIMIT 1`,
-)
-
-/** Options that a PUT or DELETE would require. */
-type RevertOptions = { onInvalid: 'refuse' | 'allow'; confirm: string | null }
-
-/** Restores the state before the change. Calls `requireLastChange` under the lock. */
-async function revertConfiguration(
-  scope: WriteScope,
-  kind: Kind,
-  baseId: string,
-  { id, operation, version, seq }: Change,
-  requireLastChange: () => Promise<void>,
-  { onInvalid, confirm }: RevertOptions,
-): Promise<void> {
-  const target = { kind, scope, baseId, id }
-  requireManage(target)
-  await lockConfiguration(scope, baseId)
-  await requireLastChange()
-  const expected = NO_EXPECTATION
-  if (operation === 'create') return void (await remove(target, { confirm, expected }))
-  const [before] = await scope.db.query<{ data: object | null }>(STATE_BEFORE, [baseId, kind.name, id, seq])
-  if (!before?.data) throw versionPurged(version)
-  await put(target, before.data, { expected, onInvalid })
-}

@@ -93,6 +93,8 @@ export type FoundLink = {
   other_source: NamedLink | null
 }
 
+/** The cause of a link, else that of the transaction. */
+const OWN_CAUSE = `coalesce(w.cause, ${CAUSE})`
 const HOLD_TYPE = `ty AS MATERIALIZED (
      SELECT 1 FROM plinth.relationship_type WHERE base_id = $1 AND id = $2 AND ${STAMP} = $3 FOR KEY SHARE)`
 const WRITTEN = 'id, external_source, external_id, version, created_at, updated_at'
@@ -114,8 +116,8 @@ export const CREATE_LINKS = statement(
   `WITH ${HOLD_TYPE},
    i AS MATERIALIZED (
      SELECT * FROM unnest((SELECT $6::text[]), (SELECT $7::boolean[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::bigint[]),
-       (SELECT $11::text[]), (SELECT $12::text[]), (SELECT $13::bigint[]), (SELECT $14::jsonb[]), (SELECT $15::text[]), (SELECT $16::text[]))
-       AS i (id, is_new_id, source_type, source_id, source_row, target_type, target_id, target_row, data, system, external)),
+       (SELECT $11::text[]), (SELECT $12::text[]), (SELECT $13::bigint[]), (SELECT $14::jsonb[]), (SELECT $15::text[]), (SELECT $16::text[]), (SELECT $17::text[]))
+       AS i (id, is_new_id, source_type, source_id, source_row, target_type, target_id, target_row, data, system, external, cause)),
    ends AS MATERIALIZED (
      SELECT row_no FROM plinth.record
      WHERE EXISTS (SELECT FROM ty) AND row_no = ANY (ARRAY(SELECT source_row FROM i UNION SELECT target_row FROM i))
@@ -131,7 +133,8 @@ export const CREATE_LINKS = statement(
      WHERE i.source_row IN (SELECT row_no FROM ends) AND i.target_row IN (SELECT row_no FROM ends)
      ORDER BY i.source_row, i.target_row, i.id
      ON CONFLICT DO NOTHING RETURNING *),
-   logged AS (${logLinks('w', 'create', '$17, $18, $19, $20, $21::jsonb')})
+   told AS (SELECT w.*, i.cause FROM w JOIN i ON i.id COLLATE "C" = w.id),
+   logged AS (${logLinks('told', 'create', '$18, $19, $20, $21, $22::jsonb', OWN_CAUSE)})
    SELECT 'created' AS kind, ${WRITTEN} FROM w
    UNION ALL ${STALE}`,
 )
@@ -141,8 +144,8 @@ export const UPDATE_LINKS = statement(
   'update_links',
   `WITH ${HOLD_TYPE},
    i AS MATERIALIZED (
-     SELECT * FROM unnest((SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::jsonb[]), (SELECT $7::text[]), (SELECT $8::text[]))
-       AS i (id, version, data, system, external)),
+     SELECT * FROM unnest((SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::jsonb[]), (SELECT $7::text[]), (SELECT $8::text[]), (SELECT $9::text[]))
+       AS i (id, version, data, system, external, cause)),
    held AS MATERIALIZED (
      SELECT * FROM plinth.relationship
      WHERE EXISTS (SELECT FROM ty) AND base_id = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND rel_type = $2
@@ -157,8 +160,8 @@ export const UPDATE_LINKS = statement(
        external_source = coalesce(due.system, r.external_source), external_id = coalesce(due.external, r.external_id)
      FROM due
      WHERE NOT due.is_same AND r.base_id = $1 AND r.id = ANY ((SELECT $4::text[])::text[]) AND r.id = due.id COLLATE "C"
-     RETURNING r.*),
-   logged AS (${logLinks('w', 'update', '$9, $10, $11, $12, $13::jsonb')})
+     RETURNING r.*, due.cause),
+   logged AS (${logLinks('w', 'update', '$10, $11, $12, $13, $14::jsonb', OWN_CAUSE)})
    SELECT 'updated' AS kind, ${WRITTEN} FROM w
    UNION ALL SELECT 'unchanged', ${WRITTEN.split(', ')
      .map((column) => `held.${column}`)

@@ -25,6 +25,8 @@ export type LinkWrite = {
   replace?: boolean
   /** Preconditions; none when absent. */
   expected?: Expectation
+  /** The change behind the write, if it is not the cause of the transaction. */
+  cause?: string
 }
 
 /**

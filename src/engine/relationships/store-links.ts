@@ -112,6 +112,7 @@ const contentOf = (due: readonly DueLink[]) => [
   due.map(({ text }) => text),
   due.map(({ link }) => link.pair?.externalSource ?? null),
   due.map(({ link }) => link.pair?.externalId ?? null),
+  due.some(({ link }) => link.cause) ? due.map(({ link }) => link.cause ?? null) : null,
 ]
 
 function keep(rows: readonly WrittenLink[], due: ReadonlyMap<string, DueLink>, stored: Stored): void {

@@ -44,7 +44,10 @@ export async function withApproval(
 }
 
 const question = ({ plan: { what, samples } }: PlanBody) =>
-  `${what.replace(/^Deletes/, 'Delete').replace(/\.$/, '')}?${samples ? ` First: ${samples.join(', ')}.` : ''}`
+  `${what
+    .replace(/^Deletes/, 'Delete')
+    .replace(/^Undoes/, 'Undo')
+    .replace(/\.$/, '')}?${samples ? ` First: ${samples.join(', ')}.` : ''}`
 
 const NOTHING = 'Delete nothing'
 

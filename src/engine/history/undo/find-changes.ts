@@ -1,0 +1,68 @@
+/** Finds the changes that an undo is about. */
+import { invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import type { Kind, Operation } from '../../change-log/entry.ts'
+import { narrowing, type Reader } from '../../change-log/read.ts'
+import { withinTimes } from '../../change-log/time-range.ts'
+import { visibleTo } from '../../change-log/visible.ts'
+import { type Db, shaped } from '../../database/client.ts'
+
+/** A change to undo, without its content. */
+export type FoundChange = {
+  seq: number
+  kind: Kind
+  recordType: string | null
+  id: string
+  operation: Operation
+  version: number
+  /** Record types at the ends of a link. */
+  ends: readonly string[]
+}
+
+type Row = Omit<FoundChange, 'recordType' | 'ends'> & {
+  record_type: string | null
+  ends: string[] | null
+}
+
+/**
+ * The changes that match the filter and that the reader may see, newest first.
+ * @throws VALIDATION_ERROR above the limit
+ */
+export async function findChanges(
+  db: Db,
+  baseId: string,
+  reader: Reader,
+  settled: number,
+  seq: number | null,
+): Promise<FoundChange[]> {
+  const whole = seq === null ? { after: 0, upTo: settled } : { after: seq - 1, upTo: Math.min(seq, settled) }
+  const { after, upTo } = await withinTimes(db, baseId, whole, reader.filter)
+  const values: unknown[] = [baseId, after, upTo, LIMITS.undoneChanges + 1]
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const types = reader.access.types('read', baseId)
+  const conditions = [
+    ...narrowing(reader, baseId, bind),
+    ...(types === '*' ? [] : [visibleTo(bind([...types]))]),
+  ]
+  const isOfRequest = reader.filter.requestId !== null
+  const rows = await db.query<Row>(
+    shaped(
+      `SELECT seq::float8 AS seq, kind, record_type, id, operation, version,
+         CASE WHEN kind = 'relationship' THEN ARRAY[data ->> 'source_record_type', data ->> 'target_record_type'] END AS ends
+       FROM plinth.change c
+       WHERE base_id = $1 AND seq > $2 AND seq <= $3${conditions.map((each) => ` AND ${each}`).join('')}
+       ORDER BY ${isOfRequest ? 'request_id COLLATE "C" DESC, ' : ''}seq DESC LIMIT $4`,
+    ),
+    values,
+  )
+  if (rows.length > LIMITS.undoneChanges) throw tooMany()
+  return rows.map(({ record_type: recordType, ends, ...row }) => ({ ...row, recordType, ends: ends ?? [] }))
+}
+
+const tooMany = () =>
+  invalid({
+    path: '',
+    code: 'too_many',
+    message: `At most ${LIMITS.undoneChanges} changes are undone at a time. Narrow them by since, until or record_type.`,
+    expected: LIMITS.undoneChanges,
+  })

@@ -1,0 +1,43 @@
+import type { Step } from './plan-steps.ts'
+
+/** Steps that do not depend on each other's order, by what they do. */
+export type Wave = {
+  deletions: Step[]
+  updates: Step[]
+  restorations: Step[]
+  /** A change of configuration is alone. */
+  configuration: Step[]
+}
+
+const open = (): Wave => ({ deletions: [], updates: [], restorations: [], configuration: [] })
+const PART = { delete: 'deletions', update: 'updates', restore: 'restorations' } as const
+
+/**
+ * Divides steps, newest first, into waves. Within a run of deletions, or of restorations, the order does not
+ * matter: at one end of the run all of them exist at the same time. Updates commute with everything but steps
+ * on the same resource, unless they compete for unique values.
+ */
+export function schedule(
+  steps: readonly Step[],
+  nameOf: (step: Step) => string,
+  competes: (step: Step) => boolean,
+): Wave[] {
+  const waves: Wave[] = []
+  const lastOf = new Map<string, number>()
+  /** The run of steps that may not mix with others: their class, and its first wave. */
+  let run = { kind: '', from: 0 }
+  let floor = 0
+  for (const step of steps) {
+    const name = nameOf(step)
+    const isConfiguration = !['record', 'relationship'].includes(step.change.kind)
+    const isFree = step.act.kind === 'update' && !isConfiguration && !competes(step)
+    const kind = isConfiguration ? name : step.act.kind
+    if (!isFree && run.kind !== kind) run = { kind, from: waves.length }
+    const wave = Math.max(isFree ? floor : run.from, (lastOf.get(name) ?? -1) + 1, floor)
+    while (waves.length <= wave) waves.push(open())
+    waves[wave]?.[isConfiguration ? 'configuration' : PART[step.act.kind]].push(step)
+    lastOf.set(name, wave)
+    if (isConfiguration) floor = waves.length
+  }
+  return waves
+}

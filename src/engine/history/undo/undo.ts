@@ -1,0 +1,262 @@
+/** Reverts all changes of a request, or of an actor since a time, in one transaction. */
+import { digest } from '../../../contract/canonical-hash.ts'
+import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { requireBaseAccess, requirePermission } from '../../access/access.ts'
+import type { Kind, Operation } from '../../change-log/entry.ts'
+import { type ChangeFilterArgs, readChangeFilter } from '../../change-log/filter.ts'
+import type { Reader } from '../../change-log/read.ts'
+import { requireBase } from '../../configuration/bases/index.ts'
+import { lockConfiguration } from '../../configuration/lifecycle/lock.ts'
+import { requireType } from '../../configuration/record-types/index.ts'
+import { viewerOf } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import { hasUnique } from '../../indexes/index.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { type FoundChange, findChanges } from './find-changes.ts'
+import { nameOf, readLifelines } from './lifelines.ts'
+import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
+import { LOCK_LINKS, LOCK_RECORDS } from './record-statements.ts'
+import { runWave } from './run-steps.ts'
+import { schedule } from './schedule.ts'
+
+export type UndoArgs = Pick<ChangeFilterArgs, 'requestId' | 'actor' | 'since' | 'until' | 'recordType'> & {
+  /** One change. */
+  seq?: number | null | undefined
+  /** Whether changes that cannot be reverted are left out, rather than refused. */
+  skipsConflicts: boolean
+}
+
+/** A change that was reverted, and what the revert did. */
+export type Undone = {
+  reverts: number
+  kind: Kind
+  recordType: string | null
+  id: string
+  operation: Operation
+}
+export type Skipped = {
+  kind: Kind
+  recordType: string | null
+  id: string
+  /** The change that was not reverted. */
+  seq: number
+  /** The later change in the way, if it is one. */
+  overtakenBy: number | null
+  code: string
+  message: string
+}
+export type Undo = {
+  requestId: string
+  count: number
+  by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
+  data: Undone[]
+  skipped: Skipped[]
+}
+
+/**
+ * Reverts the changes that match, newest first, each with a change whose cause it is.
+ * @throws VALIDATION_ERROR without a request, a change, or an actor with a time; FORBIDDEN without `write` on
+ * all of it; NOT_FOUND when nothing matches; CONFLICT when something else has changed it since
+ */
+export async function undoChanges(scope: WriteScope, baseId: string, args: UndoArgs): Promise<Undo> {
+  requireBaseAccess(scope.access, baseId)
+  const { seq = null, skipsConflicts, ...filter } = args
+  checkSelection(args)
+  if (filter.recordType) requirePermission(scope.access, 'read', baseId, filter.recordType)
+  const reader: Reader = { ...viewerOf(scope), filter: readChangeFilter(filter) }
+  // Of the log up to here, nothing is missed.
+  const settled = await scope.feed.settledSeq()
+  return scope.db.transaction(async (tx) => {
+    const { planning, ...rest } = scope
+    const undoing = { scope: { ...rest, db: tx } as WriteScope, baseId }
+    const changes = await findChanges(tx, baseId, reader, settled, seq)
+    if (changes.length === 0) {
+      await requireBase(scope, baseId)
+      throw nothingFound(baseId)
+    }
+    requireRights(undoing.scope, baseId, changes)
+    await lock(undoing.scope, baseId, changes)
+    const { steps, skipped } = await revertAll(undoing, changes, skipsConflicts)
+    const undo = answerOf(scope.requestId, steps, skipped)
+    planning?.checkApproval(true, () => ({
+      state: digest([undo.data, undo.skipped]),
+      what: sentence(undo),
+      plan: { what: sentence(undo), undo },
+    }))
+    return undo
+  })
+}
+
+function checkSelection({ seq, requestId, actor, since, until }: UndoArgs): void {
+  if (seq != null || requestId != null || (actor != null && (since != null || until != null))) return
+  throw invalid({
+    path: actor == null ? '/request_id' : '/since',
+    code: 'required',
+    message: 'Send request_id, or actor together with since or until.',
+  })
+}
+
+/** @throws FORBIDDEN */
+function requireRights({ access }: WriteScope, baseId: string, changes: readonly FoundChange[]): void {
+  for (const { kind, recordType, id, ends } of changes)
+    if (kind === 'record') requirePermission(access, 'write', baseId, recordType ?? '')
+    else if (kind === 'relationship') for (const end of ends) requirePermission(access, 'write', baseId, end)
+    else requirePermission(access, 'manage', baseId, kind === 'record_type' ? id : '*')
+}
+
+async function lock(scope: WriteScope, baseId: string, changes: readonly FoundChange[]): Promise<void> {
+  const of = (wanted: string) => changes.filter(({ kind }) => kind === wanted)
+  const [records, links] = [of('record'), of('relationship')]
+  if (records.length + links.length < changes.length) await lockConfiguration(scope, baseId)
+  const types = records.map(({ recordType }) => recordType)
+  if (records.length > 0) await scope.db.query(LOCK_RECORDS, [baseId, types, records.map(({ id }) => id)])
+  if (links.length > 0) await scope.db.query(LOCK_LINKS, [baseId, links.map(({ id }) => id)])
+}
+
+const SAVEPOINT = statement('undo_round', 'SAVEPOINT undo_round')
+const ROLL_BACK = statement('undo_round_back', 'ROLLBACK TO SAVEPOINT undo_round')
+
+type Outcome = { steps: Step[]; skipped: Obstacle[] }
+
+/** Reverts what can be reverted. What others need, or the data of today refuses, is found only by trying. */
+async function revertAll(
+  undoing: { scope: WriteScope; baseId: string },
+  changes: readonly FoundChange[],
+  skipsConflicts: boolean,
+): Promise<Outcome> {
+  const { scope, baseId } = undoing
+  const planned = (await readLifelines(scope.db, baseId, changes)).map(stepsOf)
+  const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
+  let steps = planned.flatMap((found) => ('code' in found ? [] : found))
+  if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)
+  steps.sort((a, b) => b.change.seq - a.change.seq)
+  const competing = await competingTypes(scope, baseId, steps)
+  for (let round = 0; round < LIMITS.undoRounds; round++) {
+    await scope.db.query(SAVEPOINT, [])
+    const competes = ({ change, movesPair }: Step) => movesPair || competing.has(change.recordType ?? '')
+    const obstacles = await runAll(undoing, steps, competes)
+    if (obstacles.length === 0) return { steps, skipped }
+    if (!skipsConflicts) throw conflict(obstacles)
+    await scope.db.query(ROLL_BACK, [])
+    skipped.push(...obstacles)
+    const refused = new Set(obstacles.map(({ change }) => nameOf(change)))
+    steps = steps.filter(({ change }) => !refused.has(nameOf(change)))
+  }
+  throw conflict(skipped)
+}
+
+async function runAll(
+  undoing: { scope: WriteScope; baseId: string },
+  steps: readonly Step[],
+  competes: (step: Step) => boolean,
+): Promise<Obstacle[]> {
+  for (const wave of schedule(steps, ({ change }) => nameOf(change), competes)) {
+    const obstacles = await runWave(undoing, wave)
+    if (obstacles.length > 0) return obstacles
+  }
+  return []
+}
+
+/** The types whose records compete for unique values. */
+async function competingTypes(
+  scope: WriteScope,
+  baseId: string,
+  steps: readonly Step[],
+): Promise<Set<string>> {
+  const competing = new Set<string>()
+  for (const id of new Set(steps.map(({ change }) => change.recordType)))
+    if (id !== null && (await isCompeting(scope, baseId, id))) competing.add(id)
+  return competing
+}
+
+async function isCompeting(scope: WriteScope, baseId: string, id: string): Promise<boolean> {
+  try {
+    return hasUnique(await requireType(scope, baseId, id))
+  } catch (thrown) {
+    // Deleted: the undo may bring it back. Its indexes are not known.
+    if (thrown instanceof DomainError && thrown.code === 'NOT_FOUND') return true
+    throw thrown
+  }
+}
+
+function answerOf(requestId: string, steps: readonly Step[], skipped: readonly Obstacle[]): Undo {
+  const data = steps.map(
+    ({ change: { seq, kind, recordType, id, operation }, act }): Undone => ({
+      reverts: seq,
+      kind,
+      recordType,
+      id,
+      operation: inverse(kind, operation, act.kind),
+    }),
+  )
+  const groups = Map.groupBy(
+    data,
+    ({ kind, recordType, operation }) => `${kind}\n${recordType}\n${operation}`,
+  )
+  const by = [...groups.values()].map((all) => {
+    const { kind, recordType, operation } = all[0] as Undone
+    return { kind, recordType, operation, count: all.length }
+  })
+  return {
+    requestId,
+    count: data.length,
+    by: by.sort((a, b) => b.count - a.count),
+    data,
+    skipped: skipped.map(({ change: { kind, recordType, id, seq }, by: overtakenBy, code, message }) => ({
+      ...{ kind, recordType, id, seq, overtakenBy, code, message },
+    })),
+  }
+}
+
+function inverse(kind: Kind, operation: Operation, act: Step['act']['kind']): Operation {
+  if (act === 'delete') return 'delete'
+  if (act === 'restore') return kind === 'record' ? 'restore' : 'create'
+  return operation === 'cancel' ? 'restore' : operation === 'restore' ? 'cancel' : 'update'
+}
+
+const VERBS = {
+  create: 'creates',
+  update: 'updates',
+  cancel: 'cancels',
+  delete: 'deletes',
+  restore: 'restores',
+}
+
+/** `Undoes 3 changes: updates 2 deal, deletes 1 note. Skips 1.` */
+function sentence({ count, by, skipped }: Undo): string {
+  const parts = by
+    .slice(0, LIMITS.planNames)
+    .map(({ kind, recordType, operation, count }) => `${VERBS[operation]} ${count} ${recordType ?? kind}`)
+  const more = by.length > parts.length ? ', …' : ''
+  const what = `Undoes ${count} change${count === 1 ? '' : 's'}${count > 0 ? `: ${parts.join(', ')}${more}` : ''}.`
+  return skipped.length > 0 ? `${what} Skips ${skipped.length}.` : what
+}
+
+function conflict(obstacles: readonly Obstacle[]): DomainError {
+  const details = obstacles.map(
+    ({ change: { kind, recordType, id, seq }, code, by, message }): Detail => ({
+      path: '',
+      code,
+      message: `Change ${seq} of ${recordType ?? kind} "${id}": ${message}`,
+      received: seq,
+      ...(by !== null && { expected: by }),
+    }),
+  )
+  return new DomainError(
+    'CONFLICT',
+    `${obstacles.length} of the resources cannot be set back, because something else depends on their present state. Nothing was written. Send on_conflict=skip to leave them as they are.`,
+    { details },
+  )
+}
+
+const nothingFound = (baseId: string) =>
+  new DomainError('NOT_FOUND', 'No change matches.', {
+    details: [
+      {
+        path: '',
+        code: 'change_not_found',
+        message: `GET /v1/${baseId}/changes?group=request lists what was changed by which request.`,
+      },
+    ],
+  })

@@ -1,0 +1,88 @@
+/** GraphQL mutation that reverts all changes of a request, or of an actor. */
+import { type Skipped, type Undo, type Undone, undoChanges } from '../engine/history/undo/undo.ts'
+import type { Approvable } from '../engine/write/plan-approval.ts'
+import { builder } from './builder.ts'
+import { ChangeCount } from './changes.ts'
+import { mutation } from './mutation.ts'
+
+type UndoPlan = Approvable & { what: string; undo: Undo }
+type Answer = Undo & { dryRun?: boolean; plan?: UndoPlan }
+
+const UndoneRef = builder.objectRef<Undone>('UndoneChange').implement({
+  description: 'A change that was reverted.',
+  fields: (t) => ({
+    reverts: t.exposeFloat('reverts', { description: 'The seq of the change that was reverted.' }),
+    kind: t.exposeString('kind'),
+    recordType: t.exposeString('recordType', { nullable: true }),
+    id: t.exposeString('id'),
+    operation: t.exposeString('operation', { description: 'What the revert did.' }),
+  }),
+})
+
+const SkippedRef = builder.objectRef<Skipped>('SkippedChange').implement({
+  description: 'A resource that was left as it is, because it cannot be set back.',
+  fields: (t) => ({
+    kind: t.exposeString('kind'),
+    recordType: t.exposeString('recordType', { nullable: true }),
+    id: t.exposeString('id'),
+    seq: t.exposeFloat('seq', { description: 'The change that was not reverted.' }),
+    overtakenBy: t.exposeFloat('overtakenBy', {
+      nullable: true,
+      description: 'The later change in the way, if it is one.',
+    }),
+    code: t.exposeString('code'),
+    message: t.exposeString('message'),
+  }),
+})
+
+const PlanRef = builder.objectRef<UndoPlan>('UndoPlan').implement({
+  description: 'What an undo would do, and the token that approves it.',
+  fields: (t) => ({
+    what: t.exposeString('what', { description: 'The plan as a sentence.' }),
+    token: t.exposeString('token'),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+  }),
+})
+
+const UndoRef = builder.objectRef<Answer>('Undo').implement({
+  fields: (t) => ({
+    requestId: t.exposeString('requestId', { description: 'The request that did it, to undo the undo.' }),
+    count: t.exposeInt('count', { description: 'How many changes were reverted.' }),
+    by: t.field({ type: [ChangeCount], resolve: ({ by }) => by }),
+    data: t.field({ type: [UndoneRef], resolve: ({ data }) => data }),
+    skipped: t.field({ type: [SkippedRef], resolve: ({ skipped }) => skipped }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    plan: t.field({
+      type: PlanRef,
+      nullable: true,
+      description: 'The plan, if one was requested. Then nothing was reverted.',
+      resolve: ({ plan }) => plan,
+    }),
+  }),
+})
+
+mutation<ReturnType<typeof undoArgs>, Answer, UndoPlan>('revertChanges', {
+  description:
+    'Reverts all changes of a request, or of an actor since a time, newest first, in one transaction of at most 10,000 changes.',
+  type: UndoRef,
+  args: undoArgs(),
+  planned: (plan) => ({ ...plan.undo, plan }),
+  plannedArgs: ['requestId', 'actor', 'since', 'until', 'recordType', 'seq', 'skipConflicts'],
+  resolve: (scope, { base, skipConflicts, ...args }) =>
+    undoChanges(scope, base, { ...args, skipsConflicts: skipConflicts ?? false }),
+})
+
+function undoArgs() {
+  return builder.args((t) => ({
+    base: t.string({ required: true }),
+    requestId: t.string({ description: 'All changes of this request.' }),
+    actor: t.string({ description: 'All changes of this token, by id or name: with `since` or `until`.' }),
+    since: t.field({ type: 'DateTime', description: 'From this time on.' }),
+    until: t.field({ type: 'DateTime', description: 'Before this time.' }),
+    recordType: t.string({ description: 'Only changes of records of this type.' }),
+    seq: t.float({ description: 'The change with this seq only.' }),
+    skipConflicts: t.boolean({
+      description: 'Leave out what was changed since, and list it. By default that is a CONFLICT.',
+    }),
+  }))
+}

@@ -1,0 +1,152 @@
+/** The tools changes and undo: what was changed, by whom, and taking it back. */
+import { z } from 'zod'
+import { changesBody } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { ReadResult } from '../budget/read-result.ts'
+import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
+import { deleting, reading, tool } from '../tool/tool.ts'
+
+const list = compile(
+  graphql(
+    `query ToolChanges($base: String!, $after: Float, $before: Float, $order: String, $recordType: String, $id: String,
+      $kind: String, $operation: String, $actor: String, $requestId: String, $since: DateTime, $until: DateTime,
+      $limit: Int, $showsBefore: Boolean, $isGrouped: Boolean!) {
+      changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
+        operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit,
+        showsBefore: $showsBefore) @skip(if: $isGrouped) {
+        data {
+          seq at actor { token_id: tokenId name via } request_id: requestId
+          call { id tool endpoint client trace_id: traceId }
+          kind record_type: recordType id operation version diff cause
+        }
+        hasMore limit nextAfter nextBefore
+      }
+      changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
+        operation: $operation, actor: $actor, requestId: $requestId, since: $since, until: $until, limit: $limit)
+        @include(if: $isGrouped) {
+        data {
+          request_id: requestId call { id tool endpoint client trace_id: traceId }
+          actor { token_id: tokenId name via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
+          by { kind record_type: recordType operation count } undone_by: undoneBy
+        }
+        hasMore limit nextBefore
+      }
+    }`,
+  ),
+)
+
+const revert = compile(
+  graphql(
+    `mutation ToolUndo($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
+      $recordType: String, $seq: Float, $skipConflicts: Boolean) {
+      revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
+        seq: $seq, skipConflicts: $skipConflicts) {
+        request_id: requestId count by { kind record_type: recordType operation count }
+        data { reverts kind record_type: recordType id operation }
+        skipped { kind record_type: recordType id seq overtaken_by: overtakenBy code message } dry_run: dryRun
+        plan { what token expiresAt }
+      }
+    }`,
+  ),
+)
+
+const seq = z.int().min(0)
+const selection = {
+  request_id: z.string().optional(),
+  actor: z.string().optional(),
+  since: z.string().optional(),
+  until: z.string().optional(),
+  record_type: z.string().optional(),
+}
+/** Changes that a plan or an answer names one by one. */
+const SHOWN = 20
+
+export const changeTools = [
+  tool('changes', {
+    title: 'Changes',
+    description:
+      'Log of all changes. group=request: what each request did, newest first. include=before: old values.',
+    permission: 'read',
+    hints: { idempotent: true },
+    showsRecords: true,
+    input: z.strictObject({
+      ...selection,
+      id: z.string().optional(),
+      kind: z.string().optional(),
+      operation: z.string().optional(),
+      after: seq.optional(),
+      before: seq.optional(),
+      order: z.enum(['asc', 'desc']).optional(),
+      include: z.enum(['before']).optional(),
+      group: z.enum(['request']).optional(),
+      limit: z.int32().optional(),
+      ...reading,
+    }),
+    output: pageOutput,
+    run: async ({ base_id, record_type, request_id, include, group, limit = PAGE, ...args }, context) => {
+      const { max_tokens: _, ...filter } = args
+      const { changes, changeGroups } = await list(
+        {
+          ...without(filter),
+          base: base_id,
+          ...(record_type !== undefined && { recordType: record_type }),
+          ...(request_id !== undefined && { requestId: request_id }),
+          limit,
+          showsBefore: include === 'before',
+          isGrouped: group === 'request',
+        },
+        context,
+      )
+      return new ReadResult(changesBody(changes, changeGroups))
+    },
+  }),
+  tool('undo', {
+    title: 'Undo',
+    description: 'Takes back a request, an actor since a time, or one change (seq). Answers a plan first.',
+    permission: 'write',
+    hints: { destructive: true },
+    input: z.strictObject({
+      ...selection,
+      seq: seq.optional(),
+      on_conflict: z.enum(['fail', 'skip']).optional(),
+      ...deleting,
+    }),
+    output: answerOutput,
+    run: async ({ base_id, record_type, request_id, on_conflict, ...args }, context) => {
+      const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
+      const { revertChanges } = await revert(
+        {
+          ...without(filter),
+          base: base_id,
+          ...(record_type !== undefined && { recordType: record_type }),
+          ...(request_id !== undefined && { requestId: request_id }),
+          skipConflicts: on_conflict === 'skip',
+        },
+        context,
+      )
+      const { plan, data, skipped, dry_run, ...done } = revertChanges
+      const shown = {
+        ...(dry_run && { dry_run }),
+        count: done.count,
+        by: done.by,
+        changes: data.slice(0, SHOWN),
+        ...(data.length > SHOWN && { changes_more: data.length - SHOWN }),
+        ...(skipped.length > 0 && { skipped: skipped.slice(0, SHOWN), skipped_count: skipped.length }),
+      }
+      if (!plan) return { request_id: done.request_id, ...shown }
+      return {
+        plan: { what: plan.what, ...shown },
+        plan_token: plan.token,
+        expires_at: plan.expiresAt,
+        next: 'Nothing is undone yet. If this is meant, send plan_token alone before expires_at.',
+      }
+    },
+  }),
+]
+
+/** A copy without the arguments that were not sent. */
+const without = <T extends object>(args: T) =>
+  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }

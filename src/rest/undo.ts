@@ -1,0 +1,90 @@
+/** REST route that reverts all changes of a request, or of an actor. */
+import { z } from 'zod'
+import { trim } from '../contract/response-bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { ChangeCount } from './changes.ts'
+import { route } from './route/route.ts'
+import { baseId } from './route/shapes.ts'
+
+const time = (description: string) =>
+  z.iso
+    .datetime({ offset: true, error: 'Send a time such as 2026-01-31T09:30:00Z.' })
+    .optional()
+    .meta({ description })
+
+const Body = z.strictObject({
+  request_id: z
+    .string()
+    .optional()
+    .meta({ description: 'All changes of the request with this `X-Request-Id`.' }),
+  actor: z
+    .string()
+    .optional()
+    .meta({ description: 'All changes of this token, by id or name: with `since` or `until`.' }),
+  since: time('From this time on.'),
+  until: time('Before this time.'),
+  record_type: z.string().optional().meta({ description: 'Only changes of records of this type.' }),
+  on_conflict: z.enum(['fail', 'skip']).optional().meta({
+    description:
+      'What was changed since: `fail` (default) is a 409 that lists it, `skip` leaves it as it is and lists it in `skipped`.',
+  }),
+})
+
+const operation = z.enum(['create', 'update', 'cancel', 'delete', 'restore'])
+const of = { kind: z.string(), record_type: z.string().nullable(), id: z.string() }
+
+const Undo = z
+  .object({
+    request_id: z.string().meta({ description: 'The request that did it. Revert it to undo the undo.' }),
+    count: z.int().meta({ description: 'How many changes were reverted.' }),
+    by: z.array(ChangeCount).meta({ description: 'What the reverts did.' }),
+    data: z.array(z.object({ reverts: z.int(), ...of, operation })).meta({
+      description:
+        'The reverted changes, newest first: `reverts` is the seq, `operation` what its revert did.',
+    }),
+    skipped: z
+      .array(
+        z.object({
+          ...of,
+          seq: z.int(),
+          overtaken_by: z.int().nullable(),
+          code: z.string(),
+          message: z.string(),
+        }),
+      )
+      .meta({ description: 'What was left as it is, and why.' }),
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Undo' })
+
+export const undo = [
+  route('POST /:base_id/revert', {
+    tag: 'History',
+    summary: 'Revert all changes of a request, or of an actor since a time, in one transaction',
+    need: ({ base_id = '' }) => ({ baseAccess: base_id }),
+    params: z.strictObject({ base_id: baseId() }),
+    body: Body,
+    operation: graphql(
+      `mutation RevertChanges($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
+        $recordType: String, $skipConflicts: Boolean) {
+        revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
+          skipConflicts: $skipConflicts) {
+          request_id: requestId count by { kind record_type: recordType operation count }
+          data { reverts kind record_type: recordType id operation }
+          skipped { kind record_type: recordType id seq overtaken_by: overtakenBy code message } dry_run: dryRun
+        }
+      }`,
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      requestId: body.request_id,
+      actor: body.actor,
+      since: body.since,
+      until: body.until,
+      recordType: body.record_type,
+      skipConflicts: body.on_conflict === 'skip',
+    }),
+    reply: ({ revertChanges }) => ({ body: trim(revertChanges) }),
+    answers: Undo,
+  }),
+]
