@@ -52,6 +52,8 @@ const QUERIES: Record<string, string> = {
   configurationHistory:
     'configurationHistory(base: "crm", kind: "record_type", id: "task") { data { version operation } }',
   exportTools: 'exportTools(base: "crm", provider: "openai") { tools }',
+  outlinedLinks: 'outlinedLinks(base: "crm") { id source target }',
+  outlinedTypes: 'outlinedTypes(base: "crm") { types { id } total }',
   ownToken: 'ownToken { id grants }',
   previews: 'previews(base: "crm") { data { id } }',
   queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
@@ -152,7 +154,7 @@ beforeAll(async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
   held.token = (await world.newToken([{ permission: 'read' }])).id
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
-  atDesk = (await world.newToken([{ endpoint: 'desk', permission: 'admin' }])).call
+  atDesk = (await world.newToken([{ endpoint: 'desk', environment: 'production', permission: 'admin' }])).call
   stranger = (await world.newToken([{ base: 'other', permission: 'admin' }])).call
 })
 afterAll(() => world.close())
