@@ -17,6 +17,7 @@ import { claim, claims } from './resources/claims.ts'
 import { config } from './resources/config.ts'
 import { endpoint } from './resources/endpoint.ts'
 import { preview } from './resources/preview.ts'
+import { promote, promotion, rollback } from './resources/promotion.ts'
 import { query } from './resources/query.ts'
 import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
@@ -34,6 +35,7 @@ const NOUNS = [
   base,
   preview,
   config,
+  promotion,
   recordType,
   record,
   relationshipType,
@@ -44,7 +46,7 @@ const NOUNS = [
   trash,
 ]
 /** Commands that belong to no noun. */
-const ROWS = [query, aggregate, batch, sql, sqlWrite, changes, revert, claim, wait]
+const ROWS = [promote, rollback, query, aggregate, batch, sql, sqlWrite, changes, revert, claim, wait]
 
 /**
  * Runs one command line.

@@ -29,3 +29,24 @@ export const ConfigBody = z.strictObject({
     .optional()
     .meta({ description: 'The state that it was pulled at. Another state of the base is a 409.' }),
 })
+
+/** The body of a promotion. */
+export const PromoteBody = z.strictObject({
+  from: z.string().meta({ description: 'The preview, such as `crm--dev`.' }),
+  dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
+  prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
+  resources: z
+    .array(z.strictObject({ kind: z.enum(CONFIG_KINDS), id: z.string() }))
+    .max(1000)
+    .optional()
+    .meta({ description: 'Promote these resources only. By default, all that the preview changed.' }),
+  force: z.boolean().optional().meta({
+    description: 'Take the preview where both sides changed, and delete types together with their records.',
+  }),
+})
+
+/** The body of a rollback. */
+export const RollbackBody = z.strictObject({
+  promotion_id: z.string().meta({ description: 'The promotion to undo.' }),
+  dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
+})

@@ -15,6 +15,7 @@ import { history, revert } from './history.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { previews } from './previews.ts'
 import { profile } from './profile.ts'
+import { promotions } from './promotions.ts'
 import { providers } from './providers.ts'
 import { recordTypes } from './record-types.ts'
 import { records } from './records/routes.ts'
@@ -35,6 +36,7 @@ import { wait } from './wait.ts'
 export const ROUTES: readonly Route[] = [
   ...bases,
   ...previews,
+  ...promotions,
   ...config,
   ...recordTypes,
   ...profile,

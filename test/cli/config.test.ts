@@ -42,8 +42,8 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
     out: '~ record_type type1\n    replace /name "Offer"\n1 to update\n',
     err: '',
   })
-  const plan = await run('crm--dev', ['config', 'diff', '-', '--json'], edited)
-  expect([plan.code, JSON.parse(plan.out).summary.update]).toEqual([2, 1])
+  const asJson = await run('crm--dev', ['config', 'diff', '-', '--json'], edited)
+  expect([asJson.code, JSON.parse(asJson.out).summary.update]).toEqual([2, 1])
   expect(await run('crm', ['config', 'push', file])).toMatchObject({
     code: 1,
     out: '',
@@ -52,6 +52,16 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   expect((await run('crm--dev', ['config', 'push', file])).code).toBe(0)
   expect(succeed(await world.call('GET', '/v1/crm--dev/record-types/type1')).name).toBe('Offer')
   expect((await run('crm--dev', ['config', 'diff', file])).code).toBe(0)
+  const plan = '~ record_type type1\n    replace /name "Offer"\n1 to update\n'
+  expect(await run('crm', ['promote', 'crm--dev', '--dry-run'])).toEqual({ code: 0, out: plan, err: '' })
+  const refused = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/absent'])
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('/resources/0/id')])
+  const promoted = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/type1', '--json'])
+  const { id } = JSON.parse(promoted.out)
+  expect((await run('crm', ['promotion', 'list'])).out).toContain(id)
+  expect((await run('crm', ['promotion', 'get', id])).out).toContain('applied')
+  expect(await run('crm', ['rollback', id])).toEqual({ code: 0, out: plan.replace('Offer', 'Deal'), err: '' })
+  expect(succeed(await world.call('GET', '/v1/crm/record-types/type1')).name).toBe('Deal')
   expect(await run('crm--dev', ['preview', 'delete', 'crm--dev'])).toMatchObject({ code: 0 })
 })
 

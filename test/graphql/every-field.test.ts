@@ -56,6 +56,8 @@ const QUERIES: Record<string, string> = {
   outlinedTypes: 'outlinedTypes(base: "crm") { types { id } total }',
   ownToken: 'ownToken { id grants }',
   previews: 'previews(base: "crm") { data { id } }',
+  promotion: 'promotion(base: "crm", id: "$promotion") { id changes }',
+  promotions: 'promotions(base: "crm") { data { id } }',
   queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
   record: 'record(base: "crm", recordType: "task", id: "a") { id data }',
   recordHistory: 'recordHistory(base: "crm", recordType: "task", id: "a") { data { version } }',
@@ -101,6 +103,7 @@ const MUTATIONS: Record<string, string> = {
   patchRecord: 'patchRecord(base: "crm", recordType: "task", id: "a", merge: {title: "n"} $dry) { id }',
   patchRecordType: 'patchRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
   patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
+  promote: 'promote(base: "crm", from: "crm--kept" $dry) { id }',
   putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',
   putConfig:
     'putConfig(base: "crm--kept", config: {plinth: 1, base: "crm", record_types: [{id: "n"}]} $dry) { hash }',
@@ -117,6 +120,7 @@ const MUTATIONS: Record<string, string> = {
   revertChanges:
     'revertChanges(base: "crm", seq: $seq, skipConflicts: true $dry) { count plan { what } skipped { id } }',
   revertChange: 'revertChange(base: "crm", seq: $seq $dry) { __typename }',
+  rollbackPromotion: 'rollbackPromotion(base: "crm", promotionId: "$promotion" $dry) { id }',
   unlinkRecords:
     'unlinkRecords(base: "crm", relType: "next", sourceRecordType: "task", sourceId: "a", targetRecordType: "task", targetId: "b" $dry) { id }',
 }
@@ -125,7 +129,7 @@ let world: World
 let stranger: World['call']
 /** Has `admin` on the endpoint `desk` of the base, and no other grant. */
 let atDesk: World['call']
-const held = { claim: '', seq: '', token: '' }
+const held = { claim: '', seq: '', token: '', promotion: '' }
 beforeAll(async () => {
   world = await openWorld()
   const put = async (path: string, body: object) =>
@@ -152,6 +156,7 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', '/v1/crm/changes?id=a&record_type=task'))
   held.seq = String(data.at(-1).seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
+  held.promotion = succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' })).id
   held.token = (await world.newToken([{ permission: 'read' }])).id
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   atDesk = (await world.newToken([{ endpoint: 'desk', environment: 'production', permission: 'admin' }])).call
@@ -164,6 +169,7 @@ const filled = (sample: string, dry: string) =>
     .replaceAll('$claim', held.claim)
     .replaceAll('$seq', held.seq)
     .replaceAll('$token', held.token)
+    .replaceAll('$promotion', held.promotion)
     .replace(' $dry', dry)
 const send = async (document: string, call = world.call): Promise<Body> =>
   (await call('POST', '/graphql', { query: document })).body
@@ -197,7 +203,7 @@ describe('the GraphQL query', () => {
 /** What an endpoint grant reaches, and what it shows of the base. */
 const AT_DESK: Record<string, unknown> = {
   base: { id: 'crm', name: 'crm' },
-  bases: { data: [{ id: 'crm' }] },
+  bases: { data: [{ id: 'crm--kept' }, { id: 'crm' }] },
   ownToken: expect.objectContaining({ grants: [expect.objectContaining({ endpoint: 'desk' })] }),
   servedEndpoint: { __typename: 'ServedEndpoint' },
   tokens: { data: [expect.anything()] },

@@ -178,6 +178,10 @@ const STEPS: Step[] = [
     '/crm--dev/config?dry_run=true',
     { plinth: 1, base: 'crm', record_types: [{ id: 'n' }] },
   ],
+  ['POST /:base_id/promote', '/crm/promote', { from: 'crm--dev' }],
+  ['GET /:base_id/promotions', '/crm/promotions?include_total=true'],
+  ['GET /:base_id/promotions/:id', '/crm/promotions/first'],
+  ['POST /:base_id/promote/rollback', '/crm/promote/rollback?dry_run=true', { promotion_id: 'first' }],
   ['GET /:base_id/previews', '/crm/previews?include_total=true'],
   ['GET /:base_id/relationships', '/crm/relationships?include_total=true&sort=-created_at'],
   ['GET /:base_id/records/:record_type/:id/related', '/crm/records/task/t1/related?include_total=true'],
@@ -314,6 +318,7 @@ test('the responses of all routes are valid for the OpenAPI description', async 
       headers,
     )
     check(row, answer)
+    if (path.endsWith('/promote')) await server.database.query("UPDATE plinth.promotion SET id = 'first'")
     // Gives the claims the ids that the later steps use.
     if (path.endsWith('/claim'))
       for (const [n, { claim }] of answer.body.data.entries())

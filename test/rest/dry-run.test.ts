@@ -29,6 +29,8 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
+  succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' }))
+  await world.database.query("UPDATE plinth.promotion SET id = 'done'")
   spare = await world.newToken([{ permission: 'write' }])
 })
 afterAll(() => world.close())
@@ -46,6 +48,7 @@ async function everything(): Promise<string> {
     'idempotency',
     'claim',
     'fork',
+    'promotion',
   ]
   const parts = tables.map(
     (name) =>
@@ -88,6 +91,14 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { plinth: 1, base: 'crm', record_types: [{ id: 'new' }] },
     200,
     { summary: { create: 1, update: 0, delete: 0 } },
+  ],
+  ['POST /:base_id/promote', '/v1/crm/promote', { from: 'crm--kept' }, 200, { status: 'applied' }],
+  [
+    'POST /:base_id/promote/rollback',
+    '/v1/crm/promote/rollback',
+    { promotion_id: 'done' },
+    200,
+    { kind: 'rollback' },
   ],
   ['PUT /bases/:id', '/v1/bases/new', { name: 'N' }, 201, { id: 'new', version: 1 }],
   ['PUT /bases/:id', '/v1/bases/crm', { name: 'Other' }, 200, { name: 'Other', version: 2 }],

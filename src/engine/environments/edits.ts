@@ -57,13 +57,13 @@ export function summaryOf(edits: readonly ShownEdit[]): Record<ShownEdit['op'], 
   return { create: count('create'), update: count('update'), delete: count('delete') }
 }
 
-type How = {
+type How<E extends Edit> = {
   /** Delete types with all of their records. */
   isForced: boolean
   /** Rewrites a failure, to say which edit failed. */
-  located: (thrown: unknown, edit: Edit) => unknown
+  located: (thrown: unknown, edit: E) => unknown
   /** What the log says of the origin of a resource, beyond its definition. */
-  originOf?: (edit: Edit) => object
+  originOf?: (edit: E) => object
 }
 
 /**
@@ -71,15 +71,15 @@ type How = {
  * first and deleted last. Resources that depend on others are checked when all is written.
  * @throws as a PUT or DELETE of one of the resources
  */
-export async function applyEdits(
+export async function applyEdits<E extends Edit>(
   scope: WriteScope,
   baseId: string,
-  edits: readonly Edit[],
-  { isForced, located, originOf }: How,
+  edits: readonly E[],
+  { isForced, located, originOf }: How<E>,
 ): Promise<void> {
   const loaded = loadedIn(scope, baseId)
   const later: (() => Promise<void>)[] = []
-  const each = async (edit: Edit, apply: () => Promise<unknown>) => {
+  const each = async (edit: E, apply: () => Promise<unknown>) => {
     if (turnIsOver()) await nextTurn()
     await apply().catch((thrown: unknown) => {
       throw located(thrown, edit)
@@ -99,7 +99,9 @@ export async function applyEdits(
         () => ({ input: { ...input, ...originOf?.(edit) }, next }),
         checks,
       )
-      later.push(...[async () => each(edit, async () => Promise.all(checks.map((check) => check())))])
+      later.push(async () => {
+        for (const check of checks) await each(edit, check)
+      })
       return done
     })
   }

@@ -1,2 +1,5 @@
 export { type ConfigDiff, diffConfig, getConfig, putConfig } from './config.ts'
 export { createPreview } from './create-preview.ts'
+export { promote } from './promote.ts'
+export { getPromotion, listPromotions, type Promotion } from './promotion.ts'
+export { rollback } from './rollback.ts'

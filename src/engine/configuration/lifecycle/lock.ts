@@ -8,22 +8,32 @@ const LOCK_BASE = statement(
   'SELECT environment, settings FROM plinth.base WHERE id = $1 FOR NO KEY UPDATE',
 )
 
+type Guarded = { environment: string; settings: { schema_changes: string } }
+
+/**
+ * Locks the configuration of a base for a promotion, which a guarded base takes too.
+ * @throws NOT_FOUND
+ */
+export async function lockForPromotion(scope: WriteScope, baseId: string): Promise<Guarded> {
+  const [base] = await scope.db.query<Guarded>(LOCK_BASE, [baseId])
+  if (!base) throw baseNotFound(baseId)
+  return base
+}
+
 /**
  * Locks the configuration of a base, so that changes to it are serialized.
  * @throws NOT_FOUND; FORBIDDEN on a guarded base
  */
 export async function lockConfiguration(scope: WriteScope, baseId: string): Promise<void> {
-  const [base] = await scope.db.query<{ environment: string; settings: { schema_changes: string } }>(
-    LOCK_BASE,
-    [baseId],
-  )
-  if (!base) throw baseNotFound(baseId)
+  const base = await lockForPromotion(scope, baseId)
   if (base.environment === 'production' && base.settings.schema_changes === 'preview_only')
     throw new DomainError(
       'FORBIDDEN',
       `Base "${baseId}" takes configuration only by promotion from a preview.`,
       {
-        details: [{ path: '', code: 'preview_only', message: 'Make the change in a preview of the base.' }],
+        details: [
+          { path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' },
+        ],
       },
     )
 }

@@ -1,0 +1,73 @@
+/** Commands of promotions. */
+import type { Noun, Row } from '../command/command.ts'
+import { misused } from '../command/failure.ts'
+import { cursor, type Option, paging, writing } from '../command/options.ts'
+import { showPlan } from '../command/plan.ts'
+
+const flag = (flags: string, name: string, about: string): Option => ({
+  flags,
+  about,
+  to: { body: name },
+  value: true,
+})
+
+const resources: Option = {
+  flags: '--resource <kind/id>',
+  about: 'only this resource, such as record_type/deal; can be repeated',
+  to: { body: 'resources' },
+  several: true,
+  read: (text) => {
+    const [, kind, id] = /^(\w+)\/(.+)$/.exec(text) ?? []
+    if (kind === undefined) throw misused('--resource must be a kind and an id, such as record_type/deal.')
+    return { kind, id }
+  },
+}
+
+/** Command `plinth promote <from>`. */
+export const promote: Row = {
+  name: 'promote',
+  summary: 'Apply the changes of a preview to its production base',
+  method: 'POST',
+  path: '/:base_id/promote',
+  argument: 'from',
+  options: [
+    flag('--prune', 'prune', 'also delete what the preview deleted'),
+    flag('--force', 'force', 'take the preview where both sides changed; delete types with their records'),
+    resources,
+    ...writing,
+  ],
+  show: showPlan,
+}
+
+/** Command `plinth rollback <promotion_id>`. */
+export const rollback: Row = {
+  name: 'rollback',
+  summary: 'Undo a promotion',
+  method: 'POST',
+  path: '/:base_id/promote/rollback',
+  argument: 'promotion_id',
+  options: writing,
+  show: showPlan,
+}
+
+export const promotion: Noun = {
+  name: 'promotion',
+  summary: 'The history of promotions and rollbacks of a base',
+  columns: ['id', 'kind', 'from', 'status', 'created_at', 'created_by'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List promotions and rollbacks, newest first',
+      method: 'GET',
+      path: '/:base_id/promotions',
+      options: [cursor, ...paging],
+    },
+    {
+      name: 'get',
+      summary: 'Show a promotion or rollback',
+      method: 'GET',
+      path: '/:base_id/promotions/:id',
+      options: [],
+    },
+  ],
+}

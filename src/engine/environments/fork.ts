@@ -1,0 +1,56 @@
+/** The fork of a preview: the configuration that its changes, and those of production, are measured from. */
+import { camelFields } from '../../contract/field-names.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import { definitionOf } from '../configuration/lifecycle/definition.ts'
+import { type Db, statement } from '../database/client.ts'
+import type { Definition, Definitions, Snapshot } from './snapshot.ts'
+
+const READ = statement('read_fork', 'SELECT id, definition FROM plinth.fork WHERE base_id = $1 AND kind = $2')
+const DROP = statement(
+  'drop_fork',
+  'DELETE FROM plinth.fork WHERE base_id = $1 AND kind = $2 AND id = ANY ($3::text[])',
+)
+const MOVE = statement(
+  'move_fork',
+  `INSERT INTO plinth.fork (base_id, kind, id, definition)
+   SELECT $1, $2, f.id, f.definition::json FROM unnest($3::text[], $4::text[]) AS f (id, definition)
+   ON CONFLICT (base_id, kind, id) DO UPDATE SET definition = excluded.definition`,
+)
+
+/** Reads the fork of a preview. Fields that were added to a kind since have their defaults. */
+export async function readFork(db: Db, previewId: string): Promise<Snapshot> {
+  const fork = new Map<string, Definitions>()
+  for (const kind of KINDS) {
+    const rows = await db.query<{ id: string; definition: object }>(READ, [previewId, kind.name])
+    fork.set(
+      kind.name,
+      new Map(
+        rows.map(({ id, definition }) => [
+          id,
+          definitionOf({ ...kind.defaults(id), ...camelFields(definition) }),
+        ]),
+      ),
+    )
+  }
+  return fork
+}
+
+/** A resource at the fork from now on; null for absent. */
+export type ForkPoint = { readonly kind: string; readonly id: string; readonly is: Definition | null }
+
+/** Moves the fork of a preview for some resources. */
+export async function moveFork(db: Db, previewId: string, points: readonly ForkPoint[]): Promise<void> {
+  for (const { name } of KINDS) {
+    const own = points.filter(({ kind }) => kind === name)
+    const gone = own.filter(({ is }) => is === null).map(({ id }) => id)
+    const kept = own.filter(({ is }) => is !== null)
+    if (gone.length > 0) await db.query(DROP, [previewId, name, gone])
+    if (kept.length > 0)
+      await db.query(MOVE, [
+        previewId,
+        name,
+        kept.map(({ id }) => id),
+        kept.map(({ is }) => JSON.stringify(is)),
+      ])
+  }
+}

@@ -1,0 +1,163 @@
+/** Promotes the configuration of a preview to its production base. */
+
+import type { z } from 'zod'
+import { PromoteBody } from '../../contract/config-shapes.ts'
+import { isBaseId, productionOf } from '../../contract/ids.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
+import { requirePermission } from '../access/access.ts'
+import { setCause } from '../change-log/entry.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import { nounOf } from '../configuration/lifecycle/kind.ts'
+import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
+import type { Db } from '../database/client.ts'
+import type { WriteScope } from '../write/write.ts'
+import { applyEdits, type Edit } from './edits.ts'
+import { moveFork, readFork } from './fork.ts'
+import { type PastEdit, type Promotion, storePromotion } from './promotion.ts'
+import { snapshotIn } from './snapshot.ts'
+import { type Comparison, type Conflict, compareSides } from './three-way.ts'
+
+type Named = NonNullable<z.output<typeof PromoteBody>['resources']>
+
+/**
+ * Applies the changes of a preview since its fork to its production base, in one transaction, and moves the
+ * fork.
+ * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT where both sides changed, or data does not fit
+ */
+export async function promote(scope: WriteScope, baseId: string, input: object): Promise<Promotion> {
+  requirePermission(scope.access, 'admin', baseId, '*')
+  const { from, prune = false, force = false, resources } = check(PromoteBody, input, inBody())
+  if (productionOf(baseId) !== baseId) throw isPreview(baseId)
+  if (!isBaseId(from) || from === baseId || productionOf(from) !== baseId) throw notItsPreview(baseId, from)
+  requirePermission(scope.access, 'read', from, '*')
+  return scope.db.transaction(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx, via: 'promotion' }
+    await lockForPromotion(within, baseId)
+    await lockForPromotion(within, from)
+    const [fork, preview, production] = [
+      await readFork(tx, from),
+      await snapshotIn(tx, from),
+      await snapshotIn(tx, baseId),
+    ]
+    const sides = { fork, preview, production }
+    const exists = (kind: string, id: string) => Object.values(sides).some((side) => side.get(kind)?.has(id))
+    checkNamed(resources, exists)
+    const names = resources && new Set(resources.map(({ kind, id }) => `${kind} ${id}`))
+    const found = await compareSides(sides, prune, (kind, id) => names?.has(`${kind} ${id}`) ?? true)
+    if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
+    return apply(within, baseId, from, found, force)
+  })
+}
+
+async function apply(
+  within: WriteScope,
+  baseId: string,
+  from: string,
+  { edits, conflicts, forkPoints }: Comparison,
+  isForced: boolean,
+): Promise<Promotion> {
+  const { db } = within
+  const id = uuidv7()
+  const past = await withOrigins(db, baseId, from, edits)
+  await setCause(db, id)
+  await applyEdits(within, baseId, past, { isForced, located: atResource, originOf })
+  await moveFork(db, from, forkPoints)
+  return storePromotion(within, { id, baseId, kind: 'promotion', fromBase: from, edits: past, conflicts })
+}
+
+export const originOf = ({ origin = {} }: PastEdit): object => origin
+
+/** Adds to each created or deleted resource what its row has beyond its definition. */
+async function withOrigins(
+  db: Db,
+  baseId: string,
+  from: string,
+  edits: readonly Edit[],
+): Promise<PastEdit[]> {
+  const origins = new Map<Edit, object>()
+  for (const kind of KINDS.filter(({ logged }) => logged)) {
+    for (const [side, isOf] of [
+      [from, ({ before }: Edit) => before === null],
+      [baseId, ({ after }: Edit) => after === null],
+    ] as const) {
+      const own = edits.filter((edit) => edit.kind === kind && isOf(edit))
+      if (own.length === 0) continue
+      const rows = await kind
+        .table(db)
+        .findMany({ where: { baseId: side, id: { in: own.map(({ id }) => id) } } })
+      for (const row of rows) {
+        const edit = own.find(({ id }) => id === row.id)
+        if (edit) origins.set(edit, kind.logged?.(row) ?? {})
+      }
+    }
+  }
+  return edits.map((edit) => {
+    const origin = origins.get(edit)
+    return origin ? { ...edit, origin } : edit
+  })
+}
+
+/** Says which resource a failure is about. */
+export function atResource(thrown: unknown, { kind, id }: Edit): unknown {
+  if (thrown instanceof DomainError && thrown.details.some(({ code }) => code === 'confirm_required'))
+    return holdsData(`${nounOf(kind)} "${id}"`, `/${kind.name}/${id}`)
+  return withPaths(thrown, (path) => `/${kind.name}/${id}${path}`)
+}
+
+const holdsData = (what: string, path: string) => {
+  const message = `In production, the ${what} has records or relationships. Send force to delete them too.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path, code: 'force_required', message, hint: '"force": true' }],
+  })
+}
+
+function onBothSides(conflicts: readonly Conflict[]): DomainError {
+  const message = (each: Conflict) =>
+    `${each.kind} "${each.id}" was changed in production too. Make the change of production in the preview, or send force to replace it.`
+  return new DomainError(
+    'CONFLICT',
+    `${conflicts.length} resources were changed in production and in the preview. Nothing was promoted.`,
+    {
+      details: conflicts.map((each) => ({
+        path: `/${each.kind}/${each.id}`,
+        code: 'changed_on_both_sides',
+        message: message(each),
+        samples: [{ production: each.production, preview: each.preview }],
+      })),
+    },
+  )
+}
+
+function checkNamed(resources: Named | undefined, exists: (kind: string, id: string) => boolean): void {
+  const [first, ...more] = (resources ?? []).flatMap(({ kind, id }, n) =>
+    exists(kind, id)
+      ? []
+      : [
+          {
+            path: `/resources/${n}/id`,
+            code: 'unknown_resource',
+            message: `Neither the preview nor production has a ${kind.replaceAll('_', ' ')} "${id.slice(0, 64)}".`,
+          },
+        ],
+  )
+  if (first) throw invalid(first, ...more)
+}
+
+const notItsPreview = (baseId: string, received: string) =>
+  invalid({
+    path: '/from',
+    code: 'not_a_preview',
+    message: `from must be a preview of "${baseId}", such as "${baseId}--dev". GET /v1/${baseId}/previews lists them.`,
+    received: received.slice(0, 64),
+  })
+
+const isPreview = (received: string) =>
+  invalid({
+    path: '/base_id',
+    code: 'is_preview',
+    message: `"${received}" is a preview. Promote to its production base.`,
+    received,
+    hint: productionOf(received),
+  })

@@ -1,0 +1,55 @@
+/** Three-way comparison: the preview's changes since the fork, against production now. */
+
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import type { DiffStep } from '../change-log/diff.ts'
+import { diffOf } from '../change-log/diff.ts'
+import { KINDS } from '../configuration/kinds.ts'
+import { type Edit, isSame } from './edits.ts'
+import type { ForkPoint } from './fork.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** A resource that both sides changed, each in its own way. */
+export type Conflict = {
+  kind: string
+  id: string
+  production: readonly DiffStep[]
+  preview: readonly DiffStep[]
+}
+export type Comparison = {
+  readonly edits: readonly Edit[]
+  readonly conflicts: readonly Conflict[]
+  /** Where the fork is once the edits are applied. */
+  readonly forkPoints: readonly ForkPoint[]
+}
+type Sides = { fork: Snapshot; preview: Snapshot; production: Snapshot }
+
+/**
+ * Finds what promoting the preview changes in production. What only production changed stays. The same change
+ * on both sides is none. Deletions count with `prune` only.
+ * @param isNamed selects the resources to promote
+ */
+export async function compareSides(
+  { fork, preview, production }: Sides,
+  prune: boolean,
+  isNamed: (kind: string, id: string) => boolean,
+): Promise<Comparison> {
+  const edits: Edit[] = []
+  const conflicts: Conflict[] = []
+  const forkPoints: ForkPoint[] = []
+  for (const kind of KINDS) {
+    const of = (side: Snapshot) => side.get(kind.name) ?? new Map<string, never>()
+    const ids = new Set([fork, preview, production].flatMap((side) => [...of(side).keys()]))
+    for (const id of [...ids].sort()) {
+      if (turnIsOver()) await nextTurn()
+      const at = (side: Snapshot) => of(side).get(id) ?? null
+      const [was, is, now] = [at(fork), at(preview), at(production)]
+      if (!isNamed(kind.name, id) || isSame(is, was) || (is === null && now !== null && !prune)) continue
+      forkPoints.push({ kind: kind.name, id, is })
+      if (isSame(is, now)) continue
+      if (!isSame(now, was))
+        conflicts.push({ kind: kind.name, id, production: diffOf(was, now), preview: diffOf(was, is) })
+      edits.push({ kind, id, before: now, after: is })
+    }
+  }
+  return { edits, conflicts, forkPoints }
+}

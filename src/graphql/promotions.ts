@@ -1,0 +1,78 @@
+/** GraphQL type, queries and mutations of promotions. */
+
+import { snakeFields } from '../contract/field-names.ts'
+import * as environments from '../engine/environments/index.ts'
+import { builder } from './builder.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+
+type Promotion = environments.Promotion & { dryRun?: boolean }
+
+const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
+  description: 'Configuration that was promoted from a preview to production, or rolled back there.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    kind: t.exposeString('kind', { description: '"promotion" or "rollback".' }),
+    from: t.exposeString('from', { description: 'The preview.' }),
+    baseId: t.exposeString('baseId', { description: 'The production base.' }),
+    status: t.exposeString('status', { description: '"applied" or "rolled_back".' }),
+    changes: t.field({
+      type: 'JSON',
+      description: '`[{ kind, id, op, diff }]`: op is "create", "update" or "delete", diff is RFC 6902.',
+      resolve: ({ changes }) => changes,
+    }),
+    conflicts: t.field({
+      type: 'JSON',
+      description: '`[{ kind, id, production, preview }]`: where `force` took the preview, both diffs.',
+      resolve: ({ conflicts }) => conflicts,
+    }),
+    createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+const PromotionPage = pageType('PromotionPage', PromotionType)
+
+builder.queryFields((t) => ({
+  promotions: t.field({
+    type: PromotionPage,
+    description: 'The promotions and rollbacks of a base, newest first.',
+    args: { base: t.arg.string({ required: true }), ...pageArgs() },
+    resolve: (_root, { base, ...args }, { scope }) => environments.listPromotions(scope, base, args),
+  }),
+  promotion: t.field({
+    type: PromotionType,
+    args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
+    resolve: (_root, { base, id }, { scope }) => environments.getPromotion(scope, base, id),
+  }),
+}))
+
+/** The arguments of a body in the names of REST, without those that are left out. */
+const bodyOf = (args: object): object =>
+  snakeFields(Object.fromEntries(Object.entries(args).filter(([, value]) => value != null)))
+
+mutation('promote', {
+  description: 'Applies the changes of a preview to its production base, in one transaction.',
+  type: PromotionType,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
+    prune: t.boolean({ description: 'Also delete what the preview deleted.' }),
+    resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
+    force: t.boolean({
+      description: 'Take the preview where both sides changed, and delete types together with their records.',
+    }),
+  })),
+  resolve: (scope, { base, from, prune, resources, force }) =>
+    environments.promote(scope, base, bodyOf({ from, prune, resources, force })),
+})
+
+mutation('rollbackPromotion', {
+  description: 'Undoes a promotion, as a new entry of the history.',
+  type: PromotionType,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    promotionId: t.string({ required: true }),
+  })),
+  resolve: (scope, { base, promotionId }) => environments.rollback(scope, base, bodyOf({ promotionId })),
+})

@@ -1,0 +1,113 @@
+/** REST routes of promotions. */
+import { z } from 'zod'
+import { CONFIG_KINDS, PromoteBody, RollbackBody } from '../contract/config-shapes.ts'
+import { pageBody, trim } from '../contract/response-bodies.ts'
+import { graphql } from '../graphql/document.ts'
+import { ChangeOfConfig } from './config.ts'
+import { listOf } from './route/page.ts'
+import { pageOf, pageQuery } from './route/query.ts'
+import { route } from './route/route.ts'
+import { baseId, onBase, time } from './route/shapes.ts'
+
+const diff = z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902, from the fork.' })
+const Promotion = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['promotion', 'rollback']),
+    from: z.string().meta({ description: 'The preview.' }),
+    base_id: z.string().meta({ description: 'The production base.' }),
+    status: z.enum(['applied', 'rolled_back']),
+    changes: z.array(ChangeOfConfig),
+    conflicts: z
+      .array(z.object({ kind: z.enum(CONFIG_KINDS), id: z.string(), production: diff, preview: diff }))
+      .meta({ description: 'Resources that production had changed too, where `force` took the preview.' }),
+    created_by: z.string().nullable().meta({ description: 'The id of the token.' }),
+    created_at: time,
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'Promotion' })
+
+const PromotionFields = graphql(`fragment PromotionFields on Promotion {
+  id kind from base_id: baseId status changes conflicts created_by: createdBy created_at: createdAt
+}`)
+
+const params = z.strictObject({ base_id: baseId() })
+const needsAdmin = ({ base_id = '' }) => ({ permission: 'admin', base: base_id, recordType: '*' }) as const
+
+export const promotions = [
+  route('POST /:base_id/promote', {
+    tag: 'Environments',
+    summary: 'Apply the changes of a preview to its production base, in one transaction',
+    need: needsAdmin,
+    params,
+    body: PromoteBody,
+    operation: graphql(
+      `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $dryRun: Boolean) {
+        done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, dryRun: $dryRun) {
+          ...PromotionFields dry_run: dryRun
+        }
+      }`,
+      [PromotionFields],
+    ),
+    variables: ({ params, body: { dry_run, ...body } }) => ({
+      base: params.base_id,
+      ...body,
+      dryRun: dry_run || undefined,
+    }),
+    reply: ({ done }) => ({ body: trim(done) }),
+    answers: Promotion,
+  }),
+  route('POST /:base_id/promote/rollback', {
+    tag: 'Environments',
+    summary: 'Undo a promotion, as a new entry of the history',
+    need: needsAdmin,
+    params,
+    body: RollbackBody,
+    operation: graphql(
+      `mutation RollbackPromotion($base: String!, $promotionId: String!, $dryRun: Boolean) {
+        done: rollbackPromotion(base: $base, promotionId: $promotionId, dryRun: $dryRun) {
+          ...PromotionFields dry_run: dryRun
+        }
+      }`,
+      [PromotionFields],
+    ),
+    variables: ({ params, body }) => ({
+      base: params.base_id,
+      promotionId: body.promotion_id,
+      dryRun: body.dry_run || undefined,
+    }),
+    reply: ({ done }) => ({ body: trim(done) }),
+    answers: Promotion,
+  }),
+  route('GET /:base_id/promotions', {
+    tag: 'Environments',
+    summary: 'List the promotions and rollbacks of a base, newest first',
+    need: onBase('read'),
+    params,
+    query: pageQuery,
+    operation: graphql(
+      `query ListPromotions($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: promotions(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+          data { ...PromotionFields } hasMore truncated limit offset total nextCursor
+        }
+      }`,
+      [PromotionFields],
+    ),
+    variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
+    reply: ({ page }) => ({ body: pageBody(page) }),
+    answers: listOf(Promotion),
+  }),
+  route('GET /:base_id/promotions/:id', {
+    tag: 'Environments',
+    summary: 'Get a promotion or rollback',
+    need: onBase('read'),
+    params: params.extend({ id: z.string().meta({ description: 'A promotion id.' }) }),
+    operation: graphql(
+      `query GetPromotion($base: String!, $id: String!) { promotion(base: $base, id: $id) { ...PromotionFields } }`,
+      [PromotionFields],
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ promotion }) => ({ body: promotion }),
+    answers: Promotion,
+  }),
+]

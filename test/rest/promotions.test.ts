@@ -1,0 +1,319 @@
+/** Promotion and rollback. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, expectFault, succeed, TIME, times, UUID7 } from '../support/answers.ts'
+import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
+import type { Body, Call } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+let serial = 0
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+/** A base with the record types given, and its preview. */
+async function fork(...types: string[]): Promise<[base: string, dev: string]> {
+  const base = `base${++serial}`
+  succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+  for (const type of types) await put(base, type)
+  succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
+  return [base, `${base}--dev`]
+}
+async function put(base: string, type: string, body: object = {}): Promise<Body> {
+  const answer = await world.call('PUT', `/v1/${base}/record-types/${type}`, body)
+  expect([200, 201], answer.text).toContain(answer.status)
+  return answer.body
+}
+const about = (base: string, type: string, description: string) => put(base, type, { description })
+const get = async (path: string): Promise<Body> => succeed(await world.call('GET', `/v1/${path}`))
+const aboutOf = async (base: string, ...types: string[]) =>
+  Promise.all(types.map(async (type) => (await get(`${base}/record-types/${type}`)).description))
+const hashOf = async (base: string): Promise<string> => (await get(`${base}/config`)).hash
+const promote = (base: string, over: object = {}, call: Call = world.call) =>
+  call('POST', `/v1/${base}/promote`, { from: `${base}--dev`, ...over })
+const promoted = async (base: string, over: object = {}): Promise<Body> => succeed(await promote(base, over))
+const rollback = (base: string, { id }: Body, over: object = {}) =>
+  world.call('POST', `/v1/${base}/promote/rollback`, { promotion_id: id, ...over })
+const opsOf = ({ changes }: Body): string[] => changes.map(({ op, kind, id }: Body) => `${op} ${kind} ${id}`)
+const historyOf = async (base: string) =>
+  (await get(`${base}/promotions`)).data.map(({ kind, status }: Body) => `${kind} ${status}`)
+
+describe('a promotion', () => {
+  test('applies what the preview changed, and is in the history', async () => {
+    const [base, dev] = await fork('task')
+    await about(dev, 'task', 'new')
+    await put(dev, 'fresh')
+    const done = await promoted(base)
+    expect(done).toEqual({
+      id: expect.stringMatching(UUID7),
+      kind: 'promotion',
+      from: dev,
+      base_id: base,
+      status: 'applied',
+      changes: [
+        {
+          kind: 'record_type',
+          id: 'fresh',
+          op: 'create',
+          diff: [expect.objectContaining({ op: 'add', path: '' })],
+        },
+        {
+          kind: 'record_type',
+          id: 'task',
+          op: 'update',
+          diff: [{ op: 'replace', path: '/description', value: 'new' }],
+        },
+      ],
+      conflicts: [],
+      created_by: expect.stringMatching(UUID7),
+      created_at: expect.stringMatching(TIME),
+    })
+    expect(await hashOf(base)).toBe(await hashOf(dev))
+    expect((await get(`${base}/promotions`)).data).toEqual([done])
+    expect(await get(`${base}/promotions/${done.id}`)).toEqual(done)
+    const [entry] = (await get(`${base}/record-types/task/history`)).data
+    expect([entry.actor.via, entry.cause]).toEqual(['promotion', done.id])
+    expectFailure(await world.call('GET', `/v1/${base}/promotions/absent`), 'NOT_FOUND')
+  })
+
+  test('carries every kind, created, updated and with prune deleted; tools keep their names', async () => {
+    const [base, dev] = await fork()
+    await putReferences(world.call, dev)
+    for (const { noun, body } of Object.values(KIND_SAMPLES))
+      succeed(await world.call('PUT', `/v1/${dev}/${noun}/sample`, body), 201)
+    await put(dev, 'a.b')
+    await put(dev, 'a_b')
+    expect((await promoted(base)).changes.every(({ op }: Body) => op === 'create')).toBe(true)
+    expect(await hashOf(base)).toBe(await hashOf(dev))
+    const portable = (of: string) =>
+      world.database.query('SELECT id, portable_id FROM plinth.record_type WHERE base_id = $1 ORDER BY id', [
+        of,
+      ])
+    expect(await portable(base)).toEqual(await portable(dev))
+    for (const [kind, { noun }] of Object.entries(KIND_SAMPLES).reverse())
+      succeed(
+        await world.call(
+          'DELETE',
+          `/v1/${dev}/${noun}/sample?${kind.endsWith('_type') ? 'confirm=sample' : ''}`,
+        ),
+      )
+    expect(opsOf(await promoted(base))).toEqual([])
+    expect(opsOf(await promoted(base, { prune: true })).sort()).toEqual(
+      Object.keys(KIND_SAMPLES)
+        .map((kind) => `delete ${kind} sample`)
+        .sort(),
+    )
+    expect(await hashOf(base)).toBe(await hashOf(dev))
+  })
+
+  test('leaves the records of both sides alone', async () => {
+    const [base, dev] = await fork('task')
+    for (const of of [base, dev])
+      succeed(await world.call('PUT', `/v1/${of}/records/task/${of === base ? 'p' : 'd'}`, { data: {} }), 201)
+    await about(dev, 'task', 'new')
+    await promoted(base)
+    const [row] = (await get(`${base}/records/task`)).data
+    expect([row.id, row.version]).toEqual(['p', 1])
+    expect((await get(`${base}/records/task`)).data).toHaveLength(1)
+  })
+
+  test('as a dry run shows the changes and stores nothing', async () => {
+    const [base, dev] = await fork('task')
+    await about(dev, 'task', 'new')
+    const before = await hashOf(base)
+    for (const answer of [
+      await promote(base, { dry_run: true }),
+      await world.call('POST', `/v1/${base}/promote?dry_run=true`, { from: dev }),
+    ])
+      expect([succeed(answer).dry_run, opsOf(answer.body)]).toEqual([true, ['update record_type task']])
+    expect([await hashOf(base), await historyOf(base)]).toEqual([before, []])
+    expect(opsOf(await promoted(base))).toEqual(['update record_type task'])
+  })
+
+  test('moves the fork: what production changes afterwards stays', async () => {
+    const [base, dev] = await fork('task')
+    for (const text of ['one', 'two']) {
+      await about(dev, 'task', text)
+      await promoted(base)
+      expect(await aboutOf(base, 'task')).toEqual([text])
+    }
+    await about(base, 'task', 'three')
+    expect(opsOf(await promoted(base))).toEqual([])
+    expect(await aboutOf(base, 'task')).toEqual(['three'])
+    await about(dev, 'task', 'four')
+    expectFailure(await promote(base), 'CONFLICT')
+  })
+
+  test('of a resource that both sides changed is 409 with both diffs; force takes the preview', async () => {
+    const [base, dev] = await fork('alpha', 'beta')
+    await about(base, 'alpha', 'of production')
+    await about(dev, 'alpha', 'of preview')
+    await about(dev, 'beta', 'new')
+    const before = await hashOf(base)
+    const step = (value: string) => [{ op: 'replace', path: '/description', value }]
+    const both = { production: step('of production'), preview: step('of preview') }
+    expect(expectFailure(await promote(base), 'CONFLICT').details).toMatchObject([
+      { path: '/record_type/alpha', code: 'changed_on_both_sides', samples: [both] },
+    ])
+    expect([await hashOf(base), await historyOf(base)]).toEqual([before, []])
+    const { conflicts } = await promoted(base, { force: true })
+    expect(conflicts).toEqual([{ kind: 'record_type', id: 'alpha', ...both }])
+    expect(await aboutOf(base, 'alpha', 'beta')).toEqual(['of preview', 'new'])
+  })
+
+  test('takes changes of different resources on both sides, and the same change on both', async () => {
+    const [base, dev] = await fork('ours', 'theirs', 'same')
+    await about(base, 'ours', 'production')
+    await put(base, 'added')
+    await about(dev, 'theirs', 'preview')
+    for (const of of [base, dev]) await about(of, 'same', 'agreed')
+    expect(opsOf(await promoted(base))).toEqual(['update record_type theirs'])
+    expect(await aboutOf(base, 'ours', 'theirs', 'same', 'added')).toEqual([
+      'production',
+      'preview',
+      'agreed',
+      null,
+    ])
+  })
+
+  test('deletes only with prune, and a type with records only with force', async () => {
+    const [base, dev] = await fork('keep', 'full')
+    succeed(await world.call('PUT', `/v1/${base}/records/full/r`, { data: {} }), 201)
+    succeed(await world.call('DELETE', `/v1/${dev}/record-types/full`))
+    expect(opsOf(await promoted(base))).toEqual([])
+    expect(expectFailure(await promote(base, { prune: true }), 'CONFLICT').details).toMatchObject([
+      { path: '/record_type/full', code: 'force_required' },
+    ])
+    succeed(await world.call('GET', `/v1/${base}/records/full/r`))
+    await promoted(base, { prune: true, force: true })
+    expectFailure(await world.call('GET', `/v1/${base}/record-types/full`), 'NOT_FOUND')
+  })
+
+  test('of a schema that production records break is 409 with count and samples, and applies nothing', async () => {
+    const [base, dev] = await fork('item', 'side')
+    for (const n of times(12, (each) => each))
+      succeed(await world.call('PUT', `/v1/${base}/records/item/bad${n}`, { data: { qty: 'many' } }), 201)
+    await put(dev, 'item', { json_schema: { type: 'object', properties: { qty: { type: 'integer' } } } })
+    await about(dev, 'side', 'new')
+    const before = await hashOf(base)
+    const { details } = expectFailure(await promote(base), 'CONFLICT')
+    expect([details[0].path, details[0].count]).toEqual([expect.stringMatching(/^\/record_type\/item/), 12])
+    expect(details[0].samples).toHaveLength(10)
+    expect(await hashOf(base)).toBe(before)
+  })
+
+  test('takes the named resources only, and refuses names that do not exist', async () => {
+    const [base, dev] = await fork('one', 'two')
+    for (const type of ['one', 'two']) await about(dev, type, 'new')
+    const named = (kind: string, id: string) => ({ resources: [{ kind, id }] })
+    expect(opsOf(await promoted(base, named('record_type', 'two')))).toEqual(['update record_type two'])
+    expect(await aboutOf(base, 'one', 'two')).toEqual([null, 'new'])
+    expectFault(await promote(base, named('record_type', 'absent')), '/resources/0/id')
+    expect(
+      expectFault(await promote(base, named('record_types', 'two')), '/resources/0/kind').allowed,
+    ).toContain('record_type')
+    expect(opsOf(await promoted(base))).toEqual(['update record_type one'])
+  })
+
+  test('refuses what is not a preview of the base', async () => {
+    const [base, dev] = await fork('task')
+    const [, foreign] = await fork('task')
+    for (const from of [foreign, 'crm', base, '']) expectFault(await promote(base, { from }), '/from')
+    expectFailure(await promote(base, { from: `${base}--none` }), 'NOT_FOUND')
+    expect(expectFault(await promote(base, { purne: true }), '/purne').hint).toBe('prune')
+    expectFault(await world.call('POST', `/v1/${dev}/promote`, { from: dev }), 'path/base_id')
+  })
+
+  test('and a rollback need admin on production and read on the preview, dry or not', async () => {
+    const [base, dev] = await fork('task')
+    await about(dev, 'task', 'new')
+    const token = async (...grants: [string, string][]) =>
+      (await world.newToken(grants.map(([permission, environment]) => ({ base, permission, environment }))))
+        .call
+    const short = [
+      await token(['manage', '*']),
+      await token(['admin', 'preview'], ['manage', 'production']),
+      await token(['admin', 'production']),
+    ]
+    for (const call of short)
+      for (const over of [{}, { dry_run: true }]) expectFailure(await promote(base, over, call), 'FORBIDDEN')
+    expect(await aboutOf(base, 'task')).toEqual([null])
+    const done = succeed(await promote(base, {}, await token(['admin', 'production'], ['read', 'preview'])))
+    for (const call of short) {
+      const answer = await call('POST', `/v1/${base}/promote/rollback`, { promotion_id: done.id })
+      expectFailure(answer, 'FORBIDDEN')
+    }
+    expect(await aboutOf(base, 'task')).toEqual(['new'])
+  })
+
+  test('reaches a base whose schema_changes are preview_only', async () => {
+    const [base, dev] = await fork('task')
+    succeed(await world.call('PUT', `/v1/bases/${base}`, { settings: { schema_changes: 'preview_only' } }))
+    expectFailure(await world.call('PUT', `/v1/${base}/record-types/task`, { name: 'x' }), 'FORBIDDEN')
+    await about(dev, 'task', 'new')
+    const done = await promoted(base)
+    expect(await aboutOf(base, 'task')).toEqual(['new'])
+    succeed(await rollback(base, done))
+    expect(await aboutOf(base, 'task')).toEqual([null])
+  })
+
+  test('of many at once, one applies the changes and the others find none', async () => {
+    const [base, dev] = await fork('task')
+    await about(dev, 'task', 'new')
+    const all = await Promise.all(times(5, () => promoted(base)))
+    expect(all.flatMap(opsOf)).toEqual(['update record_type task'])
+    expect((await get(`${base}/record-types/task`)).version).toBe(2)
+  })
+})
+
+describe('a rollback', () => {
+  test('is the exact inverse, as a new entry, and once only', async () => {
+    const [base, dev] = await fork('task', 'gone')
+    const before = await hashOf(base)
+    await put(dev, 'task', { description: 'new', json_schema: { type: 'object', properties: { a: {} } } })
+    await put(dev, 'fresh')
+    succeed(await world.call('DELETE', `/v1/${dev}/record-types/gone`))
+    const done = await promoted(base, { prune: true })
+    expect(await hashOf(base)).not.toBe(before)
+    const undone = succeed(await rollback(base, done))
+    expect([undone.kind, undone.status, opsOf(undone).sort()]).toEqual([
+      'rollback',
+      'applied',
+      ['create record_type gone', 'delete record_type fresh', 'update record_type task'],
+    ])
+    expect(await hashOf(base)).toBe(before)
+    expect(await historyOf(base)).toEqual(['rollback applied', 'promotion rolled_back'])
+    for (const each of [done, undone]) expectFailure(await rollback(base, each), 'CONFLICT')
+    expectFailure(await rollback(base, { id: 'absent' }), 'NOT_FOUND')
+    expect((await promoted(base, { prune: true })).changes).toEqual(done.changes)
+  })
+
+  test('is 409 when a later change touches the same resource, and passes when it touches another', async () => {
+    const [base, dev] = await fork('task', 'other')
+    await about(dev, 'task', 'promoted')
+    const done = await promoted(base)
+    await about(base, 'other', 'later')
+    await about(base, 'task', 'later')
+    expect(expectFailure(await rollback(base, done), 'CONFLICT').details).toMatchObject([
+      { path: '/record_type/task', code: 'changed_since' },
+    ])
+    expect(await aboutOf(base, 'task')).toEqual(['later'])
+    await about(base, 'task', 'promoted')
+    expect(succeed(await rollback(base, done, { dry_run: true })).dry_run).toBe(true)
+    succeed(await rollback(base, done))
+    expect(await aboutOf(base, 'task', 'other')).toEqual([null, 'later'])
+  })
+
+  test('works after the preview is deleted, and never deletes records', async () => {
+    const [base, dev] = await fork('task')
+    await put(dev, 'fresh')
+    const done = await promoted(base)
+    succeed(await world.call('DELETE', `/v1/bases/${dev}`))
+    succeed(await world.call('PUT', `/v1/${base}/records/fresh/r`, { data: {} }), 201)
+    expectFailure(await rollback(base, done), 'CONFLICT')
+    succeed(await world.call('DELETE', `/v1/${base}/records/fresh/r`))
+    succeed(await rollback(base, done))
+    expectFailure(await world.call('GET', `/v1/${base}/record-types/fresh`), 'NOT_FOUND')
+  })
+})
