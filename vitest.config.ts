@@ -7,6 +7,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     tags: [
       { name: 'full', description: 'Runs in `npm run test:full` only: it takes seconds, or proves by bulk.' },
+      {
+        name: 'frameworks',
+        description: 'Needs the packages of test/frameworks, which `npm run test:long` installs.',
+      },
       { name: 'sampled', description: '`npm test` runs a seventh of its cases, `npm run test:full` all.' },
     ],
     // Prints failed tests only, and one line with the counts.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from '../support/mcp.ts'
+import { NASTY_SCHEMAS } from '../support/nasty-schemas.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
 import { tokensOfTools } from '../support/tokens.ts'
 import { lintTools } from '../support/tool-lint.ts'
@@ -44,93 +45,8 @@ test('the annotations and inputs of a tool agree with its name', async () => {
   }
 })
 
-/** Valid schemas that clients fail on when they are published unchanged. */
-const NASTY: Record<string, object> = {
-  choice: {
-    type: 'object',
-    oneOf: [{ properties: { a: { const: 1 } }, required: ['a'] }, { properties: { b: {} } }],
-  },
-  recursive: {
-    type: 'object',
-    $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, v: true } } },
-    properties: { root: { $ref: '#/$defs/node' } },
-  },
-  names: {
-    type: 'object',
-    properties: {
-      'größe in cm': { type: 'number' },
-      'a/b': { type: 'string' },
-      'a~b': {},
-      '': {},
-      'a b': {},
-      a_b: {},
-    },
-    required: ['größe in cm'],
-  },
-  objects: {
-    type: 'object',
-    properties: { toString: { type: 'string' }, constructor: {}, hasOwnProperty: { type: 'integer' } },
-  },
-  unions: {
-    type: 'object',
-    properties: {
-      x: { type: ['string', 'null', 'integer'] },
-      y: { anyOf: [{ type: 'array' }, { enum: [1, null] }] },
-    },
-  },
-  tuple: {
-    type: 'object',
-    properties: {
-      t: { type: 'array', prefixItems: [{ type: 'string' }, {}], items: false },
-      l: { type: 'array' },
-    },
-  },
-  conditional: {
-    type: 'object',
-    if: { required: ['a'] },
-    // biome-ignore lint/suspicious/noThenProperty: the keyword's name.
-    then: { required: ['b'] },
-    dependentRequired: { c: ['d'] },
-    not: { required: ['z'] },
-  },
-  patterns: {
-    type: 'object',
-    patternProperties: { '^x-': { type: 'string' } },
-    propertyNames: { maxLength: 20 },
-    additionalProperties: { type: 'number' },
-  },
-  draft7: {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    type: 'object',
-    definitions: { s: { type: 'string' } },
-    properties: { a: { $ref: '#/definitions/s' } },
-  },
-  hidden: {
-    type: 'object',
-    description: 'Be\u202egood\u0007',
-    properties: { a: { type: 'string', description: 'x\u200by\u{e0041}' } },
-  },
-  deep: Array.from({ length: 20 }).reduce<object>(
-    (inner) => ({ type: 'object', properties: { in: inner } }),
-    { type: 'object' },
-  ),
-  reserved: {
-    type: 'object',
-    properties: {
-      id: {},
-      _id: {},
-      external_id: { type: 'integer' },
-      idempotency_key: {},
-      dry_run: { type: 'string' },
-      expected_version: {},
-    },
-  },
-  empty: {},
-  never: { type: 'object', properties: { a: false, b: true }, required: ['b'] },
-}
-
 test('the typed tools of schemas with every kind of keyword are portable', async () => {
-  const all = Object.entries(NASTY)
+  const all = Object.entries(NASTY_SCHEMAS)
   // Divided over two bases, as clients take at most 128 tools.
   for (const [base, part] of [
     ['nasty1', all.slice(0, 7)],
