@@ -44,15 +44,11 @@ export function check<S extends z.ZodType>(
   throw invalid(first ?? { path: place([]), code: 'invalid', message: 'The value is not valid.' }, ...rest)
 }
 
-/** Replaces the faults of content that is not in `data` by the one that says so. */
+/** Puts the advice for content that is not in `data` in the place of the fault of `data`. */
 function unwrapped(shape: z.ZodType, value: unknown, place: Place, faults: readonly Detail[]) {
   const at = place(['data'])
   const wrap = wrapData(shape, value, at)
-  if (!wrap) return faults
-  const depth = at.split('/').length
-  const isSaid = ({ path, code }: Detail) =>
-    path === at || (code === 'unknown_key' && path.split('/').length === depth)
-  return [wrap, ...faults.filter((each) => !isSaid(each))]
+  return wrap ? [wrap, ...faults.filter(({ path }) => path !== at)] : faults
 }
 
 /** Converts zod issues to details, up to the number that an error lists. The rest are only counted. */

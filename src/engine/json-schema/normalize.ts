@@ -205,11 +205,26 @@ export class Reader {
       return true
     } catch (error) {
       if (!(error instanceof PatternError)) throw error
+      if (!isRegularExpression(value)) {
+        this.report(path, 'invalid_pattern', `This is no regular expression: ${error.message}. Correct it.`)
+        return true
+      }
       this.note(unusablePattern(value, error.message), path)
       return false
     }
   }
 }
+
+/** Whether the meta-schema accepts the pattern: it is one in ECMAScript, with or without the Unicode flag. */
+const isRegularExpression = (pattern: string): boolean =>
+  ['u', ''].some((flags) => {
+    try {
+      new RegExp(pattern, flags)
+      return true
+    } catch {
+      return false
+    }
+  })
 
 /** Stands for a keyword that is an annotation here. */
 const UNCHECKED = Symbol('unchecked')
