@@ -36,7 +36,7 @@ test.each(['langchain', 'google-genai', 'openai-agents', 'mastra', 'genkit'])(
     const at = `/v1/nasty/records/enums/${id}`
     succeed(await world.call('PUT', at, { data: { amount: 3, choice: 'a' } }), 201)
     const { tools, answers } = await play(framework, [
-      { name: 'create_tuple', arguments: { t: [framework, 1], l: [1, '2'], external_id: id } },
+      { name: 'create_tuple', arguments: { t: [framework, 'b'], l: ['1', '2'], external_id: id } },
       { name: 'update_enums', arguments: { id, due: '2026-01-31', amount: 4 } },
       { name: 'update_enums', arguments: { id, clear: ['choice', 'amount'] } },
     ])
@@ -46,7 +46,7 @@ test.each(['langchain', 'google-genai', 'openai-agents', 'mastra', 'genkit'])(
 
     const filter = encodeURIComponent(JSON.stringify({ field: 'external_id', op: 'eq', value: id }))
     const { data } = succeed(await world.call('GET', `/v1/nasty/records/tuple?filter=${filter}`))
-    expect(data[0].data).toEqual({ t: [framework, 1], l: [1, '2'] })
+    expect(data[0].data).toEqual({ t: [framework, 'b'], l: ['1', '2'] })
     expect(succeed(await world.call('GET', at)).data).toEqual({ due: '2026-01-31' })
   },
 )

@@ -1,0 +1,244 @@
+/** Errands in business language, played as scripts by a client that sees six tools and an outline. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { succeed, times } from '../support/answers.ts'
+import { createCrm } from '../support/crm.ts'
+import { connect, type McpClient } from '../support/mcp.ts'
+import type { Body } from '../support/server.ts'
+import { tokensOf, tokensOfTools } from '../support/tokens.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+/** What such errands cost a model that has two SQL tools over a PostgreSQL server of its own. */
+const BARE_SQL = { callsOfAnErrand: 30 / 17, tokensOfAnErrand: 2300 }
+
+let world: World
+let importer: World['call']
+let client: McpClient
+/** Tokens that a model reads once: the outline and the tools. */
+let fixed = 0
+const spent: { errand: string; calls: number; tokens: number }[] = []
+
+beforeAll(async () => {
+  world = await openWorld()
+  await createCrm(world, 'sales')
+  succeed(await world.call('POST', '/v1/sales/batch', { operations: stock() }))
+  const made = await world.newToken([{ base: 'sales', permission: 'write' }], { name: 'importer' })
+  importer = made.call
+  client = await connect(world.url, world.adminToken, 'v1', '/mcp/sales?profile=lean')
+  fixed = tokensOf(client.getInstructions() ?? '') + tokensOfTools((await client.listTools()).tools)
+})
+afterAll(async () => {
+  await client.close()
+  await world.close()
+})
+
+const record = (type: string, id: string, data: object) => ({
+  type: 'upsert_record',
+  record_type: type,
+  id,
+  data,
+})
+const link = (relType: string, [source, sourceId]: string[], [target, targetId]: string[]) => ({
+  type: 'upsert_relationship',
+  rel_type: relType,
+  source_record_type: source,
+  source_id: sourceId,
+  target_record_type: target,
+  target_id: targetId,
+})
+
+/** 20 companies with a contact and two deals each, and 40 tickets. */
+function stock(): object[] {
+  return [
+    ...times(20, (n) =>
+      record('company', `c${n}`, { name: `Company ${n}`, industry: 'retail', tags: ['eu'] }),
+    ),
+    ...times(20, (n) => record('contact', `p${n}`, { name: `Person ${n}`, email: `p${n}@example.com` })),
+    ...times(40, (n) =>
+      record('deal', `d${n}`, {
+        title: `Deal ${n}`,
+        stage: n % 4 === 0 ? 'won' : 'proposal',
+        amount: 1000 * (n + 1),
+        expected_close: '2026-12-31',
+      }),
+    ),
+    ...times(40, (n) =>
+      record('ticket', `t${n}`, {
+        subject: n === 7 ? 'The printer is on fire' : `Question ${n}`,
+        body: n === 7 ? 'Smoke comes out of the printer in the lobby.' : 'How do I export my data?',
+        status: n < 30 ? 'open' : 'closed',
+        priority: 'normal',
+        due: n < 10 ? '2026-01-05T09:00:00Z' : '2099-01-05T09:00:00Z',
+      }),
+    ),
+    ...times(20, (n) => link('works_at', ['contact', `p${n}`], ['company', `c${n}`])),
+    ...times(40, (n) => link('deal_company', ['deal', `d${n}`], ['company', `c${n % 20}`])),
+    ...times(40, (n) => link('requested_by', ['ticket', `t${n}`], ['contact', `p${n % 20}`])),
+  ]
+}
+
+type Call = (tool: string, args: object) => Promise<Body>
+
+/** Plays an errand. Counts its calls, and the tokens of arguments and answers. No call may be refused. */
+function errand(what: string, calls: number, play: (call: Call) => Promise<void>): void {
+  test(`${what}, in ${calls} calls at most`, async () => {
+    const seen = { errand: what, calls: 0, tokens: fixed }
+    await play(async (name, args) => {
+      const answer = await client.callTool({ name, arguments: { ...args } })
+      const text: string = answer.content[0].text
+      expect(answer.isError, text).toBeFalsy()
+      seen.calls++
+      seen.tokens += tokensOf(JSON.stringify({ name, arguments: args })) + tokensOf(text)
+      return answer.structuredContent
+    })
+    expect(seen.calls).toBeLessThanOrEqual(calls)
+    spent.push(seen)
+  })
+}
+
+const read = async (path: string): Promise<Body> => succeed(await world.call('GET', `/v1/sales/${path}`))
+const dataOf = async (path: string): Promise<Body> => (await read(`records/${path}`)).data
+const rowsOf = (type: string, filter: object): Promise<Body[]> =>
+  read(`records/${type}?limit=1000&filter=${encodeURIComponent(JSON.stringify(filter))}`).then(
+    ({ data }) => data,
+  )
+
+errand('How much is in each stage of the pipeline?', 1, async (call) => {
+  const { data } = await call('sql_query', {
+    query: 'SELECT stage, count(*) AS deals, sum(amount) AS total FROM deal GROUP BY stage ORDER BY stage',
+  })
+  expect(data).toEqual([
+    { stage: 'proposal', deals: 30, total: 630_000 },
+    { stage: 'won', deals: 10, total: 190_000 },
+  ])
+})
+
+errand('Make every open ticket urgent that is overdue', 1, async (call) => {
+  const { data } = await call('sql_write', {
+    statements: `UPDATE ticket SET priority = 'urgent' WHERE data_status = 'open' AND due < now()`,
+  })
+  expect(data[0]).toMatchObject({ operation: 'update', count: 10 })
+  expect(await rowsOf('ticket', { field: 'data.priority', op: 'eq', value: 'urgent' })).toHaveLength(10)
+  expect((await dataOf('ticket/t11')).priority).toBe('normal')
+})
+
+errand('Take in these leads, each address once', 1, async (call) => {
+  const rows = times(5, (n) => ({ id: `lead-${n}`, name: `Lead ${n}`, email: `p${n + 17}@example.com` }))
+  await call('sql_write', {
+    statements: `INSERT INTO contact (external_source, external_id, name, email)
+      SELECT 'leads', l.id, l.name, l.email FROM jsonb_to_recordset(:rows) AS l(id text, name text, email text)
+      WHERE NOT EXISTS (SELECT FROM contact c WHERE c.email = l.email)
+      ON CONFLICT (external_source, external_id) DO NOTHING RETURNING name`,
+    params: { rows },
+  })
+  const emails = (await rowsOf('contact', { field: 'id', op: 'is_not_null' })).map(({ data }) => data.email)
+  expect(emails).toHaveLength(22)
+  expect(new Set(emails).size).toBe(22)
+})
+
+errand('Tag companies as key accounts that have won deals above 30,000', 1, async (call) => {
+  await call('sql_write', {
+    statements: `UPDATE company c SET tags = c.tags || '["key"]' FROM relationships r JOIN deal d ON d.id = r.source_id
+      WHERE r.rel_type = 'deal_company' AND r.target_id = c.id AND d.stage = 'won' AND d.amount > 30000`,
+  })
+  const tagged = await rowsOf('company', { field: 'data.tags', op: 'has', value: 'key' })
+  expect(tagged.map(({ id }) => id).sort()).toEqual(['c12', 'c16'])
+  expect(tagged[0].data.tags).toEqual(['eu', 'key'])
+})
+
+errand('Enter the new customer Acme, its contact and a deal over 5,000', 1, async (call) => {
+  await call('sql_write', {
+    statements: `INSERT INTO company (id, name) VALUES ('acme', 'Acme');
+      INSERT INTO contact (id, name, email) VALUES ('jo', 'Jo', 'jo@acme.example');
+      INSERT INTO deal (id, title, stage, amount) VALUES ('acme-1', 'First order', 'lead', 5000);
+      INSERT INTO relationships (rel_type, source_record_type, source_id, target_record_type, target_id)
+        VALUES ('works_at', 'contact', 'jo', 'company', 'acme'), ('deal_company', 'deal', 'acme-1', 'company', 'acme')`,
+  })
+  const { data } = await read('records/company/acme/related?direction=incoming')
+  expect(data.map(({ record: { id } }: Body) => id).sort()).toEqual(['acme-1', 'jo'])
+})
+
+errand('Delete the closed tickets', 2, async (call) => {
+  const plan = await call('sql_write', { statements: `DELETE FROM ticket WHERE data_status = 'closed'` })
+  expect(await rowsOf('ticket', { field: 'data.status', op: 'eq', value: 'closed' })).toHaveLength(10)
+  await call('sql_write', { plan_token: plan.plan_token })
+  expect(await rowsOf('ticket', { field: 'data.status', op: 'eq', value: 'closed' })).toHaveLength(0)
+  expect(await rowsOf('ticket', { field: 'data.status', op: 'eq', value: 'open' })).toHaveLength(30)
+})
+
+errand('What was deleted today, and by whom?', 1, async (call) => {
+  const { data } = await call('sql_query', {
+    query: `SELECT record_type, actor_name, count(*) AS n FROM changes
+      WHERE operation = 'delete' AND kind = 'record' AND at > now() - interval '1 day' GROUP BY 1, 2`,
+  })
+  expect(data).toEqual([{ record_type: 'ticket', actor_name: 'admin', n: 10 }])
+})
+
+errand('The importer halved all amounts: take that back, and nothing else', 2, async (call) => {
+  const halved = times(40, (n) => ({
+    type: 'patch_record',
+    record_type: 'deal',
+    id: `d${n}`,
+    data: { amount: 500 * (n + 1) },
+  }))
+  const since = new Date().toISOString()
+  succeed(await importer('POST', '/v1/sales/batch', { operations: halved }))
+  succeed(await world.call('PATCH', '/v1/sales/records/company/c3', { data: { industry: 'energy' } }))
+  const plan = await call('undo', { actor: 'importer', since })
+  expect((await dataOf('deal/d39')).amount).toBe(20_000)
+  await call('undo', { plan_token: plan.plan_token })
+  expect((await dataOf('deal/d39')).amount).toBe(40_000)
+  expect((await dataOf('company/c3')).industry).toBe('energy')
+})
+
+errand('What did deal d8 cost before the importer touched it?', 1, async (call) => {
+  const { data } = await call('sql_query', {
+    query: `SELECT data->>'amount' AS amount, actor_name, version FROM changes
+      WHERE record_type = 'deal' AND id = 'd8' ORDER BY seq LIMIT 1`,
+  })
+  expect(data).toMatchObject([{ amount: '9000', version: 1 }])
+})
+
+errand('Give companies a region, DACH for all in retail', 2, async (call) => {
+  await call('define', {
+    record_type: 'company',
+    json_schema: { properties: { region: { type: 'string', enum: ['DACH', 'other'] } } },
+  })
+  await call('sql_write', { statements: `UPDATE company SET region = 'DACH' WHERE industry = 'retail'` })
+  expect(await rowsOf('company', { field: 'data.region', op: 'eq', value: 'DACH' })).toHaveLength(19)
+  const { json_schema } = await read('record-types/company')
+  expect(json_schema.required).toEqual(['name'])
+  expect(Object.keys(json_schema.properties)).toContain('tags')
+})
+
+errand('Work on the most urgent ticket and solve it', 3, async (call) => {
+  const { data } = await call('work', {
+    action: 'claim',
+    record_type: 'ticket',
+    filter: { field: 'data.priority', op: 'eq', value: 'urgent' },
+    sort: 'data.due',
+  })
+  const [{ record: ticket, claim }] = data
+  await call('sql_write', {
+    statements: `UPDATE ticket SET data_status = 'solved' WHERE id = :id`,
+    params: { id: ticket.id },
+  })
+  await call('work', { action: 'complete', claim_id: claim.id })
+  expect((await dataOf(`ticket/${ticket.id}`)).status).toBe('solved')
+})
+
+errand('Who reported the fire?', 2, async (call) => {
+  const { results } = await call('search', { query: 'printer fire' })
+  expect(results[0].title).toBe('The printer is on fire')
+  const { data } = await call('sql_query', {
+    query: `SELECT c.name FROM relationships r JOIN contact c ON c.id = r.target_id
+      WHERE r.rel_type = 'requested_by' AND r.source_id = 't7'`,
+  })
+  expect(data).toEqual([{ name: 'Person 7' }])
+})
+
+test('the errands cost fewer calls and tokens than bare SQL', () => {
+  const sum = (of: (each: (typeof spent)[number]) => number) => spent.reduce((all, each) => all + of(each), 0)
+  expect(spent).toHaveLength(12)
+  expect(sum(({ calls }) => calls) / 12).toBeLessThan(BARE_SQL.callsOfAnErrand)
+  expect(sum(({ tokens }) => tokens) / 12).toBeLessThan(BARE_SQL.tokensOfAnErrand)
+})
