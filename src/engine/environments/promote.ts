@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { isBaseId, productionOf } from '../../contract/ids.ts'
 import { check, inBody } from '../../contract/validate.ts'
+import { act } from '../../foundation/acts.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { requirePermission } from '../access/access.ts'
@@ -149,7 +150,7 @@ const notItsPreview = (baseId: string, received: string) =>
   invalid({
     path: '/from',
     code: 'not_a_preview',
-    message: `from must be a preview of "${baseId}", such as "${baseId}--dev". GET /v1/${baseId}/previews lists them.`,
+    message: `from must be a preview of "${baseId}", such as "${baseId}--dev". ${act('list_previews')} lists them.`,
     received: received.slice(0, 64),
   })
 

@@ -8,6 +8,7 @@ export const MCP_WORDS: Words = {
   idempotency_key: 'idempotency_key',
   list_bases: 'list_bases',
   list_changes: 'sql_query on the relation changes',
+  list_previews: 'list_bases',
   list_records: 'query_records',
   list_tokens: 'the list of tokens',
   put_record_type: 'define',

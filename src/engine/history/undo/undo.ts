@@ -1,5 +1,7 @@
 /** Reverts all changes of a request, or of an actor since a time, in one transaction. */
+
 import { digest } from '../../../contract/canonical-hash.ts'
+import { act } from '../../../foundation/acts.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requireBaseAccess, requirePermission } from '../../access/access.ts'
@@ -73,7 +75,7 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     const changes = await findChanges(tx, baseId, reader, settled, seq)
     if (changes.length === 0) {
       await requireBase(scope, baseId)
-      throw nothingFound(baseId)
+      throw nothingFound()
     }
     requireRights(undoing.scope, baseId, changes)
     await lock(undoing.scope, baseId, changes)
@@ -250,13 +252,13 @@ function conflict(obstacles: readonly Obstacle[]): DomainError {
   )
 }
 
-const nothingFound = (baseId: string) =>
+const nothingFound = () =>
   new DomainError('NOT_FOUND', 'No change matches.', {
     details: [
       {
         path: '',
         code: 'change_not_found',
-        message: `GET /v1/${baseId}/changes?group=request lists what was changed by which request.`,
+        message: `${act('list_changes')} lists what was changed by which request.`,
       },
     ],
   })
