@@ -41,12 +41,12 @@ const moment = (description: string) =>
     .meta({ description, schema: { type: 'string', format: 'date-time' } })
 
 /** The fields of a page of changes. */
-export const ChangePageFields = graphql(
+const ChangePageFields = graphql(
   `fragment ChangePageFields on ChangePage { data { ...ChangeFields } hasMore limit nextAfter nextBefore }`,
   [ChangeFields],
 )
 /** The fields of a page of groups. */
-export const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeGroupPage {
+const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeGroupPage {
   data {
     request_id: requestId call { id tool endpoint client trace_id: traceId } actor { token_id: tokenId name via }
     first_at: firstAt last_at: lastAt last_seq: lastSeq count by { kind record_type: recordType operation count }

@@ -166,3 +166,12 @@ export const AUTHOR_COLUMNS = 'token_id, actor_name, via, request_id, call'
 /** Columns of a record's log entry, in the order of all writing statements. */
 export const RECORD_LOG_COLUMNS = `base_id, kind, record_type, id, operation, version, data, external_source, external_id,
        cancelled_at, created_at, ${AUTHOR_COLUMNS}`
+
+/** The values of the author columns. */
+export type Authorship = readonly [
+  tokenId: string | null,
+  name: string,
+  via: string,
+  requestId: string,
+  call: string | null,
+]

@@ -1,7 +1,7 @@
 /** Request scope: caller, rights, connection and services. */
 import type { Access } from '../access/access.ts'
 import type { Actor, TokenSession } from '../access/session.ts'
-import type { Viewer } from '../change-log/entry.ts'
+import type { Authorship, Viewer } from '../change-log/entry.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'
 import { packCall, type ToolCall } from '../change-log/tool-call.ts'
 import type { CappedRows, ResponseBudget } from '../database/capped-query.ts'
@@ -76,13 +76,6 @@ export const authorship = (scope: Scope): Authorship => [
   scope.via,
   scope.requestId,
   packCall(scope.call),
-]
-export type Authorship = readonly [
-  tokenId: string | null,
-  name: string,
-  via: string,
-  requestId: string,
-  call: string | null,
 ]
 
 /** The reader of the change log. */

@@ -1,6 +1,6 @@
 import { DomainError } from '../../foundation/errors.ts'
+import type { Authorship } from '../change-log/entry.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
-import type { Authorship } from '../core/scope.ts'
 import type { Db } from '../database/client.ts'
 import { variantFor, type WriteStatement } from '../indexes/index.ts'
 import type { WrittenRow } from './put-statements.ts'

@@ -1,6 +1,7 @@
 import { hexDigest } from '../../contract/canonical-hash.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { CLIENT_GONE, readTrace, type Said } from '../../http/request-log.ts'
+import { bounded } from './bounded-name.ts'
 import { failureCodeOf } from './content.ts'
 import { parseResourceUri } from './resource-uri.ts'
 
@@ -59,12 +60,6 @@ function subjectOf(method: string, { name, uri, arguments: args = {} }: Wire): R
 }
 
 const named = (key: string, name: unknown) => (typeof name === 'string' ? { [key]: bounded(name) } : {})
-
-/** Truncates client-supplied names and escapes control characters. */
-export const bounded = (name: string): string =>
-  name
-    .slice(0, LIMITS.loggedNameChars)
-    .replace(/(?! )[\p{C}\p{Z}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)
 
 /** Returns `ok` or a failure code: the REST error code for a failed call, else the JSON-RPC code. */
 function outcomeOf({ error, result }: Wire): string {

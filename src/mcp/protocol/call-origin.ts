@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { readTrace } from '../../http/request-log.ts'
-import { bounded } from './call-log.ts'
+import { bounded } from './bounded-name.ts'
 
 /** Where a tool call comes from: its JSON-RPC id, the client, and the trace it is part of. */
 export type CallOrigin = {

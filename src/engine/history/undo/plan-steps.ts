@@ -9,7 +9,7 @@ export type Step = {
   /** The pair of the record differs before and after, so that the order of steps matters. */
   readonly movesPair: boolean
 }
-export type Act =
+type Act =
   | { readonly kind: 'delete' }
   /** Bring back the resource in the state of that version. */
   | { readonly kind: 'restore'; readonly version: number }
