@@ -38,7 +38,7 @@ const storedIn = async (id: string) => succeed(await world.call('GET', `${at}/${
 
 describe('A write of the whole content fills absent properties with their defaults', () => {
   const data = { subject: 's' }
-  const gql = async (mutation: string) => {
+  const mutate = async (mutation: string) => {
     const { body } = await world.call('POST', '/graphql', { query: `mutation { ${mutation} }` })
     expect(body.errors, JSON.stringify(body.errors)).toBeUndefined()
     return Object.values<Body>(body.data)[0]
@@ -65,7 +65,8 @@ describe('A write of the whole content fills absent properties with their defaul
     ['a batch creation', () => operation({ type: 'create_record' })],
     [
       'a GraphQL mutation',
-      () => gql('putRecord(base: "crm", recordType: "ticket", id: "g1", data: { subject: "s" }) { id data }'),
+      () =>
+        mutate('putRecord(base: "crm", recordType: "ticket", id: "g1", data: { subject: "s" }) { id data }'),
     ],
     [
       'an MCP upsert',

@@ -1,6 +1,6 @@
-import { type DomainError, invalid } from '../../foundation/errors.ts'
 import type { RecordOperation } from './operation.ts'
 import type { Decided } from './resolve-operation.ts'
+import { tooLarge } from './too-large.ts'
 
 /**
  * Byte budget for the records that a batch writes or returns. A small patch writes and returns a whole
@@ -34,11 +34,3 @@ export function checkByteBudget(most: number, operations: readonly RecordOperati
     if (bytes > most) throw tooLarge(most, `/operations/${operation.index}`)
   }
 }
-
-export const tooLarge = (most: number, path = '/operations'): DomainError =>
-  invalid({
-    path,
-    code: 'batch_too_large',
-    message: `The records that a batch writes or returns exceed ${most} bytes in total; a record counts once for each operation on it. Send fewer operations in a batch. Nothing of it was written.`,
-    expected: most,
-  })

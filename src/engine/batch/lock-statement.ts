@@ -1,8 +1,8 @@
 import { type Statement, statement, timed } from '../database/client.ts'
 import { COLUMNS_BUT_DATA, type Pair, RECORD_COLUMNS } from '../record-store/record.ts'
 import type { WriteScope } from '../write/write.ts'
-import { tooLarge } from './byte-budget.ts'
 import type { LockedRecords, LockedRow } from './locked-records.ts'
+import { tooLarge } from './too-large.ts'
 
 const PLACE = 'ctid::text AS place'
 const NO_DATA = `${COLUMNS_BUT_DATA}, NULL::jsonb AS data, ${PLACE}`

@@ -9,11 +9,11 @@ import { checkLink, linkText } from '../relationships/index.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import { hiddenNames } from '../row-policy/project-data.ts'
 import type { WriteScope } from '../write/write.ts'
-import { tooLarge } from './byte-budget.ts'
 import { collect, type Failure } from './failures.ts'
 import { hasOwnLinks, validateOwnLinks } from './nested-links.ts'
 import { type DataOperation, isOfRecord, type RecordOperation } from './operation.ts'
 import { areEnough } from './repeated-faults.ts'
+import { tooLarge } from './too-large.ts'
 
 /** Compiled record types of the operations. */
 export type Types = Map<string, CompiledType>

@@ -83,11 +83,6 @@ export function joined(objects: readonly Json[]): Json {
   return Object.fromEntries(entries)
 }
 
-/** The entries of `from` whose keys are not in `than`. */
-export function pickMissing(from: Json, than: Json): Json {
-  return Object.fromEntries(Object.entries(from).filter(([key]) => !Object.hasOwn(than, key)))
-}
-
 /** Copies an object without the given keys. */
 export function omit(object: Json, ...keys: readonly string[]): Json {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
