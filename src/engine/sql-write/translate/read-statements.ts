@@ -12,7 +12,7 @@ import { type Insert, translateInsert } from './insert.ts'
 import type { Translation } from './target.ts'
 import { translateUpdate, type Update } from './update.ts'
 
-export type Read = { readonly operation: 'select'; readonly select: SelectStmt }
+type Read = { readonly operation: 'select'; readonly select: SelectStmt }
 
 /** A statement, and the SELECT that reads for it. */
 export type Translated = Read | Insert | Update | Delete

@@ -29,7 +29,6 @@ export type Target = {
   readonly columns: ReadonlyMap<string, SqlColumn>
 }
 
-export const LINKS = 'relationships'
 const RESERVED = new Set(['old', 'new', 'excluded'])
 const ELSEWHERE: Readonly<Record<string, string>> = {
   records: 'Write to one record type: its id is the relation.',

@@ -32,10 +32,10 @@ type RunOptions = {
   signal: AbortSignal | undefined
 }
 
-export type HoldOptions = Pick<RunOptions, 'principal' | 'tokenId' | 'requestId'>
+type HoldOptions = Pick<RunOptions, 'principal' | 'tokenId' | 'requestId'>
 
 /** What the audit log line of a request says. */
-export type Noted = Pick<Prepared, 'fingerprint' | 'relations'> & { readonly rows: number }
+type Noted = Pick<Prepared, 'fingerprint' | 'relations'> & { readonly rows: number }
 
 /** A place among the running SQL statements, with a connection to read on. */
 export type SqlPlace = { readonly reader: SqlReader; readonly note: (what: Noted) => void }
