@@ -57,6 +57,27 @@ const ClaimedRecords = builder
     }),
   })
 
+const ClaimActionRef = builder.enumType('ClaimAction', {
+  values: ['heartbeat', 'release', 'complete'] as const,
+})
+const ClaimOutcomeRef = builder.objectRef<claims.ClaimOutcome>('ClaimOutcome').implement({
+  description: 'What became of one of several claims: the claim, or why it was refused.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    claim: t.field({ type: ClaimRef, nullable: true, resolve: ({ claim }) => claim }),
+    code: t.string({ nullable: true, resolve: ({ error }) => error?.code }),
+    message: t.string({ nullable: true, resolve: ({ error }) => error?.message }),
+  }),
+})
+const ClaimOutcomes = builder
+  .objectRef<{ data: claims.ClaimOutcome[]; dryRun?: boolean }>('ClaimOutcomes')
+  .implement({
+    fields: (t) => ({
+      data: t.field({ type: [ClaimOutcomeRef], resolve: ({ data }) => data }),
+      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    }),
+  })
+
 const claimArgs = () =>
   builder.args((t) => ({ base: t.string({ required: true }), id: t.string({ required: true }) }))
 
@@ -119,4 +140,18 @@ mutation('completeClaim', {
   type: ClaimRef,
   args: claimArgs(),
   resolve: (scope, { base, id }) => claims.completeClaim(scope, base, id),
+})
+
+mutation('actOnClaims', {
+  description:
+    'Extends, releases or completes several claims, each by itself: a lost one does not keep the others.',
+  type: ClaimOutcomes,
+  args: builder.args((t) => ({
+    base: t.string({ required: true }),
+    action: t.field({ type: ClaimActionRef, required: true }),
+    ids: t.stringList({ required: true, description: '1 to 100 claims.' }),
+    leaseSeconds: t.int({ description: 'A new lease for a heartbeat, in seconds.' }),
+  })),
+  resolve: (scope, { base, action, ids, leaseSeconds }) =>
+    claims.actOnClaims(scope, base, action, ids, leaseSeconds),
 })

@@ -79,6 +79,7 @@ const QUERIES: Record<string, string> = {
 const LINK =
   'relType: "next", sourceRecordType: "task", sourceId: "b", targetRecordType: "task", targetId: "a"'
 const MUTATIONS: Record<string, string> = {
+  actOnClaims: 'actOnClaims(base: "crm", action: heartbeat, ids: ["$claim"] $dry) { data { id } }',
   ...Object.assign({}, ...PLAIN_KINDS.map(({ name }) => mutationsOf(name))),
   batch:
     'batch(base: "crm", operations: [{type: "upsert_record", record_type: "task", id: "n", data: {title: "n"}}] $dry) { count }',

@@ -161,3 +161,48 @@ test('an unknown claim is NOT_FOUND', async () => {
     details: [{ path: '/claim_id', code: 'claim_not_found' }],
   })
 })
+
+test('a list of claims is worked on at once; a lost one is named and does not keep the others', async () => {
+  const record_type = await queue(3)
+  const { body } = await work({ action: 'claim', record_type, limit: 3 })
+  const [first, second, third] = body.data.map(({ claim }: Body) => claim.id)
+  const beats = await work({
+    action: 'heartbeat',
+    claim_ids: [first, second, third, first],
+    lease_seconds: 60,
+  })
+  expect(beats.body).toMatchObject({ data: times(3, () => ({ status: 'active' })), meta: { count: 3 } })
+  expect(beats.body.meta).not.toHaveProperty('refused')
+  expect((await work({ action: 'release', claim_id: second })).body.status).toBe('released')
+  const dry = await work({ action: 'complete', claim_ids: [first], dry_run: true })
+  expect(dry.body).toMatchObject({ data: [{ status: 'completed' }], dry_run: true })
+  const done = {
+    action: 'complete',
+    claim_ids: [first, second, 'none', third],
+    idempotency_key: `k-${first}`,
+  }
+  const { body: result } = await work(done)
+  expect(result).toEqual({
+    data: [
+      expect.objectContaining({ id: first, status: 'completed' }),
+      { id: second, error: { code: 'claim_lost', message: expect.any(String) } },
+      { id: 'none', error: { code: 'claim_not_found', message: expect.any(String) } },
+      expect.objectContaining({ id: third, status: 'completed' }),
+    ],
+    meta: { count: 4, refused: 2 },
+  })
+  expect((await work(done)).body).toEqual(result)
+  expect((await work({ action: 'claim', record_type, limit: 3 })).body.meta.count).toBe(1)
+})
+
+test('a list of claims is refused when it is empty, too long, or beside a claim_id', async () => {
+  const code = async (args: Record<string, unknown>) => {
+    const { error } = await work({ action: 'release', ...args })
+    return [error.code, error.details[0].path]
+  }
+  const faulty = ['VALIDATION_ERROR', '/claim_ids']
+  expect(await code({ claim_ids: [] })).toEqual(faulty)
+  expect(await code({ claim_ids: times(101, (i) => `c${i}`) })).toEqual(faulty)
+  expect(await code({ claim_ids: ['a'], claim_id: 'a' })).toEqual(faulty)
+  expect(await code({})).toEqual(['VALIDATION_ERROR', '/claim_id'])
+})

@@ -1,3 +1,4 @@
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { requirePermission } from '../access/access.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
@@ -59,6 +60,53 @@ export async function completeClaim(scope: WriteScope, baseId: string, id: strin
   const row = await change(scope, COMPLETE, baseId, id)
   return toClaim(row, 'completed')
 }
+
+/** What became of one of several claims: the claim, or why it was refused. */
+export type ClaimOutcome = {
+  id: string
+  claim: Claim | null
+  error: { code: string; message: string } | null
+}
+
+const ACTIONS = { heartbeat: heartbeatClaim, release: releaseClaim, complete: completeClaim }
+export type ClaimAction = keyof typeof ACTIONS
+
+/**
+ * Acts on several claims, each by itself: a lost one does not keep the others.
+ * @throws FORBIDDEN; VALIDATION_ERROR for too many, or for a lease out of bounds
+ */
+export async function actOnClaims(
+  scope: WriteScope,
+  baseId: string,
+  action: ClaimAction,
+  ids: readonly string[],
+  leaseSeconds: number | null | undefined,
+): Promise<{ data: ClaimOutcome[] }> {
+  if (ids.length < 1 || ids.length > LIMITS.claimRecords)
+    throw invalid({
+      path: '/claim_ids',
+      code: ids.length < 1 ? 'too_small' : 'too_big',
+      message: `Send 1 to ${LIMITS.claimRecords} claims.`,
+      received: ids.length,
+    })
+  readLease(leaseSeconds)
+  const data: ClaimOutcome[] = []
+  for (const id of new Set(ids))
+    try {
+      data.push({ id, claim: await ACTIONS[action](scope, baseId, id, leaseSeconds), error: null })
+    } catch (thrown) {
+      if (!(thrown instanceof DomainError) || !isOfClaim(thrown)) throw thrown
+      data.push({
+        id,
+        claim: null,
+        error: { code: thrown.details[0]?.code ?? thrown.code, message: thrown.message },
+      })
+    }
+  return { data }
+}
+
+/** Whether the error is about one claim, and not about the rights of the caller. */
+const isOfClaim = ({ code }: DomainError) => code === 'NOT_FOUND' || code === 'CONFLICT'
 
 type Changed = Omit<ClaimRow, 'shown'>
 

@@ -1,4 +1,4 @@
-export { completeClaim, heartbeatClaim, releaseClaim } from './actions.ts'
+export { actOnClaims, type ClaimOutcome, completeClaim, heartbeatClaim, releaseClaim } from './actions.ts'
 export { type ClaimedRecords, claimRecords } from './claim.ts'
 export type { Claim } from './claim-guard.ts'
 export { getClaim, listClaims } from './list.ts'

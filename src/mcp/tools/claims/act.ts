@@ -23,6 +23,7 @@ export const input = z.strictObject({
   max_attempts: z.int32().optional(),
   timeout: z.int32().optional(),
   claim_id: z.string().optional(),
+  claim_ids: z.array(z.string()).optional(),
   ...writing,
   ...reading,
 })
@@ -34,9 +35,9 @@ const WRITES = ['idempotency_key', 'dry_run'] as const
 const ARGUMENTS: Record<Action, readonly (keyof Args)[]> = {
   claim: [...ASKS, 'lease_seconds', 'max_attempts', 'max_tokens', ...WRITES],
   wait: [...ASKS, 'timeout', 'max_tokens'],
-  heartbeat: ['claim_id', 'lease_seconds', ...WRITES],
-  release: ['claim_id', ...WRITES],
-  complete: ['claim_id', ...WRITES],
+  heartbeat: ['claim_id', 'claim_ids', 'lease_seconds', ...WRITES],
+  release: ['claim_id', 'claim_ids', ...WRITES],
+  complete: ['claim_id', 'claim_ids', ...WRITES],
 }
 
 /**
@@ -47,7 +48,10 @@ const ARGUMENTS: Record<Action, readonly (keyof Args)[]> = {
 function checkArguments(args: Args): string {
   const accepted = ARGUMENTS[args.action]
   const [needed] = accepted
-  if (needed !== undefined && args[needed] === undefined)
+  const isList = needed === 'claim_id' && args.claim_ids !== undefined
+  if (isList && args.claim_id !== undefined)
+    throw invalid({ path: '/claim_ids', code: 'exclusive', message: 'Send claim_id or claim_ids, not both.' })
+  if (needed !== undefined && args[needed] === undefined && !isList)
     throw invalid({ path: `/${needed}`, code: 'required', message: `${args.action} needs ${needed}.` })
   const extra = Object.keys(args).find((name) => name !== 'action' && !accepted.includes(name as keyof Args))
   if (extra === undefined) return args.claim_id ?? ''
@@ -109,6 +113,31 @@ const complete = compile(
   ),
 )
 
+const actOnAll = compile(
+  graphql(
+    `mutation ToolActOnClaims($base: String!, $action: ClaimAction!, $ids: [String!]!, $leaseSeconds: Int) {
+      actOnClaims(base: $base, action: $action, ids: $ids, leaseSeconds: $leaseSeconds) {
+        data { id claim { ...ToolClaim } code message } dry_run: dryRun
+      }
+    }`,
+    [ToolClaim],
+  ),
+)
+
+/** Acts on a list of claims. Each is answered by itself, with its error if it was refused. */
+async function actOnList(
+  action: 'heartbeat' | 'release' | 'complete',
+  asked: { base: string; ids: string[]; leaseSeconds?: number },
+  context: Context,
+): Promise<object> {
+  const { data, dry_run } = (await actOnAll({ ...asked, action }, context)).actOnClaims
+  const rows = data.map(({ id, claim, code, message }) =>
+    claim ? trim(claim) : { id, error: { code, message } },
+  )
+  const refused = data.filter(({ claim }) => claim === null).length
+  return trim({ data: rows, meta: { count: rows.length, ...(refused > 0 && { refused }) }, dry_run })
+}
+
 /**
  * Runs the action of the claims tool.
  * @throws DomainError with paths relative to the arguments
@@ -128,6 +157,8 @@ export async function act(
     ...(limit !== undefined && { limit }),
   }
   const claimed = { base, id }
+  if (args.claim_ids && action !== 'claim' && action !== 'wait')
+    return actOnList(action, { base, ids: args.claim_ids, ...lease }, context)
   const recordUri = recordUriIn(base)
   switch (action) {
     case 'claim': {

@@ -5,7 +5,8 @@ import { act, input } from './act.ts'
 
 const whole = tool('work', {
   title: 'Work',
-  description: 'Claim free records; heartbeat, release or complete a claim_id; wait for a match.',
+  description:
+    'Claim free records; heartbeat, release or complete a claim_id or claim_ids; wait for a match.',
   permission: 'write',
   permissionOf: ({ action }) => (action === 'wait' ? 'read' : 'write'),
   hints: { destructive: true },
