@@ -420,7 +420,7 @@ describe('an export', () => {
               },
               one: { type: 'STRING', nullable: true, description: 'Mail (format: email)' },
               whole: { type: 'INTEGER', minimum: 1, maximum: 9 },
-              size: { type: 'INTEGER', format: 'enum', enum: ['1', '2'] },
+              size: { type: 'INTEGER', description: 'One of: 1, 2.' },
               list: { type: 'ARRAY', items: { type: 'STRING' } },
               both: { ...node({ a: { type: 'STRING' }, b: { type: 'BOOLEAN' } }), required: ['a', 'b'] },
               none: { type: 'NULL' },

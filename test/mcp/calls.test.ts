@@ -105,6 +105,7 @@ test('the structured content of every tool is valid for its output schema and eq
   }
   const { id } = await run('create_task', { title: 'all' })
   await run('define', { record_type: 'note', dry_run: true })
+  await run('sql_write', { statements: 'SELECT 1 AS one' })
   await run('update_task', { id, qty: 3 })
   await run('get_record', { record_type: 'task', id })
   await run('query_records', { record_type: 'task', include_total: true })

@@ -41,7 +41,8 @@ function write(schema: unknown, at: string, trip: Trip, refs: readonly string[])
   const type = plain.type ?? 'string'
   const out: Json = { type: type.toUpperCase(), ...(plain.nullable ? { nullable: true } : {}) }
   for (const key of SUPPORTED) if (plain.schema[key] !== undefined) out[key] = plain.schema[key]
-  Object.assign(out, writeFormat(plain.schema, type), writeEnum(plain.schema, type, at, trip.note))
+  Object.assign(out, writeFormat(plain.schema, type))
+  Object.assign(out, writeEnum(out, plain.schema['enum'], type, at, trip.note))
   if (type === 'object') Object.assign(out, writeObject(plain.schema, at, trip, path))
   if (type === 'array') out['items'] = write(plain.schema['items'] ?? {}, pointer(at, 'items'), trip, path)
   noteLost(plain.schema, type, at, trip.note)
@@ -87,14 +88,17 @@ function writeObject(schema: Json, at: string, trip: Trip, refs: readonly string
   }
 }
 
-function writeEnum(schema: Json, type: string, at: string, note: Note): Json {
-  const values = schema['enum']
+/** One value that is not a string, or is empty, makes Gemini refuse all tools. Then the description lists the values. */
+function writeEnum({ description }: Json, values: unknown, type: string, at: string, note: Note): Json {
   if (!Array.isArray(values)) return {}
-  if (type === 'string') return { enum: values }
-  // Google encodes numeric enums as strings with format `enum`.
-  if (type === 'integer') return { format: 'enum', enum: values.map(String) }
-  note(`Google has no enum of type ${type}`, at)
-  return {}
+  if (type === 'string' && values.every((value) => typeof value === 'string' && value !== ''))
+    return { enum: values }
+  note('Google has only enums of strings that are not empty: the description lists the values', at)
+  const said = `One of: ${values
+    .slice(0, 50)
+    .map((value) => JSON.stringify(value))
+    .join(', ')}.`
+  return { description: typeof description === 'string' ? `${description} ${said}` : said }
 }
 
 /** Writes an unsupported format into the description, which the model reads. */

@@ -26,7 +26,18 @@ export type ShowsRecords = boolean | 'beside'
 export const success = (body: object, showsRecords: ShowsRecords): ToolResult => {
   const json = JSON.stringify(body)
   if (showsRecords === 'beside') return { body, text: json, meta: NOTICE_BESIDE }
-  return { body, text: showsRecords ? `${NOTICE}\n${json}` : json }
+  return { body, text: showsRecords && holdsRecords(body) ? `${NOTICE}\n${json}` : json }
+}
+
+/** A statement of SQL that returns no rows, only their number. */
+const isCount = (row: unknown): boolean =>
+  typeof row === 'object' && row !== null && 'statement' in row && !('rows' in row)
+
+/** Whether a body has content of records: rows, the data of a record, or a profile of values. */
+function holdsRecords(body: { data?: unknown; profile?: unknown }): boolean {
+  const { data, profile } = body
+  if (Array.isArray(data)) return data.some((row) => !isCount(row))
+  return (typeof data === 'object' && data !== null) || profile !== undefined
 }
 
 /** A failure with the REST error body and paths relative to the arguments. `internal` is the cause to log. */

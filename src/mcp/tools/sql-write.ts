@@ -29,7 +29,7 @@ export const sqlWriteTools = [
     available: ({ scope }) => scope.sql.isolation() !== 'off',
     input: z.strictObject({
       statements: z.string(),
-      params: z.unknown().optional().meta({ description: 'A list for $1, an object for :name.' }),
+      params: z.unknown().optional().meta({ description: 'As JSON: [1] for $1, {"name":1} for :name.' }),
       ...deleting,
     }),
     output: answerOutput,
