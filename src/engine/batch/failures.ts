@@ -1,8 +1,8 @@
 import { DomainError } from '../../foundation/errors.ts'
+import type { Failure } from './failure.ts'
 import { listFaults } from './repeated-faults.ts'
 
-/** A failed operation. */
-export type Failure = { readonly index: number; readonly error: DomainError }
+export type { Failure }
 
 /** JSON Pointer of an operation. */
 export const placeOf = (index: number): string => `/operations/${index}`

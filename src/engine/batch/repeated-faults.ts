@@ -1,10 +1,10 @@
 /** Faults that repeat in many operations are listed once, with the operations that have them. */
 import { type Detail, faultsIn, withoutCount } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import type { Failure } from './failures.ts'
+import type { Failure } from './failure.ts'
 
 /** The details of a failed operation, relative to it. */
-export function ownDetails({ error }: Failure): readonly Detail[] {
+function ownDetails({ error }: Failure): readonly Detail[] {
   if (error.details.length > 0) return error.details
   return [{ path: '', code: error.code.toLowerCase(), message: error.message }]
 }

@@ -102,7 +102,7 @@ export async function expirePlans(db: Db): Promise<void> {
 }
 
 /** Error for a plan token that does not fit the request. */
-export const planRefused = (code: string, message: string) =>
+const planRefused = (code: string, message: string) =>
   invalid({
     path: '/plan_token',
     code,
