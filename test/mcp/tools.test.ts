@@ -30,7 +30,7 @@ test.each([
   expect(new Set(tools.map((tool) => tool.name)).size).toBe(tools.length)
 })
 
-const READS = /^(list|describe|query|get|aggregate|sql)_|^(record_history|changes)$/
+const READS = /^(list|describe|query|get|aggregate)_|^(sql_query|record_history|changes)$/
 
 test('the annotations and inputs of a tool agree with its name', async () => {
   for (const { name, annotations, outputSchema, inputSchema } of await toolsAt('/mcp')) {
