@@ -46,7 +46,7 @@ export const BaseBody = z.strictObject({
   settings: BaseSettings.optional(),
 })
 
-export const COPIES = ['config', 'config_and_sample'] as const
+const COPIES = ['config', 'config_and_sample'] as const
 
 /** The body that creates a preview. */
 export const PreviewBody = z.strictObject({
@@ -123,7 +123,7 @@ export const TokenBody = z.strictObject({
 })
 
 /** The body of a record type without its schema. */
-export const RecordTypeTexts = z.strictObject({
+const RecordTypeTexts = z.strictObject({
   name: Name.optional().meta({ description: 'Defaults to the id.' }),
   description: Description.optional(),
   icon: z.string().max(LIMITS.nameChars).nullable().optional(),

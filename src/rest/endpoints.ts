@@ -6,7 +6,7 @@ import { answerOf, crud } from './route/crud.ts'
 export const Endpoint = answerOf('Endpoint', EndpointBody)
 
 /** The fields of an endpoint in responses. */
-export const EndpointFields = graphql(`fragment EndpointFields on Endpoint {
+const EndpointFields = graphql(`fragment EndpointFields on Endpoint {
   id name description instructions toolsets tools relationships batch sql_query: sqlQuery resources enabled
   version created_at: createdAt updated_at: updatedAt
 }`)

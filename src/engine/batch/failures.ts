@@ -2,8 +2,6 @@ import { DomainError } from '../../foundation/errors.ts'
 import type { Failure } from './failure.ts'
 import { listFaults } from './repeated-faults.ts'
 
-export type { Failure }
-
 /** JSON Pointer of an operation. */
 export const placeOf = (index: number): string => `/operations/${index}`
 

@@ -25,7 +25,7 @@ export type Caches = {
 }
 
 /** A cache that this module invalidates. */
-export type Invalidated = {
+type Invalidated = {
   /** @param kind of the resource that changed, or `base` for all of a base */
   forget(kind: string, key: string): void
   clear(): void
