@@ -12,7 +12,6 @@ export const CONFIG_KINDS = [
   'action',
   'seed',
 ] as const
-export type ConfigKind = (typeof CONFIG_KINDS)[number]
 
 /** The member of a config file that lists the resources of a kind. */
 export const listName = (kind: string): string => `${kind}s`

@@ -1,6 +1,5 @@
 /** Creates a preview: a base of its own that starts with the configuration of its production base. */
 
-import type { z } from 'zod'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { PreviewBody } from '../../contract/shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
@@ -13,8 +12,6 @@ import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { copyRowsOf, keepFork } from './copy-configuration.ts'
 import { copySample } from './copy-sample.ts'
-
-export type PreviewInput = z.output<typeof PreviewBody>
 
 // Shared with other previews; waits for writers of configuration, so that no half-made change is copied.
 const READ_PRODUCTION = statement(
