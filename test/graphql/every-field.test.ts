@@ -204,7 +204,7 @@ describe('the GraphQL query', () => {
 /** What an endpoint grant reaches, and what it shows of the base. */
 const AT_DESK: Record<string, unknown> = {
   base: { id: 'crm', name: 'crm' },
-  bases: { data: [{ id: 'crm--kept' }, { id: 'crm' }] },
+  bases: { data: [{ id: 'crm' }] },
   ownToken: expect.objectContaining({ grants: [expect.objectContaining({ endpoint: 'desk' })] }),
   servedEndpoint: { __typename: 'ServedEndpoint' },
   tokens: { data: [expect.anything()] },

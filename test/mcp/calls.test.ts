@@ -131,6 +131,9 @@ test('the structured content of every tool is valid for its output schema and eq
   await run('aggregate_records', { record_type: 'task', aggregations: [{ fn: 'count' }] })
   await run('batch', { operations: [{ type: 'create_record', record_type: 'task', data: { title: 'b' } }] })
   await run('sql_query', { query: 'SELECT id, title FROM task' })
+  const undone = await run('create_task', { title: 'undone' })
+  const { data } = await run('changes', { record_type: 'task', id: undone.id })
+  await run('undo', { seq: data[0].seq })
   const generic = [...tools.keys()].filter((name) => !/^(create|update)_(task|note|record_\w+)$/.test(name))
   expect([...new Set(outputs)]).toEqual(expect.arrayContaining(generic))
   await client.close()
@@ -404,6 +407,7 @@ test('a read token neither lists nor can call tools that write', async () => {
   const { tools } = await client.listTools()
   expect(tools.map((each) => each.name).sort()).toEqual([
     'aggregate_records',
+    'changes',
     'describe_type',
     'get_record',
     'get_related',

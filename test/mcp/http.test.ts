@@ -387,6 +387,7 @@ test('?readonly=1 lists only tools that read, and makes the others unknown', asy
   const { body } = await rpc(server, path, 'tools/list')
   expect(body.result.tools.map((tool: Body) => tool.name).sort()).toEqual([
     'aggregate_records',
+    'changes',
     'describe_type',
     'get_record',
     'get_related',
@@ -407,7 +408,7 @@ test('?readonly=1 lists only tools that read, and makes the others unknown', asy
   expect((await rpc(server, '/mcp/crm?readonly=0', 'tools/list')).body.result.tools.length).toBeGreaterThan(3)
 })
 
-test('sql_query is not listed when SQL is disabled, and a call returns sql_disabled', async () => {
+test('the SQL tools are not listed when SQL is disabled, and a call returns sql_disabled', async () => {
   const off = await openServer({ PLINTH_SQL_ENABLED: 'false' })
   try {
     await off.call('PUT', '/v1/bases/crm', {})
@@ -416,7 +417,7 @@ test('sql_query is not listed when SQL is disabled, and a call returns sql_disab
         (await rpc(from, path, 'tools/list')).body.result.tools.map((tool: Body) => tool.name)
       const on = await named(server)
       expect(on).toContain('sql_query')
-      expect(await named(off)).toEqual(on.filter((name: string) => !/^sql_query$|_task$/.test(name)))
+      expect(await named(off)).toEqual(on.filter((name: string) => !/^sql_(query|write)$|_task$/.test(name)))
     }
     const { error } = await callTool(off, '/mcp/crm', 'sql_query', { query: 'SELECT 1 AS one' })
     expect(error).toMatchObject({ code: 'FORBIDDEN', details: [{ code: 'sql_disabled' }] })

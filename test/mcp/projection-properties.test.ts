@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { type Projection, projectSchema, restoreNames } from '../../src/mcp/schema-projection/project.ts'
 import type { Names } from '../../src/mcp/schema-projection/rename-properties.ts'
 import { createInput, splitArguments, updateInput } from '../../src/mcp/schema-projection/tool-inputs.ts'
-import { cases } from '../support/cases.ts'
+import { CASES_TIMEOUT, cases } from '../support/cases.ts'
 import { lintSchema } from '../support/tool-lint.ts'
 
 const addFormats = addFormatsModule.default
@@ -134,7 +134,7 @@ describe('the projection of a generated schema', () => {
     )
   })
 
-  test('accepts every object that the schema accepts', { tags: 'sampled', timeout: 120_000 }, () => {
+  test('accepts every object that the schema accepts', { tags: 'sampled', timeout: CASES_TIMEOUT }, () => {
     let checked = 0
     const takesAll = fc.property(rootSchema, instances, (schema, values) => {
       const original = compiled(schema, true)
@@ -163,7 +163,7 @@ describe('the projection of a generated schema', () => {
 
   test('accepts as a patch every property of an object that the schema accepts', {
     tags: 'sampled',
-    timeout: 120_000,
+    timeout: CASES_TIMEOUT,
   }, () => {
     fc.assert(
       fc.property(rootSchema, instances, (schema, values) => {

@@ -21,6 +21,7 @@ beforeAll(async () => {
   succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
   const { data } = succeed(await world.call('GET', '/v1/crm/records/task/a/history'))
   seq = String(data[0].seq)
+  succeed(await world.call('PUT', '/v1/crm/records/task/made', { data: {} }, { 'x-request-id': 'made' }), 201)
   await claimAs(world, 'held', 'task')
   for (const noun of PLAIN_NOUNS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
@@ -79,7 +80,9 @@ const SAMPLES: Record<string, Sample> = {
   'PUT /:base_id/relationships/:id': { body: { ...LINK, data: { n: 1 } } },
   'GET /:base_id/relationships/:id': {},
   'DELETE /:base_id/relationships/:id': {},
+  'DELETE /:base_id/relationships': { query: new URLSearchParams(LINK).toString() },
   'POST /:base_id/sql': { body: { query: 'SELECT count(*) AS n FROM task' } },
+  'POST /:base_id/sql/execute': { body: { statements: `UPDATE task SET data = '{"n":9}' WHERE id = 'a'` } },
   'POST /:base_id/records/:record_type/aggregate': { body: { aggregations: [{ fn: 'count' }] } },
   'POST /accounts/:account_id/query': { body: { bases: ['crm'], record_type: 'task' } },
   'PUT /:base_id/records/:record_type': { body: { data: {}, external_id: 'new' }, status: 201 },
@@ -92,6 +95,7 @@ const SAMPLES: Record<string, Sample> = {
   'POST /:base_id/records/:record_type/:id/cancel': {},
   'POST /:base_id/records/:record_type/:id/restore': {},
   'POST /:base_id/changes/:seq/revert': {},
+  'POST /:base_id/revert': { body: { request_id: 'made' } },
   'GET /:base_id/trash': { query: 'record_type=task' },
   'GET /:base_id/records/:record_type/:id/history': { query: 'limit=1' },
   'POST /:base_id/records/:record_type/claim': { body: { limit: 2 } },

@@ -24,6 +24,10 @@ beforeAll(async () => {
   for (const id of ['a', 'b'])
     succeed(await world.call('PUT', `/v1/crm/records/node/${id}`, { data: {} }), 201)
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', {}), 201)
+  succeed(
+    await world.call('PUT', '/v1/crm/records/task/made', { data: { n: 1 } }, { 'x-request-id': 'made' }),
+    201,
+  )
   succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
   for (const noun of PLAIN_NOUNS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
@@ -269,6 +273,21 @@ const WRITES: [string, string, unknown, number, Body][] = [
     200,
     { id: 'l', deleted: true },
   ],
+  [
+    'DELETE /:base_id/relationships',
+    `/v1/crm/relationships?${new URLSearchParams(LINK)}`,
+    undefined,
+    200,
+    { id: 'l', deleted: true },
+  ],
+  [
+    'POST /:base_id/sql/execute',
+    '/v1/crm/sql/execute',
+    { statements: `UPDATE task SET data = '{"n":9}' WHERE id = 'a'` },
+    200,
+    { data: [{ statement: 0, operation: 'update', count: 1 }] },
+  ],
+  ['POST /:base_id/revert', '/v1/crm/revert', { request_id: 'made' }, 200, { dry_run: true }],
   ['POST /tokens', '/v1/tokens', { name: 't', grants: [GRANT] }, 201, { name: 't', token: null }],
 ]
 

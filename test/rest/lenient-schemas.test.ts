@@ -52,8 +52,8 @@ describe('A format that is not known and a pattern that cannot run', () => {
     const mutation = `mutation($s: JSON) { putRecordType(base: "crm", id: "odd2", input: { jsonSchema: $s }) { warnings } }`
     const { data } = (await world.call('POST', '/graphql', { query: mutation, variables: { s: ODD } })).body
     expect(data.putRecordType.warnings).toEqual(WARNINGS)
-    const args = { base_id: 'crm', id: 'odd3', json_schema: ODD }
-    expect((await callTool(world, '/mcp', 'put_record_type', args)).body['meta'].warnings).toEqual(WARNINGS)
+    const args = { record_type: 'odd3', json_schema: ODD }
+    expect((await callTool(world, '/mcp/crm', 'define', args)).body['meta'].warnings).toEqual(WARNINGS)
     const operations = [{ type: 'upsert_record_type', id: 'odd4', body: { json_schema: ODD } }]
     expect(succeed(await world.call('POST', '/v1/crm/batch', { operations })).data[0].warnings).toEqual(
       WARNINGS,

@@ -37,6 +37,7 @@ test('columns that no query plan uses have no planner statistics', async () => {
      WHERE a.attstattarget = 0 AND a.attnum > 0 AND c.relnamespace = 'plinth'::regnamespace ORDER BY 1`,
   )
   expect(rows.map(({ name }) => name)).toEqual([
+    'change.call',
     'change.data',
     'record_text.words',
     'record_text_words.search_keys',
