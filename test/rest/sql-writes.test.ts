@@ -342,3 +342,11 @@ test('a statement reads whole rows of every relation that an earlier one wrote',
   for (const [n, relation] of relations.entries())
     expect(sorted(written[n].rows), relation).toEqual(sorted(after[n].rows))
 })
+
+test('a row that the schema refuses is named once, by statement, type, id and property', async () => {
+  const answer = await run(`SELECT 1 AS one; UPDATE deal SET title = NULL WHERE id = 'd1'`)
+  const { message, details } = expectFailure(answer, 'VALIDATION_ERROR')
+  expect(message).toMatch(/^Statement 1: deal "d1": "?title"?[^:]*$/)
+  expect(details[0].path).toMatch(/^\/statements\/1\/d1\/data/)
+  expect((await deal('d1'))['data'].title).toBe('One')
+})

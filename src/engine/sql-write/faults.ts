@@ -63,12 +63,9 @@ function renamed(error: DomainError, statement: number, rowOf: (operation: numbe
   })
   const [only] = details
   if (first === undefined || !only) return error
-  return new DomainError(
-    error.code,
-    `Statement ${statement}, ${first}: ${only.message} Nothing was written.`,
-    {
-      details,
-      cause: error.cause,
-    },
-  )
+  // `inStatement` names the statement.
+  return new DomainError(error.code, `${first}: ${only.message} Nothing was written.`, {
+    details,
+    cause: error.cause,
+  })
 }
