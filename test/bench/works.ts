@@ -31,10 +31,11 @@ export function worksOf({ token, records }: Setting): Work[] {
   const get = (path: string, headers: string): Draw =>
     counting((n) => wire('GET', `${path}/${id(n)}`, headers))
   const id = (n: number) => `r${((n * 7919) % records) + 1}`
+  // The offset is beyond what the single writes reach, so that each upsert changes its record.
   const upserts = (n: number) =>
     Array.from({ length: BATCH }, (_, i) => {
       const operation = `"type":"upsert_record","record_type":"${TYPE}"`
-      return `{${operation},"id":"${id(n * BATCH + i)}","data":${content(n * BATCH + i + 2 * records)}}`
+      return `{${operation},"id":"${id(n * BATCH + i)}","data":${content(n * BATCH + i + 100 * records)}}`
     }).join(',')
 
   return [

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { callTool, connect, DIALECTS } from '../support/mcp.ts'
 import { type Body, openServer, type TestServer } from '../support/server.ts'
@@ -227,12 +227,12 @@ describe('a plan_token', () => {
   })
 
   describe('that is older than ten minutes', () => {
-    afterEach(() => {
-      vi.useRealTimers()
-    })
     test('is refused as plan_expired with a new plan, which then succeeds', async () => {
       const { plan_token } = await planOf('delete_record', D1)
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_001 })
+      await server.database.query(
+        `UPDATE plinth.plan SET expires_at = expires_at - interval '601 s' WHERE id = $1`,
+        [plan_token],
+      )
       const { error } = await call('delete_record', { ...D1, plan_token })
       expect(error).toMatchObject({
         code: 'CONFLICT',
