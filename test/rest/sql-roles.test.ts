@@ -185,7 +185,10 @@ test('a login with CREATEROLE that is no superuser isolates SQL statements by ro
   })
 })
 
-test('a login without CREATEROLE isolates SQL statements by the parser only, and the log warns', async () => {
+// Creating and dropping a database waits for other backends of the shared server.
+test('a login without CREATEROLE isolates SQL statements by the parser only, and the log warns', {
+  timeout: 120_000,
+}, async () => {
   await onLogin('', async (call, log) => {
     expect((await call('GET', '/readyz')).body.sql_isolation).toBe('parser_only')
     expect(log.some((line) => line.includes('PLINTH_SQL_ENABLED=false'))).toBe(true)

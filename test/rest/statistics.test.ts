@@ -16,7 +16,7 @@ const analyzed = async () => {
   return rows.map(({ relname }) => relname)
 }
 
-test('the tables that grew are analyzed, and no others', async () => {
+test('the tables that grew are analyzed, and no others', { timeout: 90_000 }, async () => {
   const type = await world.newType({ indexes: [{ fields: ['data.n'] }] })
   expect(await analyzed()).toEqual([])
   const operations = times(1000, (n) => ({
@@ -27,7 +27,7 @@ test('the tables that grew are analyzed, and no others', async () => {
   }))
   succeed(await world.call('POST', '/v1/crm/batch', { operations }))
   await expect
-    .poll(analyzed, { timeout: 25_000, interval: 100 })
+    .poll(analyzed, { timeout: 80_000, interval: 100 })
     .toEqual(['change', 'record', 'record_index'])
 })
 
