@@ -4,8 +4,9 @@ import { OPERATION_SHAPES } from '../contract/batch-shapes.ts'
 import { planBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
+import { PlanParts } from '../http/plan-fragment.ts'
 import { Record } from './records/shapes.ts'
-import { Plan, PlanFields, RestPlan } from './route/plan.ts'
+import { Plan, PlanFields } from './route/plan.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -73,9 +74,9 @@ export const batch = [
     plans: 'asked',
     operation: graphql(
       `mutation Batch($base: String!, $operations: JSON!) {
-        batch(base: $base, operations: $operations) { rows count dryRun plan { ...RestPlan } }
+        batch(base: $base, operations: $operations) { rows count dryRun plan { ...PlanParts } }
       }`,
-      [RestPlan],
+      [PlanParts],
     ),
     variables: ({ params, body }) => ({ base: params.base_id, operations: body.operations ?? null }),
     reply: ({ batch: { rows, count, dryRun, plan } }) => ({

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { planBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { Plan, PlanFields, RestPlan } from './route/plan.ts'
+import { PlanParts } from '../http/plan-fragment.ts'
+import { Plan, PlanFields } from './route/plan.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -46,10 +47,10 @@ export const sqlExecute = [
     operation: graphql(
       `mutation ExecuteSql($base: String!, $statements: String, $params: JSON, $dryRun: Boolean) {
         executeSql(base: $base, statements: $statements, params: $params, dryRun: $dryRun) {
-          data { statement operation count rows } count dryRun plan { ...RestPlan }
+          data { statement operation count rows } count dryRun plan { ...PlanParts }
         }
       }`,
-      [RestPlan],
+      [PlanParts],
     ),
     variables: ({ params, body }) => ({
       base: params.base_id,

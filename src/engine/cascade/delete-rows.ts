@@ -29,8 +29,8 @@ const UNLINK = statement(
      ORDER BY l.id),
    gone AS (
      DELETE FROM plinth.relationship r WHERE r.base_id = $1 AND r.id = ANY (ARRAY(SELECT id FROM due)) RETURNING r.*),
-   told AS (SELECT gone.*, due.cause FROM gone JOIN due ON due.id = gone.id ORDER BY gone.id)
-   ${logLinks('told', 'delete', '$4, $5, $6, $7, $8::jsonb', 'w.cause')}`,
+   caused AS (SELECT gone.*, due.cause FROM gone JOIN due ON due.id = gone.id ORDER BY gone.id)
+   ${logLinks('caused', 'delete', '$4, $5, $6, $7, $8::jsonb', 'w.cause')}`,
 )
 
 const UNLINK_TYPE = statement(

@@ -1,3 +1,4 @@
+import { CONFIG_KINDS } from '../../contract/config-shapes.ts'
 import { snakeFields } from '../../contract/field-names.ts'
 import type { Access } from '../access/access.ts'
 import { type Db, statement } from '../database/client.ts'
@@ -14,15 +15,7 @@ export const KINDS = [
   'secret',
   'base',
   'promotion',
-  'record_type',
-  'relationship_type',
-  'file_type',
-  'trigger',
-  'inbound_webhook',
-  'endpoint',
-  'toolset',
-  'action',
-  'seed',
+  ...CONFIG_KINDS,
 ] as const
 export type Kind = (typeof KINDS)[number]
 

@@ -17,7 +17,8 @@ const BEFORE = statement(
 )
 
 /** A link in its log entry. */
-type State = Omit<RelationshipRow, 'id' | 'version' | 'valid' | 'created_at' | 'updated_at'>
+/** A link as its log entries hold it. */
+export type LinkState = Omit<RelationshipRow, 'id' | 'version' | 'valid' | 'created_at' | 'updated_at'>
 
 /** Restores the link to the state before the change. Calls `requireLastChange` under the lock. */
 export async function revertRelationship(
@@ -33,27 +34,24 @@ export async function revertRelationship(
     return current && void (await deleteRelationship(scope, baseId, id, NO_EXPECTATION))
   // The entry of a deletion contains the deleted data.
   const upTo = operation === 'delete' ? version + 1 : version
-  const [before] = await scope.db.query<{ data: State | null }>(BEFORE, [baseId, id, upTo])
+  const [before] = await scope.db.query<{ data: LinkState | null }>(BEFORE, [baseId, id, upTo])
   if (!before?.data) throw versionPurged()
   const state = before.data
   if (current && current.external_id !== null && state.external_id === null) throw keepsPair()
-  await putRelationship(
-    scope,
-    baseId,
-    id,
-    {
-      relType: state.rel_type,
-      sourceRecordType: state.source_record_type,
-      sourceId: state.source_id,
-      targetRecordType: state.target_record_type,
-      targetId: state.target_id,
-      data: state.data,
-      externalId: state.external_id,
-      externalSource: state.external_source,
-    },
-    NO_EXPECTATION,
-  )
+  await putRelationship(scope, baseId, id, inputOf(state), NO_EXPECTATION)
 }
+
+/** The input that writes a link as it was. */
+export const inputOf = (state: LinkState) => ({
+  relType: state.rel_type,
+  sourceRecordType: state.source_record_type,
+  sourceId: state.source_id,
+  targetRecordType: state.target_record_type,
+  targetId: state.target_id,
+  data: state.data,
+  externalId: state.external_id,
+  externalSource: state.external_source,
+})
 
 const versionPurged = () =>
   new DomainError('NOT_FOUND', 'The state of the relationship before that change has been purged.', {

@@ -133,8 +133,8 @@ export const CREATE_LINKS = statement(
      WHERE i.source_row IN (SELECT row_no FROM ends) AND i.target_row IN (SELECT row_no FROM ends)
      ORDER BY i.source_row, i.target_row, i.id
      ON CONFLICT DO NOTHING RETURNING *),
-   told AS (SELECT w.*, i.cause FROM w JOIN i ON i.id COLLATE "C" = w.id),
-   logged AS (${logLinks('told', 'create', '$18, $19, $20, $21, $22::jsonb', OWN_CAUSE)})
+   caused AS (SELECT w.*, i.cause FROM w JOIN i ON i.id COLLATE "C" = w.id),
+   logged AS (${logLinks('caused', 'create', '$18, $19, $20, $21, $22::jsonb', OWN_CAUSE)})
    SELECT 'created' AS kind, ${WRITTEN} FROM w
    UNION ALL ${STALE}`,
 )

@@ -1,18 +1,6 @@
 import { planBody, trim } from '../../contract/response-bodies.ts'
 import { DomainError } from '../../foundation/errors.ts'
-import { graphql } from '../../graphql/document.ts'
 import type { Caller } from '../protocol/provider.ts'
-
-const PlanGroup = graphql(`fragment PlanGroup on DeletionGroup { count of { type count } }`)
-
-/** The fields of a deletion plan that tools return. */
-export const ToolPlan = graphql(
-  `fragment ToolPlan on DeletionPlan {
-    what bases { ...PlanGroup } recordTypes { ...PlanGroup } relationshipTypes { ...PlanGroup }
-    records { ...PlanGroup } relationships { ...PlanGroup } samples token expiresAt
-  }`,
-  [PlanGroup],
-)
 
 type Plan = Parameters<typeof planBody>[0]
 type PlanBody = ReturnType<typeof planBody>

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { deletedOr, ToolPlan } from '../tool/deletion-approval.ts'
+import { PlanParts } from '../../http/plan-fragment.ts'
+import { deletedOr } from '../tool/deletion-approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 
@@ -10,10 +11,10 @@ const run = compile(
   graphql(
     `mutation ToolBatch($base: String!, $operations: JSON!) {
       batch(base: $base, operations: $operations) {
-        rows(records: false) count dry_run: dryRun plan { ...ToolPlan }
+        rows(records: false) count dry_run: dryRun plan { ...PlanParts }
       }
     }`,
-    [ToolPlan],
+    [PlanParts],
   ),
 )
 

@@ -4,32 +4,33 @@ import { invalid } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
-import { deletedOr, ToolPlan } from '../tool/deletion-approval.ts'
+import { PlanParts } from '../../http/plan-fragment.ts'
+import { deletedOr } from '../tool/deletion-approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { accountTool, deleting } from '../tool/tool.ts'
 
 const deleteBase = compile(
   graphql(
     `mutation ToolDeleteBase($id: String!) {
-      deleteBase(id: $id) { id deleted dry_run: dryRun plan { ...ToolPlan } }
+      deleteBase(id: $id) { id deleted dry_run: dryRun plan { ...PlanParts } }
     }`,
-    [ToolPlan],
+    [PlanParts],
   ),
 )
 const deleteRecordType = compile(
   graphql(
     `mutation ToolDeleteRecordType($base: String!, $id: String!) {
-      deleteRecordType(base: $base, id: $id) { id deleted dry_run: dryRun plan { ...ToolPlan } }
+      deleteRecordType(base: $base, id: $id) { id deleted dry_run: dryRun plan { ...PlanParts } }
     }`,
-    [ToolPlan],
+    [PlanParts],
   ),
 )
 const deleteRelationshipType = compile(
   graphql(
     `mutation ToolDeleteRelationshipType($base: String!, $id: String!) {
-      deleteRelationshipType(base: $base, id: $id) { id deleted dry_run: dryRun plan { ...ToolPlan } }
+      deleteRelationshipType(base: $base, id: $id) { id deleted dry_run: dryRun plan { ...PlanParts } }
     }`,
-    [ToolPlan],
+    [PlanParts],
   ),
 )
 

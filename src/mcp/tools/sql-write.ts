@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
+import { PlanParts } from '../../http/plan-fragment.ts'
 import { parseJson } from '../../json/parse.ts'
-import { deletedOr, ToolPlan } from '../tool/deletion-approval.ts'
+import { deletedOr } from '../tool/deletion-approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 
@@ -11,10 +12,10 @@ const run = compile(
   graphql(
     `mutation ToolSqlWrite($base: String!, $statements: String, $params: JSON) {
       executeSql(base: $base, statements: $statements, params: $params) {
-        data { statement operation count rows } count dry_run: dryRun plan { ...ToolPlan }
+        data { statement operation count rows } count dry_run: dryRun plan { ...PlanParts }
       }
     }`,
-    [ToolPlan],
+    [PlanParts],
   ),
 )
 

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { plannedRequest, planOfAnotherCall } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
 import { partsNamed } from './request-parts.ts'
 import { time } from './shapes.ts'
 
@@ -18,16 +17,6 @@ export const PlanFields = z.object({
     description: 'The token of a plan, alone: do exactly what the plan says, if nothing of it has changed.',
   }),
 })
-
-const PlanGroup = graphql(`fragment RestPlanGroup on DeletionGroup { count of { type count } }`)
-/** The fields of a deletion plan in a response. */
-export const RestPlan = graphql(
-  `fragment RestPlan on DeletionPlan {
-    what bases { ...RestPlanGroup } recordTypes { ...RestPlanGroup } relationshipTypes { ...RestPlanGroup }
-    records { ...RestPlanGroup } relationships { ...RestPlanGroup } samples token expiresAt
-  }`,
-  [PlanGroup],
-)
 
 const named = z.object({ count: z.int(), names: z.array(z.string()) }).optional()
 const counted = z.object({ count: z.int(), by_type: z.record(z.string(), z.int()) }).optional()

@@ -9,9 +9,10 @@ import { authorship } from '../../core/scope.ts'
 import { type Db, statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
 import { guardUnique, variantFor, type WriteStatement } from '../../indexes/index.ts'
-import { type RelationshipRow, readLink, writeLinks } from '../../relationships/index.ts'
+import { readLink, writeLinks } from '../../relationships/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { revertConfiguration } from '../revert-configuration.ts'
+import { inputOf, type LinkState } from '../revert-relationship.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
 import {
   BRING_BACK_RECORDS,
@@ -183,8 +184,6 @@ const deleteLinks: Work = async ({ scope, baseId }, steps) => {
   return []
 }
 
-type LinkState = Omit<RelationshipRow, 'id' | 'version' | 'valid' | 'created_at' | 'updated_at'>
-
 const putLinks: Work = async ({ scope, baseId }, steps) => {
   const asked = [baseId, steps.map(({ change }) => change.id), steps.map(versionOf)]
   const states = await scope.db.query<{ data: LinkState; has_pair: boolean }>(LINK_STATES, asked)
@@ -199,17 +198,6 @@ const putLinks: Work = async ({ scope, baseId }, steps) => {
   if (failed) throw failed
   return []
 }
-
-const inputOf = (state: LinkState) => ({
-  relType: state.rel_type,
-  sourceRecordType: state.source_record_type,
-  sourceId: state.source_id,
-  targetRecordType: state.target_record_type,
-  targetId: state.target_id,
-  data: state.data,
-  externalId: state.external_id,
-  externalSource: state.external_source,
-})
 
 const revertOthers: Work = async ({ scope, baseId }, steps) => {
   for (const { change } of steps) {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { invalid } from '../../../foundation/errors.ts'
 import { graphql } from '../../../graphql/document.ts'
 import { compile } from '../../../graphql/execute.ts'
-import { ToolPlan } from '../../tool/deletion-approval.ts'
+import { PlanParts } from '../../../http/plan-fragment.ts'
 
 /** Arguments shared by the record tools, and their mapping to GraphQL variables. */
 export const inType = { record_type: z.string() }
@@ -158,9 +158,9 @@ export const remove = compile(
   graphql(
     `mutation ToolDelete($base: String!, $recordType: String!, $id: String!, $expectedVersions: [Int!], $claimId: String) {
       deleteRecord(base: $base, recordType: $recordType, id: $id, expectedVersions: $expectedVersions, claimId: $claimId) {
-        id deleted dry_run: dryRun plan { ...ToolPlan }
+        id deleted dry_run: dryRun plan { ...PlanParts }
       }
     }`,
-    [ToolPlan],
+    [PlanParts],
   ),
 )
