@@ -6,6 +6,9 @@ import { openWorld, type World } from '../support/world.ts'
 let world: World
 beforeAll(async () => {
   world = await openWorld()
+  // Autovacuum may analyze the tables first; then nothing is left for the job.
+  for (const table of ['record', 'record_index', 'change'])
+    await world.database.query(`ALTER TABLE plinth.${table} SET (autovacuum_enabled = off)`)
 })
 afterAll(() => world.close())
 
@@ -16,7 +19,7 @@ const analyzed = async () => {
   return rows.map(({ relname }) => relname)
 }
 
-test('the tables that grew are analyzed, and no others', { timeout: 90_000 }, async () => {
+test('the tables that grew are analyzed, and no others', async () => {
   const type = await world.newType({ indexes: [{ fields: ['data.n'] }] })
   expect(await analyzed()).toEqual([])
   const operations = times(1000, (n) => ({
@@ -27,7 +30,7 @@ test('the tables that grew are analyzed, and no others', { timeout: 90_000 }, as
   }))
   succeed(await world.call('POST', '/v1/crm/batch', { operations }))
   await expect
-    .poll(analyzed, { timeout: 80_000, interval: 100 })
+    .poll(analyzed, { timeout: 25_000, interval: 100 })
     .toEqual(['change', 'record', 'record_index'])
 })
 
