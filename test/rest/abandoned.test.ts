@@ -94,7 +94,8 @@ test.each([
     expect((await held.waiting())[0]?.pid).not.toBe(left)
     await held.end()
     expect(await other.answer).toBe(200)
-    expect(await backends(), 'no connection is lost by it').toEqual(before)
+    // A background job may open one more meanwhile.
+    expect(await backends(), 'no connection is lost by it').toEqual(expect.arrayContaining(before))
   },
 )
 
