@@ -23,5 +23,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A condition may take that long on a busy machine. A poll ends as soon as it holds.
+    expect: { poll: { timeout: 10_000 } },
   },
 })

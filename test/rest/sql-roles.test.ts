@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/engine/database/pool.ts'
 import { openPrincipals } from '../../src/engine/sql/execution/principals.ts'
 import { FUNCTIONS } from '../../src/engine/sql/guard/allow/calls.ts'
@@ -75,10 +75,8 @@ test('an SQL role unused for a day is dropped, and no other role is', async () =
   await world.database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [
     old.role,
   ])
-  await vi.waitFor(async () => {
-    await sweep()
-    expect(await roles()).not.toContain(old.role)
-  })
+  const afterSweep = () => sweep().then(roles)
+  await expect.poll(afterSweep).not.toContain(old.role)
   const database = old.role.slice(0, old.role.lastIndexOf('_'))
   const kept = before.filter((name) => name.startsWith(`${database}_`) || !name.startsWith('plinth_sql_'))
   expect(await roles()).toEqual(expect.arrayContaining(kept.filter((name) => name !== old.role)))

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import { callTool } from '../support/mcp.ts'
 import type { Answer, Body, Call } from '../support/server.ts'
@@ -292,7 +292,7 @@ test.skipIf(process.env['DATABASE_URL'] !== undefined)(
   'SQL is answered in time even if the database does not obey the timeout',
   async () => {
     const asked = sql(ENDLESS)
-    await vi.waitFor(async () => expect(await running()).toBe(1))
+    await expect.poll(running).toBe(1)
     const [{ pid } = { pid: 0 }] = await world.database.query<{ pid: number }>(RUNNING)
     process.kill(pid, 'SIGSTOP')
     try {
@@ -301,7 +301,7 @@ test.skipIf(process.env['DATABASE_URL'] !== undefined)(
     } finally {
       process.kill(pid, 'SIGCONT')
     }
-    await vi.waitFor(async () => expect(await running()).toBe(0))
+    await expect.poll(running).toBe(0)
   },
 )
 
@@ -313,10 +313,10 @@ test('an SQL statement is cancelled when its client disconnects', async () => {
     body: JSON.stringify({ query: ENDLESS }),
     signal: gone.signal,
   })
-  await vi.waitFor(async () => expect(await running()).toBe(1))
+  await expect.poll(running).toBe(1)
   gone.abort()
   await expect(asked).rejects.toThrow()
-  await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 1000 })
+  await expect.poll(running).toBe(0)
   expect(world.log.some((line) => line.includes('"outcome":"abandoned"'))).toBe(true)
 })
 
@@ -324,15 +324,15 @@ test('a token may run two SQL statements at once, and all tokens together four',
   const callers = await Promise.all(times(3, () => world.newToken([{ permission: 'read' }])))
   const [first, second, third] = callers.map(({ call }) => call) as [Call, Call, Call]
   const held = [sql(ENDLESS, {}, first), sql(ENDLESS, {}, first)]
-  await vi.waitFor(async () => expect(await running()).toBe(2))
+  await expect.poll(running).toBe(2)
   const ownLimit = await sql('SELECT 1', {}, first)
   expect(expectFailure(ownLimit, 'RATE_LIMITED').message).toContain('token')
   expect(ownLimit.headers.get('retry-after')).toBe('1')
   held.push(sql(ENDLESS, {}, second), sql(ENDLESS, {}, second))
-  await vi.waitFor(async () => expect(await running()).toBe(4))
+  await expect.poll(running).toBe(4)
   expectFailure(await sql('SELECT 1', {}, third), 'RATE_LIMITED')
   for (const each of await Promise.all(held)) refusalOf(each)
-  await vi.waitFor(async () => succeed(await sql('SELECT 1 AS a', {}, first)))
+  await expect.poll(async () => (await sql('SELECT 1 AS a', {}, first)).status).toBe(200)
 })
 
 test('each SQL statement writes one log line without its text and values', async () => {
