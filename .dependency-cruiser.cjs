@@ -39,6 +39,7 @@ const MCP_ROOMS = [
 
 /** The rooms of `src/engine/`, from the lowest. */
 const ENGINE_ROOMS = [
+  'blobs',
   'access',
   'database',
   'json-schema',
@@ -137,9 +138,9 @@ module.exports = {
     {
       name: 'surfaces-see-only-the-door',
       severity: 'error',
-      comment: 'REST and MCP take documents, execution and context from graphql/, never a noun.',
+      comment: 'REST and MCP take documents, execution, context and contents from graphql/, never a noun.',
       from: { path: '^src/(rest|mcp)/' },
-      to: { path: '^src/graphql/', pathNot: '^src/graphql/(document|execute|context)\\.ts$' },
+      to: { path: '^src/graphql/', pathNot: '^src/graphql/(document|execute|context|content)\\.ts$' },
     },
     {
       name: 'rest-is-a-stranger-to-mcp',

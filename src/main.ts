@@ -1,8 +1,10 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 import { type Config, readConfig } from './config/read-config.ts'
+import type { BlobLocation } from './engine/blobs/open.ts'
 import { type AdminToken, newToken } from './engine/configuration/tokens/index.ts'
 import { openEngine } from './engine/engine.ts'
 import { loadParser } from './engine/sql/guard/syntax/parse-statement.ts'
@@ -40,6 +42,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     const engine = await openEngine({
       connectionString,
       adminToken: admin,
+      blobs: blobLocation(config),
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,
       batchBytes: Math.max(LIMITS.batchBytes, config.bodyBytes),
@@ -97,6 +100,13 @@ async function openEmbedded(config: Config, log: Logger, closing: (() => Promise
   closing.push(() => cluster.close())
   return cluster.url
 }
+
+/** The embedded database lets one server use the data directory; with another one, several may share it. */
+const blobLocation = ({ blobUrl, dataDir, databaseUrl }: Config): BlobLocation => ({
+  driver: 'file',
+  directory: blobUrl === undefined ? join(dataDir, 'blobs') : fileURLToPath(blobUrl),
+  isShared: databaseUrl !== undefined || blobUrl !== undefined,
+})
 
 /** Reads or creates the first admin token: from the configuration, else from the data directory. */
 async function adminToken(config: Config, log: Logger): Promise<AdminToken> {

@@ -34,6 +34,7 @@ const Settings = z.object({
   PLINTH_PUBLIC_URL: url(/^https?$/, 'an http or https address').optional(),
   PLINTH_DATA_DIR: z.string().default('.plinth'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'a postgres:// address').optional(),
+  PLINTH_BLOB_URL: url(/^file$/, 'a file:/// address of a directory').optional(),
   PLINTH_DATABASE_CONNECTIONS: whole(4, 200, LIMITS.databaseConnections),
   PLINTH_ADMIN_TOKEN: z
     .string()
@@ -93,6 +94,8 @@ export type Config = {
   publicUrl: string | undefined
   dataDir: string
   databaseUrl: string | undefined
+  /** Where contents of files are stored; undefined for the data directory. */
+  blobUrl: string | undefined
   databaseConnections: number
   adminToken: string | undefined
   corsOrigins: readonly string[]
@@ -133,6 +136,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     publicUrl: set.PLINTH_PUBLIC_URL?.replace(/\/$/, ''),
     dataDir: resolve(set.PLINTH_DATA_DIR),
     databaseUrl: set.DATABASE_URL,
+    blobUrl: set.PLINTH_BLOB_URL,
     databaseConnections: set.PLINTH_DATABASE_CONNECTIONS,
     adminToken: set.PLINTH_ADMIN_TOKEN,
     corsOrigins: (set.PLINTH_CORS_ORIGINS ?? '')

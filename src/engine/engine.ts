@@ -2,6 +2,7 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/session.ts'
+import { type BlobLocation, openBlobStore } from './blobs/open.ts'
 import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
 import { type AdminToken, authenticate, ensureAdminToken } from './configuration/tokens/index.ts'
@@ -27,6 +28,8 @@ type Log = { info(fields: object, message: string): void; warn(fields: object, m
 export type EngineOptions = {
   connectionString: string
   adminToken: AdminToken
+  /** Where the contents of files are stored. */
+  blobs: BlobLocation
   recordBytes?: number
   /** Maximum bytes of records that a batch writes or returns. */
   batchBytes?: number
@@ -95,8 +98,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     limits: options.sql || SQL_LIMITS,
     log,
   })
+  const blobs = await openBlobStore(options.blobs)
   await ensureAdminToken(
-    systemScope(database, caches, batching, feed, { limits, keys, sql }),
+    systemScope(database, caches, batching, feed, { limits, keys, sql, blobs }),
     options.adminToken,
     log,
   )
@@ -126,6 +130,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       batches: { left: limits.batchBytes },
       answer: budgetOf(via, pageBytes, reserveBytes),
       sql,
+      blobs,
+      received: new Map(),
       ...(closed && { closed }),
     }),
     sqlIsolation: () => sql.isolation(),
@@ -165,7 +171,7 @@ const systemScope = (
   caches: Caches,
   batching: RequestBatching,
   feed: ChangeFeed,
-  settings: Pick<Scope, 'limits' | 'keys' | 'sql'>,
+  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs'>,
 ): Scope => ({
   db,
   caches,
@@ -178,5 +184,6 @@ const systemScope = (
   requestId: 'boot',
   batches: { left: Number.POSITIVE_INFINITY },
   answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
+  received: new Map(),
   ...settings,
 })

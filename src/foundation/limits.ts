@@ -257,6 +257,9 @@ export const LIMITS = {
   toolDescriptionChars: 1000,
   /** Together with the lines that every endpoint adds, this stays below the limit of MCP clients. */
   instructionsBytes: 1400,
+  /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
+  blobChunkBytes: 256 * 1024,
+  uploadLeftoverMs: 10 * 60_000,
   /** Tool name aliases (earlier names that stay callable) of one endpoint or toolset. */
   formerNames: 100,
 } as const

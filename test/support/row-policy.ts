@@ -1,3 +1,6 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parse } from 'graphql'
 import type { PolicyInput } from '../../src/engine/core/policy.ts'
 import { openEngine } from '../../src/engine/engine.ts'
@@ -70,6 +73,7 @@ export async function openPolicyEngine(world: World): Promise<{
   const engine = await openEngine({
     connectionString: world.database.url,
     adminToken: { token: world.adminToken, from: 'settings' },
+    blobs: { driver: 'file', directory: await mkdtemp(join(tmpdir(), 'plinth-blobs-')), isShared: false },
     log: { info() {}, warn() {} },
   })
   return {

@@ -1,6 +1,7 @@
 /** Request scope: caller, rights, connection and services. */
 import type { Access } from '../access/access.ts'
 import type { Actor, TokenSession } from '../access/session.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Authorship, Viewer } from '../change-log/entry.ts'
 import type { ChangeFeed } from '../change-log/open-feed.ts'
 import { packCall, type ToolCall } from '../change-log/tool-call.ts'
@@ -60,6 +61,12 @@ export type Scope = {
   /** Byte limit of the pages of this request. */
   readonly answer: ResponseBudget
   readonly sql: SqlRunner
+  readonly blobs: BlobStore
+  /**
+   * Contents that this request has stored: sha256 to size. A write may refer to these only, so that nobody gets
+   * a content by its digest.
+   */
+  readonly received: Map<string, number>
   /** The place of a SQL request that writes; absent in others. */
   readonly sqlPlace?: SqlPlace
   /**

@@ -1,0 +1,27 @@
+/**
+ * Contents of files for the surfaces that stream them. GraphQL itself carries digests only: a surface stores a
+ * content here and then names its digest in a mutation, or reads a digest from a query and then opens it here.
+ */
+import type { Readable } from 'node:stream'
+import type { ByteRange, PutLimits, StoredBlob } from '../engine/blobs/blob-store.ts'
+import type { Context } from './context.ts'
+
+export type { ByteRange, StoredBlob } from '../engine/blobs/blob-store.ts'
+
+/**
+ * Stores a content, which mutations of this context may then refer to.
+ * @throws VALIDATION_ERROR if it is too large, aborted, or has another digest
+ */
+export async function storeContent(
+  { scope }: Context,
+  source: Readable,
+  limits: PutLimits,
+): Promise<StoredBlob> {
+  const stored = await scope.blobs.put(source, limits)
+  scope.received.set(stored.sha256, stored.size)
+  return stored
+}
+
+/** Opens a content. The caller got its digest from a query, which has checked the rights. */
+export const openContent = ({ scope }: Context, sha256: string, range?: ByteRange): Promise<Readable> =>
+  scope.blobs.open(sha256, range)

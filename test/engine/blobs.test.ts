@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openBlobStore } from '../../src/engine/blobs/open.ts'
+import { blobSuite, sha256, streamOf } from '../support/blob-suite.ts'
+
+const folder = () => mkdtemp(join(tmpdir(), 'plinth-blobs-'))
+const openIn = (directory: string, isShared = false) => openBlobStore({ driver: 'file', directory, isShared })
+const limits = { maxBytes: 10_000_000 }
+
+async function newFolder(): Promise<string> {
+  const directory = await folder()
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+describe('in files', () => {
+  blobSuite(async () => {
+    const directory = await folder()
+    const close = () => rm(directory, { recursive: true, force: true })
+    return { store: await openIn(directory), close }
+  })
+})
+
+test('only the user of the server can read the files', async () => {
+  const directory = await newFolder()
+  const store = await openIn(directory)
+  const { sha256: name } = await store.put(Readable.from(['secret']), limits)
+  const at = join(name.slice(0, 2), name.slice(2, 4))
+  const modeOf = async (path: string) => (await stat(join(directory, path))).mode & 0o777
+  expect(await modeOf(join(at, name))).toBe(0o600)
+  for (const path of ['tmp', name.slice(0, 2), at]) expect(await modeOf(path)).toBe(0o700)
+})
+
+test('a content is not visible before it is complete', async () => {
+  const directory = await newFolder()
+  const store = await openIn(directory)
+  const source = new Readable({ read() {} })
+  source.push('first half, ')
+  const work = store.put(source, limits)
+  await vi.waitFor(async () => {
+    const [name] = await readdir(join(directory, 'tmp'))
+    expect((await stat(join(directory, 'tmp', name ?? 'none'))).size).toBe(12)
+  })
+  expect(await readdir(directory)).toEqual(['tmp'])
+  source.push('second half')
+  source.push(null)
+  expect((await work).sha256).toBe(sha256('first half, second half'))
+  expect(await readdir(join(directory, 'tmp'))).toEqual([])
+})
+
+test('the start removes what interrupted uploads have left, and no content', async () => {
+  const directory = await newFolder()
+  const { sha256: name } = await (await openIn(directory)).put(Readable.from(['kept']), limits)
+  const leave = async (file: string, at: Date) => {
+    await writeFile(join(directory, 'tmp', file), 'half')
+    await utimes(join(directory, 'tmp', file), at, at)
+  }
+  await leave('old', new Date(Date.now() - 3_600_000))
+  await leave('new', new Date())
+  await openIn(directory, true)
+  // Another process may still write the new one.
+  expect(await readdir(join(directory, 'tmp'))).toEqual(['new'])
+  const store = await openIn(directory)
+  expect(await readdir(join(directory, 'tmp'))).toEqual([])
+  expect(await store.has(name)).toBe(true)
+})
+
+test('a content that is put again counts as new', async () => {
+  const directory = await newFolder()
+  const store = await openIn(directory)
+  const bytes = randomBytes(1000)
+  const { sha256: name } = await store.put(streamOf(bytes), limits)
+  const long = new Date(Date.now() - 90 * 3_600_000)
+  await utimes(join(directory, name.slice(0, 2), name.slice(2, 4), name), long, long)
+  await store.put(streamOf(bytes), limits)
+  for await (const each of store.list())
+    expect(each.modifiedAt.getTime()).toBeGreaterThan(Date.now() - 3_600_000)
+})
+
+test('foreign files in the folder are not listed', async () => {
+  const directory = await newFolder()
+  const store = await openIn(directory)
+  const { sha256: name } = await store.put(Readable.from(['mine']), limits)
+  await writeFile(join(directory, 'README'), 'x')
+  await mkdir(join(directory, 'lost+found'))
+  await writeFile(join(directory, name.slice(0, 2), name.slice(2, 4), `${name}.bak`), 'x')
+  const found: string[] = []
+  for await (const each of store.list()) found.push(each.sha256)
+  expect(found).toEqual([name])
+})
+
+test('when the disk is full the failure says so and the space comes back', async () => {
+  const directory = await newFolder()
+  const store = await openIn(directory)
+  // A source that fails as the disk does would be an upload that broke off, so the disk itself must be full.
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  const probe = await (await import('node:fs/promises')).open(join(directory, 'probe'), 'w')
+  const handle = Object.getPrototypeOf(probe) as { appendFile: unknown }
+  const { appendFile } = handle
+  await probe.close()
+  handle.appendFile = () => Promise.reject(full)
+  const work = store.put(Readable.from(['x']), limits).finally(() => {
+    handle.appendFile = appendFile
+  })
+  await expect(work).rejects.toMatchObject({ code: 'INTERNAL_ERROR', details: [{ code: 'disk_full' }] })
+  expect(await readdir(join(directory, 'tmp'))).toEqual([])
+  expect((await store.put(Readable.from(['x']), limits)).size).toBe(1)
+})
