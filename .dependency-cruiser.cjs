@@ -67,6 +67,7 @@ const ENGINE_ROOMS = [
   'configuration/lifecycle',
   'configuration/record-types',
   'configuration/relationship-types',
+  'configuration/file-types',
   'configuration/endpoints',
   'configuration/[^/]+\\.ts$',
   'relationships',

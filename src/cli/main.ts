@@ -16,6 +16,7 @@ import { changes, revert } from './resources/changes.ts'
 import { claim, claims } from './resources/claims.ts'
 import { config } from './resources/config.ts'
 import { endpoint } from './resources/endpoint.ts'
+import { fileType } from './resources/file-type.ts'
 import { preview } from './resources/preview.ts'
 import { promote, promotion, rollback } from './resources/promotion.ts'
 import { query } from './resources/query.ts'
@@ -40,6 +41,7 @@ const NOUNS = [
   record,
   relationshipType,
   relationship,
+  fileType,
   endpoint,
   toolset,
   claims,

@@ -84,6 +84,10 @@ export const LIMITS = {
   textIndexFields: 8,
   /** Maximum number of record types at one end of a relationship type. */
   relationshipEnds: 100,
+  /** Default and maximum size of a file, and maximum number of content types that a file type names. */
+  fileBytes: 5 * 1024 ** 3,
+  fileBytesMax: 5 * 1024 ** 4,
+  fileContentTypes: 100,
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
   previewSample: 100,
   previewSampleBytes: 64 * 1024 * 1024,

@@ -11,6 +11,7 @@ import { claims } from './claims.ts'
 import { config } from './config.ts'
 import { crossBase } from './cross-base.ts'
 import { endpoints } from './endpoints.ts'
+import { fileTypes } from './file-types.ts'
 import { history, revert } from './history.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { previews } from './previews.ts'
@@ -45,6 +46,7 @@ export const ROUTES: readonly Route[] = [
   ...related,
   ...relationshipTypes,
   ...relationships,
+  ...fileTypes,
   ...history,
   ...revert,
   ...undo,

@@ -103,6 +103,7 @@ const MUTATIONS: Record<string, string> = {
     'importTools(base: "crm", provider: "openai", tools: [{type: "function", function: {name: "n", parameters: {type: "object"}}}] $dry) { __typename }',
   patchRecord: 'patchRecord(base: "crm", recordType: "task", id: "a", merge: {title: "n"} $dry) { id }',
   patchRecordType: 'patchRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
+  patchFileType: 'patchFileType(base: "crm", id: "desk", input: {name: "N"} $dry) { id }',
   patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
   promote: 'promote(base: "crm", from: "crm--kept" $dry) { id }',
   putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',

@@ -168,6 +168,8 @@ const STEPS: Step[] = [
     '/crm/toolsets/basics',
     { tools: [{ record_type: 'task', operations: ['get'] }] },
   ],
+  ['PUT /:base_id/file-types/:id', '/crm/file-types/docs', { storage: { content_types: ['text/*'] } }],
+  ['PATCH /:base_id/file-types/:id', '/crm/file-types/docs', { description: 'Text.' }],
   ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
   ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
   ['POST /:base_id/preview', '/crm/preview', { name: 'dev', copy: 'config_and_sample' }],

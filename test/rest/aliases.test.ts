@@ -49,7 +49,11 @@ const rowsOfKind = (noun: string, query = ''): Record<string, Sample> => ({
   [`DELETE /:base_id/${noun}/:id`]: { query },
 })
 type Sample = { status?: number; query?: string; body?: unknown }
-const TYPES: Record<string, string> = { 'record-types': 'confirm=task', 'relationship-types': 'confirm=near' }
+const TYPES: Record<string, string> = {
+  'record-types': 'confirm=task',
+  'relationship-types': 'confirm=near',
+  'file-types': 'confirm=desk',
+}
 const KIND_ROWS = Object.values(KIND_SAMPLES).map(({ noun }) => rowsOfKind(noun, TYPES[noun]))
 
 /** For every route a request that succeeds; `:id` below `records` is the id of a record. */
@@ -73,6 +77,7 @@ const SAMPLES: Record<string, Sample> = {
   'GET /:base_id/records/:record_type': { query: 'sort=id' },
   'POST /:base_id/records/:record_type/query': { body: { sort: 'id' } },
   'PATCH /:base_id/relationship-types/:id': { body: { name: 'New' } },
+  'PATCH /:base_id/file-types/:id': { body: { name: 'New' } },
   'GET /:base_id/endpoints/:id/resolved': {},
   'GET /:base_id/relationships': { query: 'sort=id' },
   'PUT /:base_id/relationships': { body: { ...LINK, data: { n: 1 } } },

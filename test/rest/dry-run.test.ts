@@ -47,7 +47,7 @@ async function everything(): Promise<string> {
     'record',
     'relationship_type',
     'relationship',
-    ...Object.keys(KIND_SAMPLES).filter((kind) => !kind.endsWith('_type')),
+    ...Object.keys(KIND_SAMPLES).filter((kind) => kind !== 'record_type' && kind !== 'relationship_type'),
     'change',
     'idempotency',
     'claim',
@@ -82,6 +82,13 @@ const writesOf = (noun: string): [string, string, unknown, number, Body][] => [
 /** Every write: its route, path, body, status, and part of its answer. */
 const WRITES: [string, string, unknown, number, Body][] = [
   ...PLAIN_NOUNS.flatMap(writesOf),
+  [
+    'PATCH /:base_id/file-types/:id',
+    '/v1/crm/file-types/desk',
+    { name: 'New' },
+    200,
+    { name: 'New', version: 2 },
+  ],
   [
     'POST /:base_id/preview',
     '/v1/crm/preview',

@@ -241,6 +241,7 @@ describe('A list of definitions', () => {
       'relationship-types',
       (at: string) => ({ data_schema: { type: 'object', description: at + text(15_000) } }),
     ],
+    ['file-types', (at: string) => ({ description: at + text(9_000) })],
     ['toolsets', (at: string) => ({ description: at + text(9_000) })],
   ])('%s: pages end at the byte limit and add up to the whole list', async (noun, body) => {
     const base = `list-${noun.slice(0, 5)}`

@@ -50,6 +50,25 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
       on_delete: 'unlink',
     },
   },
+  file_type: {
+    noun: 'file-types',
+    body: {
+      name: 'Contracts',
+      description: 'Signed contracts.',
+      storage: {
+        max_bytes: 1000,
+        content_types: ['application/pdf', 'text/*'],
+        keep_versions: 3,
+        immutable: true,
+      },
+      metadata_schema: { type: 'object', properties: { year: { type: 'integer' } } },
+    },
+    defaults: {
+      description: null,
+      storage: { max_bytes: 5_368_709_120, content_types: [], keep_versions: null, immutable: false },
+      metadata_schema: {},
+    },
+  },
   toolset: {
     noun: 'toolsets',
     body: {
@@ -93,7 +112,7 @@ export async function putReferences(call: Call, base: string): Promise<void> {
     succeed(await call('PUT', `/v1/${base}/${path}`, {}), 201)
 }
 
-/** Nouns of the kinds that are no types: an empty body creates one. */
+/** Nouns of the kinds that hold no records or links: an empty body creates one. */
 export const PLAIN_NOUNS: readonly string[] = Object.values(KIND_SAMPLES)
   .map(({ noun }) => noun)
-  .filter((noun) => !noun.endsWith('-types'))
+  .filter((noun) => noun !== 'record-types' && noun !== 'relationship-types')

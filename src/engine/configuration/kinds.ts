@@ -2,12 +2,13 @@ import { unknownName } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { ENDPOINT } from './endpoints/endpoint.ts'
 import { TOOLSET } from './endpoints/toolset.ts'
+import { FILE_TYPE } from './file-types/index.ts'
 import type { Kind } from './lifecycle/kind.ts'
 import { RECORD_TYPE } from './record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from './relationship-types/relationship-type.ts'
 
 /** All kinds of configuration, each after the kinds that it references. */
-export const KINDS: readonly Kind[] = [RECORD_TYPE, RELATIONSHIP_TYPE, TOOLSET, ENDPOINT]
+export const KINDS: readonly Kind[] = [RECORD_TYPE, RELATIONSHIP_TYPE, FILE_TYPE, TOOLSET, ENDPOINT]
 
 /**
  * Finds a kind by name.

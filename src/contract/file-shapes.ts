@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { LIMITS } from '../foundation/limits.ts'
+import { Description, expectedVersion, Name } from './shapes.ts'
+
+/** Zod shapes of file types and files, shared by all layers. */
+
+const TOKEN = "[A-Za-z0-9!#$&^_.+'-]{1,127}"
+const ALLOWED_TYPE = new RegExp(`^${TOKEN}/(${TOKEN}|\\*)$`)
+
+export const FileStorage = z
+  .strictObject({
+    max_bytes: z
+      .int()
+      .min(0)
+      .max(LIMITS.fileBytesMax)
+      .optional()
+      .meta({ description: 'Maximum size of a file. Defaults to 5 GiB.' }),
+    content_types: z
+      .array(
+        z
+          .string()
+          .regex(ALLOWED_TYPE, 'Write a content type as "text/plain", or all of a kind as "image/*".'),
+      )
+      .max(LIMITS.fileContentTypes, `Name at most ${LIMITS.fileContentTypes} content types.`)
+      .optional()
+      .meta({ description: 'Content types that it takes, such as `text/plain` or `image/*`; none for any.' }),
+    keep_versions: z
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .nullable()
+      .optional()
+      .meta({ description: 'Number of content versions to keep of each file; null for all.' }),
+    immutable: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Files can be created, and neither overwritten nor deleted. Defaults to false.' }),
+  })
+  .meta({ id: 'FileStorage' })
+
+/** The body of a file type on every surface. */
+export const FileTypeBody = z.strictObject({
+  name: Name.optional().meta({ description: 'Defaults to the id.' }),
+  description: Description.optional(),
+  storage: FileStorage.optional().meta({ description: 'What it stores, and for how long.' }),
+  metadata_schema: z.unknown().optional().meta({
+    description:
+      'A JSON Schema of the metadata of its files, whose root is an object. `{}` allows any object.',
+  }),
+})
+
+/** The body of a file type PUT. */
+export const FileTypePut = FileTypeBody.omit({ metadata_schema: true }).extend({
+  id: z.string().optional(),
+  metadata_schema: FileTypeBody.shape.metadata_schema,
+  expected_version: expectedVersion,
+})

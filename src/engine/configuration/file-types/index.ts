@@ -1,0 +1,1 @@
+export { FILE_TYPE, type Storage } from './file-type.ts'
