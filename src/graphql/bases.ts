@@ -72,8 +72,7 @@ mutation('putBase', {
     input: t.field({ type: BaseInput, required: true }),
     ...expectationArgs(),
   })),
-  resolve: (scope, { id, input, ...expected }) =>
-    bases.putBase(scope, id, input as bases.BaseInput, expectation(expected)),
+  resolve: (scope, { id, input, ...expected }) => bases.putBase(scope, id, input, expectation(expected)),
 })
 
 mutation('deleteBase', {

@@ -1,7 +1,7 @@
 import { requireBaseAccess } from '../access/access.ts'
 import { type Slot, subscriberOf } from '../change-log/streams.ts'
-import { requireBase } from '../configuration/bases/index.ts'
 import { endpointsOf } from '../configuration/endpoints/load-endpoints.ts'
+import { requireBase } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 
 /**

@@ -3,7 +3,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { type Change, callFor } from '../change-log/entry.ts'
 import { feedCap, isFor, type Reader, readFor } from '../change-log/read.ts'
 import { type Slot, subscriberOf } from '../change-log/streams.ts'
-import { requireBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 import { type ChangeArgs, openReader, readAfter } from './list.ts'
 

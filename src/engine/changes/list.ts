@@ -3,7 +3,7 @@ import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import type { Change } from '../change-log/entry.ts'
 import { type ChangeFilterArgs, readChangeFilter } from '../change-log/filter.ts'
 import { type Reader, readFor } from '../change-log/read.ts'
-import { requireBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../core/existing-base.ts'
 import { readPage } from '../core/page.ts'
 import { type Scope, viewerOf } from '../core/scope.ts'
 

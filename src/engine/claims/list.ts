@@ -1,6 +1,6 @@
 import { requireBaseAccess } from '../access/access.ts'
-import { requireBase } from '../configuration/bases/index.ts'
 import { readNewest } from '../core/created-at-page.ts'
+import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import { read, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'

@@ -6,8 +6,11 @@ import { check, inBody } from '../../contract/validate.ts'
 import { act } from '../../foundation/acts.ts'
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
-import { type Base, baseNotFound, LOCK_BASE_ID, logBase, toBase } from '../configuration/bases/base.ts'
+import { baseNotFound } from '../core/existing-base.ts'
+import { BASE, type Base, LOCK_BASE_ID } from '../configuration/bases/index.ts'
 import { KINDS } from '../configuration/kinds.ts'
+import { finish } from '../configuration/lifecycle/change.ts'
+import { viewOf } from '../configuration/lifecycle/fields.ts'
 import { type Db, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { copyRowsOf, keepFork } from './copy-configuration.ts'
@@ -32,7 +35,7 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const settings = await settingsOf(tx, baseId, id)
-    const row = await tx.orm.base.create({
+    const row = await BASE.table(tx).create({
       data: {
         id,
         name,
@@ -41,14 +44,14 @@ export async function createPreview(scope: WriteScope, baseId: string, input: ob
         productionBase: baseId,
         settings: { ...settings, schema_changes: 'direct' },
         typesVersion: 1,
-      },
+      } as never,
     })
-    await logBase(within, row, 'create')
+    await finish(BASE, within, row, 'create')
     await copyRowsOf(within, baseId, id)
     if (copy === 'config_and_sample') await copySample(within, baseId, id)
     for (const kind of KINDS) await kind.copyParts?.(tx, baseId, id)
     await keepFork(within, id)
-    return toBase(row)
+    return viewOf(BASE, row) as Base
   })
 }
 

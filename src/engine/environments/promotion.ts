@@ -1,7 +1,7 @@
 /** Promotions as they are stored and shown. */
 import { DomainError } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
-import { requireBase } from '../configuration/bases/base.ts'
+import { requireBase } from '../core/existing-base.ts'
 import { kindNamed } from '../configuration/kinds.ts'
 import { appendChange } from '../core/append-change.ts'
 import { readNewest } from '../core/created-at-page.ts'

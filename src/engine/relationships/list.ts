@@ -1,7 +1,7 @@
 import { requireBaseAccess } from '../access/access.ts'
-import { requireBase } from '../configuration/bases/index.ts'
 import { readableRelationshipTypes } from '../configuration/relationship-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
+import { requireBase } from '../core/existing-base.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { shaped, statement } from '../database/client.ts'

@@ -1,6 +1,6 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { requireBase } from '../configuration/bases/index.ts'
 import { relationshipTypesOf } from '../configuration/relationship-types/index.ts'
+import { requireBase } from '../core/existing-base.ts'
 import { type PairInput, readPair } from '../record-store/record.ts'
 import type { Relationship } from '../record-store/relationship.ts'
 import { authorize } from '../row-policy/apply.ts'

@@ -1,5 +1,5 @@
 import { DomainError } from '../../foundation/errors.ts'
-import { requireBase } from '../configuration/bases/index.ts'
+import { requireBase } from '../core/existing-base.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { tooManyWriters } from '../database/errors.ts'

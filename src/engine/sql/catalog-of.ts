@@ -1,5 +1,5 @@
 import { digest } from '../../contract/canonical-hash.ts'
-import { baseNotFound } from '../configuration/bases/index.ts'
+import { baseNotFound } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import type { PrincipalScope } from './execution/isolation.ts'

@@ -1,51 +1,16 @@
-import { act } from '../../../foundation/acts.ts'
-import { DomainError } from '../../../foundation/errors.ts'
-import { appendChange } from '../../core/append-change.ts'
-import type { Scope } from '../../core/scope.ts'
+import { ID_RULES, isBaseId, isProductionBaseId } from '../../../contract/ids.ts'
+import { BaseBody } from '../../../contract/shapes.ts'
+import type { Detail } from '../../../foundation/errors.ts'
+import { requireKnownBase } from '../../access/access.ts'
+import { baseNotFound } from '../../core/existing-base.ts'
 import { statement } from '../../database/client.ts'
-import type { Base as BaseRow } from '../../prisma/client.ts'
+import { enqueue } from '../../database/enqueue-job.ts'
+import type { FieldsOf, Kind, View } from '../lifecycle/kind.ts'
+import { deleteContentOf } from './delete-content.ts'
+import { type BaseRow, baseTable } from './table.ts'
 
-export type BaseSettings = {
-  schema_changes: 'direct' | 'preview_only'
-  /** Retention of history in days; null for unlimited. */
-  history_days: number | null
-  trash_days: number
-}
-export type Base = {
-  id: string
-  name: string
-  description: string | null
-  environment: 'production' | 'preview'
-  productionBase: string | null
-  settings: BaseSettings
-  version: number
-  createdAt: string
-  updatedAt: string
-  operation?: 'created' | 'updated' | 'unchanged'
-}
-
-export const toBase = (row: BaseRow): Base => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  environment: row.environment as Base['environment'],
-  productionBase: row.productionBase,
-  settings: row.settings as BaseSettings,
-  version: row.version,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-})
-
-/** Appends a change of the base to its log. */
-export const logBase = (scope: Scope, row: BaseRow, operation: 'create' | 'update') =>
-  appendChange(scope, {
-    baseId: row.id,
-    kind: 'base',
-    id: row.id,
-    operation,
-    version: row.version,
-    state: toBase(row),
-  })
+type Fields = FieldsOf<typeof BaseBody>
+export type Base = View<Fields> & Pick<BaseRow, 'environment' | 'productionBase'>
 
 // Advisory lock on a base id, against concurrent creation, change and deletion.
 export const LOCK_BASE_ID = statement(
@@ -53,20 +18,39 @@ export const LOCK_BASE_ID = statement(
   `SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))::text`,
 )
 
-const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE id = $1')
+const DEFAULT_SETTINGS = { schema_changes: 'direct', history_days: null, trash_days: 30 } as const
 
-/** @throws NOT_FOUND when the base is absent */
-export async function requireBase(scope: Scope, id: string): Promise<void> {
-  if ((await scope.db.query(FIND_BASE, [id])).length === 0) throw baseNotFound(id)
+/** Bases. They share the lifecycle, and are not in `KINDS`: no base is part of the configuration of another. */
+export const BASE: Kind<Fields, BaseRow> = {
+  name: 'base',
+  label: 'a base',
+  codes: { notFound: 'base_not_found' },
+  body: BaseBody,
+  ids: { isValid: isBaseId, rule: ID_RULES.base },
+  defaults: (id) => ({ name: id, description: null, settings: DEFAULT_SETTINGS }),
+  normalize: (fields) => ({ ...fields, settings: { ...DEFAULT_SETTINGS, ...fields.settings } }),
+  table: baseTable,
+  rights: { read: (scope, id) => requireKnownBase(scope.access, id) },
+  // Without the id of the base that it is in, because that is its own.
+  logged: ({ environment, productionBase }) => ({ baseId: undefined, environment, productionBase }),
+  lock: ({ db }, id) => db.query(LOCK_BASE_ID, [id]),
+  check: async (_loaded, { id, current }) => ({
+    faults: current || isProductionBaseId(id) ? [] : [isPreview(id)],
+    columns: () => (current ? {} : { environment: 'production' }),
+  }),
+  written: async ({ db }, { id, version, settings }) => {
+    const { history_days: days } = settings as Fields['settings']
+    if (version > 1 && days !== null) await enqueue(db, 'purge_history', { base: id }, `purge:${id}`)
+  },
+  beforeDelete: deleteContentOf,
+  topic: ({ id }) => `base:${id}`,
+  hasOwnLog: true,
+  missing: async (_scope, id) => baseNotFound(id),
 }
 
-export const baseNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no base "${id}".`, {
-    details: [
-      {
-        path: '/base_id',
-        code: 'base_not_found',
-        message: `${act('list_bases')} lists the bases this token sees.`,
-      },
-    ],
-  })
+const isPreview = (received: string): Detail => ({
+  path: '/id',
+  code: 'invalid_id',
+  message: 'A preview cannot be created by PUT. Create it from its base.',
+  received,
+})

@@ -1,5 +1,3 @@
-export { type Base, baseNotFound, requireBase } from './base.ts'
-export { requireExistingBase } from './known.ts'
-export { type BaseInput, putBase } from './put.ts'
+export { BASE, type Base, LOCK_BASE_ID } from './base.ts'
 export { countBase, getBase, listBases, listPreviews } from './read.ts'
-export { deleteBase } from './remove.ts'
+export { deleteBase, putBase } from './write.ts'

@@ -1,10 +1,14 @@
 import { anyPreviewOf } from '../../../contract/ids.ts'
-import { requireBaseAccess, requireKnownBase } from '../../access/access.ts'
+import { requireBaseAccess } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
+import { requireBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Prisma } from '../../prisma/client.ts'
-import { type Base, baseNotFound, requireBase, toBase } from './base.ts'
+import { viewOf } from '../lifecycle/fields.ts'
+import { get } from '../lifecycle/read.ts'
+import { BASE, type Base } from './base.ts'
+import { toRow } from './table.ts'
 
 /** Lists the bases that the token has any grant on, newest first. */
 export const listBases = (scope: Scope, args: PageArgs): Promise<Page<Base>> =>
@@ -39,7 +43,10 @@ async function listWhere(
     }),
   )
   const total = page.includeTotal ? await scope.db.orm.base.count({ where }) : null
-  return page.of(rows.map(toBase), total)
+  return page.of(
+    rows.map((row) => viewOf(BASE, toRow(row)) as Base),
+    total,
+  )
 }
 
 /** The predicate `knows` of access.ts as a query condition. */
@@ -61,12 +68,8 @@ function visibleBases(scope: Scope): Prisma.BaseWhereInput {
  * Reads a base. An endpoint grant shows it as any other grant does, without its content.
  * @throws FORBIDDEN without a grant on it; NOT_FOUND
  */
-export async function getBase(scope: Scope, id: string): Promise<Base> {
-  requireKnownBase(scope.access, id)
-  const row = await scope.db.orm.base.findUnique({ where: { id } })
-  if (!row) throw baseNotFound(id)
-  return toBase(row)
-}
+export const getBase = (scope: Scope, id: string): Promise<Base> =>
+  get({ kind: BASE, scope, baseId: id, id }) as Promise<Base>
 
 /** Counts the content of a base that the token may read. */
 export async function countBase(

@@ -1,6 +1,6 @@
 /** Changes and deletions in a transaction that has the configuration of the base locked. */
 import { invalid } from '../../../foundation/errors.ts'
-import { appendChange } from '../../core/append-change.ts'
+import { ACCOUNT, appendChange } from '../../core/append-change.ts'
 import { announce } from '../../core/cache-notices.ts'
 import { checkVersion, type Expectation } from '../../write/preconditions.ts'
 import type { WriteScope } from '../../write/write.ts'
@@ -102,16 +102,17 @@ export async function removeIn<F extends object, R extends Stored>(
 }
 
 /** Logs the change and invalidates the caches of all processes. */
-async function finish<F extends object, R extends Stored>(
+export async function finish<F extends object, R extends Stored>(
   kind: Kind<F, R>,
   scope: WriteScope,
   row: R,
   operation: 'create' | 'update' | 'delete',
 ): Promise<void> {
   await kind.written?.(scope, row)
-  const { baseId, id, version } = row
+  const { id, version } = row
+  const baseId = operation === 'delete' && kind.hasOwnLog ? ACCOUNT : row.baseId
   await appendChange(scope, { baseId, kind: kind.name, id, operation, version, state: stateOf(kind, row) })
-  const topic = `${kind.name}:${baseId}/${id}` as const
+  const topic = kind.topic?.(row) ?? (`${kind.name}:${baseId}/${id}` as const)
   await announce(scope.db, topic)
   scope.onCommit(() => scope.caches.forget(topic))
 }

@@ -23,18 +23,18 @@ export function readFields<F extends object, R extends Stored>(
     Object.fromEntries(given.map((name) => [toSnake(name), sent[name]])),
     inBody(),
   )
-  if (!isTypeId(id)) throw invalidId(kind, id)
+  if (!(kind.ids?.isValid ?? isTypeId)(id)) throw invalidId(kind, id)
   const fieldOf = (name: keyof F & string) =>
     sent[name] === undefined && before ? before[name] : (body[toSnake(name)] ?? defaults[name])
   const fields = Object.fromEntries(names.map((name) => [name, fieldOf(name)])) as F
   return kind.normalize?.(fields) ?? fields
 }
 
-const invalidId = ({ label }: { label: string }, received: string) =>
+const invalidId = ({ label, ids }: Pick<Kind, 'label' | 'ids'>, received: string) =>
   invalid({
     path: '/id',
     code: 'invalid_id',
-    message: `${label.charAt(0).toUpperCase()}${label.slice(1)} id must be ${ID_RULES.type}.`,
+    message: `${label.charAt(0).toUpperCase()}${label.slice(1)} id must be ${ids?.rule ?? ID_RULES.type}.`,
     received,
   })
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Camel } from '../../../contract/field-names.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import type { ResourceKind } from '../../core/append-change.ts'
+import type { Topic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { Db } from '../../database/client.ts'
 import type { Expectation } from '../../write/preconditions.ts'
@@ -20,6 +21,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   readonly codes: { readonly notFound: string; readonly unknown?: string }
   /** Schema of the request body, in snake_case. */
   readonly body: z.ZodObject
+  /** The rule of its ids, if it is not that of types. */
+  readonly ids?: { isValid(id: string): boolean; readonly rule: string }
   /** Default values of all fields. */
   defaults(id: string): F
   table(db: Db): Table<R & Record<keyof F, unknown>>
@@ -44,6 +47,12 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
    * @throws CONFLICT while other resources depend on it
    */
   beforeDelete?(scope: WriteScope, current: R, options: DeleteOptions): Promise<void>
+  /** Serializes changes and deletions; by default, with all others of the configuration of the base. */
+  lock?(scope: WriteScope, baseId: string): Promise<unknown>
+  /** What a write invalidates; by default, what is compiled from the resource. */
+  topic?(row: R): Topic
+  /** The resource has a log of its own, which ends with it: the log of the account has its deletion. */
+  readonly hasOwnLog?: true
   /** Writes related rows in the same transaction, before the log entry. */
   written?(scope: WriteScope, row: R): Promise<void>
   /** Columns that a copy in another base has of its own. */

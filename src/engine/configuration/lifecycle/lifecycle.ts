@@ -4,7 +4,7 @@ import { runPlanned } from '../../write/run-planned.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type Changed, changeIn, removeIn } from './change.ts'
 import { readFields } from './fields.ts'
-import type { PutOptions, Stored, Target, View } from './kind.ts'
+import type { Kind, PutOptions, Stored, Target, View } from './kind.ts'
 import { loadedIn } from './load.ts'
 import { lockConfiguration } from './lock.ts'
 import { type Patch, readPatch } from './patch.ts'
@@ -53,10 +53,13 @@ async function change<F extends object, R extends Stored>(
   const { scope, baseId } = target
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
-    await lockConfiguration(within, baseId)
+    await lock(target.kind, within, baseId)
     return changeIn(loadedIn(within, baseId), target, options, changed)
   })
 }
+
+const lock = <F extends object, R extends Stored>(kind: Kind<F, R>, within: WriteScope, baseId: string) =>
+  kind.lock ? kind.lock(within, baseId) : lockConfiguration(within, baseId)
 
 /**
  * Deletes the resource and its dependents.
@@ -69,7 +72,7 @@ export async function remove<F extends object, R extends Stored>(
   requireManage(target)
   const { scope, baseId } = target
   return runPlanned(scope, async (within, checkPlan) => {
-    await lockConfiguration(within, baseId)
+    await lock(target.kind, within, baseId)
     return removeIn(loadedIn(within, baseId), target, { confirm, checkPlan, expected })
   })
 }

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../foundation/errors.ts'
+import { baseNotFound } from '../../core/existing-base.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { WriteScope } from '../../write/write.ts'
-import { baseNotFound } from '../bases/base.ts'
 
 const LOCK_BASE = statement(
   'lock_base',

@@ -1,9 +1,9 @@
 import { DomainError } from '../../../foundation/errors.ts'
 import { requirePermission } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
+import { requireBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
-import { requireBase } from '../bases/base.ts'
 import { viewOf } from './fields.ts'
 import { type Kind, type Named, nounOf, type Rights, type Stored, type Target, type View } from './kind.ts'
 

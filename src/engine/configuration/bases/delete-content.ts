@@ -1,0 +1,41 @@
+import { announce } from '../../core/cache-notices.ts'
+import { statement } from '../../database/client.ts'
+import { dropIndexes } from '../../indexes/index.ts'
+import { confirmFirst } from '../../write/preconditions.ts'
+import { summarizeBases } from '../../write/summarize-bases.ts'
+import type { WriteScope } from '../../write/write.ts'
+import type { DeleteOptions } from '../lifecycle/kind.ts'
+import { withdrawBase } from '../tokens/index.ts'
+import { type BaseRow, deleteRow } from './table.ts'
+
+const HAS_RECORDS = statement(
+  'base_holds_records',
+  'SELECT 1 AS one FROM plinth.record WHERE base_id = $1 LIMIT 1',
+)
+// Links go first, because their foreign keys reference records.
+const CLEAR_LINKS = statement('clear_base_links', 'DELETE FROM plinth.relationship WHERE base_id = $1')
+
+/** Deletes what a base holds, and its previews. A base with records requires its id in `confirm`. */
+export async function deleteContentOf(
+  scope: WriteScope,
+  current: BaseRow,
+  { confirm, checkPlan }: DeleteOptions,
+): Promise<void> {
+  const { db: tx } = scope
+  const { id } = current
+  const previews = await tx.orm.base.findMany({ where: { productionBase: id } })
+  await summarizeBases(scope, [current, ...previews])
+  checkPlan()
+  for (const member of [...previews, current]) {
+    if (!scope.planning && confirm !== id && (await tx.query(HAS_RECORDS, [member.id])).length > 0)
+      throw confirmFirst(id, `Base "${id}" holds records`, 'the base')
+    await dropIndexes(tx, member.id, null)
+    await tx.query(CLEAR_LINKS, [member.id])
+    await withdrawBase(scope, member.id)
+  }
+  for (const preview of previews) {
+    await deleteRow(tx, preview.id)
+    await announce(tx, `base:${preview.id}`)
+    scope.onCommit(() => scope.caches.forget(`base:${preview.id}`))
+  }
+}

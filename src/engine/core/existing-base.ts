@@ -1,0 +1,39 @@
+/** Checks that a base exists. */
+import { act } from '../../foundation/acts.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { requireBaseAccess } from '../access/access.ts'
+import { statement } from '../database/client.ts'
+import type { Scope } from './scope.ts'
+
+const FIND_BASE = statement('find_base', 'SELECT 1 AS one FROM plinth.base WHERE id = $1')
+
+/** @throws NOT_FOUND when the base is absent */
+export async function requireBase(scope: Scope, id: string): Promise<void> {
+  if ((await scope.db.query(FIND_BASE, [id])).length === 0) throw baseNotFound(id)
+}
+
+/**
+ * Checks that the base exists. Each request to a base does this, so known bases are cached.
+ * @throws FORBIDDEN without a grant on it, whether or not it exists; NOT_FOUND
+ */
+export async function requireExistingBase(scope: Scope, id: string): Promise<void> {
+  requireBaseAccess(scope.access, id)
+  const { caches } = scope
+  if (caches.live() && caches.bases.has(id)) return
+  const before = caches.forgotten()
+  await requireBase(scope, id)
+  // State read in a transaction may be uncommitted, so it is not cached.
+  const isCacheable = !scope.db.isTransaction && caches.forgotten() === before
+  if (isCacheable) caches.bases.set(id, true)
+}
+
+export const baseNotFound = (id: string) =>
+  new DomainError('NOT_FOUND', `There is no base "${id}".`, {
+    details: [
+      {
+        path: '/base_id',
+        code: 'base_not_found',
+        message: `${act('list_bases')} lists the bases this token sees.`,
+      },
+    ],
+  })
