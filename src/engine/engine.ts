@@ -1,5 +1,7 @@
 /** Composition root of the engine: opens and closes the services of a scope. */
+
 import { LIMITS } from '../foundation/limits.ts'
+import type { InfoLog } from '../foundation/log.ts'
 import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/session.ts'
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
@@ -24,7 +26,6 @@ import { expirePlans } from './write/plan-store.ts'
 export type { Principal, TokenSession } from './access/session.ts'
 export type { Scope, Via } from './core/scope.ts'
 
-type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 export type EngineOptions = {
   connectionString: string
   adminToken: AdminToken
@@ -40,7 +41,7 @@ export type EngineOptions = {
   timeoutMs?: number
   /** Limits of the SQL endpoint; false disables it. */
   sql?: SqlLimits | false
-  log: Log
+  log: InfoLog
 }
 
 /** The engine, opened on one database. */

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Log } from '../../foundation/log.ts'
 import { type Db, statement } from '../database/client.ts'
 import { openWatermark } from './watermark.ts'
 
@@ -17,8 +18,6 @@ export type Feed = {
   known(): number
   close(): void
 }
-
-type Log = { warn(fields: object, message: string): void }
 
 // One index probe per base, without reading entries.
 const GROWN = statement(

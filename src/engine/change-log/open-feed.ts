@@ -1,3 +1,4 @@
+import type { Log } from '../../foundation/log.ts'
 import type { Db } from '../database/client.ts'
 import { type Feed, openFeed } from './feed.ts'
 import { openStreams, type Streams } from './streams.ts'
@@ -12,8 +13,6 @@ export type ChangeFeed = Omit<Feed, 'close'> & {
   endStreams(): void
   close(): void
 }
-
-type Log = { warn(fields: object, message: string): void }
 
 export function openChangeFeed(db: Db, log: Log): ChangeFeed {
   const feed = openFeed(db, log)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Log } from '../../foundation/log.ts'
 import { type Access, wholeGrants } from '../access/access.ts'
 import type { Grant } from '../access/grants.ts'
 import type { Actor } from '../access/session.ts'
@@ -30,7 +31,6 @@ export const subscriberOf = ({ actor, access }: { actor: Actor; access: Access }
   issuedUntil: actor.issuedUntil ?? null,
 })
 
-type Log = { warn(fields: object, message: string): void }
 type Subscriber = {
   tokenId: string
   grants: readonly Grant[]

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Log } from '../../foundation/log.ts'
 import type { Db } from '../database/client.ts'
 import type { Change } from './entry.ts'
 import type { Feed } from './feed.ts'
@@ -18,7 +19,6 @@ export type Tail = {
   leave(): void
 }
 
-type Log = { warn(fields: object, message: string): void }
 type SharedTail = Tail & { streams: number }
 
 /** Opens tails by reference count: a tail exists while it has subscribers. */

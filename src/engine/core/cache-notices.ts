@@ -1,6 +1,7 @@
 /** Invalidations between processes: NOTIFY at commit, and a LISTEN connection that reconnects. */
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Log } from '../../foundation/log.ts'
 import type { Kind } from '../change-log/entry.ts'
 import { type Db, statement } from '../database/client.ts'
 import { answered, beat } from '../database/deadline.ts'
@@ -16,8 +17,6 @@ const RECONNECT_MS = 250
 export async function announce(db: Db, topic: Topic): Promise<void> {
   await db.query(ANNOUNCE, [topic])
 }
-
-export type Log = { warn(fields: object, message: string): void }
 
 type Handlers = {
   /** Notifications arrive from now on. Earlier ones may have been missed. */

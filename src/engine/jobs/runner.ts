@@ -1,8 +1,10 @@
 /** Background jobs: a graphile-worker runner in the same PostgreSQL. */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Runner, TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
+import type { Log } from '../../foundation/log.ts'
 import type { Db } from '../database/client.ts'
 import { limitResponseTime } from '../database/deadline.ts'
 import type { JobName, Jobs } from '../database/enqueue-job.ts'
@@ -10,7 +12,6 @@ import { purgeHistories, purgeHistory } from '../history/purge.ts'
 import { buildIndex, dropIndexEntries, resumeBuilds } from './index-jobs.ts'
 import { renewStatistics, watchStatistics } from './statistics.ts'
 
-type Log = { warn(fields: object, message: string): void }
 /** The job runner of this process. Several may share a database. */
 export type JobRunner = {
   /** Starts to process jobs. Restarts after a database outage. */

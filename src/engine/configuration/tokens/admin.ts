@@ -1,3 +1,4 @@
+import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { hashOf, toToken } from '../../authentication/authenticate.ts'
 import { ADMIN_OF_ALL } from '../../authentication/may-manage.ts'
@@ -14,7 +15,6 @@ export type AdminToken = {
   /** The token in the data directory, when the settings define one. */
   kept?: string | undefined
 }
-type Log = { warn(fields: object, message: string): void }
 
 /**
  * Ensures that an administrator token exists. The token of the settings is always restored, and replaces the

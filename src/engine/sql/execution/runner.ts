@@ -1,7 +1,9 @@
 /** Per-process SQL service: login roles, connections, concurrency slots and the audit log. */
+
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import type { InfoLog } from '../../../foundation/log.ts'
 import { sqlState } from '../../database/errors.ts'
 import type { Database } from '../../database/pool.ts'
 import type { Prepared } from '../guard/prepare.ts'
@@ -62,8 +64,7 @@ export type SqlRunner = {
   close(): Promise<void>
 }
 
-type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void }
-type Options = { connectionString: string; db: Database; isEnabled: boolean; limits: SqlLimits; log: Log }
+type Options = { connectionString: string; db: Database; isEnabled: boolean; limits: SqlLimits; log: InfoLog }
 
 /** Detects the isolation level. Roles and connections are created on first use. */
 export async function openSqlRunner({
