@@ -4,12 +4,13 @@ import { productionOf } from '../../contract/ids.ts'
 import { act } from '../../foundation/acts.ts'
 import { DomainError, withPaths } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
+import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { lockConfiguration } from '../configuration/lifecycle/lock.ts'
 import type { Scope } from '../core/scope.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, editsBetween, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
-import { type Definition, hashOf, listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
+import { hashOf, listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
 
 /** A config file: the lists of all kinds, and the hash of the whole. */
 export type Config = { plinth: 1; base: string; hash: string } & Record<

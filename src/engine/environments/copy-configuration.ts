@@ -1,23 +1,24 @@
 /** Copies the configuration of a base, whatever kinds it has, in a few statements for each kind. */
-
+import { snakeFields } from '../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { AUTHOR_COLUMNS } from '../change-log/entry.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { definitionOf } from '../configuration/lifecycle/definition.ts'
 import { fieldsOf, stateOf } from '../configuration/lifecycle/fields.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
+import { newSecrets } from '../configuration/lifecycle/secrets.ts'
 import { authorship, type Scope } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
 import { stepsOf } from './read-rows.ts'
 
-// Safe to interpolate: names of kinds are constants. The columns that `$2` names replace those of the row.
+// Safe to interpolate: names of kinds are constants. The columns in `$2`, and those of the id in `$3`, replace
+// those of the row.
 const copyRows = ({ name }: Kind) =>
   statement(
     `copy_${name}`,
     `INSERT INTO plinth.${name} SELECT copy.* FROM plinth.${name} t
-     CROSS JOIN LATERAL jsonb_populate_record(t, $2::jsonb) AS copy WHERE t.base_id = $1`,
+     CROSS JOIN LATERAL jsonb_populate_record(t, $2::jsonb || coalesce($3::jsonb -> t.id, '{}')) AS copy WHERE t.base_id = $1`,
   )
-const COPY_ROWS = new Map(KINDS.map((kind) => [kind, copyRows(kind)]))
 
 const KEEP = statement(
   'keep_fork',
@@ -31,12 +32,22 @@ const LOG = statement(
 )
 
 /** Copies all rows of configuration to another base, each as its version 1. */
-export async function copyRowsOf({ db }: Scope, from: string, to: string): Promise<void> {
+export async function copyRowsOf(scope: Scope, from: string, to: string): Promise<void> {
   const now = new Date().toISOString()
-  for (const [kind, copy] of COPY_ROWS) {
+  for (const kind of KINDS) {
     const columns = { base_id: to, version: 1, created_at: now, updated_at: now, ...kind.copiedColumns?.() }
-    await db.query(copy, [from, JSON.stringify(columns)])
+    const secrets = JSON.stringify(await secretsOfCopies(kind, scope, from))
+    await scope.db.query(copyRows(kind), [from, JSON.stringify(columns), secrets])
   }
+}
+
+/** New secrets of each copy, by id and column: a secret does not leave its base. */
+async function secretsOfCopies(kind: Kind, scope: Scope, from: string): Promise<object> {
+  const copies: [id: string, columns: object][] = []
+  if (kind.secrets)
+    for await (const rows of stepsOf(kind, scope, from))
+      for (const { id } of rows) copies.push([id, snakeFields(newSecrets(kind))])
+  return Object.fromEntries(copies)
 }
 
 /** Logs the copied configuration, and keeps it as the point that later changes are measured from. */
@@ -51,7 +62,7 @@ export async function keepFork(scope: Scope, to: string): Promise<void> {
         if (turnIsOver()) await nextTurn()
         ids.push(row.id)
         states.push(JSON.stringify(stateOf(kind, row)))
-        definitions.push(JSON.stringify(definitionOf(fieldsOf(kind, row))))
+        definitions.push(JSON.stringify(definitionOf(kind, fieldsOf(kind, row))))
       }
       await scope.db.query(LOG, [to, kind.name, ids, states, ...author])
       await scope.db.query(KEEP, [to, kind.name, ids, definitions])

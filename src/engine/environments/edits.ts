@@ -2,15 +2,18 @@
 import { digest } from '../../contract/canonical-hash.ts'
 import { camelFields } from '../../contract/field-names.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { pointer } from '../../json/parse.ts'
 import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { changeIn, removeIn } from '../configuration/lifecycle/change.ts'
+import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
 import { loadedIn } from '../configuration/lifecycle/load.ts'
+import { REDACTED, secretsSetBy } from '../configuration/lifecycle/secrets.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { Definition, Snapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** A difference of one resource; null where it is absent. */
 export type Edit = {
@@ -48,8 +51,16 @@ export const shown = ({ kind, id, before, after }: Edit): ShownEdit => ({
   kind: kind.name,
   id,
   op: before === null ? 'create' : after === null ? 'delete' : 'update',
-  diff: diffOf(before, after),
+  diff: diffOf(before, after && { ...after, ...hiddenOf(kind, after) }).concat(
+    before && after ? Object.keys(hiddenOf(kind, after)).map(replacedSecret) : [],
+  ),
 })
+
+/** The secrets that a definition sets, hidden. */
+const hiddenOf = (kind: Kind, definition: Definition): Definition =>
+  Object.fromEntries(Object.keys(secretsSetBy(kind, definition)).map((name) => [name, REDACTED]))
+
+const replacedSecret = (name: string): DiffStep => ({ op: 'replace', path: pointer(name), value: REDACTED })
 
 /** How many resources the edits create, update and delete. */
 export function summaryOf(edits: readonly ShownEdit[]): Record<ShownEdit['op'], number> {

@@ -1,9 +1,9 @@
 /** The fork of a preview: the configuration that its changes, and those of production, are measured from. */
 import { camelFields } from '../../contract/field-names.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { definitionOf } from '../configuration/lifecycle/definition.ts'
+import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
 import { type Db, statement } from '../database/client.ts'
-import type { Definition, Definitions, Snapshot } from './snapshot.ts'
+import type { Definitions, Snapshot } from './snapshot.ts'
 
 const READ = statement('read_fork', 'SELECT id, definition FROM plinth.fork WHERE base_id = $1 AND kind = $2')
 const DROP = statement(
@@ -27,7 +27,7 @@ export async function readFork(db: Db, previewId: string): Promise<Snapshot> {
       new Map(
         rows.map(({ id, definition }) => [
           id,
-          definitionOf({ ...kind.defaults(id), ...camelFields(definition) }),
+          definitionOf(kind, { ...kind.defaults(id), ...camelFields(definition) }),
         ]),
       ),
     )

@@ -1,15 +1,15 @@
 /** Promotions as they are stored and shown. */
 import { DomainError } from '../../foundation/errors.ts'
 import { requirePermission } from '../access/access.ts'
-import { requireBase } from '../core/existing-base.ts'
 import { kindNamed } from '../configuration/kinds.ts'
+import type { Definition } from '../configuration/lifecycle/definition.ts'
 import { appendChange } from '../core/append-change.ts'
 import { readNewest } from '../core/created-at-page.ts'
+import { requireBase } from '../core/existing-base.ts'
 import type { Page, PageArgs } from '../core/page.ts'
 import type { Scope } from '../core/scope.ts'
 import type { Promotion as Row } from '../prisma/client.ts'
 import { type Edit, type ShownEdit, shown } from './edits.ts'
-import type { Definition } from './snapshot.ts'
 import type { Conflict } from './three-way.ts'
 
 export type Promotion = {

@@ -1,16 +1,17 @@
 /** Reads a config file: its shape, and the canonical form of each resource in it. */
 import { CONFIG_KINDS, ConfigBody, listName } from '../../contract/config-shapes.ts'
-import { camelFields } from '../../contract/field-names.ts'
+import { camelFields, toCamel } from '../../contract/field-names.ts'
 import { productionOf } from '../../contract/ids.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { definitionOf } from '../configuration/lifecycle/definition.ts'
+import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
 import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Kind } from '../configuration/lifecycle/kind.ts'
-import type { Definition, Definitions, Snapshot } from './snapshot.ts'
+import { isRedacted, secretsSetBy } from '../configuration/lifecycle/secrets.ts'
+import type { Definitions, Snapshot } from './snapshot.ts'
 
 export type ConfigFile = {
   readonly hash: string | null
@@ -47,7 +48,8 @@ export async function readConfig(config: unknown, baseId: string): Promise<Confi
       read.set(id, definition)
       try {
         refuseUnknown(kind, definition)
-        read.set(id, definitionOf(readFields({ kind, id }, camelFields(definition), null)))
+        const fields = readFields({ kind, id }, camelFields(definition), null)
+        read.set(id, { ...definitionOf(kind, fields), ...secretsSetBy(kind, definition) })
       } catch (thrown) {
         const fault = withPaths(thrown, (path) => `${at}${path}`)
         if (!(fault instanceof DomainError)) throw thrown
@@ -63,8 +65,10 @@ export async function readConfig(config: unknown, baseId: string): Promise<Confi
 }
 
 /** A key outside the definition is a mistake. Null stands for the default. */
-function refuseUnknown({ body }: Kind, definition: Definition): void {
-  const isSent = ([name, value]: [string, unknown]) => value !== null || !Object.hasOwn(body.shape, name)
+function refuseUnknown(kind: Kind, definition: Definition): void {
+  const { body } = kind
+  const isSent = ([name, value]: [string, unknown]) =>
+    !Object.hasOwn(body.shape, name) || (value !== null && !isRedacted(kind, toCamel(name), value))
   check(body, Object.fromEntries(Object.entries(definition).filter(isSent)), inBody())
 }
 

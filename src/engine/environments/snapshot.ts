@@ -5,15 +5,14 @@ import { CONFIG_KINDS, listName } from '../../contract/config-shapes.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import { baseNotFound } from '../core/existing-base.ts'
 import { KINDS } from '../configuration/kinds.ts'
-import { definitionOf } from '../configuration/lifecycle/definition.ts'
+import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
 import { fieldsOf } from '../configuration/lifecycle/fields.ts'
+import { baseNotFound } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Db, statement } from '../database/client.ts'
 import { stepsOf } from './read-rows.ts'
 
-export type Definition = Readonly<Record<string, unknown>>
 /** Definitions by id, of one kind. Ids are in code point order. */
 export type Definitions = ReadonlyMap<string, Definition>
 /** Definitions by the name of the kind. */
@@ -44,7 +43,7 @@ export async function snapshotIn(db: Db, baseId: string): Promise<Snapshot> {
     for await (const rows of stepsOf(kind, { db }, baseId))
       for (const row of rows) {
         if (turnIsOver()) await nextTurn()
-        const definition = definitionOf(fieldsOf(kind, row))
+        const definition = definitionOf(kind, fieldsOf(kind, row))
         bytes += JSON.stringify(definition).length
         if (bytes > LIMITS.configBytes) throw tooLarge(baseId)
         found.push([row.id, definition])

@@ -19,6 +19,7 @@ import {
 import { lastVersion } from './past.ts'
 import { missing } from './read.ts'
 import { unknownReferences } from './references.ts'
+import { keepSecrets } from './secrets.ts'
 
 type Named<F extends object, R extends Stored> = Pick<Target<F, R>, 'kind' | 'id'>
 
@@ -42,8 +43,8 @@ export async function changeIn<F extends object, R extends Stored>(
   const before = current && fieldsOf(kind, current)
   const meant = changed(before)
   if (!meant) throw await missing({ kind, scope, baseId, id })
-  const { next } = meant
-  const edit = { baseId, id, current, before, ...meant, options }
+  const next = keepSecrets(kind, meant.next, before)
+  const edit = { baseId, id, current, before, ...meant, next, options }
   const unknown = await unknownReferences(kind, loaded, next)
   const checked = (await kind.check?.(loaded, edit)) ?? {}
   const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]

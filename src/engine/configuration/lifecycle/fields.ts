@@ -3,6 +3,7 @@ import { ID_RULES, isTypeId } from '../../../contract/ids.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import type { Kind, Stored, Target, View } from './kind.ts'
+import { isRedacted, redact } from './secrets.ts'
 
 /**
  * Reads the fields to store: the sent ones, and for the others their defaults or their previous values.
@@ -17,7 +18,7 @@ export function readFields<F extends object, R extends Stored>(
   const defaults = kind.defaults(id)
   const names = Object.keys(defaults) as (keyof F & string)[]
   const sent = input as Partial<Record<keyof F, unknown>>
-  const given = names.filter((name) => sent[name] !== undefined && sent[name] !== null)
+  const given = names.filter((name) => (sent[name] ?? null) !== null && !isRedacted(kind, name, sent[name]))
   const body = check(
     kind.body,
     Object.fromEntries(given.map((name) => [toSnake(name), sent[name]])),
@@ -50,7 +51,7 @@ export function fieldsOf<F extends object, R extends Stored>(kind: Kind<F, R>, r
 export const stateOf = <F extends object, R extends Stored>(kind: Kind<F, R>, row: R): View<F> => ({
   baseId: row.baseId,
   id: row.id,
-  ...fieldsOf(kind, row),
+  ...redact(kind, fieldsOf(kind, row)),
   ...kind.logged?.(row),
   version: row.version,
   createdAt: row.createdAt.toISOString(),

@@ -25,6 +25,11 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   readonly ids?: { isValid(id: string): boolean; readonly rule: string }
   /** Default values of all fields. */
   defaults(id: string): F
+  /**
+   * Fields with a secret, which has null as default, and how to make a new one. `secrets.ts` hides them in
+   * config files, history and diffs; a preview and a promoted resource get new ones.
+   */
+  readonly secrets?: { readonly [Name in keyof F]?: () => string }
   table(db: Db): Table<R & Record<keyof F, unknown>>
   readonly rights?: Partial<Rights<F>>
   /** Record type whose `manage` grant allows a change. Otherwise, the grant must be on the whole base. */

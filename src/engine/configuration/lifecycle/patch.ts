@@ -28,16 +28,17 @@ type Changes = object
  * @throws VALIDATION_ERROR; the function also CONFLICT when a test operation fails
  */
 export function readPatch<F extends object>(
-  { body }: Pick<Kind<F>, 'body'>,
+  kind: Pick<Kind<F>, 'body' | 'secrets'>,
   patch: Patch,
 ): (before: F) => Changes {
+  const { body } = kind
   if ('fields' in patch) return () => patch.fields
   const members = Object.keys(body.shape)
   if ('merge' in patch) {
     const merge = check(mergeShape(body), patch.merge, inBody())
     checkJson(merge)
     return (before) => {
-      const merged = mergePatch(definitionOf(before), merge) as Document
+      const merged = mergePatch(definitionOf(kind, before), merge) as Document
       return changesOf(body, merged, Object.keys(merge))
     }
   }
@@ -47,7 +48,7 @@ export function readPatch<F extends object>(
     return (operation.op === 'move' ? [...written, operation.from] : written).map(memberOf)
   })
   return (before) => {
-    const patched = applyOperations(definitionOf(before), operations, LIMITS.smallBodyBytes)
+    const patched = applyOperations(definitionOf(kind, before), operations, LIMITS.smallBodyBytes)
     return changesOf(body, patched as Document, [...new Set(touched)])
   }
 }
