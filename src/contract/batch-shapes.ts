@@ -11,7 +11,7 @@ const id = z.union([z.string(), Ref], {
   error: 'Send an id, or {"$ref":"<name of an earlier operation>"}.',
 })
 /** Any JSON object. A zod record would copy it and visit each key. */
-const data = z
+export const DataObject = z
   .custom<Record<string, unknown>>()
   .check((held) => {
     const { value: input, issues } = held
@@ -19,8 +19,8 @@ const data = z
     issues.push({ code: 'invalid_type', expected: 'record', input })
   })
   .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
-/** Members of lists by property, in the shape of `data`. */
-const members = data
+/** Members of lists by property, in the shape of `DataObject`. */
+const members = DataObject
 const pair = { external_id: z.string().optional(), external_source: z.string().optional() }
 const claim_id = z.string().min(1).max(64).optional()
 const named = { name: z.string().min(1).max(128).optional() }
@@ -40,16 +40,21 @@ const deletion = { id: z.string(), confirm: z.string().optional(), expected_vers
 export const OPERATION_SHAPES = {
   upsert_record: onRecord('upsert_record', {
     id: id.optional(),
-    data,
+    data: DataObject,
     ...pair,
     relationships,
     expected_version: expectedVersion,
     claim_id,
   }),
-  create_record: onRecord('create_record', { id: z.string().optional(), data, ...pair, relationships }),
+  create_record: onRecord('create_record', {
+    id: z.string().optional(),
+    data: DataObject,
+    ...pair,
+    relationships,
+  }),
   patch_record: onRecord('patch_record', {
     id,
-    data: data.optional(),
+    data: DataObject.optional(),
     append: members.optional(),
     remove: members.optional(),
     ...pair,
@@ -67,7 +72,7 @@ export const OPERATION_SHAPES = {
     source_id: id,
     target_record_type: z.string(),
     target_id: id,
-    data: data.optional(),
+    data: DataObject.optional(),
     ...pair,
     replace,
     expected_version: expectedVersion,

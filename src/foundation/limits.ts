@@ -91,6 +91,13 @@ export const LIMITS = {
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
   previewSample: 100,
   previewSampleBytes: 64 * 1024 * 1024,
+  /**
+   * Seeds: records, and relationships, that one declares; characters of their data as JSON; rows that one owns
+   * in a base.
+   */
+  seedRows: 1000,
+  seedChars: 1024 * 1024,
+  seedOwnedRows: 10_000,
   /** Bytes of the configuration of a base as one file. */
   configBytes: 64 * 1024 * 1024,
   filterConditions: 100,

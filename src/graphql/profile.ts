@@ -72,7 +72,31 @@ const RecordTypeProfile = builder.objectRef<profiles.TypeProfile>('RecordTypePro
   }),
 })
 
+const InferredSchemaType = builder.objectRef<profiles.InferredSchema>('InferredSchema').implement({
+  description: 'A JSON Schema that describes the records of a type.',
+  fields: (t) => ({
+    jsonSchema: t.field({
+      type: 'JSON',
+      description: 'Every record that was read fits it.',
+      resolve: ({ jsonSchema }) => jsonSchema,
+    }),
+    count: t.exposeFloat('count', {
+      description: 'Number of records; an estimate for types with millions of records.',
+    }),
+    read: t.exposeInt('read', { description: 'Number of records that were read, evenly spread.' }),
+    omittedFields: t.exposeInt('omittedFields', {
+      description: 'Minimum number of fields that the schema does not have.',
+    }),
+  }),
+})
+
 builder.queryFields((t) => ({
+  inferredSchema: t.field({
+    type: InferredSchemaType,
+    description: 'Proposes a JSON Schema from the records of a type. It changes nothing.',
+    args: { base: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
+    resolve: (_root, { base, id }, { scope }) => profiles.inferSchema(scope, base, id),
+  }),
   recordTypeProfile: t.field({
     type: RecordTypeProfile,
     description: 'Statistics of the records of a type, from a sample.',

@@ -2,11 +2,22 @@
 
 import { snakeFields } from '../contract/field-names.ts'
 import * as environments from '../engine/environments/index.ts'
+import type { Approvable } from '../engine/write/plan-approval.ts'
 import { builder } from './builder.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-type Promotion = environments.Promotion & { dryRun?: boolean }
+type PromotionPlan = Approvable & { what: string; promotion: environments.Promotion }
+type Promotion = environments.Promotion & { dryRun?: boolean; plan?: PromotionPlan }
+
+const PlanRef = builder.objectRef<PromotionPlan>('PromotionPlan').implement({
+  description: 'What a promotion would do, and the token that approves it.',
+  fields: (t) => ({
+    what: t.exposeString('what', { description: 'The plan as a sentence.' }),
+    token: t.exposeString('token'),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+  }),
+})
 
 const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
   description: 'Configuration that was promoted from a preview to production, or rolled back there.',
@@ -29,6 +40,12 @@ const PromotionType = builder.objectRef<Promotion>('Promotion').implement({
     createdBy: t.exposeString('createdBy', { nullable: true, description: 'The id of the token.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+    plan: t.field({
+      type: PlanRef,
+      nullable: true,
+      description: 'The plan, if one was requested. Then nothing was promoted.',
+      resolve: ({ plan }) => plan,
+    }),
   }),
 })
 const PromotionPage = pageType('PromotionPage', PromotionType)
@@ -51,18 +68,68 @@ builder.queryFields((t) => ({
 const bodyOf = (args: object): object =>
   snakeFields(Object.fromEntries(Object.entries(args).filter(([, value]) => value != null)))
 
-mutation('promote', {
-  description: 'Applies the changes of a preview to its production base, in one transaction.',
-  type: PromotionType,
-  args: builder.args((t) => ({
+const selectionArgs = () =>
+  builder.args((t) => ({
     base: t.string({ required: true }),
     from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
     prune: t.boolean({ description: 'Also delete what the preview deleted.' }),
     resources: t.field({ type: 'JSON', description: 'Only these: `[{ kind, id }]`.' }),
+  }))
+const promoteArgs = () => ({
+  ...selectionArgs(),
+  ...builder.args((t) => ({
     force: t.boolean({
       description: 'Take the preview where both sides changed, and delete types together with their records.',
     }),
   })),
+})
+
+const ProposalType = builder.objectRef<environments.Proposal>('Proposal').implement({
+  description: 'What promoting a preview would change in production, and what stands against it.',
+  fields: (t) => ({
+    from: t.exposeString('from', { description: 'The preview.' }),
+    baseId: t.exposeString('baseId', { description: 'The production base.' }),
+    changes: t.field({
+      type: 'JSON',
+      description: '`[{ kind, id, op, diff }]`, as in a promotion.',
+      resolve: ({ changes }) => changes,
+    }),
+    summary: t.field({
+      type: 'JSON',
+      description: '`{ create, update, delete }`: numbers of resources.',
+      resolve: ({ summary }) => summary,
+    }),
+    conflicts: t.field({
+      type: 'JSON',
+      description: '`[{ kind, id, production, preview }]`: what production has changed too, with both diffs.',
+      resolve: ({ conflicts }) => conflicts,
+    }),
+    breaks: t.field({
+      type: 'JSON',
+      description:
+        'What production holds that the changes do not fit: details of an error, with counts and samples.',
+      resolve: ({ breaks }) => breaks,
+    }),
+  }),
+})
+
+builder.queryField('proposal', (t) =>
+  t.field({
+    type: ProposalType,
+    description:
+      'Compares a preview with its production base, for a person to decide on a promotion. Needs read on both.',
+    args: selectionArgs(),
+    resolve: (_root, { base, from, prune, resources }, { scope }) =>
+      environments.propose(scope, base, bodyOf({ from, prune, resources })),
+  }),
+)
+
+mutation<ReturnType<typeof promoteArgs>, Promotion, PromotionPlan>('promote', {
+  description: 'Applies the changes of a preview to its production base, in one transaction.',
+  type: PromotionType,
+  args: promoteArgs(),
+  planned: (plan) => ({ ...plan.promotion, plan }),
+  plannedArgs: ['prune', 'resources', 'force'],
   resolve: (scope, { base, from, prune, resources, force }) =>
     environments.promote(scope, base, bodyOf({ from, prune, resources, force })),
 })

@@ -25,6 +25,7 @@ import { relationshipTypes } from './relationship-types.ts'
 import { relationships } from './relationships.ts'
 import { resolvedEndpoint } from './resolved-endpoint.ts'
 import type { Route } from './route/route.ts'
+import { seeds } from './seeds.ts'
 import { sql } from './sql.ts'
 import { sqlExecute } from './sql-execute.ts'
 import { tokens } from './tokens.ts'
@@ -61,6 +62,7 @@ export const ROUTES: readonly Route[] = [
   ...endpoints,
   ...resolvedEndpoint,
   ...toolsets,
+  ...seeds,
   ...mcpTools,
   ...tokens,
   ...changes,

@@ -51,7 +51,46 @@ const Profile = z
   })
   .meta({ id: 'RecordTypeProfile' })
 
+const InferredSchema = z
+  .object({
+    record_type: z.string(),
+    json_schema: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'Every record that was read fits it.' }),
+    count: z
+      .number()
+      .meta({ description: 'Number of records; an estimate for types with millions of records.' }),
+    read: z.int().meta({ description: 'Number of records that were read, evenly spread.' }),
+    omitted_fields: z
+      .int()
+      .optional()
+      .meta({ description: 'Minimum number of fields that the schema does not have.' }),
+  })
+  .meta({ id: 'InferredSchema' })
+
 export const profile = [
+  route('GET /:base_id/record-types/:id/infer', {
+    tag: 'Record types',
+    summary: 'Propose a JSON Schema from the records of a type',
+    need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
+    params: z.strictObject({ base_id: baseId(), id: typeId }),
+    query: z.strictObject({
+      from: z
+        .enum(['records'])
+        .optional()
+        .meta({ description: 'What it is proposed from. Defaults to `records`.' }),
+    }),
+    operation: graphql(
+      `query InferSchema($base: String!, $id: String!) {
+        inferredSchema(base: $base, id: $id) { json_schema: jsonSchema count read omitted: omittedFields }
+      }`,
+    ),
+    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    reply: ({ inferredSchema: { omitted, ...found } }, { params }) => ({
+      body: { record_type: params.id, ...found, ...(omitted > 0 && { omitted_fields: omitted }) },
+    }),
+    answers: InferredSchema,
+  }),
   route('GET /:base_id/record-types/:id/profile', {
     tag: 'Record types',
     summary: 'Profile the records of a type: fields, frequent values, ranges, examples',

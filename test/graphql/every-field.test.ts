@@ -5,7 +5,7 @@ import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toCamel } from '../../src/contract/field-names.ts'
 import { succeed } from '../support/answers.ts'
-import { PLAIN_NOUNS } from '../support/kinds.ts'
+import { homeOf, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -20,20 +20,25 @@ const fieldsOf = (type: 'Query' | 'Mutation') =>
 /** The kinds of configuration except types; `prepare` creates one named `desk` of each. */
 const PLAIN_KINDS = PLAIN_NOUNS.map((noun) => {
   const one = toCamel(noun.replace(/s$/, '').replaceAll('-', '_'))
-  return { one, name: `${one.charAt(0).toUpperCase()}${one.slice(1)}` }
+  return {
+    one,
+    name: `${one.charAt(0).toUpperCase()}${one.slice(1)}`,
+    base: homeOf(noun, 'crm', 'crm--kept'),
+  }
 })
-const queriesOf = (one: string) => ({
-  [one]: `${one}(base: "crm", id: "desk") { id }`,
-  [`${one}s`]: `${one}s(base: "crm") { data { id } }`,
+type PlainKind = (typeof PLAIN_KINDS)[number]
+const queriesOf = ({ one, base }: PlainKind) => ({
+  [one]: `${one}(base: "${base}", id: "desk") { id }`,
+  [`${one}s`]: `${one}s(base: "${base}") { data { id } }`,
 })
-const mutationsOf = (name: string) => ({
-  [`put${name}`]: `put${name}(base: "crm", id: "desk", input: {name: "N"} $dry) { id }`,
-  [`delete${name}`]: `delete${name}(base: "crm", id: "desk" $dry) { id }`,
+const mutationsOf = ({ name, base }: PlainKind) => ({
+  [`put${name}`]: `put${name}(base: "${base}", id: "desk", input: {name: "N"} $dry) { id }`,
+  [`delete${name}`]: `delete${name}(base: "${base}", id: "desk" $dry) { id }`,
 })
 
 /** A selection of each field on the base `crm`; `$claim` and `$seq` are filled in. */
 const QUERIES: Record<string, string> = {
-  ...Object.assign({}, ...PLAIN_KINDS.map(({ one }) => queriesOf(one))),
+  ...Object.assign({}, ...PLAIN_KINDS.map(queriesOf)),
   aggregate: 'aggregate(base: "crm", recordType: "task", aggregations: [{fn: "count"}]) { rows }',
   aggregateBases:
     'aggregateBases(bases: ["crm"], recordType: "task", aggregations: [{fn: "count"}]) { rows }',
@@ -58,10 +63,12 @@ const QUERIES: Record<string, string> = {
   previews: 'previews(base: "crm") { data { id } }',
   promotion: 'promotion(base: "crm", id: "$promotion") { id changes }',
   promotions: 'promotions(base: "crm") { data { id } }',
+  proposal: 'proposal(base: "crm", from: "crm--kept") { changes breaks }',
   queryBases: 'queryBases(bases: ["crm"], recordType: "task") { rows }',
   record: 'record(base: "crm", recordType: "task", id: "a") { id data }',
   recordHistory: 'recordHistory(base: "crm", recordType: "task", id: "a") { data { version } }',
   recordType: 'recordType(base: "crm", id: "task") { id jsonSchema }',
+  inferredSchema: 'inferredSchema(base: "crm", id: "task") { jsonSchema read }',
   recordTypeProfile: 'recordTypeProfile(base: "crm", id: "task") { count }',
   recordTypes: 'recordTypes(base: "crm") { data { id } }',
   records: 'records(base: "crm", recordType: "task") { data { id } }',
@@ -80,11 +87,13 @@ const LINK =
   'relType: "next", sourceRecordType: "task", sourceId: "b", targetRecordType: "task", targetId: "a"'
 const MUTATIONS: Record<string, string> = {
   actOnClaims: 'actOnClaims(base: "crm", action: heartbeat, ids: ["$claim"] $dry) { data { id } }',
-  ...Object.assign({}, ...PLAIN_KINDS.map(({ name }) => mutationsOf(name))),
+  ...Object.assign({}, ...PLAIN_KINDS.map(mutationsOf)),
+  applySeed: 'applySeed(base: "crm--kept", id: "desk" $dry) { id records relationships }',
   batch:
     'batch(base: "crm", operations: [{type: "upsert_record", record_type: "task", id: "n", data: {title: "n"}}] $dry) { count }',
   cancelRecord: 'cancelRecord(base: "crm", recordType: "task", id: "a" $dry) { id status }',
   claimRecords: 'claimRecords(base: "crm", recordType: "task" $dry) { limit }',
+  clearSeed: 'clearSeed(base: "crm--kept", id: "desk" $dry) { id }',
   completeClaim: 'completeClaim(base: "crm", id: "$claim" $dry) { id }',
   createPreview: 'createPreview(base: "crm", input: {name: "dev"} $dry) { id }',
   createRecord: 'createRecord(base: "crm", recordType: "task", data: {title: "n"} $dry) { id }',
@@ -118,6 +127,7 @@ const MUTATIONS: Record<string, string> = {
   recordToolCall:
     'recordToolCall(base: "crm", recordType: "task", provider: "mcp", call: {name: "task", arguments: {title: "n"}} $dry) { __typename }',
   releaseClaim: 'releaseClaim(base: "crm", id: "$claim" $dry) { id }',
+  resetSeed: 'resetSeed(base: "crm--kept", id: "desk" $dry) { id }',
   restoreRecord: 'restoreRecord(base: "crm", recordType: "task", id: "gone" $dry) { id }',
   revertChanges:
     'revertChanges(base: "crm", seq: $seq, skipConflicts: true $dry) { count plan { what } skipped { id } }',
@@ -148,7 +158,6 @@ beforeAll(async () => {
     target_record_type: 'task',
     target_id: 'b',
   })
-  for (const noun of PLAIN_NOUNS) await put(`${noun}/desk`, {})
   succeed(await world.call('DELETE', '/v1/crm/records/task/gone'))
   const claimed = succeed(
     await world.call('POST', '/v1/crm/records/task/claim', { filter: { field: 'id', op: 'eq', value: 'b' } }),
@@ -158,6 +167,8 @@ beforeAll(async () => {
   const { data } = succeed(await world.call('GET', '/v1/crm/changes?id=a&record_type=task'))
   held.seq = String(data.at(-1).seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
+  for (const noun of PLAIN_NOUNS)
+    succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, {}), 201)
   held.promotion = succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' })).id
   held.token = (await world.newToken([{ permission: 'read' }])).id
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
-import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
+import { homeOf, KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import { type Answer, type Body, openServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -255,6 +255,7 @@ const STEPS: Step[] = [
     '/crm/revert?dry_run=true',
     { actor: 'admin', since: '2026-01-01T00:00:00Z', on_conflict: 'skip' },
   ],
+  ['GET /:base_id/record-types/:id/infer', '/crm/record-types/task/infer'],
   ['GET /:base_id/record-types/:id/profile', '/crm/record-types/task/profile'],
   ['GET /:base_id/records/:record_type/:id', '/crm/records/task/t1'],
   ['POST /:base_id/records/:record_type/:id/cancel', '/crm/records/task/t1/cancel'],
@@ -350,14 +351,19 @@ test('the responses of all routes are valid for the OpenAPI description', async 
   for (const path of [`${revert}?dry_run=true`, revert])
     check('POST /:base_id/changes/:seq/revert', await server.call('POST', path))
   await putReferences(server.call, 'undo')
+  await server.call('POST', '/v1/undo/preview', { name: 'kinds' })
   for (const { noun, body } of Object.values(KIND_SAMPLES)) {
     const row = `/:base_id/${noun}`
-    const path = `/v1/undo/${noun}/walked`
+    const home = homeOf(noun, 'undo', 'undo--kinds')
+    const path = `/v1/${home}/${noun}/walked`
     for (const query of ['?dry_run=true', '', ''])
       check(`PUT ${row}/:id`, await server.call('PUT', `${path}${query}`, body))
-    check(`GET ${row}`, await server.call('GET', `/v1/undo/${noun}?include_total=true`))
+    check(`GET ${row}`, await server.call('GET', `/v1/${home}/${noun}?include_total=true`))
     check(`GET ${row}/:id`, await server.call('GET', path))
     check(`GET ${row}/:id/history`, await server.call('GET', `${path}/history`))
+    if (noun === 'seeds')
+      for (const act of ['apply?dry_run=true', 'apply', 'reset', 'clear'])
+        check(`POST ${row}/:name/${act.split('?')[0]}`, await server.call('POST', `${path}/${act}`))
     check(`DELETE ${row}/:id`, await server.call('DELETE', path))
   }
   expect([...seen].sort()).toEqual(ROUTES.map((row) => row.id).sort())

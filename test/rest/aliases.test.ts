@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { succeed } from '../support/answers.ts'
-import { KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
+import { homeOf, KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -23,11 +23,14 @@ beforeAll(async () => {
   seq = String(data[0].seq)
   succeed(await world.call('PUT', '/v1/crm/records/task/made', { data: {} }, { 'x-request-id': 'made' }), 201)
   await claimAs(world, 'held', 'task')
-  for (const noun of PLAIN_NOUNS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'kinds' }), 201)
+  for (const noun of PLAIN_NOUNS)
+    succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', KINDS)}/${noun}/desk`, {}), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
 })
 afterAll(() => world.close())
 
+const KINDS = 'crm--kinds'
 const GRANT = { base: 'crm', record_type: '*', environment: '*', permission: 'read' }
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } }
 const CALL = { id: 'c1', type: 'function', function: { name: 'task', arguments: '{"n":1}' } }
@@ -72,6 +75,7 @@ const SAMPLES: Record<string, Sample> = {
   'GET /:base_id/config': { query: 'format=yaml' },
   'POST /:base_id/config/diff': { body: { plinth: 1, base: 'crm', record_types: [{ id: 'new' }] } },
   'PUT /:base_id/config': { body: { plinth: 1, base: 'crm' }, status: 403 },
+  'GET /:base_id/record-types/:id/infer': { query: 'from=records' },
   'GET /:base_id/record-types/:id/profile': {},
   'PATCH /:base_id/record-types/:id': { body: { name: 'New' } },
   'GET /:base_id/records/:record_type': { query: 'sort=id' },
@@ -79,6 +83,9 @@ const SAMPLES: Record<string, Sample> = {
   'PATCH /:base_id/relationship-types/:id': { body: { name: 'New' } },
   'PATCH /:base_id/file-types/:id': { body: { name: 'New' } },
   'GET /:base_id/endpoints/:id/resolved': {},
+  'POST /:base_id/seeds/:name/apply': {},
+  'POST /:base_id/seeds/:name/reset': {},
+  'POST /:base_id/seeds/:name/clear': {},
   'GET /:base_id/relationships': { query: 'sort=id' },
   'PUT /:base_id/relationships': { body: { ...LINK, data: { n: 1 } } },
   'POST /:base_id/relationships': { body: { ...LINK, rel_type: 'far' }, status: 201 },
@@ -143,7 +150,16 @@ function valuesOf(pattern: string): Record<string, string> {
     [new RegExp(`/(${PLAIN_NOUNS.join('|')})`), 'desk'],
   ]
   const id = ids.find(([about]) => about.test(pattern))?.[1] ?? 'task'
-  return { base_id: 'crm', record_type: 'task', provider: 'openai', account_id: 'default', id, seq }
+  const base = homeOf(pattern.split('/')[2] ?? '', 'crm', KINDS)
+  return {
+    base_id: base,
+    record_type: 'task',
+    provider: 'openai',
+    account_id: 'default',
+    id,
+    name: 'desk',
+    seq,
+  }
 }
 
 /** All aliases of the path with its parameters filled in; the canonical path is the first. */

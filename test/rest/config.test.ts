@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
-import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
+import { KIND_SAMPLES, putOnProduction, putReferences } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -18,8 +18,8 @@ async function fork(): Promise<[base: string, dev: string]> {
   const base = `base${++serial}`
   succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
   await putReferences(world.call, base)
-  for (const { noun, body } of Object.values(KIND_SAMPLES))
-    succeed(await world.call('PUT', `/v1/${base}/${noun}/sample`, body), 201)
+  for (const [kind, { body }] of Object.entries(KIND_SAMPLES))
+    await putOnProduction(world.call, base, kind, 'sample', body)
   succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
   return [base, `${base}--dev`]
 }

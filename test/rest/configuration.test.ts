@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { camelFields } from '../../src/contract/field-names.ts'
 import { KINDS } from '../../src/engine/configuration/kinds.ts'
 import { type Code, expectFailure, expectFault, succeed, TIME } from '../support/answers.ts'
-import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
+import { homeOf, KIND_SAMPLES, putReferences } from '../support/kinds.ts'
 import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -11,6 +11,7 @@ beforeAll(async () => {
   world = await openWorld()
   succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
   await putReferences(world.call, 'crm')
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'dev' }), 201)
 })
 afterAll(() => world.close())
 
@@ -39,7 +40,8 @@ const reversed = (value: unknown): unknown =>
 const reasonOf = (answer: Answer, code: Code) => expectFailure(answer, code).details[0].code
 
 describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, defaults }) => {
-  const path = `/v1/crm/${noun}/One.1`
+  const base = homeOf(noun, 'crm', 'crm--dev')
+  const path = `/v1/${base}/${noun}/One.1`
   const put = (sent: object, headers = {}) => world.call('PUT', path, sent, headers)
 
   test('is created, read, replaced, listed and deleted, and each write logs a change', async () => {
@@ -64,13 +66,13 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
       version: 2,
       created_at: made.body.created_at,
     })
-    const { data, meta } = succeed(await world.call('GET', `/v1/crm/${noun}?limit=1&include_total=true`))
+    const { data, meta } = succeed(await world.call('GET', `/v1/${base}/${noun}?limit=1&include_total=true`))
     expect(data).toEqual([cleared])
     expect(meta.total).toBeGreaterThan(0)
     expect(succeed(await world.call('DELETE', path))).toEqual({ id: 'One.1', deleted: true })
     expect(reasonOf(await world.call('DELETE', path), 'NOT_FOUND')).toBe(`${kind}_not_found`)
     expectFailure(await world.call('GET', path), 'NOT_FOUND')
-    const log = succeed(await world.call('GET', `/v1/crm/changes?kind=${kind}&id=One.1`))
+    const log = succeed(await world.call('GET', `/v1/${base}/changes?kind=${kind}&id=One.1`))
     expect(log.data.map((entry: Body) => `${entry.operation} ${entry.version}`)).toEqual([
       'create 1',
       'update 2',
@@ -100,11 +102,11 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(expectFault(await put({ ...body, id: 'two' }), '/id').code).toBe('disagrees')
     for (const field of Object.keys(body))
       expectFailure(await put({ ...body, [field]: [7] }), 'VALIDATION_ERROR')
-    expectFailure(await world.call('PUT', `/v1/crm/${noun}/-x`, body), 'VALIDATION_ERROR')
+    expectFailure(await world.call('PUT', `/v1/${base}/${noun}/-x`, body), 'VALIDATION_ERROR')
   })
 
   test('can be read at each version, and versions continue after a deletion', async () => {
-    const one = `/v1/crm/${noun}/Two`
+    const one = `/v1/${base}/${noun}/Two`
     const made = succeed(await world.call('PUT', one, body), 201)
     succeed(await world.call('PUT', one, {}))
     succeed(await world.call('DELETE', one))
@@ -131,17 +133,17 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(rest.data[1]).toMatchObject({ actor: { via: 'rest' }, diff: [{ op: 'add', path: '' }] })
     succeed(await world.call('DELETE', one))
     expect(succeed(await world.call('GET', `${one}/history`)).data).toHaveLength(5)
-    expect(reasonOf(await world.call('GET', `/v1/crm/${noun}/never/history`), 'NOT_FOUND')).toBe(
+    expect(reasonOf(await world.call('GET', `/v1/${base}/${noun}/never/history`), 'NOT_FOUND')).toBe(
       `${kind}_not_found`,
     )
   })
 
   test('has its former content after a change is reverted', async () => {
-    const one = `/v1/crm/${noun}/Three`
+    const one = `/v1/${base}/${noun}/Three`
     const revert = async (version: number, query = '') => {
       const { data } = succeed(await world.call('GET', `${one}/history`))
       const { seq } = data.find((each: Body) => each.version === version)
-      return world.call('POST', `/v1/crm/changes/${seq}/revert${query}`)
+      return world.call('POST', `/v1/${base}/changes/${seq}/revert${query}`)
     }
     succeed(await world.call('PUT', one, body), 201)
     succeed(await world.call('PUT', one, {}))
@@ -157,7 +159,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(succeed(await world.call('GET', one))).toMatchObject({ ...body, version: 5 })
     const reader = await world.newToken([{ permission: 'read' }])
     const { data } = succeed(await world.call('GET', `${one}/history`))
-    expectFailure(await reader.call('POST', `/v1/crm/changes/${data[0].seq}/revert`), 'FORBIDDEN')
+    expectFailure(await reader.call('POST', `/v1/${base}/changes/${data[0].seq}/revert`), 'FORBIDDEN')
     expect(succeed(await revert(5))).toMatchObject({ operation: 'delete', version: 6 })
     expectFailure(await world.call('GET', one), 'NOT_FOUND')
   })
@@ -167,12 +169,12 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     const other = await world.newToken([{ base: 'other', permission: 'admin' }])
     expectFailure(await reader.call('PUT', path, body), 'FORBIDDEN')
     expectFailure(await reader.call('DELETE', path), 'FORBIDDEN')
-    succeed(await reader.call('GET', `/v1/crm/${noun}`))
+    succeed(await reader.call('GET', `/v1/${base}/${noun}`))
     for (const [method, at] of [
       ['GET', path],
       ['PUT', path],
       ['DELETE', path],
-      ['GET', `/v1/crm/${noun}`],
+      ['GET', `/v1/${base}/${noun}`],
       ['GET', `${path}/history`],
     ] as const)
       expectFailure(await other.call(method, at, method === 'PUT' ? body : undefined), 'FORBIDDEN')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
-import { KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
+import { homeOf, KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
@@ -29,12 +29,15 @@ beforeAll(async () => {
     201,
   )
   succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
-  for (const noun of PLAIN_NOUNS) succeed(await world.call('PUT', `/v1/crm/${noun}/desk`, {}), 201)
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
   succeed(await world.call('POST', '/v1/crm/promote', { from: 'crm--kept' }))
   await world.database.query("UPDATE plinth.promotion SET id = 'done'")
+  for (const noun of PLAIN_NOUNS)
+    succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, {}), 201)
+  const filled = { records: [{ record_type: 'node', external_id: 'x', data: {} }] }
+  succeed(await world.call('PUT', '/v1/crm--kept/seeds/filled', filled), 201)
   spare = await world.newToken([{ permission: 'write' }])
 })
 afterAll(() => world.close())
@@ -74,14 +77,25 @@ const LINK = {
   target_id: 'b',
 }
 
-const writesOf = (noun: string): [string, string, unknown, number, Body][] => [
-  [`PUT /:base_id/${noun}/:id`, `/v1/crm/${noun}/new`, {}, 201, { id: 'new', version: 1 }],
-  [`DELETE /:base_id/${noun}/:id`, `/v1/crm/${noun}/desk`, undefined, 200, { deleted: true }],
-]
+function writesOf(noun: string): [string, string, unknown, number, Body][] {
+  const path = `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}`
+  return [
+    [`PUT /:base_id/${noun}/:id`, `${path}/new`, {}, 201, { id: 'new', version: 1 }],
+    [`DELETE /:base_id/${noun}/:id`, `${path}/desk`, undefined, 200, { deleted: true }],
+  ]
+}
+const applied = (created: number) => ({ records: { created, updated: 0, unchanged: 0, deleted: 0 } })
 
 /** Every write: its route, path, body, status, and part of its answer. */
 const WRITES: [string, string, unknown, number, Body][] = [
   ...PLAIN_NOUNS.flatMap(writesOf),
+  ...(['apply', 'reset', 'clear'] as const).map((act): [string, string, unknown, number, Body] => [
+    `POST /:base_id/seeds/:name/${act}`,
+    `/v1/crm--kept/seeds/filled/${act}`,
+    undefined,
+    200,
+    applied(act === 'clear' ? 0 : 1),
+  ]),
   [
     'PATCH /:base_id/file-types/:id',
     '/v1/crm/file-types/desk',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import { settled } from '../support/indexes.ts'
-import { KIND_SAMPLES, putReferences } from '../support/kinds.ts'
+import { KIND_SAMPLES, putOnProduction, putReferences } from '../support/kinds.ts'
 import type { Body, Call } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -54,8 +54,7 @@ describe('creating a preview', () => {
     async (kind, { noun, body }) => {
       const base = await newBase()
       await putReferences(world.call, base)
-      await put(base, `${noun}/sample`)
-      succeed(await world.call('PUT', `/v1/${base}/${noun}/sample`, body))
+      for (const each of [{}, body]) await putOnProduction(world.call, base, kind, 'sample', each)
       const dev = await newPreview(base)
       const { version, created_at, updated_at, ...original } = await get(`${base}/${noun}/sample`)
       const { created_at: _, updated_at: __, ...copy } = await get(`${dev}/${noun}/sample`)

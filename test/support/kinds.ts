@@ -2,7 +2,13 @@ import { succeed } from './answers.ts'
 import type { Body, Call } from './server.ts'
 
 /** A sample of a configuration kind: its path, a body that sets all fields, and the defaults. */
-export type KindSample = { noun: string; body: Body; defaults: Body }
+export type KindSample = {
+  noun: string
+  body: Body
+  defaults: Body
+  /** It is written in previews only. */
+  isPreviewOnly?: true
+}
 
 /**
  * Samples by kind as named in the change log. Bodies refer to the record type `note`, the relationship type
@@ -104,6 +110,27 @@ export const KIND_SAMPLES: Readonly<Record<string, KindSample>> = {
       enabled: true,
     },
   },
+  seed: {
+    noun: 'seeds',
+    body: {
+      name: 'Demo',
+      description: 'For a first look.',
+      records: [
+        { record_type: 'note', external_id: 'one', data: { text: 'First' } },
+        { record_type: 'note', external_id: 'two', data: {} },
+      ],
+      relationships: [
+        {
+          rel_type: 'about',
+          source: { record_type: 'note', external_id: 'one' },
+          target: { record_type: 'note', external_id: 'two' },
+          data: { since: '2026' },
+        },
+      ],
+    },
+    defaults: { description: null, records: [], relationships: [] },
+    isPreviewOnly: true,
+  },
 }
 
 /** Creates in a base what the bodies of the samples refer to. */
@@ -111,6 +138,21 @@ export async function putReferences(call: Call, base: string): Promise<void> {
   for (const path of ['record-types/note', 'relationship-types/about', 'toolsets/shared'])
     succeed(await call('PUT', `/v1/${base}/${path}`, {}), 201)
 }
+
+/** Puts a resource of a kind on a production base; by way of a preview, if the kind takes no other. */
+export async function putOnProduction(call: Call, base: string, kind: string, id: string, body: Body) {
+  const { noun, isPreviewOnly } = KIND_SAMPLES[kind] as KindSample
+  if (!isPreviewOnly) return void (await call('PUT', `/v1/${base}/${noun}/${id}`, body))
+  const from = `${base}--way`
+  succeed(await call('POST', `/v1/${base}/preview`, { name: 'way' }), 201)
+  await call('PUT', `/v1/${from}/${noun}/${id}`, body)
+  succeed(await call('POST', `/v1/${base}/promote`, { from, resources: [{ kind, id }] }))
+  succeed(await call('DELETE', `/v1/bases/${from}`))
+}
+
+/** The base to write a kind of this noun in: itself, or its preview. */
+export const homeOf = (noun: string, base: string, preview: string): string =>
+  Object.values(KIND_SAMPLES).some((sample) => sample.noun === noun && sample.isPreviewOnly) ? preview : base
 
 /** Nouns of the kinds that hold no records or links: an empty body creates one. */
 export const PLAIN_NOUNS: readonly string[] = Object.values(KIND_SAMPLES)

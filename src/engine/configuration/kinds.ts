@@ -6,9 +6,10 @@ import { FILE_TYPE } from './file-types/index.ts'
 import type { Kind } from './lifecycle/kind.ts'
 import { RECORD_TYPE } from './record-types/record-type.ts'
 import { RELATIONSHIP_TYPE } from './relationship-types/relationship-type.ts'
+import { SEED } from './seeds/seed.ts'
 
 /** All kinds of configuration, each after the kinds that it references. */
-export const KINDS: readonly Kind[] = [RECORD_TYPE, RELATIONSHIP_TYPE, FILE_TYPE, TOOLSET, ENDPOINT]
+export const KINDS: readonly Kind[] = [RECORD_TYPE, RELATIONSHIP_TYPE, FILE_TYPE, TOOLSET, ENDPOINT, SEED]
 
 /**
  * Finds a kind by name.

@@ -1,6 +1,7 @@
 /** Promotes the configuration of a preview to its production base. */
 
 import type { z } from 'zod'
+import { digestInTurns } from '../../contract/canonical-hash.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { isBaseId, productionOf } from '../../contract/ids.ts'
 import { check, inBody } from '../../contract/validate.ts'
@@ -13,11 +14,12 @@ import { KINDS } from '../configuration/kinds.ts'
 import { nounOf } from '../configuration/lifecycle/kind.ts'
 import { lockForPromotion } from '../configuration/lifecycle/lock.ts'
 import type { Db } from '../database/client.ts'
+import type { Planning } from '../write/plan-approval.ts'
 import type { WriteScope } from '../write/write.ts'
 import { applyEdits, type Edit } from './edits.ts'
 import { moveFork, readFork } from './fork.ts'
 import { type PastEdit, type Promotion, storePromotion } from './promotion.ts'
-import { snapshotIn } from './snapshot.ts'
+import { type Snapshot, snapshotIn } from './snapshot.ts'
 import { type Comparison, type Conflict, compareSides } from './three-way.ts'
 
 type Named = NonNullable<z.output<typeof PromoteBody>['resources']>
@@ -30,11 +32,12 @@ type Named = NonNullable<z.output<typeof PromoteBody>['resources']>
 export async function promote(scope: WriteScope, baseId: string, input: object): Promise<Promotion> {
   requirePermission(scope.access, 'admin', baseId, '*')
   const { from, prune = false, force = false, resources } = check(PromoteBody, input, inBody())
-  if (productionOf(baseId) !== baseId) throw isPreview(baseId)
-  if (!isBaseId(from) || from === baseId || productionOf(from) !== baseId) throw notItsPreview(baseId, from)
+  checkPreviewOf(baseId, from)
   requirePermission(scope.access, 'read', from, '*')
+  // The plan of a promotion is of the whole. It confirms no deletion of a type with records: that needs `force`.
+  const { planning, ...unplanned } = scope
   return scope.db.transaction(async (tx) => {
-    const within: WriteScope = { ...scope, db: tx, via: 'promotion' }
+    const within: WriteScope = { ...unplanned, db: tx, via: 'promotion' }
     await lockForPromotion(within, baseId)
     await lockForPromotion(within, from)
     const [fork, preview, production] = [
@@ -43,13 +46,57 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
       await snapshotIn(tx, baseId),
     ]
     const sides = { fork, preview, production }
-    const exists = (kind: string, id: string) => Object.values(sides).some((side) => side.get(kind)?.has(id))
-    checkNamed(resources, exists)
-    const names = resources && new Set(resources.map(({ kind, id }) => `${kind} ${id}`))
-    const found = await compareSides(sides, prune, (kind, id) => names?.has(`${kind} ${id}`) ?? true)
+    const found = await compareSides(sides, prune, selection(resources, sides))
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
-    return apply(within, baseId, from, found, force)
+    const done = await apply(within, baseId, from, found, force)
+    if (planning) await requireApproval(planning, done, found.edits)
+    return done
   })
+}
+
+/** @throws VALIDATION_ERROR unless the base is a production base, and `from` a preview of it */
+export function checkPreviewOf(baseId: string, from: string): void {
+  if (productionOf(baseId) !== baseId) throw isPreview(baseId)
+  if (!isBaseId(from) || from === baseId || productionOf(from) !== baseId) throw notItsPreview(baseId, from)
+}
+
+/**
+ * Selects the named resources, or all.
+ * @throws VALIDATION_ERROR for a resource that no side has
+ */
+export function selection(
+  resources: Named | undefined,
+  sides: Readonly<Record<string, Snapshot>>,
+): (kind: string, id: string) => boolean {
+  const exists = (kind: string, id: string) => Object.values(sides).some((side) => side.get(kind)?.has(id))
+  checkNamed(resources, exists)
+  const names = resources && new Set(resources.map(({ kind, id }) => `${kind} ${id}`))
+  return (kind, id) => names?.has(`${kind} ${id}`) ?? true
+}
+
+/** Rolls back a promotion that a plan has to precede, if it changes anything. */
+async function requireApproval(
+  planning: Planning,
+  promotion: Promotion,
+  edits: readonly Edit[],
+): Promise<void> {
+  const state = await digestInTurns(
+    edits.map(({ kind, id, before, after }) => [kind.name, id, before, after]),
+  )
+  planning.checkApproval(edits.length > 0, () => {
+    const what = sentence(promotion)
+    return { state, what, plan: { what, promotion } }
+  })
+}
+
+const NAMED_IN_PLAN = 5
+
+/** `Promotes 2 changes from crm--dev to crm: create record_type deal, update endpoint desk.` */
+function sentence({ from, baseId, changes }: Promotion): string {
+  const named = changes.slice(0, NAMED_IN_PLAN).map(({ op, kind, id }) => `${op} ${kind} ${id}`)
+  const more = changes.length > named.length ? ', …' : ''
+  const many = `${changes.length} change${changes.length === 1 ? '' : 's'}`
+  return `Promotes ${many} from ${from} to ${baseId}: ${named.join(', ')}${more}.`
 }
 
 async function apply(

@@ -25,6 +25,10 @@ export const BOUNDS = {
   exampleSteps: 4000,
   /** Longest value in the result, as JSON. */
   valueChars: 64,
+  /** Inferred enums: most values, how often each occurs on average, and the fewest occurrences in all. */
+  enumValues: 12,
+  enumRepeats: 4,
+  enumRecords: 10,
   cacheMs: 30_000,
   cached: 200,
 } as const

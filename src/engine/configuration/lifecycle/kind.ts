@@ -34,6 +34,8 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   readonly rights?: Partial<Rights<F>>
   /** Record type whose `manage` grant allows a change. Otherwise, the grant must be on the whole base. */
   managedAs?(id: string): string
+  /** It is changed in previews only, and reaches production by a promotion. */
+  readonly isPreviewOnly?: true
   /** Normalizes the fields for storage. */
   normalize?(fields: F): F
   /** Reads the fields of a row, if they are not its columns. */
@@ -47,6 +49,11 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   /** References to other kinds. An absent target is a 400. */
   references?(fields: F): readonly Reference[]
   check?(loaded: Loaded, edit: Edit<F, R>): Promise<Checked<R>>
+  /**
+   * Checks what the base holds against changed fields, or against a deletion (null). Takes no lock.
+   * @throws CONFLICT with count and samples
+   */
+  checkData?(scope: Scope, current: R, next: F | null): Promise<void>
   /**
    * Checks and cascades a deletion.
    * @throws CONFLICT while other resources depend on it

@@ -1,3 +1,5 @@
+import { productionOf } from '../../../contract/ids.ts'
+import { act } from '../../../foundation/acts.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { requirePermission } from '../../access/access.ts'
 import { readNewest } from '../../core/created-at-page.ts'
@@ -22,13 +24,27 @@ export const rightsTo = <F extends object, R extends Stored>(kind: Kind<F, R>): 
   ...kind.rights,
 })
 
-/** @throws FORBIDDEN unless the token may change the resource */
-export const requireManage = <F extends object, R extends Stored>({
-  kind,
-  scope,
-  baseId,
-  id,
-}: Target<F, R>): void => requirePermission(scope.access, 'manage', baseId, kind.managedAs?.(id) ?? '*')
+/** @throws FORBIDDEN unless the token may change the resource, in this base */
+export function requireManage<F extends object, R extends Stored>(target: Target<F, R>): void {
+  const { kind, scope, baseId, id } = target
+  requirePermission(scope.access, 'manage', baseId, kind.managedAs?.(id) ?? '*')
+  if (kind.isPreviewOnly && productionOf(baseId) === baseId) throw previewOnly(kind, baseId)
+}
+
+const previewOnly = (kind: Named, baseId: string) =>
+  new DomainError(
+    'FORBIDDEN',
+    `Base "${baseId}" is a production base, and ${kind.label} is changed and used in previews only.`,
+    {
+      details: [
+        {
+          path: '/base_id',
+          code: 'production_base',
+          message: `Create a preview (${act('create_preview')}) and send the request to it.`,
+        },
+      ],
+    },
+  )
 
 /**
  * Lists the resources of the base that the token may see, newest first.

@@ -16,7 +16,8 @@ export async function unknownReferences<F extends object>(
   return faults
 }
 
-const unknownReference = (
+/** The fault of a reference to an absent resource. */
+export const unknownReference = (
   kind: Named,
   id: string,
   path: string,

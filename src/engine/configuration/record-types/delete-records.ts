@@ -1,7 +1,7 @@
 import { clearLinksOfType } from '../../cascade/clear-links-of-type.ts'
 import { RECORD_LOG_COLUMNS } from '../../change-log/entry.ts'
 import { authorship } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { type Db, statement } from '../../database/client.ts'
 import { dropIndexes } from '../../indexes/index.ts'
 import { addNamed } from '../../write/deletion-summary.ts'
 import { confirmFirst } from '../../write/preconditions.ts'
@@ -36,10 +36,15 @@ export async function deleteRecordsOf(
   const { db, summary } = scope
   const { baseId, id } = current
   await lockType(db, 'record_type', baseId, id)
-  if (!scope.planning && confirm !== id && (await db.query(HAS_RECORDS, [baseId, id])).length > 0)
-    throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
+  if (!scope.planning && confirm !== id) await refuseRecords(db, current)
   if (summary) addNamed(summary, 'recordTypes', current)
   await clearLinksOfType(scope, baseId, id, checkPlan)
   await dropIndexes(db, baseId, id)
   await db.query(DELETE_RECORDS, [baseId, id, ...authorship(scope)])
+}
+
+/** @throws CONFLICT when the type has records */
+export async function refuseRecords(db: Db, { baseId, id }: Pick<TypeRow, 'baseId' | 'id'>): Promise<void> {
+  if ((await db.query(HAS_RECORDS, [baseId, id])).length > 0)
+    throw confirmFirst(id, `Record type "${id}" has records`, "the type's")
 }

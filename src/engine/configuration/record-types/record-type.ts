@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { RecordTypeBody } from '../../../contract/shapes.ts'
 import { requireBaseAccess, requirePermission } from '../../access/access.ts'
 import { type Db, statement } from '../../database/client.ts'
 import { copyIndexes, declaredIndex, shownIndex } from '../../indexes/index.ts'
 import { rightsOf } from '../../row-policy/apply.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
-import { deleteRecordsOf } from './delete-records.ts'
+import { deleteRecordsOf, refuseRecords } from './delete-records.ts'
 import { droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { readMigration } from './migration.ts'
@@ -13,6 +14,7 @@ import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import { typeOrBaseNotFound } from './read.ts'
 import { recordTypeTable, type TypeRow } from './table.ts'
+import { type Repair, reconcile } from './validate-existing.ts'
 import { validateRecords } from './validate-records.ts'
 
 export type RecordType = View<Fields>
@@ -90,12 +92,19 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
             },
     }
   },
+  checkData: async (scope, current, next) => {
+    if (next === null) await refuseRecords(scope.db, current)
+    else if (!isDeepStrictEqual(next.jsonSchema, current.jsonSchema))
+      await reconcile(scope, current.baseId, current.id, next.jsonSchema, CHECK)
+  },
   beforeDelete: deleteRecordsOf,
   written: async ({ db }, { baseId }) => void (await db.query(BUMP_TYPES, [baseId])),
   copiedColumns: () => ({ revision: firstRevision() }),
   copyParts: copyIndexes,
   missing: typeOrBaseNotFound,
 }
+
+const CHECK: Repair = { onInvalid: 'refuse', steps: [], isCheck: true }
 
 const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'
 

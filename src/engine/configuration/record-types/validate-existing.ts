@@ -4,12 +4,11 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { RECORD_LOG_COLUMNS } from '../../change-log/entry.ts'
 import { pageWithin } from '../../core/page.ts'
-import { authorship } from '../../core/scope.ts'
+import { authorship, type Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { violatedConstraint } from '../../database/errors.ts'
 import { entriesOf } from '../../indexes/index.ts'
 import { Allowance, type CompiledSchema } from '../../json-schema/compile.ts'
-import type { WriteScope } from '../../write/write.ts'
 import { schemaOf } from './fields.ts'
 import { type MigrationStep, migrate, type OnInvalid } from './migration.ts'
 
@@ -42,18 +41,23 @@ const REWRITE = statement(
 )
 
 type Row = { id: string; data: unknown; valid: boolean }
-export type Repair = { onInvalid: OnInvalid; steps: readonly MigrationStep[] }
+export type Repair = {
+  onInvalid: OnInvalid
+  steps: readonly MigrationStep[]
+  /** Only counts, without a lock. */
+  isCheck?: true
+}
 
 /**
- * Validates existing records against a new schema. The caller has the type's row locked.
+ * Validates existing records against a new schema. Unless it is a check, the caller has the type's row locked.
  * @throws CONFLICT with the count of invalid records and ten samples, unless they are allowed or migrated
  */
 export async function reconcile(
-  scope: WriteScope,
+  scope: Scope,
   baseId: string,
   typeId: string,
   jsonSchema: object,
-  { onInvalid, steps }: Repair,
+  { onInvalid, steps, isCheck }: Repair,
 ) {
   const schema = schemaOf({ jsonSchema })
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
@@ -72,7 +76,7 @@ export async function reconcile(
       if (refused.samples.length < LIMITS.samples)
         refused.samples.push(sample(row, schema.validate(one.data, '/data')))
     }
-    if (refused.count > 0 && onInvalid !== 'allow') continue
+    if (isCheck || (refused.count > 0 && onInvalid !== 'allow')) continue
     await apply(scope, baseId, typeId, judged)
   }
   if (refused.count > 0 && onInvalid !== 'allow') throw recordsRefused(refused, onInvalid)
@@ -90,7 +94,7 @@ function judge(row: Row, schema: CompiledSchema, steps: readonly MigrationStep[]
   }
 }
 
-async function apply(scope: WriteScope, baseId: string, typeId: string, judged: readonly Judged[]) {
+async function apply(scope: Scope, baseId: string, typeId: string, judged: readonly Judged[]) {
   const rewritten = judged.filter((one) => one.changed)
   if (rewritten.length > 0) {
     const documents = JSON.stringify(rewritten.map(({ row, data }) => ({ id: row.id, data })))

@@ -1,5 +1,5 @@
 import { authorship } from '../../core/scope.ts'
-import { statement } from '../../database/client.ts'
+import { type Db, statement } from '../../database/client.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
 import { logLinks } from '../../record-store/relationship-statements.ts'
 import { addCounts, addNamed } from '../../write/deletion-summary.ts'
@@ -36,12 +36,17 @@ export async function deleteLinksOf(
   const { db, summary } = scope
   const { baseId, id } = current
   await lockType(db, 'relationship_type', baseId, id)
-  if (!scope.planning && confirm !== id && (await db.query(HAS_LINKS, [baseId, id])).length > 0)
-    throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
+  if (!scope.planning && confirm !== id) await refuseLinks(db, current)
   if (summary) {
     addNamed(summary, 'relationshipTypes', current)
     addCounts(summary, 'links', await db.query(COUNT_LINKS, [baseId, id]))
     checkPlan()
   }
   await db.query(DELETE_TYPE_LINKS, [baseId, id, ...authorship(scope)])
+}
+
+/** @throws CONFLICT when the type has relationships */
+export async function refuseLinks(db: Db, { baseId, id }: Pick<Row, 'baseId' | 'id'>): Promise<void> {
+  if ((await db.query(HAS_LINKS, [baseId, id])).length > 0)
+    throw confirmFirst(id, `Relationship type "${id}" has relationships`, "the type's")
 }

@@ -3,10 +3,11 @@ import { type Access, requireBaseAccess } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'
 import { compileSchema } from '../../json-schema/compile.ts'
 import type { RelationshipType as Row } from '../../prisma/client.ts'
+import { fieldsOf } from '../lifecycle/fields.ts'
 import type { Kind, View } from '../lifecycle/kind.ts'
 import { droppedProperties } from '../record-types/dropped-properties.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
-import { deleteLinksOf } from './delete-links.ts'
+import { deleteLinksOf, refuseLinks } from './delete-links.ts'
 import { type Fields, fieldFaults } from './input.ts'
 import { validateExistingLinks } from './validate-existing.ts'
 
@@ -51,9 +52,19 @@ export const RELATIONSHIP_TYPE: Kind<Fields, Row> = {
     faults: fieldFaults(next),
     existing: async () => {
       if (current && before)
-        await validateExistingLinks(scope, current, before, next, options.onInvalid === 'allow')
+        await validateExistingLinks(scope, current, before, next, {
+          allowsInvalid: options.onInvalid === 'allow',
+        })
     },
   }),
+  checkData: async (scope, current, next) => {
+    if (next === null) await refuseLinks(scope.db, current)
+    else
+      await validateExistingLinks(scope, current, fieldsOf(RELATIONSHIP_TYPE, current), next, {
+        allowsInvalid: false,
+        isCheck: true,
+      })
+  },
   beforeDelete: deleteLinksOf,
 }
 

@@ -2,9 +2,9 @@ import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { pageWithin } from '../../core/page.ts'
+import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../database/client.ts'
 import { Allowance, compileSchema } from '../../json-schema/compile.ts'
-import type { WriteScope } from '../../write/write.ts'
 
 const PAGE = 1000
 
@@ -32,11 +32,11 @@ type Judged = { row: Row; isValid: boolean }
  * @throws CONFLICT with the count of invalid links and ten samples, unless they are allowed
  */
 export async function validateExistingData(
-  scope: WriteScope,
+  scope: Scope,
   baseId: string,
   relType: string,
   dataSchema: object,
-  allowsInvalid: boolean,
+  { allowsInvalid, isCheck = false }: { allowsInvalid: boolean; isCheck?: boolean | undefined },
 ): Promise<void> {
   const schema = compileSchema(dataSchema, '/data_schema')
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
@@ -57,12 +57,12 @@ export async function validateExistingData(
       const [fault] = samples.length < LIMITS.samples ? schema.validate(row.data, '/data') : []
       if (fault) samples.push({ id: row.id, path: fault.path, message: fault.message })
     }
-    if (count === 0 || allowsInvalid) await flag(scope, baseId, judged)
+    if (!isCheck && (count === 0 || allowsInvalid)) await flag(scope, baseId, judged)
   }
   if (count > 0 && !allowsInvalid) throw refused(count, samples)
 }
 
-async function flag(scope: WriteScope, baseId: string, judged: readonly Judged[]) {
+async function flag(scope: Scope, baseId: string, judged: readonly Judged[]) {
   const flagged = judged.filter(({ row, isValid }) => row.valid !== isValid)
   if (flagged.length === 0) return
   await scope.db.query(FLAG_LINKS, [

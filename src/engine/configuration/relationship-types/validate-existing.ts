@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { hasOneSource, hasOneTarget } from '../../compiled-types/compiled-relationship-type.ts'
+import type { Scope } from '../../core/scope.ts'
 import { type Statement, statement } from '../../database/client.ts'
-import type { WriteScope } from '../../write/write.ts'
 import { lockType } from '../lifecycle/lock.ts'
 import type { Fields } from './input.ts'
 import { validateExistingData } from './validate-existing-data.ts'
@@ -38,17 +38,20 @@ function perSide(make: (side: Side) => Statement): Record<Side, Statement> {
   return { source: make('source'), target: make('target') }
 }
 
+/** `isCheck`: only counts, without a lock. */
+type Mode = { allowsInvalid: boolean; isCheck?: boolean | undefined }
+
 /**
- * Validates existing links against the changed type. Blocks writes until the change commits.
+ * Validates existing links against the changed type. Blocks writes until the change commits, if it is no check.
  * @throws CONFLICT with the count and ten samples of links that violate the ends, the cardinality or the
  * schema
  */
 export async function validateExistingLinks(
-  scope: WriteScope,
+  scope: Scope,
   { baseId, id }: { baseId: string; id: string },
   current: Fields,
   next: Fields,
-  allowsInvalid: boolean,
+  { allowsInvalid, isCheck }: Mode,
 ): Promise<void> {
   const isReshaped = !isDeepStrictEqual(current.dataSchema, next.dataSchema)
   const isNarrowed = KEYS.some(
@@ -56,10 +59,13 @@ export async function validateExistingLinks(
   )
   const isCounted = current.cardinality !== next.cardinality
   if (!isReshaped && !isNarrowed && !isCounted) return
-  await lockType(scope.db, 'relationship_type', baseId, id)
+  if (!isCheck) await lockType(scope.db, 'relationship_type', baseId, id)
   if (isNarrowed) for (const side of KEYS) await checkEnds(scope, baseId, id, side, next)
-  if (isCounted) await checkCardinality(scope, baseId, id, next)
-  if (isReshaped) await validateExistingData(scope, baseId, id, next.dataSchema, allowsInvalid)
+  if (isCounted) {
+    await checkCardinality(scope, baseId, id, next)
+    if (!isCheck) await markCardinality(scope, baseId, id, next)
+  }
+  if (isReshaped) await validateExistingData(scope, baseId, id, next.dataSchema, { allowsInvalid, isCheck })
 }
 
 const includesAll = (next: readonly string[], current: readonly string[]): boolean =>
@@ -67,7 +73,7 @@ const includesAll = (next: readonly string[], current: readonly string[]): boole
 
 type Sampled = { count: number }
 
-async function checkEnds(scope: WriteScope, baseId: string, id: string, side: Side, next: Fields) {
+async function checkEnds(scope: Scope, baseId: string, id: string, side: Side, next: Fields) {
   const named = next[`${side}RecordTypes`]
   if (named.includes('*')) return
   const rows = await scope.db.query<Sampled>(STRANGERS[side], [baseId, id, named])
@@ -84,15 +90,15 @@ async function checkEnds(scope: WriteScope, baseId: string, id: string, side: Si
   )
 }
 
-async function checkCardinality(scope: WriteScope, baseId: string, id: string, { cardinality }: Fields) {
-  const oneTarget = hasOneTarget(cardinality)
-  const oneSource = hasOneSource(cardinality)
-  if (oneTarget) await checkOne(scope, baseId, id, 'source', cardinality)
-  if (oneSource) await checkOne(scope, baseId, id, 'target', cardinality)
-  await scope.db.query(MARK, [baseId, id, oneTarget, oneSource])
+async function checkCardinality(scope: Scope, baseId: string, id: string, { cardinality }: Fields) {
+  if (hasOneTarget(cardinality)) await checkOne(scope, baseId, id, 'source', cardinality)
+  if (hasOneSource(cardinality)) await checkOne(scope, baseId, id, 'target', cardinality)
 }
 
-async function checkOne(scope: WriteScope, baseId: string, id: string, side: Side, cardinality: string) {
+const markCardinality = ({ db }: Scope, baseId: string, id: string, { cardinality }: Fields) =>
+  db.query(MARK, [baseId, id, hasOneTarget(cardinality), hasOneSource(cardinality)])
+
+async function checkOne(scope: Scope, baseId: string, id: string, side: Side, cardinality: string) {
   const rows = await scope.db.query<Sampled>(CROWDED[side], [baseId, id])
   if (rows.length === 0) return
   const { count, samples } = counted(rows)

@@ -1,0 +1,151 @@
+/** Checks the rows of a seed against the types of its base. */
+import type { SeedRecord, SeedRelationship } from '../../../contract/seed-shapes.ts'
+import { type Detail, DomainError, withPaths } from '../../../foundation/errors.ts'
+import { LIMITS } from '../../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
+import { type CompiledRelationshipType, isAmong } from '../../compiled-types/compiled-relationship-type.ts'
+import type { CompiledType } from '../../compiled-types/compiled-type.ts'
+import { findType } from '../../core/load-type.ts'
+import { dataText, readPair } from '../../record-store/record.ts'
+import type { WriteScope } from '../../write/write.ts'
+import { unknownReference } from '../lifecycle/references.ts'
+import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
+import { RELATIONSHIP_TYPE, relationshipTypesOf } from '../relationship-types/index.ts'
+
+/** What a seed declares. */
+export type SeedRows = {
+  readonly records: readonly SeedRecord[]
+  readonly relationships: readonly SeedRelationship[]
+}
+type End = SeedRelationship['source']
+
+/** Identity of a record in its seed. */
+export const endKey = ({ record_type, external_id }: End): string => `${record_type}\n${external_id}`
+/** Identity of a relationship in its seed. */
+export const linkKey = ({ rel_type, source, target }: Omit<SeedRelationship, 'data'>): string =>
+  [rel_type, endKey(source), endKey(target)].join('\n')
+
+/** The faults of the rows, each at its place in the seed. Stops when there are more than an error lists. */
+export async function rowFaults(scope: WriteScope, baseId: string, rows: SeedRows): Promise<Detail[]> {
+  if (JSON.stringify(rows).length > LIMITS.seedChars) return [tooLarge]
+  // The caches do not have what the transaction itself has changed.
+  const within: WriteScope = { ...scope, caches: { ...scope.caches, live: () => false } }
+  const faults: Detail[] = []
+  for (const found of [recordFaults(within, baseId, rows), linkFaults(within, baseId, rows)])
+    for await (const fault of found) if (faults.push(fault) > LIMITS.errorDetails) return faults
+  return faults
+}
+
+async function* recordFaults(scope: WriteScope, baseId: string, { records }: SeedRows) {
+  const types = new Map<string, CompiledType>()
+  for (const id of new Set(records.map(({ record_type }) => record_type))) {
+    const type = await findType(scope, baseId, id)
+    if (type) types.set(id, type)
+  }
+  let known: readonly string[] | undefined
+  const seen = new Set<string>()
+  for (const [n, record] of records.entries()) {
+    if (turnIsOver()) await nextTurn()
+    const at = `/records/${n}`
+    const { record_type, external_id } = record
+    if (seen.has(endKey(record))) yield duplicate(`${at}/external_id`, external_id)
+    seen.add(endKey(record))
+    const type = types.get(record_type)
+    yield* refusals(at, () => {
+      readPair({ externalId: external_id })
+      dataText(record.data, scope.limits.recordBytes)
+      return type ? dataFaults(scope, type, record.data) : []
+    })
+    if (type) continue
+    known ??= await typeIds(scope, baseId)
+    yield unknownReference(RECORD_TYPE_NAMES, record_type, `${at}/record_type`, known)
+  }
+}
+
+/** The faults of the data as it would be stored, with its defaults. */
+function dataFaults({ checks, limits }: WriteScope, { schema }: CompiledType, data: unknown): Detail[] {
+  const whole = schema.fill ? schema.fill(data, limits.recordBytes, checks) : data
+  return schema.validate(whole, '/data', checks)
+}
+
+async function* linkFaults(scope: WriteScope, baseId: string, { records, relationships }: SeedRows) {
+  if (relationships.length === 0) return
+  const types = await relationshipTypesOf(scope, baseId)
+  const declared = new Set(records.map(endKey))
+  const seen = new Set<string>()
+  for (const [n, link] of relationships.entries()) {
+    if (turnIsOver()) await nextTurn()
+    const at = `/relationships/${n}`
+    if (seen.has(linkKey(link))) yield duplicate(at, link.rel_type)
+    seen.add(linkKey(link))
+    for (const side of ['source', 'target'] as const)
+      if (!declared.has(endKey(link[side]))) yield undeclared(`${at}/${side}`, link[side])
+    const type = types.get(link.rel_type)
+    if (!type) yield unknownReference(RELATIONSHIP_TYPE, link.rel_type, `${at}/rel_type`, [...types.keys()])
+    else yield* refusals(at, () => contentFaults(scope, type, link))
+  }
+}
+
+function contentFaults(scope: WriteScope, type: CompiledRelationshipType, link: SeedRelationship): Detail[] {
+  const { source, target, data = {} } = link
+  dataText(data, scope.limits.recordBytes)
+  return [
+    ...endFault('source', source, type.sourceRecordTypes),
+    ...endFault('target', target, type.targetRecordTypes),
+    ...type.validate(data, '/data', scope.checks),
+  ]
+}
+
+const endFault = (side: 'source' | 'target', { record_type }: End, allowed: readonly string[]): Detail[] =>
+  isAmong(record_type, allowed)
+    ? []
+    : [
+        {
+          path: `/${side}/record_type`,
+          code: 'end_not_allowed',
+          message: `Links of this type do not have a ${side} of type "${record_type.slice(0, 64)}".`,
+          received: record_type.slice(0, 64),
+          allowed,
+        },
+      ]
+
+/** The faults that the work returns, or throws. */
+function refusals(at: string, work: () => Detail[]): Detail[] {
+  try {
+    return work().map((detail) => ({ ...detail, path: `${at}${detail.path}` }))
+  } catch (thrown) {
+    const fault = withPaths(thrown, (path) => `${at}${path}`)
+    if (!(fault instanceof DomainError)) throw thrown
+    return [...fault.details]
+  }
+}
+
+async function typeIds({ db }: WriteScope, baseId: string): Promise<readonly string[]> {
+  const rows = await db.orm.recordType.findMany({
+    where: { baseId },
+    select: { id: true },
+    orderBy: { id: 'asc' },
+    take: LIMITS.pageMax,
+  })
+  return rows.map(({ id }) => id)
+}
+
+const tooLarge: Detail = {
+  path: '/records',
+  code: 'too_large',
+  message: `A seed has at most ${LIMITS.seedChars} characters of rows as JSON. Divide it into several.`,
+  expected: LIMITS.seedChars,
+}
+
+const duplicate = (path: string, received: string): Detail => ({
+  path,
+  code: 'duplicate',
+  message: 'The seed declares this row already. Keep one of them.',
+  received: received.slice(0, 64),
+})
+
+const undeclared = (path: string, { record_type, external_id }: End): Detail => ({
+  path,
+  code: 'unknown_record',
+  message: `The seed declares no record "${external_id.slice(0, 64)}" of type "${record_type.slice(0, 64)}". Add it to records.`,
+})

@@ -1,0 +1,1 @@
+export { applySeed, clearSeed, resetSeed, type SeedRun } from './run-seed.ts'

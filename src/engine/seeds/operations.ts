@@ -1,0 +1,80 @@
+/** The rows of a seed as operations of a batch. */
+import { digest } from '../../contract/canonical-hash.ts'
+import type { DataOperation, LinkOperation, RecordOperation } from '../batch/operation.ts'
+import { LATER } from '../batch/refs.ts'
+import { endKey, linkKey, type SeedRows } from '../configuration/seeds/index.ts'
+import { dataText } from '../record-store/record.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import { type OwnedLink, type OwnedRecord, sourceOf } from './owned-rows.ts'
+
+type End = SeedRows['relationships'][number]['source']
+
+/** The external_id of a link, which the seed does not name. */
+export const linkIdOf = (link: Parameters<typeof linkKey>[0]): string => digest(linkKey(link))
+
+/** Upserts of the records, in the order of the seed. */
+export const recordUpserts = (
+  seedId: string,
+  { records }: SeedRows,
+  { recordBytes }: { readonly recordBytes: number },
+): RecordOperation[] =>
+  records.map(({ record_type, external_id, data }, index) => ({
+    type: 'upsert_record',
+    index,
+    isNamed: true,
+    recordType: record_type,
+    id: null,
+    write: {
+      data,
+      text: dataText(data, recordBytes),
+      pair: { externalId: external_id, externalSource: sourceOf(seedId) },
+    },
+    links: [],
+    expected: NO_EXPECTATION,
+  }))
+
+/** Upserts of the relationships, after those of the records. */
+export function linkUpserts(seedId: string, { records, relationships }: SeedRows): LinkOperation[] {
+  const places = new Map(records.map((record, index) => [endKey(record), index]))
+  const endOf = (end: End) => ({ recordType: end.record_type, id: { ref: places.get(endKey(end)) ?? -1 } })
+  return relationships.map((link, n) => ({
+    type: 'upsert_relationship',
+    index: records.length + n,
+    isNamed: false,
+    id: null,
+    source: endOf(link.source),
+    target: endOf(link.target),
+    link: {
+      id: null,
+      relType: link.rel_type,
+      source: { recordType: link.source.record_type, id: LATER },
+      target: { recordType: link.target.record_type, id: LATER },
+      data: link.data ?? {},
+      pair: { externalId: linkIdOf(link), externalSource: sourceOf(seedId) },
+    },
+  }))
+}
+
+/** Deletions of owned rows. The rows of the seed itself have the indexes before `from`. */
+export function deletions(
+  from: number,
+  rows: { records: readonly OwnedRecord[]; links: readonly OwnedLink[] },
+): { records: DataOperation[]; links: DataOperation[] } {
+  const common = { isNamed: false, expected: NO_EXPECTATION }
+  return {
+    links: rows.links.map(({ id }, n) => ({
+      ...common,
+      type: 'delete_relationship',
+      index: from + n,
+      id,
+      ends: null,
+    })),
+    records: rows.records.map(({ recordType, id }, n) => ({
+      ...common,
+      type: 'delete_record',
+      index: from + rows.links.length + n,
+      recordType,
+      id,
+    })),
+  }
+}

@@ -1,0 +1,113 @@
+/** REST routes of seeds. */
+import { z } from 'zod'
+import { ID_RULES, isTypeId } from '../contract/ids.ts'
+import { trim } from '../contract/response-bodies.ts'
+import { SeedBody } from '../contract/seed-shapes.ts'
+import { graphql, type TadaDocumentNode } from '../graphql/document.ts'
+import { answerOf, crud } from './route/crud.ts'
+import { type Route, route } from './route/route.ts'
+import { baseId, onBase } from './route/shapes.ts'
+
+const SeedFields = graphql(`fragment SeedFields on Seed {
+  id name description records relationships version created_at: createdAt updated_at: updatedAt
+}`)
+
+const kind = crud('/:base_id/seeds', {
+  tag: 'Seeds',
+  label: 'A seed',
+  body: SeedBody,
+  answers: answerOf('Seed', SeedBody),
+  list: graphql(
+    `query ListSeeds($base: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      page: seeds(base: $base, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        data { ...SeedFields } hasMore truncated limit offset total nextCursor
+      }
+    }`,
+    [SeedFields],
+  ),
+  get: graphql(
+    'query GetSeed($base: String!, $id: String!, $version: Int) { found: seed(base: $base, id: $id, version: $version) { ...SeedFields } }',
+    [SeedFields],
+  ),
+  put: graphql(
+    `mutation PutSeed($base: String!, $id: String!, $input: SeedInput!,
+      $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+      written: putSeed(base: $base, id: $id, input: $input,
+        expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+        ...SeedFields operation dry_run: dryRun
+      }
+    }`,
+    [SeedFields],
+  ),
+  remove: graphql(`mutation DeleteSeed($base: String!, $id: String!, $expectedVersions: [Int!]) {
+    gone: deleteSeed(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
+  }`),
+  removes: 'a seed, and none of its rows',
+})
+
+const SeedRunFields = graphql(
+  'fragment SeedRunFields on SeedRun { id records relationships dry_run: dryRun }',
+)
+const counts = z.object({ created: z.int(), updated: z.int(), unchanged: z.int(), deleted: z.int() })
+const SeedRun = z
+  .object({
+    id: z.string().meta({ description: 'The seed.' }),
+    records: counts,
+    relationships: counts,
+    dry_run: z.literal(true).optional(),
+  })
+  .meta({ id: 'SeedRun' })
+
+type Ran = { id: string; records: unknown; relationships: unknown; dry_run: boolean | null }
+
+/** A route that runs a seed, which the path names by its id. */
+const run = (
+  path: string,
+  summary: string,
+  operation: TadaDocumentNode<{ done: Ran }, { base: string; id: string }>,
+): Route =>
+  route(`POST /:base_id/seeds/:name/${path}`, {
+    tag: 'Seeds',
+    summary,
+    need: onBase('manage'),
+    params: z.strictObject({
+      base_id: baseId(),
+      name: z
+        .string()
+        .refine(isTypeId, `A seed id must be ${ID_RULES.type}.`)
+        .meta({ description: 'The id of a seed.' }),
+    }),
+    body: z.strictObject({}).optional(),
+    operation,
+    variables: ({ params }) => ({ base: params.base_id, id: params.name }),
+    reply: ({ done }) => ({ body: trim(done) }),
+    answers: SeedRun,
+  })
+
+export const seeds: Route[] = [
+  ...kind,
+  run(
+    'apply',
+    'Upsert the rows of a seed, in a preview',
+    graphql(
+      'mutation ApplySeed($base: String!, $id: String!) { done: applySeed(base: $base, id: $id) { ...SeedRunFields } }',
+      [SeedRunFields],
+    ),
+  ),
+  run(
+    'reset',
+    'Bring the rows that a seed owns to what it declares, in a preview',
+    graphql(
+      'mutation ResetSeed($base: String!, $id: String!) { done: resetSeed(base: $base, id: $id) { ...SeedRunFields } }',
+      [SeedRunFields],
+    ),
+  ),
+  run(
+    'clear',
+    'Delete the rows that a seed owns, in a preview',
+    graphql(
+      'mutation ClearSeed($base: String!, $id: String!) { done: clearSeed(base: $base, id: $id) { ...SeedRunFields } }',
+      [SeedRunFields],
+    ),
+  ),
+]
