@@ -22,6 +22,7 @@ import { type TwoSided, workTools } from './tools/claims/claims.ts'
 import { defineTools } from './tools/define.ts'
 import { definitionTools } from './tools/delete-definition.ts'
 import { profileTools } from './tools/describe-type/describe-type.ts'
+import { environmentTools } from './tools/environments.ts'
 import { historyTools } from './tools/history.ts'
 import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
@@ -47,6 +48,7 @@ export const GENERIC: readonly TwoSided[] = [
   ...sqlWriteTools,
   ...defineTools,
   ...workTools,
+  ...environmentTools,
 ]
 /** Tools for clients that support no others. Listed only at addresses that name them. */
 export const NAMED_ONLY: readonly Tool[] = knowledgeTools
@@ -97,7 +99,7 @@ export async function listTools(session: AddressSession): Promise<ToolDefinition
   if (isAtEndpoint(session)) return listEndpointTools(session)
   const { context, base, profile } = session
   const generic = [...rowsAt(base).values()]
-    .filter(({ name }) => profile === null || LEAN.has(name))
+    .filter((row) => isListed(row, session))
     .map((row) => sideOf(row, session))
     .filter((row) => accessTo(row, session) === 'callable' && row.available(context))
     .map((row) => row.define(base === null))
@@ -108,10 +110,10 @@ export async function listTools(session: AddressSession): Promise<ToolDefinition
 /** What `listTools` lists, for the instructions. */
 async function listing(session: AddressSession, base: string): Promise<Listing> {
   const { context, tools, types, profile } = session
-  const lists = (name: string) =>
-    isNamed(name, session) &&
-    (profile === null || LEAN.has(name)) &&
-    IN_BASE.get(name)?.available(context) === true
+  const lists = (name: string) => {
+    const row = IN_BASE.get(name)
+    return row !== undefined && isNamed(name, session) && isListed(row, session) && row.available(context)
+  }
   const isDefault = tools === null && types === null && profile === null
   return { lists, hasCreates: isDefault && (await typedTools(base, context)).creates.length > 0 }
 }
@@ -170,7 +172,8 @@ const logged = (session: AddressSession, tool: string, { origin }: Caller): Addr
   context: duringCall(session.context, { ...origin, tool, endpoint: session.endpoint }),
 })
 
-const may = (row: Tool, context: Context, base: string | null) => mayAnywhere(context, row.permission, base)
+const may = (row: Tool, context: Context, base: string | null) =>
+  mayAnywhere(context, row.permission, base === null ? null : row.decidesAt(base))
 
 /** The read-only variant of a tool, if the session may not write anywhere. */
 const sideOf = (row: TwoSided, { context, base }: AddressSession): Tool =>
@@ -182,6 +185,10 @@ const isNamed = (name: string, { tools }: AddressSession) => tools === null || t
 /** Whether an option of the address asks for the tool. */
 const isChosen = (name: string, { tools, profile }: AddressSession) =>
   tools !== null || (profile !== null && LEAN.has(name))
+
+/** Whether the address lists the tool, if the session may call it. */
+const isListed = (row: Tool, session: AddressSession) =>
+  row.isUnlisted ? session.tools !== null : session.profile === null || LEAN.has(row.name)
 
 /**
  * What a session may do with a tool. `hidden`: the address does not have it. `forbidden`: the address has it,

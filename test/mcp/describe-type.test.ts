@@ -158,7 +158,7 @@ describe('describe_type', () => {
     const { error } = await as({ detail: 'ful' })
     expect(error.details[0]).toMatchObject({
       path: '/detail',
-      allowed: ['brief', 'standard', 'full'],
+      allowed: ['brief', 'standard', 'full', 'inferred'],
       hint: 'full',
     })
   })

@@ -1,6 +1,6 @@
 /** Errands in business language, played as scripts by a client that sees six tools and an outline. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { succeed, times } from '../support/answers.ts'
+import { sleep, succeed, times } from '../support/answers.ts'
 import { createCrm } from '../support/crm.ts'
 import { connect, type McpClient } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
@@ -241,4 +241,85 @@ test('the errands cost fewer calls and tokens than bare SQL', () => {
   expect(spent).toHaveLength(12)
   expect(sum(({ calls }) => calls) / 12).toBeLessThan(BARE_SQL.callsOfAnErrand)
   expect(sum(({ tokens }) => tokens) / 12).toBeLessThan(BARE_SQL.tokensOfAnErrand)
+})
+
+test('Change the schema of the live base without breaking its readers, in 7 calls at most', async () => {
+  const agent = await world.newToken([
+    { base: 'sales', environment: 'preview', permission: 'manage' },
+    { base: 'sales', environment: 'production', permission: 'read' },
+  ])
+  const seen = { calls: 0, tokens: 0 }
+  const open = async (token: string, tools: string) => {
+    const at = await connect(world.url, token, 'v1', `/mcp?tools=${tools}`)
+    seen.tokens += tokensOf(at.getInstructions() ?? '') + tokensOfTools((await at.listTools()).tools)
+    const call: Call = async (name, args) => {
+      const answer = await at.callTool({ name, arguments: { ...args } })
+      const text: string = answer.content[0].text
+      expect(answer.isError, text).toBeFalsy()
+      seen.calls++
+      seen.tokens += tokensOf(JSON.stringify({ name, arguments: args })) + tokensOf(text)
+      return answer.structuredContent
+    }
+    return { call, close: () => at.close() }
+  }
+  const [own, person] = [
+    await open(agent.token, 'define,preview,propose'),
+    await open(world.adminToken, 'promote'),
+  ]
+  const market = { type: 'string', enum: ['EU', 'US'] }
+  // The readers go on all the time, with what they know of the type.
+  const reads: unknown[] = []
+  let isOver = false
+  const reading = (async () => {
+    while (!isOver) {
+      const { data } = succeed(
+        await world.call('POST', '/v1/sales/sql', {
+          query: 'SELECT count(*) AS deals, sum(amount) AS total FROM deal WHERE stage IS NOT NULL',
+        }),
+      )
+      reads.push(data[0])
+      await sleep(20)
+    }
+  })()
+
+  try {
+    const dev = { base_id: 'sales--dev' }
+    await own.call('preview', { base_id: 'sales', action: 'create', name: 'dev', copy: 'config_and_sample' })
+    const required = ['title', 'market']
+    await own.call('define', {
+      ...dev,
+      record_type: 'deal',
+      json_schema: { properties: { market }, required },
+      migration: [{ op: 'default', field: 'data.market', value: 'EU' }],
+    })
+    const refused = await own.call('propose', dev)
+    expect(refused).toMatchObject({ promotable: false, breaks: [{ code: 'records_invalid', count: 41 }] })
+    await own.call('define', {
+      ...dev,
+      record_type: 'deal',
+      json_schema: { properties: { market: { default: 'EU' } }, required: ['title'] },
+    })
+    const proposed = await own.call('propose', dev)
+    expect(proposed).toMatchObject({ promotable: true, summary: { create: 0, update: 1, delete: 0 } })
+    const plan = await person.call('promote', { base_id: 'sales', from: 'sales--dev' })
+    expect((await read('record-types/deal')).json_schema.properties).not.toHaveProperty('market')
+    await person.call('promote', { base_id: 'sales', plan_token: plan.plan_token })
+  } finally {
+    isOver = true
+    await reading
+  }
+  expect(new Set(reads.map((row) => JSON.stringify(row))).size).toBe(1)
+  expect((await read('record-types/deal')).json_schema.properties.market).toEqual({
+    ...market,
+    default: 'EU',
+  })
+  succeed(await world.call('PUT', '/v1/sales/records/deal/fresh', { data: { title: 'New' } }), 201)
+  expect((await dataOf('deal/fresh')).market).toBe('EU')
+  await own.close()
+  await person.close()
+  console.info(
+    `a schema of a live base, changed by way of a preview: ${seen.calls} calls, ${seen.tokens} tokens`,
+  )
+  expect(seen.calls).toBeLessThanOrEqual(7)
+  expect(seen.tokens).toBeLessThan(6000)
 })

@@ -1,4 +1,5 @@
 /** The instructions of an address: for a base, its outline between the fixed lines. */
+import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { RELATION_COLUMNS } from '../../contract/record-columns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { mayAnywhere } from '../../graphql/context.ts'
@@ -34,17 +35,28 @@ export async function instructionsOf(
     opening(offer),
     rules(offer),
     mayWrite ? unlisted(session, hasCreates) : '',
+    mayPreview(session) ? PREVIEWS : '',
     hasSql ? SQL : '',
   ]
   const left = LIMITS.instructionsTokens - boundTokens(fixed.join('\n\n')) - SPARE_TOKENS
   const { text, builtIn } = await outlineOf(base, context, left, restOf(lists))
-  const [first, last, more, sql] = fixed
+  const [first, last, more, previews, sql] = fixed
   return [
     first,
     [text, builtInLine(builtIn, hasSql), sql].filter(Boolean).join('\n'),
-    [last, more].filter(Boolean).join('\n'),
+    [last, more, previews].filter(Boolean).join('\n'),
   ].join('\n\n')
 }
+const PREVIEWS =
+  '- To change a live base safely, call preview, propose and promote: they try changes in a copy. ?tools= lists them.'
+
+/** Whether the token may try changes in previews, and the list of tools does not say so. */
+const mayPreview = ({ base, context, readonly, tools, types, profile }: AddressSession): boolean =>
+  base !== null &&
+  !readonly &&
+  [tools, types, profile].every((option) => option === null) &&
+  mayAnywhere(context, 'manage', anyPreviewOf(productionOf(base)))
+
 /** For the line about fields with the name of a column. */
 const SPARE_TOKENS = 60
 

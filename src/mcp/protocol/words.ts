@@ -2,13 +2,13 @@ import type { Words } from '../../foundation/acts.ts'
 
 /** How error messages name requests to MCP clients: by tool, never by a path of the HTTP API. */
 export const MCP_WORDS: Words = {
-  create_preview: 'with the command line or the HTTP API',
+  create_preview: 'preview with the action "create"',
   delete_base: 'delete_definition',
   history: 'record_history',
   idempotency_key: 'idempotency_key',
   list_bases: 'list_bases',
   list_changes: 'sql_query on the relation changes',
-  list_previews: 'list_bases',
+  list_previews: 'preview with the action "list"',
   list_records: 'query_records',
   list_tokens: 'the list of tokens',
   put_record_type: 'define',

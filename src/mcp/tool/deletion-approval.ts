@@ -24,10 +24,10 @@ export async function withApproval(
   if (!isPlan(answer)) return answer
   const said = await caller.elicit(question(answer), choices(answer))
   if (said.outcome === 'unavailable') return answer
-  if (said.outcome !== 'accepted') throw notApproved(said.outcome)
+  if (said.outcome !== 'accepted') throw notApproved(answer, said.outcome)
   // The answer repeats the summary of the plan. If the call ran again and the plan has changed, the answer
   // does not count.
-  if (said.content['choice'] !== answer.plan.what) throw notApproved('declined')
+  if (said.content['choice'] !== answer.plan.what) throw notApproved(answer, 'declined')
   return run(answer.plan_token)
 }
 
@@ -35,19 +35,27 @@ const question = ({ plan: { what, samples } }: PlanBody) =>
   `${what
     .replace(/^Deletes/, 'Delete')
     .replace(/^Undoes/, 'Undo')
+    .replace(/^Promotes/, 'Promote')
     .replace(/\.$/, '')}?${samples ? ` First: ${samples.join(', ')}.` : ''}`
 
-const NOTHING = 'Delete nothing'
+const isDeletion = ({ plan: { what } }: PlanBody) => what.startsWith('Deletes')
 
-const choices = ({ plan: { what } }: PlanBody) => ({
+const choices = (answer: PlanBody) => ({
   type: 'object',
-  properties: { choice: { type: 'string', title: 'Decision', enum: [NOTHING, what] } },
+  properties: {
+    choice: {
+      type: 'string',
+      title: 'Decision',
+      enum: [isDeletion(answer) ? 'Delete nothing' : 'Change nothing', answer.plan.what],
+    },
+  },
   required: ['choice'],
 })
 
-function notApproved(outcome: 'declined' | 'cancelled'): DomainError {
+function notApproved(answer: PlanBody, outcome: 'declined' | 'cancelled'): DomainError {
   const who =
     outcome === 'declined' ? 'The person who was asked declined' : 'The question was closed without an answer'
-  const message = `${who}. Nothing was deleted. Do not repeat the call unless the user asks for it.`
+  const done = isDeletion(answer) ? 'deleted' : 'changed'
+  const message = `${who}. Nothing was ${done}. Do not repeat the call unless the user asks for it.`
   return new DomainError('CONFLICT', message, { details: [{ path: '', code: outcome, message }] })
 }

@@ -17,6 +17,10 @@ export type Spec<In extends z.ZodObject> = Described & {
   showsRecords?: ShowsRecords
   /** Listed only at addresses that name the tool. */
   onlyNamed?: boolean
+  /** Listed only at addresses that name the tool; others can call it too. */
+  isUnlisted?: boolean
+  /** The base whose grants decide, if it is another than that of the address. */
+  decidesAt?: (base: string) => string
   /** Whether the server has the feature that the tool needs; always, by default. */
   available?: (context: Context) => boolean
   /** Whether the tool accepts read-only record fields sent back with a write. `run` gets them as `stated`. */

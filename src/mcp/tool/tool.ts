@@ -16,6 +16,10 @@ export type Tool = {
   permission: Permission
   /** Listed only at addresses that name it, because tool lists cost tokens. */
   onlyNamed: boolean
+  /** Listed only at addresses that name it, and callable at all. */
+  isUnlisted: boolean
+  /** The base whose grants decide. */
+  decidesAt(base: string): string
   /** Whether the server has the feature. A disabled tool is not listed, and a call explains why. */
   available(context: Context): boolean
   /** Definition as listed on `/mcp/{base}`, or with a `base_id` argument on `/mcp`. */
@@ -41,6 +45,8 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
     name,
     permission: spec.permission,
     onlyNamed: spec.onlyNamed ?? false,
+    isUnlisted: spec.isUnlisted ?? false,
+    decidesAt: spec.decidesAt ?? ((base) => base),
     available: spec.available ?? always,
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(sent, session, caller) {
@@ -76,6 +82,8 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
     name,
     permission: spec.permission,
     onlyNamed: spec.onlyNamed ?? false,
+    isUnlisted: spec.isUnlisted ?? false,
+    decidesAt: spec.decidesAt ?? ((base) => base),
     available: spec.available ?? always,
     define: () => definition(name, spec, input),
     async call(sent, session, caller) {

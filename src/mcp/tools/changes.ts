@@ -5,6 +5,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
+import { sentOnly } from '../tool/sent-arguments.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 
 const list = compile(
@@ -88,7 +89,7 @@ export const changeTools = [
       const { max_tokens: _, ...filter } = args
       const { changes, changeGroups } = await list(
         {
-          ...without(filter),
+          ...sentOnly(filter),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
@@ -117,7 +118,7 @@ export const changeTools = [
       const { idempotency_key: _, dry_run: __, plan_token: ___, stated: ____, ...filter } = args
       const { revertChanges } = await revert(
         {
-          ...without(filter),
+          ...sentOnly(filter),
           base: base_id,
           ...(record_type !== undefined && { recordType: record_type }),
           ...(request_id !== undefined && { requestId: request_id }),
@@ -144,9 +145,3 @@ export const changeTools = [
     },
   }),
 ]
-
-/** A copy without the arguments that were not sent. */
-const without = <T extends object>(args: T) =>
-  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }

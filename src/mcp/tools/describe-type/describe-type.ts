@@ -15,6 +15,11 @@ const describeBriefly = compile(
     type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version notes }
   }`),
 )
+const inferSchema = compile(
+  graphql(`query ToolInferSchema($base: String!, $id: String!) {
+    inferredSchema(base: $base, id: $id) { json_schema: jsonSchema count read omitted: omittedFields }
+  }`),
+)
 const describeType = compile(
   graphql(
     `query ToolDescribeType($base: String!, $recordType: String!) {
@@ -50,12 +55,13 @@ type CallSite = { at: string; tools: readonly string[] | null }
 /** Fields in the result unless the model asks for all, because output costs tokens. */
 const FIELDS = 40
 
-const DETAILS = ['brief', 'standard', 'full'] as const
+const DETAILS = ['brief', 'standard', 'full', 'inferred'] as const
 
 export const profileTools = [
   tool('describe_type', {
     title: 'Describe type',
-    description: "A type's schema, indexes, values, examples; full: example calls too.",
+    description:
+      "A type's schema, indexes, values, examples; full: example calls too; inferred: a schema proposed from its records.",
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -77,6 +83,11 @@ const BODIES: Record<
   async brief(asked, context) {
     const { type } = await describeBriefly(asked, context)
     return { ...noted(type), json_schema: briefSchema(type.json_schema) }
+  },
+  async inferred({ base, recordType }, context) {
+    const { inferredSchema } = await inferSchema({ base, id: recordType }, context)
+    const { omitted, ...found } = inferredSchema
+    return { id: recordType, ...found, ...(omitted > 0 && { omitted_fields: omitted }) }
   },
   async standard(asked, context) {
     const { type, profile } = await describeType(asked, context)

@@ -1,0 +1,5 @@
+/** A copy without the arguments that were not sent. */
+export const sentOnly = <T extends object>(args: T) =>
+  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+  } & { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }

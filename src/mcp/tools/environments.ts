@@ -1,0 +1,174 @@
+/** The tools preview, propose and promote: changing the configuration of a live base by way of a copy. */
+import { z } from 'zod'
+import { CONFIG_KINDS } from '../../contract/config-shapes.ts'
+import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
+import { pageBody, trim } from '../../contract/response-bodies.ts'
+import { invalid } from '../../foundation/errors.ts'
+import type { Context } from '../../graphql/context.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { PlanParts } from '../../http/plan-fragment.ts'
+import { deletedOr } from '../tool/deletion-approval.ts'
+import { answerOutput } from '../tool/page-arguments.ts'
+import { sentOnly } from '../tool/sent-arguments.ts'
+import { deleting, tool } from '../tool/tool.ts'
+
+const ToolPreview = graphql(`fragment ToolPreview on Base {
+  id description production_base: productionBase version created_at: createdAt
+}`)
+const create = compile(
+  graphql(
+    `mutation ToolCreatePreview($base: String!, $input: PreviewInput!) {
+      done: createPreview(base: $base, input: $input) { ...ToolPreview dry_run: dryRun }
+    }`,
+    [ToolPreview],
+  ),
+)
+const list = compile(
+  graphql(
+    `query ToolListPreviews($base: String!, $limit: Int) {
+      page: previews(base: $base, limit: $limit) { data { ...ToolPreview } hasMore limit offset }
+    }`,
+    [ToolPreview],
+  ),
+)
+const remove = compile(
+  graphql(
+    `mutation ToolDeletePreview($id: String!) {
+      done: deleteBase(id: $id) { id deleted dry_run: dryRun plan { ...PlanParts } }
+    }`,
+    [PlanParts],
+  ),
+)
+const propose = compile(
+  graphql(
+    `query ToolPropose($base: String!, $from: String!, $prune: Boolean, $resources: JSON) {
+      proposal(base: $base, from: $from, prune: $prune, resources: $resources) {
+        from base_id: baseId changes summary conflicts breaks
+      }
+    }`,
+  ),
+)
+const promote = compile(
+  graphql(
+    `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean) {
+      done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force) {
+        id kind from base_id: baseId status changes conflicts created_at: createdAt dry_run: dryRun
+        plan { what token expiresAt }
+      }
+    }`,
+  ),
+)
+
+const PREVIEWS = 100
+const ACTIONS = ['create', 'list', 'delete'] as const
+
+const withAddress = <P extends { id: string }>(preview: P) => ({ ...preview, mcp: `/mcp/${preview.id}` })
+
+type PreviewArgs = { base: string; name: string; description?: string | undefined; copy?: string | undefined }
+const RUN = {
+  create: async ({ base, ...input }: PreviewArgs, context: Context) => {
+    const { done } = await create({ base, input: sentOnly(input) }, context)
+    return trim(withAddress(done))
+  },
+  list: async ({ base }: PreviewArgs, context: Context) => {
+    const { page } = await list({ base, limit: PREVIEWS }, context)
+    return pageBody({ ...page, data: page.data.map(withAddress) })
+  },
+  delete: async ({ base, name }: PreviewArgs, context: Context) =>
+    deletedOr((await remove({ id: `${anyPreviewOf(base)}${name}` }, context)).done),
+}
+
+const chosen = {
+  from: z.string().optional().meta({ description: 'The preview; by default that of the address.' }),
+  prune: z.boolean().optional().meta({ description: 'Also delete what the preview deleted.' }),
+  resources: z
+    .array(z.strictObject({ kind: z.enum(CONFIG_KINDS), id: z.string() }))
+    .optional()
+    .meta({ description: 'Only these.' }),
+}
+
+export const environmentTools = [
+  tool('preview', {
+    title: 'Previews',
+    description:
+      'Previews of the base: copies of its types, at an MCP address of their own, to try changes in. create answers the address.',
+    permission: 'manage',
+    hints: { destructive: true },
+    isUnlisted: true,
+    decidesAt: (base) => anyPreviewOf(productionOf(base)),
+    input: z.strictObject({
+      action: z.enum(ACTIONS),
+      name: z.string().optional(),
+      description: z.string().optional(),
+      copy: z.enum(['config', 'config_and_sample']).optional(),
+      ...deleting,
+    }),
+    output: answerOutput,
+    run: async ({ base_id, action, name, description, copy }, context) => {
+      if (name === undefined && action !== 'list') throw nameless(action)
+      return RUN[action]({ base: productionOf(base_id), name: name ?? '', description, copy }, context)
+    },
+  }),
+  tool('propose', {
+    title: 'Propose a promotion',
+    description:
+      'What promoting a preview would change in production, and what its records break: a plan to show a person. Changes nothing.',
+    permission: 'read',
+    hints: { idempotent: true },
+    isUnlisted: true,
+    decidesAt: productionOf,
+    input: z.strictObject(chosen),
+    output: answerOutput,
+    run: async ({ base_id, from, ...selected }, context) => {
+      const { proposal } = await propose({ ...placesOf(base_id, from), ...sentOnly(selected) }, context)
+      const { conflicts, breaks } = proposal
+      const isFree = (conflicts as unknown[]).length + (breaks as unknown[]).length === 0
+      return { ...proposal, promotable: isFree, next: isFree ? SHOW : REPAIR }
+    },
+  }),
+  tool('promote', {
+    title: 'Promote a preview',
+    description: 'Apply the changes of a preview to production. The first call returns a plan to confirm.',
+    permission: 'admin',
+    hints: { destructive: true },
+    isUnlisted: true,
+    decidesAt: productionOf,
+    input: z.strictObject({ ...chosen, force: z.boolean().optional(), ...deleting }),
+    output: answerOutput,
+    run: async ({ base_id, from, prune, resources, force }, context) => {
+      const args = { ...placesOf(base_id, from), ...sentOnly({ prune, resources, force }) }
+      const { plan, ...done } = (await promote(args, context)).done
+      if (!plan) return trim(done)
+      const { changes, conflicts } = done
+      return {
+        plan: { what: plan.what, changes, ...((conflicts as unknown[]).length > 0 && { conflicts }) },
+        plan_token: plan.token,
+        expires_at: plan.expiresAt,
+        next: 'Nothing is promoted yet. If this is meant, send plan_token alone before expires_at.',
+      }
+    },
+  }),
+]
+
+const SHOW = 'Show the changes to a person. A token with admin promotes them.'
+const REPAIR =
+  'Repair conflicts and breaks first: bring the changes of production into the preview, or change records so that they fit.'
+
+/** The production base of the address, and the preview: the named one, or that of the address. */
+function placesOf(base: string, from = base): { base: string; from: string } {
+  const production = productionOf(base)
+  if (from !== production) return { base: production, from }
+  throw invalid({
+    path: '/from',
+    code: 'required',
+    message: `Name the preview, such as "${production}--dev". preview with the action "list" lists them.`,
+  })
+}
+
+const nameless = (action: string) =>
+  invalid({
+    path: '/name',
+    code: 'required',
+    message: `name says which preview to ${action}: the part of its id after "--".`,
+  })

@@ -1,0 +1,291 @@
+/** The tools preview, propose and promote, and what a token without `admin` reaches with them. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectFailure, succeed } from '../support/answers.ts'
+import { callTool, connect, rpc } from '../support/mcp.ts'
+import type { Body } from '../support/server.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+let serial = 0
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const TOOLS = ['preview', 'propose', 'promote']
+const typeOf = (properties: object) => ({ json_schema: { type: 'object', properties } })
+const put = async (path: string, body: object, status = 201) =>
+  succeed(await world.call('PUT', `/v1/${path}`, body), status)
+const schemaOf = async (base: string) =>
+  succeed(await world.call('GET', `/v1/${base}/record-types/task`)).json_schema.properties
+
+/** A base with a type and a record, and a token that may do everything in its previews and read production. */
+async function live() {
+  const base = `live${++serial}`
+  await put(`bases/${base}`, {})
+  await put(`${base}/record-types/task`, typeOf({ title: { type: 'string' } }))
+  await put(`${base}/records/task/t1`, { data: { title: 'One', due: 'soon' } })
+  const agent = await world.newToken([
+    { base, environment: 'preview', permission: 'manage' },
+    { base, environment: 'production', permission: 'read' },
+  ])
+  const as =
+    (token: string) =>
+    async (name: string, args: Record<string, unknown>, path = `/mcp/${base}`) => {
+      const { body, error, rpcError } = await callTool(world, path, name, args, { token })
+      expect(rpcError).toBeUndefined()
+      return (error ?? body) as Body
+    }
+  return { base, agent, asAgent: as(agent.token), asAdmin: as(world.adminToken) }
+}
+
+describe('the tools of environments', () => {
+  test('are called at every address of the base, and listed where its options name them', async () => {
+    const { base, agent } = await live()
+    const listed = async (path: string, token = world.adminToken) =>
+      (await rpc(world, path, 'tools/list', undefined, { token })).body.result.tools.map(
+        ({ name }: Body) => name,
+      )
+    for (const path of [`/mcp/${base}`, `/mcp/${base}?profile=lean`, `/mcp/${base}?types=task`, '/mcp'])
+      expect(await listed(path)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^pr(e|o)/)]))
+    const named = `/mcp/${base}?tools=${TOOLS.join()}`
+    expect(await listed(named)).toEqual(TOOLS)
+    expect(await listed(named, agent.token)).toEqual(['preview', 'propose'])
+    const reader = await world.newToken([{ base, permission: 'read' }])
+    expect(await listed(named, reader.token)).toEqual(['propose'])
+    expect(await listed(`${named}&readonly=1`)).toEqual(['propose'])
+    for (const [token, says] of [
+      [world.adminToken, true],
+      [agent.token, true],
+      [reader.token, false],
+    ] as const) {
+      const client = await connect(world.url, token, 'v1', `/mcp/${base}`)
+      expect(client.getInstructions()?.includes('preview, propose and promote')).toBe(says)
+      await client.close()
+    }
+  })
+
+  test('create, list and delete previews; a preview has an address of its own', async () => {
+    const { base, asAgent } = await live()
+    const made = await asAgent('preview', { action: 'create', name: 'dev', copy: 'config_and_sample' })
+    expect(made).toMatchObject({ id: `${base}--dev`, mcp: `/mcp/${base}--dev`, production_base: base })
+    const { data } = await asAgent('query_records', { record_type: 'task' }, made['mcp'])
+    expect(data.map(({ id }: Body) => id)).toEqual(['t1'])
+    for (const path of [`/mcp/${base}`, made['mcp']])
+      expect((await asAgent('preview', { action: 'list' }, path))['data']).toMatchObject([
+        { id: `${base}--dev` },
+      ])
+    expect(await asAgent('preview', { action: 'create' })).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: '/name', code: 'required' }],
+    })
+    const plan = await asAgent('preview', { action: 'delete', name: 'dev' })
+    expect(plan['plan'].what).toContain(`${base}--dev`)
+    succeed(await world.call('GET', `/v1/bases/${base}--dev`))
+    expect(await asAgent('preview', { plan_token: plan['plan_token'] })).toEqual({
+      id: `${base}--dev`,
+      deleted: true,
+    })
+    expectFailure(await world.call('GET', `/v1/bases/${base}--dev`), 'NOT_FOUND')
+  })
+
+  test('propose shows the changes, what both sides changed, and what records break; it changes nothing', async () => {
+    const { base, asAgent } = await live()
+    const dev = `${base}--dev`
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    const at = `/mcp/${dev}`
+    await asAgent('define', { record_type: 'task', ...typeOf({ due: { type: 'string' } }) }, at)
+    expect(await asAgent('propose', {}, at)).toMatchObject({
+      from: dev,
+      base_id: base,
+      changes: [{ kind: 'record_type', id: 'task', op: 'update' }],
+      summary: { create: 0, update: 1, delete: 0 },
+      conflicts: [],
+      breaks: [],
+      promotable: true,
+    })
+    await asAgent(
+      'define',
+      { record_type: 'task', ...typeOf({ due: { type: 'string', format: 'date' } }) },
+      at,
+    )
+    const broken = await asAgent('propose', { from: dev })
+    expect(broken).toMatchObject({
+      promotable: false,
+      breaks: [
+        {
+          path: '/record_type/task/json_schema',
+          code: 'records_invalid',
+          count: 1,
+          samples: [{ id: 't1', path: '/data/due' }],
+        },
+      ],
+    })
+    await put(`${base}/record-types/task`, { description: 'Changed in production' }, 200)
+    expect((await asAgent('propose', { from: dev }))['conflicts']).toMatchObject([
+      { kind: 'record_type', id: 'task' },
+    ])
+    expect(await schemaOf(base)).toBeUndefined()
+    expect(await asAgent('propose', {})).toMatchObject({ details: [{ path: '/from', code: 'required' }] })
+    const blind = await world.newToken([{ base, environment: 'preview', permission: 'admin' }])
+    const { error } = await callTool(world, at, 'propose', {}, { token: blind.token })
+    expect(error['code']).toBe('FORBIDDEN')
+  })
+
+  test('propose with prune names types that have records or relationships', async () => {
+    const { base, asAgent, asAdmin } = await live()
+    await put(`${base}/relationship-types/next`, {})
+    await put(`${base}/records/task/t2`, { data: {} })
+    await put(`${base}/relationships/l`, {
+      rel_type: 'next',
+      source_record_type: 'task',
+      source_id: 't1',
+      target_record_type: 'task',
+      target_id: 't2',
+    })
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    for (const path of ['relationship-types/next', 'record-types/task'])
+      succeed(await world.call('DELETE', `/v1/${base}--dev/${path}`))
+    const from = `${base}--dev`
+    expect((await asAgent('propose', { from }))['changes']).toEqual([])
+    const { breaks } = await asAgent('propose', { from, prune: true })
+    expect(breaks.map(({ path, code }: Body) => [path, code])).toEqual([
+      ['/record_type/task', 'force_required'],
+      ['/relationship_type/next', 'force_required'],
+    ])
+    expect(await asAdmin('promote', { from, prune: true })).toMatchObject({
+      code: 'CONFLICT',
+      details: [{ code: 'force_required' }],
+    })
+  })
+
+  test('promote returns a plan, and does it with the token alone', async () => {
+    const { base, asAgent, asAdmin } = await live()
+    const from = `${base}--dev`
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    await asAgent('define', { record_type: 'task', ...typeOf({ due: { type: 'string' } }) }, `/mcp/${from}`)
+    const plan = await asAdmin('promote', { from })
+    expect(plan).toMatchObject({
+      plan: {
+        what: `Promotes 1 change from ${from} to ${base}: update record_type task.`,
+        changes: [{ kind: 'record_type', id: 'task' }],
+      },
+      next: expect.stringContaining('Nothing is promoted yet'),
+    })
+    expect(Object.keys(await schemaOf(base))).toEqual(['title'])
+    await asAgent('define', { record_type: 'task', ...typeOf({ more: {} }) }, `/mcp/${from}`)
+    expect(await asAdmin('promote', { plan_token: plan['plan_token'] })).toMatchObject({
+      details: [{ code: 'plan_stale' }],
+    })
+    const again = await asAdmin('promote', {}, `/mcp/${from}`)
+    const done = await asAdmin('promote', { plan_token: again['plan_token'] }, `/mcp/${from}`)
+    expect(done).toMatchObject({ kind: 'promotion', status: 'applied' })
+    expect(Object.keys(await schemaOf(base)).sort()).toEqual(['due', 'more', 'title'])
+    expect(await asAdmin('promote', { from })).toMatchObject({ changes: [], status: 'applied' })
+    expect(await asAdmin('promote', { from, dry_run: true })).toMatchObject({ dry_run: true })
+  })
+
+  test.each([
+    ['accepts', (choice: string) => ({ action: 'accept' as const, content: { choice } }), true],
+    ['declines', () => ({ action: 'decline' as const }), false],
+  ])('promote asks the person where the client can, who %s', async (_, answer, isDone) => {
+    const { base, asAgent } = await live()
+    const from = `${base}--dev`
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    await asAgent('define', { record_type: 'fresh' }, `/mcp/${from}`)
+    const questions: string[] = []
+    const client = new Client({ name: 'asked', version: '1' }, { capabilities: { elicitation: {} } })
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+      questions.push(params.message)
+      const { choice } = (params as Body)['requestedSchema'].properties
+      expect(choice.enum[0]).toBe('Change nothing')
+      return answer(choice.enum[1])
+    })
+    const requestInit = { headers: { authorization: `Bearer ${world.adminToken}` } }
+    const at = new URL(`/mcp/${base}`, world.url)
+    await client.connect(new StreamableHTTPClientTransport(at, { requestInit }) as Transport)
+    const result: Body = await client.callTool({ name: 'promote', arguments: { from } })
+    await client.close()
+    expect(questions).toEqual([`Promote 1 change from ${from} to ${base}: create record_type fresh?`])
+    expect(Boolean(result['isError'])).toBe(!isDone)
+    expect((await world.call('GET', `/v1/${base}/record-types/fresh`)).status).toBe(isDone ? 200 : 404)
+  })
+})
+
+describe('a token with manage in previews and read on production', () => {
+  test('does all of the work in a preview and none of the promotion, on REST and MCP', async () => {
+    const { base, agent, asAgent, asAdmin } = await live()
+    const dev = `${base}--dev`
+    const at = `/mcp/${dev}`
+    const rest = async (method: string, path: string, body?: unknown, status = 200) =>
+      succeed(await agent.call(method, `/v1/${path}`, body), status)
+    await asAgent('preview', { action: 'create', name: 'dev', copy: 'config_and_sample' })
+    await asAgent('define', { record_type: 'task', ...typeOf({ done: { type: 'boolean' } }) }, at)
+    await asAgent('upsert_record', { record_type: 'task', id: 't2', data: { done: true } }, at)
+    await rest(
+      'PUT',
+      `${dev}/endpoints/desk`,
+      { tools: [{ record_type: 'task', operations: ['list'] }] },
+      201,
+    )
+    await rest(
+      'PUT',
+      `${dev}/seeds/demo`,
+      { records: [{ record_type: 'task', external_id: 'a', data: {} }] },
+      201,
+    )
+    await rest('POST', `${dev}/seeds/demo/reset`)
+    const config = await rest('GET', `${dev}/config`)
+    await rest('PUT', `${dev}/config`, config)
+    await rest('POST', `${base}/config/diff`, { ...config, base, hash: undefined })
+    await asAgent('propose', {}, at)
+
+    const before = succeed(await world.call('GET', `/v1/${base}/config`)).hash
+    const { id } = succeed(await world.call('POST', `/v1/${base}/promote`, { from: dev, dry_run: true }))
+    for (const body of [{ from: dev }, { from: dev, dry_run: true }, { from: dev, force: true }])
+      expectFailure(await agent.call('POST', `/v1/${base}/promote`, body), 'FORBIDDEN')
+    for (const promotion_id of [id, 'absent'])
+      expectFailure(await agent.call('POST', `/v1/${base}/promote/rollback`, { promotion_id }), 'FORBIDDEN')
+    for (const [path, args] of [
+      [at, {}],
+      [at, { dry_run: true }],
+      [`/mcp/${base}`, { from: dev }],
+      ['/mcp', { base_id: base, from: dev }],
+    ] as const)
+      expect(await asAgent('promote', args, path)).toMatchObject({ code: 'FORBIDDEN' })
+    const { plan_token } = await asAdmin('promote', { from: dev })
+    expect(await asAgent('promote', { plan_token })).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await asAgent('define', { record_type: 'other' })).toMatchObject({ code: 'FORBIDDEN' })
+    expectFailure(await agent.call('PUT', `/v1/${base}/record-types/other`, {}), 'FORBIDDEN')
+    expect(succeed(await world.call('GET', `/v1/${base}/config`)).hash).toBe(before)
+    await rest('DELETE', `bases/${dev}?confirm=${dev}`)
+  })
+
+  test('a token and an endpoint can be bound to the address of a preview', async () => {
+    const { base, asAgent } = await live()
+    const dev = `${base}--dev`
+    await asAgent('preview', { action: 'create', name: 'dev', copy: 'config_and_sample' })
+    const endpoint = { tools: [{ record_type: 'task', operations: ['list'] }] }
+    await put(`${dev}/endpoints/desk`, endpoint)
+    const bound = await world.newToken([{ base: dev, permission: 'write' }])
+    const ofEndpoint = await world.newToken([{ base: dev, endpoint: 'desk', permission: 'read' }])
+    const call = (path: string, name: string, args: Record<string, unknown>, token: string) =>
+      callTool(world, path, name, args, { token })
+    expect(
+      (await call(`/mcp/${dev}`, 'get_record', { record_type: 'task', id: 't1' }, bound.token)).body,
+    ).toMatchObject({ id: 't1' })
+    expect((await call(`/mcp/${dev}/e/desk`, 'list_task', {}, ofEndpoint.token)).body['data']).toHaveLength(1)
+    for (const { token } of [bound, ofEndpoint]) {
+      const { status } = await world.as(token)('POST', `/mcp/${base}`, {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/list',
+      })
+      expect(status).toBe(403)
+    }
+  })
+})
