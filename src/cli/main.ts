@@ -24,6 +24,7 @@ import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
 import { relationship } from './resources/relationship.ts'
 import { relationshipType } from './resources/relationship-type.ts'
+import { seed } from './resources/seed.ts'
 import { sql } from './resources/sql.ts'
 import { sqlWrite } from './resources/sql-write.ts'
 import { token } from './resources/token.ts'
@@ -44,6 +45,7 @@ const NOUNS = [
   fileType,
   endpoint,
   toolset,
+  seed,
   claims,
   trash,
 ]
@@ -52,27 +54,32 @@ const ROWS = [promote, rollback, query, aggregate, batch, sql, sqlWrite, changes
 
 /**
  * Runs one command line.
- * @returns the exit code: 0 on success, 1 for a failed request, 2 for wrong usage or a diff with changes
+ * @returns the exit code: 0 on success, 1 for a failed request, 2 for wrong usage; of a diff, 2 for changes and 1
+ * for wrong usage
  */
 export async function main(argv: readonly string[]): Promise<number> {
   // The reader of a pipe may exit early, as `head` does. That is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
   )
+  const outcome: Outcome = { exitCode: EXIT.ok, misused: EXIT.usage }
   try {
-    const outcome: Outcome = { exitCode: EXIT.ok }
     await build(argv, outcome).parseAsync([...argv], { from: 'user' })
     return outcome.exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok
     const failure = thrown instanceof CommanderError ? usageOf(thrown) : toFailure(thrown)
     if (failure) report(failure, argv.includes('--json'))
-    return failure?.exitCode ?? EXIT.usage
+    return failure && failure.exitCode !== EXIT.usage ? failure.exitCode : outcome.misused
   }
 }
 
 /** What the command that ran leaves. */
-type Outcome = { exitCode: number }
+type Outcome = {
+  exitCode: number
+  /** The exit code of wrong usage. */
+  misused: number
+}
 
 /** Builds the command tree. */
 function build(argv: readonly string[], outcome: Outcome): Command {
@@ -147,11 +154,18 @@ function addRow(
 ): void {
   const command = configure(group.command(row.name).description(row.summary))
   if (row.alias) command.alias(row.alias)
+  // A pipeline must not take a mistake for changes.
+  if (row.exitCode)
+    command.exitOverride((thrown) => {
+      outcome.misused = EXIT.failed
+      throw thrown
+    })
   const parameters = argumentsOf(row)
   for (const { usage } of parameters) command.argument(usage)
   const flags = row.options.map((option) => ({ option, flag: flag(option) }))
   for (const { flag } of flags) command.addOption(flag)
   command.action(async () => {
+    if (row.exitCode) outcome.misused = EXIT.failed
     const settings = readSettings(program.opts<Flags>())
     const given = flags.flatMap(({ option, flag }) => {
       const value: unknown = command.getOptionValue(flag.attributeName())

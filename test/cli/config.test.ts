@@ -56,19 +56,60 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   expect(await run('crm', ['promote', 'crm--dev', '--dry-run'])).toEqual({ code: 0, out: plan, err: '' })
   const refused = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/absent'])
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('/resources/0/id')])
-  const promoted = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/type1', '--json'])
-  const { id } = JSON.parse(promoted.out)
+  const promoted = await run('crm', ['promote', 'crm--dev', '--resource', 'record_type/type1'])
+  const [, id = ''] = /^Promotion (\S+)\. To undo it: plinth rollback \1$/m.exec(promoted.out) ?? []
+  expect(promoted.out.split('\n')[2]).toBe('1 updated')
+  const again = await run('crm', ['promote', 'crm--dev', '--dry-run', '--json'])
+  expect(JSON.parse(again.out)).toMatchObject({ changes: [], dry_run: true })
   expect((await run('crm', ['promotion', 'list'])).out).toContain(id)
   expect((await run('crm', ['promotion', 'get', id])).out).toContain('applied')
-  expect(await run('crm', ['rollback', id])).toEqual({ code: 0, out: plan.replace('Offer', 'Deal'), err: '' })
+  const rolledBack = await run('crm', ['rollback', id])
+  expect([rolledBack.code, rolledBack.out]).toEqual([
+    0,
+    expect.stringContaining('    replace /name "Deal"\n1 updated\nRollback '),
+  ])
   expect(succeed(await world.call('GET', '/v1/crm/record-types/type1')).name).toBe('Deal')
   expect(await run('crm--dev', ['preview', 'delete', 'crm--dev'])).toMatchObject({ code: 0 })
 })
 
-test('a file that is not YAML, or cannot be read, is wrong usage', async () => {
+test('wrong usage of a diff exits with 1, since 2 says that there are changes', async () => {
   const broken = join(folder, 'broken.yaml')
   await writeFile(broken, 'a: [')
-  expect(await run('crm', ['config', 'diff', broken])).toMatchObject({ code: 2, out: '' })
+  expect(await run('crm', ['config', 'diff', broken])).toMatchObject({ code: 1, out: '' })
   const absent = await run('crm', ['config', 'diff', join(folder, 'absent.yaml')])
-  expect([absent.code, absent.err]).toEqual([2, expect.stringContaining('ENOENT')])
+  expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('ENOENT')])
+  for (const wrong of [
+    ['config', 'diff'],
+    ['config', 'diff', broken, '--prun'],
+  ])
+    expect(await run('crm', wrong)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/\S/) })
+  expect((await run('crm', ['config', 'push', broken])).code).toBe(2)
+  expect(await run('crm', ['config', 'diff', '--help'])).toMatchObject({ code: 0, err: '' })
+})
+
+test('a seed is put, applied, reset and cleared in a preview, and refused on production', async () => {
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'seeds' }), 201)
+  const records = JSON.stringify([{ record_type: 'type1', external_id: 'a', data: { n: 1 } }])
+  const dev = (...args: string[]) => run('crm--seeds', ['seed', ...args])
+  expect((await dev('put', 'demo', '--records', records)).code).toBe(0)
+  const applied = await dev('apply', 'demo', '--json')
+  expect([applied.code, JSON.parse(applied.out).records.created]).toEqual([0, 1])
+  expect((await dev('reset', 'demo')).out).toContain('"unchanged": 1')
+  expect((await dev('clear', 'demo')).out).toContain('"deleted": 1')
+  expect((await dev('list')).out).toContain('demo')
+  expect((await dev('history', 'demo')).out).toContain('create')
+  expect(await run('crm', ['seed', 'apply', 'demo'])).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('FORBIDDEN'),
+  })
+})
+
+test('the schema that records have is proposed', async () => {
+  succeed(await world.call('PUT', '/v1/crm/records/type1/r', { data: { n: 1 } }), 201)
+  const inferred = await run('crm', ['record-type', 'infer', 'type1', '--json'])
+  expect([inferred.code, JSON.parse(inferred.out).json_schema]).toEqual([
+    0,
+    { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+  ])
 })

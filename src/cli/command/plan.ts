@@ -4,17 +4,30 @@ import { printLine } from './print.ts'
 
 type Step = { op: string; path: string; value?: unknown }
 type Change = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: readonly Step[] }
-type Plan = { changes: readonly Change[] }
+type Plan = { changes: readonly Change[]; dry_run?: true; id?: string; kind?: 'promotion' | 'rollback' }
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
 const COLORS = { create: 'green', update: 'yellow', delete: 'red' } as const
-const DONE = { create: 'to create', update: 'to update', delete: 'to delete' } as const
+const WORDS = {
+  due: { create: 'to create', update: 'to update', delete: 'to delete' },
+  done: { create: 'created', update: 'updated', delete: 'deleted' },
+} as const
 const MOST_CHARS = 200
 
 export const changesIn = ({ body }: Answer): readonly Change[] => (body as Plan).changes
 
-/** Prints the changes, or that there are none. */
-export function showPlan(answer: Answer): void {
+/** Prints what a request would change. */
+export const showPlan = (answer: Answer): void => showChanges(answer, 'due')
+
+/** Prints what a request has changed; as a dry run, what it would change. */
+export function showDone(answer: Answer): void {
+  const { dry_run: isDry, id, kind } = answer.body as Plan
+  showChanges(answer, isDry ? 'due' : 'done')
+  if (isDry || id === undefined) return
+  printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)
+}
+
+function showChanges(answer: Answer, when: keyof typeof WORDS): void {
   const changes = changesIn(answer)
   for (const { kind, id, op, diff } of changes) {
     printLine(`${SIGNS[op]} ${kind} ${id}`, COLORS[op])
@@ -22,7 +35,7 @@ export function showPlan(answer: Answer): void {
   }
   const counts = (['create', 'update', 'delete'] as const).flatMap((op) => {
     const count = changes.filter((change) => change.op === op).length
-    return count > 0 ? [`${count} ${DONE[op]}`] : []
+    return count > 0 ? [`${count} ${WORDS[when][op]}`] : []
   })
   printLine(counts.length > 0 ? counts.join(', ') : 'No changes.')
 }

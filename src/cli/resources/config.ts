@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import type { Noun } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
 import { type Option, writing } from '../command/options.ts'
-import { changesIn, showPlan } from '../command/plan.ts'
+import { changesIn, showDone, showPlan } from '../command/plan.ts'
 import { print } from '../command/print.ts'
 
 const prune: Option = {
@@ -31,7 +31,7 @@ export const config: Noun = {
     },
     {
       name: 'diff',
-      summary: 'Show what a file would change. Exit code 0: nothing, 2: changes, 1: refused',
+      summary: 'Show what a file would change. Exit code 0: nothing, 2: changes, 1: refused or wrong usage',
       method: 'POST',
       path: '/:base_id/config/diff',
       file: true,
@@ -55,7 +55,7 @@ export const config: Noun = {
         },
         ...writing,
       ],
-      show: showPlan,
+      show: showDone,
     },
   ],
 }

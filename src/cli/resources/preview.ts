@@ -15,6 +15,13 @@ export const preview: Noun = {
       options: [cursor, ...paging],
     },
     {
+      name: 'get',
+      summary: 'Show a preview, by its whole id',
+      method: 'GET',
+      path: '/bases/:id',
+      options: [],
+    },
+    {
       name: 'create',
       summary: 'Create a preview of a base: <base>--<name>',
       method: 'POST',

@@ -2,7 +2,7 @@
 import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { cursor, type Option, paging, writing } from '../command/options.ts'
-import { showPlan } from '../command/plan.ts'
+import { showDone } from '../command/plan.ts'
 
 const flag = (flags: string, name: string, about: string): Option => ({
   flags,
@@ -36,7 +36,7 @@ export const promote: Row = {
     resources,
     ...writing,
   ],
-  show: showPlan,
+  show: showDone,
 }
 
 /** Command `plinth rollback <promotion_id>`. */
@@ -47,7 +47,7 @@ export const rollback: Row = {
   path: '/:base_id/promote/rollback',
   argument: 'promotion_id',
   options: writing,
-  show: showPlan,
+  show: showDone,
 }
 
 export const promotion: Noun = {

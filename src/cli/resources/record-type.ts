@@ -39,5 +39,12 @@ export const recordType = configuration('/:base_id/record-types', {
       path: '/:base_id/record-types/:id/profile',
       options: [],
     },
+    {
+      name: 'infer',
+      summary: 'Propose a JSON Schema from the records of a type',
+      method: 'GET',
+      path: '/:base_id/record-types/:id/infer',
+      options: [],
+    },
   ],
 })

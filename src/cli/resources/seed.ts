@@ -1,0 +1,30 @@
+/** Commands of seeds. */
+import type { Row } from '../command/command.ts'
+import { configuration } from '../command/configuration.ts'
+import { description, json, name, writing } from '../command/options.ts'
+
+const run = (name: string, summary: string): Row => ({
+  name,
+  summary,
+  method: 'POST',
+  path: `/:base_id/seeds/:id/${name}`,
+  options: writing,
+})
+
+export const seed = configuration('/:base_id/seeds', {
+  summary: 'Seeds: records and relationships for previews',
+  label: 'a seed',
+  columns: ['id', 'name', 'version'],
+  fields: [
+    name,
+    description,
+    json('--records <json>', 'records', 'a list of { record_type, external_id, data }'),
+    json('--relationships <json>', 'relationships', 'a list of { rel_type, source, target, data }'),
+  ],
+  removes: 'a seed, and none of its rows',
+  more: [
+    run('apply', 'Write the rows of a seed in a preview'),
+    run('reset', 'Bring the rows of a seed to what it declares'),
+    run('clear', 'Delete the rows that a seed owns'),
+  ],
+})
