@@ -10,7 +10,7 @@ import type { Engine } from './engine/engine.ts'
 import { LIMITS } from './foundation/limits.ts'
 import { openContext } from './graphql/context.ts'
 import { playground } from './graphql/endpoint/playground.ts'
-import { acceptJson, bodySizes } from './http/body.ts'
+import { acceptForms, acceptJson, bodySizes } from './http/body.ts'
 import { type Authenticate, callerHooks } from './http/caller.ts'
 import { compressAnswers } from './http/compression.ts'
 import { closeSilentConnections, cutStalledReaders, limitConnections } from './http/connections.ts'
@@ -22,6 +22,7 @@ import { admitLargeBodies } from './http/large-bodies.ts'
 import { chargeOf, rateLimiter } from './http/rate-limit.ts'
 import { logRequests, requestIdOf } from './http/request-log.ts'
 import { logSlowTurns } from './http/slow-turns.ts'
+import { limitBodyTime } from './http/transfers.ts'
 import { countAnswers, Unsent } from './http/unsent.ts'
 import { mcp } from './mcp/plugin.ts'
 import { previewTools, resolveTools } from './mcp/preview.ts'
@@ -48,11 +49,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     bodyLimit: config.bodyBytes,
-    requestTimeout: config.requestTimeoutMs,
     // Longer than the longest long poll, which sends nothing while it waits.
     connectionTimeout: Math.max(config.requestTimeoutMs * 2, (LIMITS.waitSecondsMax + 15) * 1000),
     http: {
-      headersTimeout: LIMITS.headersTimeoutMs,
+      headersTimeout: Math.min(LIMITS.headersTimeoutMs, config.requestTimeoutMs),
       connectionsCheckingInterval: LIMITS.connectionCheckMs,
       maxHeaderSize: 64 * 1024,
     },
@@ -91,11 +91,13 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   logRequests(app, log)
   logSlowTurns(app, log)
   countAnswers(app, unsent)
+  limitBodyTime(app, config.requestTimeoutMs)
   // Event streams never end by themselves, so shutdown ends them.
   app.addHook('preClose', async () => engine.endStreams())
   await compressAnswers(app)
   admitLargeBodies(app, config.bodyBytes)
   acceptJson(app)
+  acceptForms(app)
   app.server.on('checkExpectation', refuseExpectation)
   cors(app, config.corsOrigins)
   health(app, {

@@ -27,6 +27,15 @@ export function acceptJson(app: FastifyInstance): void {
   })
 }
 
+/** Passes forms on to routes that stream them. */
+export function acceptForms(app: FastifyInstance): void {
+  app.addContentTypeParser('multipart/form-data', (request, payload, done) => {
+    const { accepts } = request.routeOptions.config
+    if (accepts?.includes('multipart/form-data')) done(null, payload)
+    else done(unsupportedMedia(accepts ?? ['application/json']))
+  })
+}
+
 /**
  * Checks media type and charset.
  * @throws VALIDATION_ERROR unless the body is uncompressed JSON in UTF-8

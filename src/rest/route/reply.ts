@@ -2,6 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { DomainError, withPaths } from '../../foundation/errors.ts'
+import { openContent } from '../../graphql/content.ts'
+import { type Content, sendContent } from '../../http/send-content.ts'
 import { textOfList } from '../../json/rows.ts'
 import { etagOf, matches } from './preconditions.ts'
 
@@ -13,13 +15,17 @@ export type Reply = {
   etag?: string
   /** Another form of the body, if the client asked for it. */
   text?: { type: string; make: () => Promise<string> }
+  /** The content of a file, in place of the body. */
+  content?: Content
 }
 
 /** The content type that Fastify sets for objects. */
 const JSON_CHARSET = 'application/json; charset=utf-8'
 
 export function send(request: FastifyRequest, reply: FastifyReply, answer: Reply, replayed: boolean) {
-  const { status = 200, body, location } = answer
+  const { status = 200, body, location, content } = answer
+  if (content)
+    return sendContent(request, reply, content, (range) => openContent(request.caller, content.sha256, range))
   const etag = answer.etag ?? etagOf(body)
   if (etag) reply.header('etag', etag)
   if (replayed) reply.header('idempotency-replayed', 'true')

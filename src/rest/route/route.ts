@@ -4,6 +4,7 @@ import type { Need } from '../../graphql/context.ts'
 import type { TadaDocumentNode } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
+import { isTransfer } from '../../http/transfers.ts'
 import { spellings } from './aliases.ts'
 import { takePlan } from './plan.ts'
 import { queryShape } from './query.ts'
@@ -24,6 +25,9 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
   /** Accepted media types; JSON by default. */
   accepts?: readonly string[]
+  /** Media types of bodies that stream, and what reads one: the result is then the body. */
+  streams?: readonly string[] | '*'
+  receive?: (request: FastifyRequest) => Promise<unknown>
   /** Size limit of the body; `small` by default. */
   size?: keyof BodySizes
   /** Required permission, checked before the shape. */
@@ -91,6 +95,10 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
   const queryOf = queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (spec.receive && isTransfer(request))
+      request.body = await spec.receive(request).catch((thrown: unknown) => {
+        throw atRequest(thrown, request, spec, false)
+      })
     const plan = spec.plans ? await takePlan(request, path, spec.plans === 'always') : null
     const parts = readParts(spec, queryOf, request, writes)
     const context = request.caller
@@ -122,7 +130,12 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
           url,
           handler: handle,
           bodyLimit: sizes[spec.size ?? 'small'],
-          config: { need: spec.need, accepts: spec.accepts ?? [JSON_TYPE], onlyAsks: !writes },
+          config: {
+            need: spec.need,
+            accepts: spec.accepts ?? [JSON_TYPE],
+            onlyAsks: !writes,
+            ...(spec.streams && { streams: spec.streams }),
+          },
         })
     },
   }

@@ -1,0 +1,78 @@
+/** Sends the content of a file: ranges, conditions, and headers that keep browsers from running it. */
+import type { Readable } from 'node:stream'
+import { create as contentDisposition } from 'content-disposition'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { invalid } from '../foundation/errors.ts'
+
+export type Content = { sha256: string; size: number; contentType: string; filename: string }
+type Range = { start: number; end: number }
+
+/** Types that a browser may show: they run nothing. All others are downloaded. */
+const SHOWN =
+  /^(image\/(png|jpeg|gif|webp|avif|bmp)|application\/pdf|text\/plain|audio\/[\w.+-]+|video\/[\w.+-]+)$/
+
+/**
+ * @param open called at most once, and never for HEAD or a copy that is current
+ * @throws VALIDATION_ERROR for a range that cannot be satisfied
+ */
+export async function sendContent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  content: Content,
+  open: (range?: Range) => Promise<Readable>,
+): Promise<FastifyReply> {
+  const { sha256, size, contentType, filename } = content
+  const etag = `"${sha256}"`
+  reply.headers({
+    etag,
+    'accept-ranges': 'bytes',
+    'content-disposition': contentDisposition(filename, {
+      type: isShown(contentType) ? 'inline' : 'attachment',
+    }),
+    'content-security-policy': "sandbox; default-src 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  })
+  const known = request.headers['if-none-match']
+  if (known !== undefined && listed(known).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag))
+    return reply.code(304).send()
+  const range = rangeOf(request, reply, etag, size)
+  reply.type(contentType).header('content-length', range ? range.end - range.start + 1 : size)
+  if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`)
+  // Fastify answers HEAD without a body and keeps the length.
+  if (request.method === 'HEAD') return reply.send('')
+  return reply.send(await open(range))
+}
+
+const isShown = (contentType: string): boolean =>
+  SHOWN.test(contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '')
+
+const listed = (header: string): string[] => header.split(',').map((each) => each.trim())
+
+/**
+ * The single range that the request asks for. Several ranges, and a range of another content, mean all of it, as
+ * RFC 9110 allows.
+ */
+function rangeOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  etag: string,
+  size: number,
+): Range | undefined {
+  const { range: asked, 'if-range': ifRange } = request.headers
+  const [, from, to] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(asked ?? '') ?? []
+  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined
+  if (ifRange !== undefined && ifRange !== etag) return undefined
+  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from)
+  const end = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1)
+  if (from !== '' && to !== '' && Number(to) < start) return undefined
+  if (start <= end) return { start, end }
+  reply.header('content-range', `bytes */${size}`)
+  throw invalid({
+    path: 'header/Range',
+    code: 'range_not_satisfiable',
+    message: `The content has ${size} bytes. Send a range within them.`,
+    expected: size,
+    received: asked?.slice(0, 64),
+  })
+}

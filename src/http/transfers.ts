@@ -1,0 +1,39 @@
+/** Transfers: requests whose body is a content that streams through, for as long as it makes progress. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** Whether the body of the request streams. Such a body is not buffered, and has no time limit as a whole. */
+export function isTransfer({ headers, routeOptions }: FastifyRequest): boolean {
+  const { streams } = routeOptions.config
+  if (streams === undefined) return false
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return streams === '*' || streams.includes(type)
+}
+
+/**
+ * Limits the time that a body may take to arrive, except for transfers. Node's own limit knows no exceptions. A
+ * transfer that makes no progress ends with the timeout of its connection.
+ */
+export function limitBodyTime(app: FastifyInstance, limitMs: number): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    done()
+    const { raw } = request
+    const hasBody =
+      raw.headers['transfer-encoding'] !== undefined || (raw.headers['content-length'] ?? '0') !== '0'
+    if (!hasBody || raw.complete || isTransfer(request)) return
+    const late = setTimeout(() => {
+      if (raw.complete || raw.destroyed) return
+      const error = Object.assign(new Error('The body did not arrive in time.'), {
+        code: 'ERR_HTTP_REQUEST_TIMEOUT',
+      })
+      app.server.emit('clientError', error, raw.socket)
+    }, limitMs)
+    raw.once('end', () => clearTimeout(late)).once('close', () => clearTimeout(late))
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Media types of bodies that stream; `*` for any. */
+    streams?: readonly string[] | '*'
+  }
+}
