@@ -108,17 +108,35 @@ describe('a deletion of more than one record', () => {
     expect(await ids('deal')).toEqual(['d1', 'd9'])
   })
 
-  test('needs no plan as one record, one record with its links, or a batch with one deletion', async () => {
+  test('needs a plan as one record with a link, in a tool, a batch and SQL', async () => {
     await note('n3', 'd3')
-    expect((await call('delete_record', { record_type: 'note', id: 'n3' })).body).toMatchObject({
-      deleted: true,
-    })
+    const operations = [deletion('note', 'n3')]
+    const statements = `DELETE FROM note WHERE id = 'n3'`
+    const plans = [
+      await planOf('delete_record', { record_type: 'note', id: 'n3' }),
+      await planOf('batch', { operations }),
+      await planOf('sql_write', { statements }),
+    ]
+    expect(plans.map(({ plan }) => plan.what)).toEqual(
+      plans.map(() => 'Deletes 1 record (1 note) and 1 relationship (1 about).'),
+    )
+    const { body } = await call('sql_write', { plan_token: plans[2]?.['plan_token'] })
+    expect(body.data).toMatchObject([{ operation: 'delete', count: 1 }])
+    const alone = await call('sql_write', { statements: `DELETE FROM deal WHERE id = 'd3'` })
+    expect(alone.body.data).toMatchObject([{ operation: 'delete', count: 1 }])
+  })
+
+  test('needs no plan as one record or one link, also in a batch with other writes', async () => {
+    await note('n3', 'd3')
+    const { data } = (await server.call('GET', `/v1/${base}/relationships?sort=-created_at&limit=1`)).body
+    const unlinked = await call('batch', { operations: [{ type: 'delete_relationship', id: data[0].id }] })
+    expect(unlinked.body.meta).toEqual({ count: 1 })
     expect((await call('delete_record', { record_type: 'deal', id: 'd3' })).body).toMatchObject({
       deleted: true,
     })
     const operations = [ALONE, { type: 'create_record', record_type: 'deal', data: {} }]
     expect((await call('batch', { operations })).body.meta).toEqual({ count: 2 })
-    expect(await counts()).toEqual({ deals: 2, notes: 2 })
+    expect(await counts()).toEqual({ deals: 2, notes: 3 })
   })
 
   test('needs no plan as a dry run, which refuses a plan_token', async () => {
@@ -253,10 +271,9 @@ describe('a plan_token', () => {
     ['one goes along no more', () => server.call('DELETE', `/v1/${base}/records/note/n1`)],
     [
       'it goes alone now',
-      () =>
-        call('batch', { operations: [deletion('note', 'n1')] }).then(() =>
-          call('delete_record', { record_type: 'note', id: 'n2' }),
-        ),
+      async () => {
+        for (const id of ['n1', 'n2']) succeed(await server.call('DELETE', `/v1/${base}/records/note/${id}`))
+      },
     ],
   ]
   test.each(changes)('is refused as plan_stale with a new plan after %s', async (_, change) => {

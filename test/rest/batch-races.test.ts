@@ -1,11 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { start } from '../cli/plinth.ts'
 import { expectFailure, succeed, times } from '../support/answers.ts'
+import { startChild } from '../support/child-server.ts'
 import { SEED } from '../support/seed.ts'
 import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -134,35 +130,16 @@ test('a link is validated by the current schema of a relationship type that anot
 
 test('a server killed during batches leaves each batch written completely or not at all', async () => {
   const type = await world.newType()
-  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-killed-'))
-  const child = start(['serve'], {
-    DATABASE_URL: world.database.url,
-    PLINTH_DATA_DIR: dataDir,
-    PLINTH_PORT: '0',
-    PLINTH_RATE_LIMIT: '0',
-    PLINTH_ADMIN_TOKEN: world.adminToken,
-  })
-  child.stderr.resume()
-  const ended = new Promise((resolve) => child.on('close', resolve))
-  const url = await new Promise<string>((resolve) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.startsWith('plinth ready ')) resolve(line.slice('plinth ready '.length))
-    })
-  })
+  const child = await startChild(world)
   const answered: string[] = []
   const send = async (name: string) => {
     const operations = times(200, (n) => put(type, `${name}-${n}`, { name }))
-    const headers = { authorization: `Bearer ${world.adminToken}`, 'content-type': 'application/json' }
-    const request = { method: 'POST', headers, body: JSON.stringify({ operations }) }
-    const response = await fetch(`${url}/v1/crm/batch`, request)
-    await response.text()
+    await child.call('POST', '/v1/crm/batch', { operations })
     answered.push(name)
     // Other batches are in progress at this point.
-    if (answered.length === 3) child.kill('SIGKILL')
+    if (answered.length === 3) await child.kill()
   }
   const outcomes = await Promise.allSettled(times(16, (n) => send(`b${n}`)))
-  await ended
-  await rm(dataDir, { recursive: true, force: true })
   expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
   // One statement: PostgreSQL may still be committing transactions of the killed server.
   const rows = await world.database.query<{ name: string; count: number; entries: number }>(

@@ -72,7 +72,7 @@ export async function openServer(
   }
 }
 
-function caller(url: string, token: string | null): Call {
+export function caller(url: string, token: string | null): Call {
   return async (method, path, body, headers = {}) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array
     const response = await fetch(url + path, {

@@ -13,8 +13,6 @@ export type DeletionSummary = {
   readonly links: Map<string, number>
   /** `type/id` of the first deleted records. Named records precede cascaded ones. */
   readonly samples: string[]
-  /** Number of links that the request names, as opposed to links that go with their ends. */
-  namedLinks: number
   /** Names with versions, which must not change before approval. */
   readonly versions: string[]
 }
@@ -28,7 +26,6 @@ export const openSummary = (): DeletionSummary => ({
   records: new Map(),
   links: new Map(),
   samples: [],
-  namedLinks: 0,
   versions: [],
 })
 
@@ -69,19 +66,12 @@ export function addLink(
   { rel_type, id, version }: Versioned & { rel_type: string },
 ): void {
   addTo(summary.links, rel_type, 1)
-  summary.namedLinks++
   summary.versions.push(`link ${id} ${version}`)
 }
 
-/** Whether the deletion affects several things, or one that contains others. */
-export const isMany = ({
-  bases,
-  recordTypes,
-  relationshipTypes,
-  records,
-  namedLinks,
-}: DeletionSummary): boolean =>
-  bases.length + recordTypes.length + relationshipTypes.length > 0 || sum(records) + namedLinks > 1
+/** Whether the deletion affects several things, such as a record with its links, or one that contains others. */
+export const isMany = ({ bases, recordTypes, relationshipTypes, records, links }: DeletionSummary): boolean =>
+  bases.length + recordTypes.length + relationshipTypes.length > 0 || sum(records) + sum(links) > 1
 
 /** State that the approval token is bound to. It differs when the deletion would differ. */
 export const stateOf = ({ records, links, versions }: DeletionSummary): string =>

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { start } from '../cli/plinth.ts'
+import { type Call, caller } from './server.ts'
+import type { World } from './world.ts'
+
+export type ChildServer = {
+  readonly pid: number
+  readonly call: Call
+  /** Ends the process at once, as `kill -9` does, and waits for its end. */
+  kill(): Promise<void>
+}
+
+/** Starts a server in a process of its own, on the database of the world. */
+export async function startChild(world: World, env: Record<string, string> = {}): Promise<ChildServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'plinth-child-'))
+  const child = start(['serve'], {
+    DATABASE_URL: world.database.url,
+    PLINTH_DATA_DIR: dataDir,
+    PLINTH_PORT: '0',
+    PLINTH_RATE_LIMIT: '0',
+    PLINTH_ADMIN_TOKEN: world.adminToken,
+    ...env,
+  })
+  child.stderr.resume()
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.on('close', (code) => reject(new Error(`The server ended with ${code}`)))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('plinth ready ')) resolve(line.slice('plinth ready '.length))
+    })
+  })
+  return {
+    pid: child.pid ?? 0,
+    call: caller(url, world.adminToken),
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
