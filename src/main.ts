@@ -1,3 +1,4 @@
+/** Starts the process: database, migrations, engine, HTTP server, and their shutdown. */
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

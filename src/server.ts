@@ -1,3 +1,4 @@
+/** The HTTP server: every surface on one Fastify instance. */
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,

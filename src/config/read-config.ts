@@ -1,3 +1,4 @@
+/** The settings: reads and checks all environment variables, once. */
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { LIMITS } from '../foundation/limits.ts'

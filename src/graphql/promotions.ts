@@ -1,5 +1,4 @@
 /** GraphQL type, queries and mutations of promotions. */
-
 import { snakeFields } from '../contract/field-names.ts'
 import * as environments from '../engine/environments/index.ts'
 import type { Approvable } from '../engine/write/plan-approval.ts'

@@ -1,3 +1,4 @@
+/** The MCP surface: addresses, authentication and protocol eras. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isBaseId } from '../contract/ids.ts'
 import { DomainError, errorBody, FAILURES, withPaths } from '../foundation/errors.ts'

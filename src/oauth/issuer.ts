@@ -1,3 +1,4 @@
+/** Access tokens of an OAuth issuer, checked here and used as sessions like those of API tokens. */
 import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose'
 import type { OAuth } from '../config/read-config.ts'
 import { TokenBody } from '../contract/shapes.ts'

@@ -1,3 +1,4 @@
+/** What a command is: a row that becomes one API request. */
 import type { Answer, Call, Method } from './client.ts'
 import { misused } from './failure.ts'
 import { readFileOf } from './file.ts'

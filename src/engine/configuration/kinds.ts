@@ -1,3 +1,6 @@
+/**
+ * The list of all kinds of configuration, which promotions, config files, batches and reverts iterate over.
+ */
 import { unknownName } from '../../contract/suggest.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { ENDPOINT } from './endpoints/endpoint.ts'

@@ -1,5 +1,4 @@
 /** Config as code: the configuration of a base as one file, its diff, and its application to a preview. */
-
 import { productionOf } from '../../contract/ids.ts'
 import { act } from '../../foundation/acts.ts'
 import { DomainError, withPaths } from '../../foundation/errors.ts'

@@ -1,5 +1,4 @@
 /** Creates a preview: a base of its own that starts with the configuration of its production base. */
-
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { PreviewBody } from '../../contract/shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'

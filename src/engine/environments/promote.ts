@@ -1,5 +1,4 @@
 /** Promotes the configuration of a preview to its production base. */
-
 import type { z } from 'zod'
 import { digestInTurns } from '../../contract/canonical-hash.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'

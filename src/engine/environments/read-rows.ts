@@ -1,3 +1,4 @@
+/** Reads the rows of any kind in steps, so that large bases fit in memory. */
 import type { Kind, Stored } from '../configuration/lifecycle/kind.ts'
 import type { Scope } from '../core/scope.ts'
 

@@ -1,5 +1,4 @@
 /** Rolls a promotion back: applies its exact inverse to production. */
-
 import { RollbackBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'

@@ -1,5 +1,4 @@
 /** The configuration of a base in canonical form, and its hash. */
-
 import { digestInTurns } from '../../contract/canonical-hash.ts'
 import { CONFIG_KINDS, listName } from '../../contract/config-shapes.ts'
 import { invalid } from '../../foundation/errors.ts'

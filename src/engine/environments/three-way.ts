@@ -1,8 +1,6 @@
 /** Three-way comparison: the preview's changes since the fork, against production now. */
-
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
-import type { DiffStep } from '../change-log/diff.ts'
-import { diffOf } from '../change-log/diff.ts'
+import { type DiffStep, diffOf } from '../change-log/diff.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Edit, isSame } from './edits.ts'
 import type { ForkPoint } from './fork.ts'

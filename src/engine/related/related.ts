@@ -1,3 +1,4 @@
+/** Graph traversal: records that are linked to a record, over any number of steps. */
 import { unknownName } from '../../contract/suggest.ts'
 import { type DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'

@@ -1,3 +1,4 @@
+/** The public /graphql endpoint, with limits that the operations of the surfaces do not need. */
 import type { FastifyRequest } from 'fastify'
 import {
   type DocumentNode,

@@ -1,3 +1,4 @@
+/** Configured endpoints as MCP addresses with tools of their own. */
 import { DomainError } from '../../foundation/errors.ts'
 import {
   atEndpoint,

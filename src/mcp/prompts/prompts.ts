@@ -1,3 +1,4 @@
+/** MCP prompts: records of the type `prompt`. */
 import { nearest } from '../../contract/suggest.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'

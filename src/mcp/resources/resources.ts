@@ -1,3 +1,4 @@
+/** MCP resources: record types and records by URI. */
 import { trim } from '../../contract/response-bodies.ts'
 import { inWords } from '../../foundation/acts.ts'
 import { DomainError } from '../../foundation/errors.ts'

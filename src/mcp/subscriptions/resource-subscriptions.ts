@@ -1,3 +1,4 @@
+/** MCP subscriptions: changes of the log become notifications of lists and resources. */
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import type { AddressSession } from '../protocol/address-session.ts'

@@ -1,3 +1,4 @@
+/** What an MCP tool is: definition, arguments, call. */
 import { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Context, type Permission, requireNeed } from '../../graphql/context.ts'

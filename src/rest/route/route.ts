@@ -1,3 +1,4 @@
+/** What a REST route is: a row of shapes and one GraphQL operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Need } from '../../graphql/context.ts'

@@ -1,3 +1,4 @@
+/** Bases: containers of record types, records and configuration. */
 import { ID_RULES, isBaseId, isProductionBaseId } from '../../../contract/ids.ts'
 import { BaseBody } from '../../../contract/shapes.ts'
 import type { Detail } from '../../../foundation/errors.ts'

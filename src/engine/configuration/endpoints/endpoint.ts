@@ -1,3 +1,6 @@
+/**
+ * Endpoints and toolsets as kinds of configuration. `resolve.ts` makes the tools of an endpoint from both.
+ */
 import { EndpointBody } from '../../../contract/endpoint-shapes.ts'
 import type { Endpoint as Row } from '../../prisma/client.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'

@@ -1,3 +1,4 @@
+/** File types as a kind of configuration. */
 import type { z } from 'zod'
 import { type FileStorage, FileTypeBody } from '../../../contract/file-shapes.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'

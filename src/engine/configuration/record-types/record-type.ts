@@ -1,3 +1,4 @@
+/** Record types as a kind of configuration. A change validates or migrates the records that exist. */
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { RecordTypeBody } from '../../../contract/shapes.ts'

@@ -1,3 +1,4 @@
+/** Relationship types as a kind of configuration. A change validates the links that exist. */
 import { RelationshipTypeBody } from '../../../contract/shapes.ts'
 import { type Access, requireBaseAccess } from '../../access/access.ts'
 import type { Scope } from '../../core/scope.ts'

@@ -1,3 +1,4 @@
+/** API tokens: a token makes only tokens with rights inside its own. */
 import { TokenBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'

@@ -1,3 +1,4 @@
+/** The stateless protocol from 2026-07-28, as a table of methods. */
 import { type JSONRPCRequest, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import { toProtocolFailure } from '../content.ts'
 import type { Exchange } from '../exchange.ts'

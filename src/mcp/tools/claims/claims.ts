@@ -1,3 +1,4 @@
+/** The tool `work`: claims on records, and waiting for them. */
 import { z } from 'zod'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { type Tool, tool } from '../../tool/tool.ts'

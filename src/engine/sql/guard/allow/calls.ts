@@ -1,3 +1,4 @@
+/** Allow-lists of SQL: what is not listed is refused. Here, the functions. */
 import type { FuncCall, Node } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'

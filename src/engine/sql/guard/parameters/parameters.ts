@@ -1,3 +1,4 @@
+/** Parameters of a statement: `$1` or `:name`, with their values. */
 import { type Detail, invalid } from '../../../../foundation/errors.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { pointer } from '../../../../json/parse.ts'

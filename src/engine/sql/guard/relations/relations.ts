@@ -1,3 +1,4 @@
+/** The relations that a statement can read, and their columns. */
 import type { Node, RangeVar } from '@pgsql/types'
 import { nameOf, quoteText } from '../syntax/names.ts'
 import type { Catalog } from './catalog.ts'
