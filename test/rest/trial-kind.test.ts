@@ -1,16 +1,18 @@
 /** A kind joins config files, previews, promotions, rollbacks, history and reverts by its row in `KINDS` alone. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { configSchema } from '../../src/engine/environments/config-schema.ts'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
-import { addTrialKind } from '../support/trial-kind.ts'
+import { addTrialKind, createTrialTable } from '../support/trial-kind.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
 let removeTrialKind = () => {}
 let serial = 0
 beforeAll(async () => {
+  removeTrialKind = addTrialKind()
   world = await openWorld()
-  removeTrialKind = await addTrialKind(world.database)
+  await createTrialTable(world.database)
 })
 afterAll(async () => {
   removeTrialKind()
@@ -99,6 +101,15 @@ test('a push has the checks of the row: shape, unknown keys, references', async 
   await refused({ ...HOOK, sicret: OLD }, '/sicret')
   await refused({ ...HOOK, record_type: 'absent' }, '/record_type')
   expect(await secretsOf(dev)).toEqual([])
+})
+
+test('the schema of config files has the kind, and takes what stands for its secret', () => {
+  // The server makes this document in a thread of its own, which does not have the trial kind.
+  const { properties } = configSchema() as Body
+  const { items } = properties.inbound_webhooks
+  expect(Object.keys(items.properties)).toEqual(['id', 'name', 'record_type', 'secret'])
+  expect(items.required).toEqual(['id'])
+  expect(JSON.stringify(items.properties.secret)).toContain('"<redacted>"')
 })
 
 test('a promotion carries the kind; its secret stays in the preview, and production has one of its own', async () => {

@@ -73,15 +73,18 @@ const TRIAL: Kind<Fields, Row> = {
 
 const kinds = KINDS as Kind[]
 
-/** Adds the row of the trial kind, and its table. @returns a function that removes the row */
-export async function addTrialKind(database: TestDatabase): Promise<() => void> {
-  await database.query(
+/** Adds the row of the trial kind. @returns a function that removes it */
+export function addTrialKind(): () => void {
+  kinds.push(TRIAL as Kind)
+  return () => void kinds.splice(kinds.indexOf(TRIAL as Kind), 1)
+}
+
+/** Creates the table of the trial kind. */
+export const createTrialTable = (database: TestDatabase) =>
+  database.query(
     `CREATE TABLE plinth.inbound_webhook (
        base_id text NOT NULL REFERENCES plinth.base ON DELETE CASCADE, id text NOT NULL, name text NOT NULL,
        record_type text NOT NULL, secret text NOT NULL, version integer NOT NULL,
        created_at timestamptz(3) NOT NULL DEFAULT now(), updated_at timestamptz(3) NOT NULL DEFAULT now(),
        PRIMARY KEY (base_id, id))`,
   )
-  kinds.push(TRIAL as Kind)
-  return () => void kinds.splice(kinds.indexOf(TRIAL as Kind), 1)
-}
