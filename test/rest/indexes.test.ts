@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import { entriesOf, outOfTrue, settled } from '../support/indexes.ts'
+import { callTool } from '../support/mcp.ts'
 import type { Answer, Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -301,12 +302,52 @@ describe('A unique index', () => {
       await put(type, 'c', { email: 'x' }, { 'idempotency-key': `unique-${type}` }),
       await world.call('PUT', `${recordPath(type, 'c')}?dry_run=true`, post),
     ]) {
-      expect(expectDuplicate(refused, '/data/email').message).toContain('data.email')
+      const { message, samples } = expectDuplicate(refused, '/data/email')
+      expect(message).toContain('data.email')
+      expect(message).toContain('the record "a" has this value')
+      expect(samples).toEqual(['a'])
     }
     expect(await world.logOf(type)).toHaveLength(2)
     succeed(await put(type, 'a', { email: 'x', more: 1 }))
     succeed(await world.call('DELETE', recordPath(type, 'a')))
     succeed(await put(type, 'c', { email: 'x' }), 201)
+  })
+
+  test('names the record in the way in a batch, in a replay, and of several fields with commas', async () => {
+    const type = await world.newType({
+      indexes: [
+        { fields: ['data.n'], unique: true },
+        { fields: ['data.a', 'data.b'], unique: true },
+      ],
+    })
+    succeed(await put(type, 'first', { n: 1, a: 'x, y', b: ', ' }), 201)
+    const key = { 'idempotency-key': `holder-${type}` }
+    for (const refused of [
+      await put(type, 'second', { n: 2, a: 'x, y', b: ', ' }, key),
+      await put(type, 'second', { n: 2, a: 'x, y', b: ', ' }, key),
+    ])
+      expect(expectDuplicate(refused, '/data/a')).toMatchObject({ samples: ['first'] })
+    const create = (id: string, n: number) => ({ type: 'create_record', record_type: type, id, data: { n } })
+    const batch = { operations: [create('b1', 7), create('b2', 1)] }
+    const { message, details } = expectFailure(await world.call('POST', '/v1/crm/batch', batch), 'CONFLICT')
+    expect(message).toContain('the record "first" has this value')
+    expect(details[0]).toMatchObject({ path: '/operations/1/data/n', samples: ['first'] })
+    const own = { operations: [create('b1', 7), create('b2', 7)] }
+    const among = expectFailure(await world.call('POST', '/v1/crm/batch', own), 'CONFLICT').details[0]
+    expect(among.message).toContain('another record has this value')
+    expect(await world.logOf(type)).toHaveLength(1)
+  })
+
+  test('does not name the record in the way to an endpoint', async () => {
+    const type = await world.newType({ indexes: [{ fields: ['data.email'], unique: true }] })
+    succeed(await put(type, 'hidden', { email: 'x', open: false }), 201)
+    const filter = { field: 'data.open', op: 'eq', value: true }
+    const tools = [{ record_type: type, operations: ['create'], filter }]
+    succeed(await world.call('PUT', '/v1/crm/endpoints/narrow', { tools }), 201)
+    const args = { email: 'x', open: true }
+    const { error } = await callTool(world, '/mcp/crm/e/narrow', `create_${type}`, args)
+    expect(error.code).toBe('CONFLICT')
+    expect(JSON.stringify(error)).not.toContain('hidden')
   })
 
   test('accepts one of sixteen concurrent duplicates', async () => {

@@ -2,7 +2,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import type { CompiledType } from '../compiled-types/compiled-type.ts'
 import { authorship } from '../core/scope.ts'
 import { statement } from '../database/client.ts'
-import { guardUnique, hasUnique, variantFor, type WriteStatement } from '../indexes/index.ts'
+import { guardUnique, hasUnique, variantFor, type WriteStatement, type Written } from '../indexes/index.ts'
 import { deleteRecords } from '../records/cascade-delete.ts'
 import { policyOn } from '../row-policy/apply.ts'
 import { redacted } from '../row-policy/redact-errors.ts'
@@ -34,7 +34,7 @@ const UNDO = statement('batch_undo', 'ROLLBACK TO SAVEPOINT batch')
 export async function writeRecords(
   scope: WriteScope,
   type: CompiledType,
-  decided: readonly Decided<Of<Written>>[],
+  decided: readonly Decided<Of<WrittenKind>>[],
   locked: LockedRecords,
 ): Promise<Outcome[]> {
   if (!hasUnique(type) || decided.length === 1) return writeKinds(scope, type, decided, locked)
@@ -53,32 +53,42 @@ export async function writeRecords(
 async function writeKinds(
   scope: WriteScope,
   type: CompiledType,
-  decided: readonly Decided<Of<Written>>[],
+  decided: readonly Decided<Of<WrittenKind>>[],
   locked: LockedRecords,
 ): Promise<Outcome[]> {
   const first = decided[0]?.operation.index ?? 0
-  const of = <K extends Written>(kind: K) =>
+  const of = <K extends WrittenKind>(kind: K) =>
     decided.filter((each): each is Decided<Of<K>> => each.decision.kind === kind)
   const rows = new Map<string, WrittenRow>()
   const policy = policyOn(scope, type.baseId, type.id)
-  const run = async (how: WriteStatement, values: readonly unknown[]) => {
+  const run = async (how: WriteStatement, values: readonly unknown[], one?: Written) => {
     const all = [type.baseId, type.id, ...values, ...authorship(scope)]
-    const written = await ofOperation(first, () =>
-      redacted(policy, () => guardUnique(type, () => scope.db.query<WrittenRow>(variantFor(how, type), all))),
-    )
+    const query = () => scope.db.query<WrittenRow>(variantFor(how, type), all)
+    const written = await ofOperation(first, () => redacted(policy, () => guardUnique(type, query, one)))
     for (const row of written) rows.set(row.id, row)
   }
   const cancels = of('cancel')
   if (cancels.length > 0) await run(CANCEL_RECORDS, [cancels.map(({ decision }) => decision.row.id)])
   for (const part of inParts(of('update'))) {
     const ids = part.map(({ decision }) => decision.row.id)
-    await run(UPDATE_RECORDS, [ids, ...columnsOf(part), part.map(({ decision }) => decision.row.place)])
+    const places = part.map(({ decision }) => decision.row.place)
+    await run(UPDATE_RECORDS, [ids, ...columnsOf(part), places], onlyOne(part, ids))
   }
   for (const part of inParts(inOrder(of('create')))) {
     const ids = part.map(({ decision }) => decision.id)
-    await run(CREATE_RECORDS, [ids, ...columnsOf(part), part.map(({ decision }) => decision.isNewId)])
+    const news = part.map(({ decision }) => decision.isNewId)
+    await run(CREATE_RECORDS, [ids, ...columnsOf(part), news], onlyOne(part, ids))
   }
   return decided.map((each) => outcomeOf(type.id, each, rows, locked))
+}
+
+/** The record of a statement that writes one, to find the record in its way. */
+function onlyOne(
+  part: readonly { decision: { write: Content } }[],
+  [id, another]: readonly string[],
+): Written | undefined {
+  const [first] = part
+  return first && id !== undefined && another === undefined ? { ...first.decision.write, id } : undefined
 }
 
 /** Sorts by id, so that two batches that create the same records do not deadlock. */
@@ -86,14 +96,14 @@ const inOrder = (creates: readonly Decided<Of<'create'>>[]) =>
   [...creates].sort((a, b) => (a.decision.id < b.decision.id ? -1 : 1))
 
 /** Kinds that run per type; deletions do not, since they cascade to records of any type. */
-type Written = Exclude<Decision['kind'], 'delete'>
+type WrittenKind = Exclude<Decision['kind'], 'delete'>
 
 const DONE = { create: 'created', update: 'updated', cancel: 'updated' } as const
 
 /** Builds the outcome of an operation from the returned row, and updates the locked record. */
 function outcomeOf(
   recordType: string,
-  { operation, decision }: Decided<Of<Written>>,
+  { operation, decision }: Decided<Of<WrittenKind>>,
   rows: Map<string, WrittenRow>,
   locked: LockedRecords,
 ): Outcome {
@@ -111,7 +121,7 @@ function outcomeOf(
 }
 
 /** The current record: the locked row, merged with the write and the returned columns. */
-function rowAfter(decision: Of<Written>, written: WrittenRow | undefined): LockedRow {
+function rowAfter(decision: Of<WrittenKind>, written: WrittenRow | undefined): LockedRow {
   if (decision.kind === 'create') {
     const now = assertDefined(written)
     const made = { external_source: null, external_id: null, cancelled_at: null, valid: true }

@@ -12,5 +12,6 @@ export {
   type WriteStatement,
   writeStatement,
 } from './entries.ts'
+export { nameHolders } from './holders.ts'
 export { copyIndexes, dropIndexes, syncIndexes } from './sync.ts'
-export { guardUnique, hasUnique } from './unique.ts'
+export { guardUnique, hasUnique, type Written } from './unique.ts'

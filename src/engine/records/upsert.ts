@@ -48,7 +48,7 @@ export async function upsert(
     for (let tries = 0; tries < LIMITS.raceTries; tries++) {
       const whole = target.isPatched ? target : withDefaults(scope, type, target)
       validate(scope, type, whole.data)
-      const row = await guardUnique(type, () => attempt(scope, type, whole))
+      const row = await guardUnique(type, () => attempt(scope, type, whole), whole)
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
       else if (row.kind !== 'retry') return resultOf(row, recordType, whole)
     }

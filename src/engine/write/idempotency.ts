@@ -22,6 +22,8 @@ type Steps<T> = {
   /** Called when the key is locked. The request may have waited for it. */
   waited: (db: Db) => Promise<void>
   run: (db: Db) => Promise<T>
+  /** Completes an error whose write was rolled back. */
+  explain: (thrown: unknown, db: Db) => Promise<unknown>
   /** Returns the outcome to store; null stores nothing and releases the key. */
   store: (outcome: { answer: object } | { thrown: unknown }) => StoredOutcome | null
   replay: (stored: StoredOutcome) => T
@@ -92,12 +94,12 @@ async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps
       await tx.query(STORE, [key.tokenId, key.key, await textOf(steps.store({ answer: done }))])
       return () => done
     } catch (thrown) {
-      const kept = steps.store({ thrown })
-      if (!kept) throw thrown
+      if (!steps.store({ thrown })) throw thrown
       await tx.query(UNDO, [])
-      await tx.query(STORE, [key.tokenId, key.key, JSON.stringify(kept)])
+      const explained = await steps.explain(thrown, tx)
+      await tx.query(STORE, [key.tokenId, key.key, JSON.stringify(steps.store({ thrown: explained }))])
       return () => {
-        throw thrown
+        throw explained
       }
     }
   })

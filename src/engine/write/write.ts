@@ -11,6 +11,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { areRightsCurrent, recheckRights } from '../authentication/recheck-rights.ts'
 import type { Scope } from '../core/scope.ts'
 import { LostAnswer, outcomeUnknown } from '../database/errors.ts'
+import { nameHolders } from '../indexes/index.ts'
 import { Allowance } from '../json-schema/compile.ts'
 import type { DeletionSummary } from './deletion-summary.ts'
 import { claimKey, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
@@ -96,6 +97,7 @@ export async function write<T extends object>(
       ? await claimKey<T>(scope, key, {
           waited: (db) => recheckRights({ ...scope, db }),
           run: (db) => work(writing(db)),
+          explain: (thrown, db) => explained(scope, thrown, db),
           store: (outcome) => keep(outcome, scope.requestId, rights?.used() ?? []),
           replay: (stored) => {
             requireRecordedRights(scope, stored.used ?? [])
@@ -108,7 +110,7 @@ export async function write<T extends object>(
     return answer
   } catch (thrown) {
     if (thrown instanceof LostAnswer) throw outcomeUnknown(thrown, key !== null)
-    if (!plan || !(thrown instanceof Planned)) throw thrown
+    if (!plan || !(thrown instanceof Planned)) throw await explained(scope, thrown)
     // Thrown outside idempotency: a plan or an outdated approval is not the final outcome of the key.
     const { review, refusal } = thrown
     const kept = await keepPlan(scope, request(), review.state)
@@ -120,6 +122,10 @@ export async function write<T extends object>(
 /** Adds the policy to the fingerprint, so that a response is not replayed under another policy. */
 const named = ({ policy }: Scope, fingerprint: string): string =>
   policy ? digest([fingerprint, policy.name]) : fingerprint
+
+/** An error with the record in its way. A policy could hide that record, so its caller does not learn of it. */
+const explained = async (scope: Scope, thrown: unknown, db = scope.db): Promise<unknown> =>
+  scope.policy ? thrown : nameHolders(db, thrown)
 
 const tooManyChecks = () =>
   invalid({
@@ -148,7 +154,7 @@ async function rehearse<T extends object>(
     })
   } catch (thrown) {
     if (thrown instanceof Undone) return { ...withoutSecrets(thrown.answer as T, () => null), dryRun: true }
-    throw thrown
+    throw await explained(scope, thrown)
   }
 }
 
