@@ -440,6 +440,58 @@ test('a type imported from one provider is exported to the others', async () => 
   })
 })
 
+test('property names that Anthropic refuses are exported under others, and calls may use both', async () => {
+  const address = { type: 'object', properties: { 住所: { type: 'string' } }, required: ['住所'] }
+  await server.call('PUT', `/v1/${base}/record-types/kyaku`, {
+    json_schema: {
+      type: 'object',
+      properties: {
+        名前: { type: 'string', description: 'Full name' },
+        'a b': { $ref: '#/properties/宛先' },
+        宛先: address,
+      },
+      required: ['名前'],
+      additionalProperties: false,
+    },
+  })
+  const { body } = await server.call('GET', `/v1/${base}/providers/anthropic/export?record_types=kyaku`)
+  const { input_schema: schema } = body.tools[0]
+  const names: string[] = []
+  JSON.stringify(schema, (key, value) => {
+    if (key === 'properties') names.push(...Object.keys(value))
+    return value
+  })
+  expect(names).toHaveLength(4)
+  for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/)
+  const [name = '', , to = ''] = Object.keys(schema.properties)
+  expect(schema.required).toEqual([name])
+  expect(schema.properties[name]).toEqual({ type: 'string', description: '名前: Full name' })
+  expect(schema.properties[to].required).toEqual(Object.keys(schema.properties[to].properties))
+  expect(Object.values<Body>(schema.properties)[1].$ref).toBe(`#/properties/${to}`)
+  expect(body.warnings.join('\n')).toContain('exported as')
+  const { tools } = (await server.call('GET', `/v1/${base}/providers/openai/export?record_types=kyaku`)).body
+  expect(Object.keys(tools[0].function.parameters.properties)).toEqual(['名前', 'a b', '宛先'])
+
+  const [inner = ''] = schema.properties[to].required
+  const call = (id: string, input: object) =>
+    server.call('POST', `/v1/${base}/providers/anthropic/records/kyaku`, {
+      type: 'tool_use',
+      id,
+      name: 'kyaku',
+      input,
+    })
+  const exported = await call('t1', { [name]: 'Ai', [to]: { [inner]: 'Tokyo' } })
+  expect(exported.body).toMatchObject({ data: { 名前: 'Ai', 宛先: { 住所: 'Tokyo' } } })
+  expect(exported.body.data).not.toHaveProperty(name)
+  const own = await call('t1', { 名前: 'Ai', 宛先: { 住所: 'Tokyo' } })
+  expect([own.status, own.body.id]).toEqual([200, exported.body.id])
+  const wrong = await call('t2', { [name]: 7 })
+  expect(wrong.body.error.details[0].path).toBe(`/input/${name}`)
+  expect((await call('t3', { 名前: 7 })).body.error.details[0].path).toBe('/input/名前')
+  const twice = await call('t4', { [name]: 'Ai', 名前: 'Ai' })
+  expect(twice.body.error.details[0].code).toBe('duplicate_argument')
+})
+
 test('an export contains the named types, or all; an unknown type is 404', async () => {
   for (const id of ['b', 'a', 'c']) await server.call('PUT', `/v1/${base}/record-types/${id}`, {})
   const names = async (query: string) => {

@@ -10,7 +10,7 @@ import {
   readType,
   wrongType,
 } from './input.ts'
-import { fitsStrict, flattenRoot, notePropertyNames } from './schema-out.ts'
+import { fitsStrict, flattenRoot } from './schema-out.ts'
 
 const TOOL_KEYS = [
   'name',
@@ -31,6 +31,7 @@ export const anthropic: ProviderCodec = {
   label: 'Anthropic',
   // All models accept 64 characters; only newer ones accept 128.
   namePattern: /^[a-zA-Z0-9_-]{1,64}$/,
+  propertyPattern: /^[a-zA-Z0-9_.-]{1,64}$/,
 
   open(native, at) {
     const tool = readObject(
@@ -59,11 +60,7 @@ export const anthropic: ProviderCodec = {
     ]
   },
 
-  project(schema, note) {
-    const result = flattenRoot(schema, 'Anthropic', note)
-    notePropertyNames(result, /^[a-zA-Z0-9_.-]{1,64}$/, 'Anthropic', note)
-    return result
-  },
+  project: (schema, note) => flattenRoot(schema, 'Anthropic', note),
 
   write(draft, note) {
     const tool = rewrite(draft, 'input_schema')

@@ -85,6 +85,8 @@ export type ProviderCodec = {
   label: string
   /** Pattern of valid tool names. */
   namePattern: RegExp
+  /** Pattern of valid property names; any name is valid without it. */
+  propertyPattern?: RegExp
   /** Parses a native entry of `tools`; a Google entry holds several tools. */
   open(native: unknown, at: string): OpenedTool[]
   /** Converts a JSON Schema to the provider's dialect; reports losses to `note`. */

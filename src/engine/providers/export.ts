@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../contract/suggest.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { type Note, notebook } from '../json-schema/notes.ts'
+import { alias } from './alias.ts'
 import type { ExportedType, OpenedTool, ProviderCodec, Shape, ToolCall } from './codec.ts'
 import type { Json } from './input.ts'
+import { exportedNames, renameProperties } from './property-names.ts'
 import { PROVIDERS } from './registry.ts'
 import { readSchema } from './schema-in.ts'
 
@@ -40,13 +41,22 @@ export function writeTool(codec: ProviderCodec, type: ExportedType, shape: Shape
   if (origin && !native) noteForeignKeys(origin, note)
   // While the schema is unchanged, the native parameters are returned verbatim; otherwise they are
   // regenerated.
-  const schema = native && origin?.unchanged ? undefined : codec.project(type.jsonSchema, note, native)
+  const schema =
+    native && origin?.unchanged
+      ? undefined
+      : renamed(codec, type.jsonSchema, codec.project(type.jsonSchema, note, native), note)
   const title = type.name === type.id || type.name === native?.title ? null : type.name
   const tool = codec.write(
     { alias: named, title, description: type.description, schema, native, shape },
     note,
   )
   return { tool, alias: named, warnings: lines().map((line) => `${type.id}: ${line}`) }
+}
+
+/** The projected schema with names of properties that the provider accepts. */
+function renamed(codec: ProviderCodec, own: Json, projected: Json, note: Note): Json {
+  if (!codec.propertyPattern) return projected
+  return renameProperties(projected, exportedNames(own, codec.propertyPattern), codec.label, note)
 }
 
 /** Accepted tool names of a record type: its id and its exported alias. */
@@ -97,18 +107,4 @@ function noteForeignKeys({ codec, tool }: Origin, note: Note): void {
 /** Normalizes a value to plain JSON for comparison. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
-}
-
-const MAX_CHARS = 64
-
-/**
- * The tool name of a record type: its id, or a sanitized id with a digest suffix. It depends on the id only,
- * so it is stable across exports.
- */
-function alias(id: string, pattern: RegExp): string {
-  if (pattern.test(id)) return id
-  const digest = createHash('sha256').update(id).digest('hex').slice(0, 8)
-  const clean = id.replaceAll(/[^A-Za-z0-9_-]/g, '_')
-  const named = pattern.test(clean) ? clean : `_${clean}`
-  return `${named.slice(0, MAX_CHARS - 9)}_${digest}`
 }

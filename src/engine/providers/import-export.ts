@@ -12,10 +12,11 @@ import { createRecord, getRecord, type RecordItem } from '../records/index.ts'
 import { withDefaults } from '../records/upsert.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
-import type { Shape, ToolDefinition } from './codec.ts'
+import type { ProviderCodec, Shape, ToolDefinition } from './codec.ts'
 import { bundle, requireCallName, writeTool } from './export.ts'
 import { readTools } from './import.ts'
 import type { Json } from './input.ts'
+import { type ExportedNames, exportedNames, originalArguments } from './property-names.ts'
 import { provider } from './registry.ts'
 
 const PLAIN = { expected: NO_EXPECTATION }
@@ -168,8 +169,10 @@ export async function recordToolCall(
 ): Promise<ToolCallRecord> {
   requirePermission(scope.access, 'write', baseId, recordType)
   const codec = provider(name)
-  const call = codec.readCall(native)
-  requireCallName(codec, call, { id: recordType })
+  const read = codec.readCall(native)
+  requireCallName(codec, read, { id: recordType })
+  const names = await namesOf(scope, codec, baseId, recordType)
+  const call = { ...read, arguments: originalArguments(read.arguments, names, read.argumentsAt) }
   const pair = call.callId === null ? {} : { externalId: call.callId, externalSource: codec.id }
   const finish = (record: RecordItem): ToolCallRecord => {
     const { id, operation = 'unchanged', ...rest } = record
@@ -185,7 +188,7 @@ export async function recordToolCall(
     return finish(await createRecord(scope, baseId, recordType, { data: call.arguments, ...pair }))
   } catch (thrown) {
     const taken = thrown instanceof DomainError && thrown.code === 'CONFLICT' && call.callId !== null
-    if (!taken) throw moved(thrown, { '/data': call.argumentsAt })
+    if (!taken) throw exported(moved(thrown, { '/data': call.argumentsAt }), names, read.arguments)
     const [existing] = await scope.db.query<{ id: string }>(BY_PAIR, [
       baseId,
       recordType,
@@ -201,6 +204,29 @@ export async function recordToolCall(
     if (!isDeepStrictEqual(first?.data, data)) throw otherArguments(call.argumentsAt)
     return finish(await getRecord(scope, baseId, recordType, existing.id))
   }
+}
+
+/** The names under which a provider knows properties that it refuses. */
+async function namesOf(
+  scope: WriteScope,
+  { propertyPattern }: ProviderCodec,
+  baseId: string,
+  recordType: string,
+): Promise<ExportedNames> {
+  if (!propertyPattern) return new Map()
+  const { jsonSchema } = await requireType(scope, baseId, recordType)
+  return exportedNames(jsonSchema as Json, propertyPattern)
+}
+
+/** Maps the paths of error details to the exported names that the call has. */
+function exported(thrown: unknown, names: ExportedNames, sent: Json): unknown {
+  if (names.size === 0) return thrown
+  const text = JSON.stringify(sent)
+  const named = (part: string) => {
+    const name = names.get(part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    return name !== undefined && text.includes(`"${name}":`) ? name : part
+  }
+  return withPaths(thrown, (path) => path.split('/').map(named).join('/'))
 }
 
 const otherArguments = (path: string) =>

@@ -1,6 +1,6 @@
 import { isObject } from '../../foundation/is-object.ts'
 import type { Note } from '../json-schema/notes.ts'
-import { type Json, pointer } from './input.ts'
+import type { Json } from './input.ts'
 import { joined, mapChildren, mergeAll, mergeSchemas, omit, resolveRef, someSchema } from './schema-walk.ts'
 
 const REF_HOPS = 16
@@ -30,14 +30,6 @@ export function itemsEverywhere(schema: Json): Json {
   const types = [schema['type']].flat()
   const bare = types.includes('array') && schema['items'] === undefined && schema['prefixItems'] === undefined
   return mapChildren(bare ? { ...schema, items: {} } : schema, '', itemsEverywhere)
-}
-
-/** Warns of property names that the provider does not accept. */
-export function notePropertyNames(schema: Json, pattern: RegExp, label: string, note: Note, at = ''): void {
-  for (const name of Object.keys(isObject(schema['properties']) ? schema['properties'] : {})) {
-    if (!pattern.test(name)) note(`${label} refuses this property name`, pointer(at, 'properties', name))
-  }
-  mapChildren(schema, at, (child, place) => notePropertyNames(child, pattern, label, note, place))
 }
 
 /** Whether a schema satisfies strict mode: closed objects and, for OpenAI, all properties required. */
