@@ -361,3 +361,17 @@ describe('Hostile defaults', () => {
     expect(record.data).toEqual({ constructor: 1, toString: 2 })
   })
 })
+
+test('a tool requires no property that has a default, and describe_type shows it at every level', async () => {
+  const { data } = succeed(await world.call('GET', '/v1/crm/mcp/tools?types=ticket'))
+  const create = data.find(({ name }: Body) => name === 'create_ticket')
+  expect(create.input_schema.required).toEqual(['subject'])
+  expect(create.input_schema.properties.status).toMatchObject({ default: 'open' })
+  const made = await callTool(world, '/mcp/crm', 'create_ticket', { subject: 'by tool' })
+  expect(made.body.data).toMatchObject({ subject: 'by tool', status: 'open' })
+  for (const detail of ['brief', 'standard', 'full']) {
+    const { body } = await callTool(world, '/mcp/crm', 'describe_type', { record_type: 'ticket', detail })
+    expect(body.json_schema.properties.status.default, detail).toBe('open')
+    expect(body.json_schema.properties.tags.default, detail).toEqual([])
+  }
+})

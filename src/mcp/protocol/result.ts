@@ -1,3 +1,4 @@
+import type { Words } from '../../foundation/acts.ts'
 import { errorBody, toDomainError } from '../../foundation/errors.ts'
 import { MCP_WORDS } from './words.ts'
 
@@ -41,10 +42,10 @@ function holdsRecords(body: { data?: unknown; profile?: unknown }): boolean {
 }
 
 /** A failure with the REST error body and paths relative to the arguments. `internal` is the cause to log. */
-export function failure(thrown: unknown, requestId: string): ToolResult {
+export function failure(thrown: unknown, requestId: string, words: Words = MCP_WORDS): ToolResult {
   const error = toDomainError(thrown)
   return {
-    error: errorBody(error, requestId, MCP_WORDS),
+    error: errorBody(error, requestId, words),
     internal: error.code === 'INTERNAL_ERROR' ? (error.cause ?? thrown) : undefined,
   }
 }

@@ -7,11 +7,19 @@ export const MCP_WORDS: Words = {
   history: 'record_history',
   idempotency_key: 'idempotency_key',
   list_bases: 'list_bases',
-  list_changes: 'sql_query on the relation changes',
+  list_changes: 'changes',
   list_previews: 'preview with the action "list"',
   list_records: 'query_records',
   list_tokens: 'the list of tokens',
   put_record_type: 'define',
   put_relationship_type: 'define',
   write_sql: 'sql_write',
+}
+
+/** The same where only the tools of the profile `lean` are listed. */
+export const LEAN_WORDS: Words = {
+  ...MCP_WORDS,
+  history: 'sql_query on the relation changes',
+  list_changes: 'sql_query on the relation changes',
+  list_records: 'sql_query',
 }

@@ -33,7 +33,7 @@ export function intersect(a: Shape, b: Shape, budget: Budget): Shape {
     object: bothObjects(a.object, b.object, budget),
     description: a.description ?? b.description,
     notes: [...new Set([...a.notes, ...b.notes])],
-    default: a.default ?? b.default,
+    default: a.default === undefined ? b.default : a.default,
     examples: a.examples.length > 0 ? a.examples : b.examples,
   }
 }

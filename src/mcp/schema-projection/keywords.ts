@@ -120,7 +120,7 @@ function annotationsOf(schema: Schema): Pick<Shape, 'description' | 'default' | 
   )
   return {
     description: typeof words === 'string' ? words : undefined,
-    default: schema['default'] ?? undefined,
+    default: schema['default'],
     examples: Array.isArray(schema['examples']) ? schema['examples'].slice(0, 3) : [],
   }
 }

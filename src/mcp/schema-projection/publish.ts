@@ -121,10 +121,12 @@ function itemsOf({ items }: Shape, names: Names, lean: boolean): PortableSchema 
 function propertiesOf({ object }: Shape, names: Names, lean: boolean): PortableSchema {
   const { additional: rest, required } = object
   const known = [...names.properties].map(([name, { original, names }]) => {
-    const schema = publish(object.properties.get(original) ?? rest ?? ANY, names, lean)
+    const shape = object.properties.get(original) ?? rest ?? ANY
+    const schema = publish(shape, names, lean)
     return {
       name,
-      needed: required.has(original),
+      // A write fills in a default before it checks what is required.
+      needed: required.has(original) && shape.default === undefined,
       schema: name === original ? schema : named(original, schema),
     }
   })

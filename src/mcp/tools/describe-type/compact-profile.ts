@@ -38,12 +38,12 @@ function sparingField({ field, types, null_share, distinct, top, min, max }: Fie
 }
 
 /** Keywords of the outline of a schema, by the form of their values. */
-const PLAIN = ['type', 'enum', 'const', 'format', 'required', '$ref', '$anchor', '$id'] as const
+const PLAIN = ['type', 'enum', 'const', 'format', 'default', 'required', '$ref', '$anchor', '$id'] as const
 const ONE = ['items', 'additionalProperties', 'unevaluatedProperties'] as const
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const
 const MAPS = ['properties', 'patternProperties', '$defs', 'definitions'] as const
 
-/** Keeps names, types, formats, enums and required properties, and drops all other keywords. */
+/** Keeps names, types, formats, enums, defaults and required properties, and drops all other keywords. */
 export function briefSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(briefSchema)
   if (!isObject(schema)) return schema
