@@ -131,9 +131,9 @@ function addMcp(program: Command): void {
   })
   configure(mcp.command('config').description('Print the configuration of an MCP client'))
     .addOption(valued('--client <name>', CLIENT_NAMES.join(', ')).makeOptionMandatory())
-    .action(({ client }: { client: string }) => {
+    .action(async ({ client }: { client: string }) => {
       const { settings, scope } = asked()
-      mcpConfig(settings, scope, client)
+      await mcpConfig(settings, scope, client)
     })
 }
 

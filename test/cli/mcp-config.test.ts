@@ -117,6 +117,35 @@ test('`mcp config` exits with 2 for an unknown, missing or repeated client, or a
   expect(orphan.err).toContain('--base')
 })
 
+test('`mcp config` refuses a base, endpoint or tool that does not exist, and says what to do', async () => {
+  const own = ['--url', server.url]
+  const ask = (...more: string[]) =>
+    plinth(['mcp', 'config', '--client', 'cursor', ...own, ...more], { PLINTH_DATA_DIR: dataDir })
+  const base = await ask('--base', 'crmm')
+  expect([base.code, base.out]).toEqual([1, ''])
+  expect(base.err).toMatch(/no base "crmm"[\s\S]*plinth base list/)
+  const endpoint = await ask('--base', 'crm', '--endpoint', 'slaes')
+  expect([endpoint.code, endpoint.out]).toEqual([1, ''])
+  expect(endpoint.err).toMatch(/"slaes"[\s\S]*plinth endpoint list --base crm/)
+  const tool = await ask('--base', 'crm', '--tools', 'qurey_records')
+  expect([tool.code, tool.out]).toEqual([1, ''])
+  expect(tool.err).toContain('query_records')
+  const right = await ask('--base', 'crm')
+  expect(right.code).toBe(0)
+  expect(right.err).not.toContain('Not checked')
+})
+
+test('`mcp config` prints the configuration where the server cannot tell, and says that it did not check', async () => {
+  const away = await config('cursor', '--url', 'http://127.0.0.1:49151', '--base', 'crm')
+  expect(away.code).toBe(0)
+  expect(away.err).toMatch(
+    /Not checked whether http:\/\/127\.0\.0\.1:49151\/mcp\/crm exists: No server listens/,
+  )
+  const stranger = await config('cursor', '--url', server.url, '--base', 'crm')
+  expect(stranger.code).toBe(0)
+  expect(stranger.err).toMatch(/Not checked .*token/)
+})
+
 test('the command printed for claude-desktop runs in any directory and reads the token itself', async () => {
   const { out } = await config('claude-desktop', '--url', server.url, '--base', 'crm', '--read-only')
   expect(out).not.toContain(server.adminToken)

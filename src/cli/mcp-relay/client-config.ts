@@ -4,6 +4,7 @@ import { misused } from '../command/failure.ts'
 import { note } from '../command/print.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
 import { type AddressScope, mcpPath } from './address-path.ts'
+import { checkAddress } from './check-address.ts'
 
 /** A server entry in a client's configuration. The token is only referenced, never included. */
 type Entry = { name: string; url: string; stdio: Stdio }
@@ -68,17 +69,22 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 /** Names of the supported clients. */
 export const CLIENT_NAMES = Object.keys(CLIENTS)
 
-/** Prints the configuration for a client, and on standard error where to put it. */
-export function mcpConfig(settings: Settings, scope: AddressScope, clientName: string): void {
+/**
+ * Prints the configuration for a client, and on standard error where to put it.
+ * @throws Failure if the server says that the address does not exist
+ */
+export async function mcpConfig(settings: Settings, scope: AddressScope, clientName: string): Promise<void> {
   const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
   if (!client) {
     const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
     throw misused(`--client is one of ${CLIENT_NAMES.join(', ')}.`, [details])
   }
   const url = `${serverUrl(settings)}${mcpPath(scope)}`
+  const unchecked = await checkAddress(settings, scope)
   const entry = { name: entryName(scope), url, stdio: stdioOf(settings, scope) }
   process.stdout.write(`${client.text(entry)}\n`)
   note(`Add this to ${client.file}.\n${client.token}\n`)
+  if (unchecked) note(`Not checked whether ${url} exists: ${unchecked}\n`)
 }
 
 /** Unique entry name, so that one file can hold several bases. Uses characters that all clients accept. */
