@@ -73,6 +73,13 @@ const metaOf = ({
   ...(hint && { hint }),
 })
 
+type SqlAnswer<M> = { data: unknown; meta: M }
+
+/** The body of a read by SQL, without the hint if there is none. */
+export function sqlBody<M extends { hint: string | null }>({ data, meta: { hint, ...meta } }: SqlAnswer<M>) {
+  return { data, meta: { ...meta, ...(hint !== null && { hint }) } }
+}
+
 type ClaimedRecords = {
   data: readonly { record: object; claim: object }[]
   limit: number

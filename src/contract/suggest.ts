@@ -14,6 +14,32 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/** What other systems call a value, by what it is called here. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  average: 'avg',
+  mean: 'avg',
+  total: 'sum',
+  minimum: 'min',
+  maximum: 'max',
+  distinct: 'count_distinct',
+  unique: 'count_distinct',
+}
+
+/**
+ * The value of a short list that is meant by another: a synonym, or one with few other letters. Stricter than
+ * `nearest`, since "min" for "median" would mislead.
+ */
+export function meantValue(value: string, allowed: readonly string[]): string | undefined {
+  const word = value.slice(0, 100).toLowerCase()
+  const synonym = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined
+  if (synonym !== undefined && allowed.includes(synonym)) return synonym
+  const close = nearest(word, allowed)
+  if (close === undefined) return undefined
+  const isPart = word.startsWith(close.toLowerCase()) || close.toLowerCase().startsWith(word)
+  const away = distance(word, close.toLowerCase())
+  return isPart || isClose(word, close.toLowerCase()) || away <= word.length / 3 ? close : undefined
+}
+
 /** The detail fields for an unknown name: received value, allowed values, and the nearest match as a hint. */
 export function unknownName(name: string, known: readonly string[]) {
   const hint = nearest(name, known)

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { pointer } from '../json/parse.ts'
-import { nearest } from './suggest.ts'
+import { meantValue, nearest } from './suggest.ts'
 import { wrapData } from './wrap-data.ts'
 
 /**
@@ -181,7 +181,7 @@ function notAllowed(issue: z.core.$ZodIssueInvalidValue, path: string): Detail {
   const allowed = issue.values.map((value) => (typeof value === 'bigint' ? String(value) : value))
   const { input } = issue
   const texts = allowed.filter((value) => typeof value === 'string')
-  const hint = typeof input === 'string' ? nearest(input, texts) : undefined
+  const hint = typeof input === 'string' ? meantValue(input, texts) : undefined
   const missing = input === undefined
   return {
     path,

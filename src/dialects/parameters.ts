@@ -94,6 +94,16 @@ function sortIn(text: string): string {
   )
 }
 
+/**
+ * Suggests the shorthand for a rejected sort that has a direction in the form of another language; undefined for
+ * any other. Never throws.
+ */
+export function correctSort(raw: unknown): string | undefined {
+  const text = typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? '')
+  const isForeign = /^[[{]|[:.\s](?:asc|desc)\b/i.test(text)
+  return isForeign && text.length <= MAX_VALUE ? attempt(() => sortIn(text)) : undefined
+}
+
 /** Parses MongoDB's `{"area": -1}`, Prisma's `{"area": "desc"}` and lists of them. */
 function termsOf(json: unknown): [string, boolean][] {
   if (Array.isArray(json)) return json.flatMap(termsOf)

@@ -119,6 +119,19 @@ export const LIMITS = {
   queriedBases: 1000,
   searchWords: 16,
   searchWordChars: 64,
+  /** Characters of a value that a search reads, as in `plinth.search_text`. */
+  searchedChars: 65_536,
+  /**
+   * Snippets of a search: records of a page that may have them, snippets of a record, characters of one and of
+   * its text before the first match, and pairs of a word of the text and a word of the search that the database
+   * compares for a page.
+   */
+  snippetRecords: 100,
+  snippetsOfRecord: 3,
+  snippetChars: 160,
+  snippetLeadChars: 40,
+  snippetHits: 500,
+  snippetCandidates: 2000,
   sqlTextBytes: 10 * 1024,
   /** Bytes of the statements of a request that writes: longer than a query, for rows of VALUES. */
   sqlWriteTextBytes: 128 * 1024,

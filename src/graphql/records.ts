@@ -9,6 +9,20 @@ import { pageArgs, pageFields } from './page.ts'
 
 type Item = records.RecordItem & { dryRun?: boolean }
 
+const Snippet = builder.objectRef<NonNullable<records.RecordItem['snippets']>[number]>('Snippet').implement({
+  description: 'A part of a text that a search found.',
+  fields: (t) => ({
+    field: t.exposeString('field', { description: 'Where it is: "data.notes[2].body".' }),
+    text: t.exposeString('text', { description: 'As it is stored. Nothing is marked or added.' }),
+    matches: t.exposeStringList('matches', { description: 'The words of the text that match.' }),
+    truncated: t.boolean({
+      nullable: true,
+      description: 'True if the text is a part of the value.',
+      resolve: ({ truncated }) => truncated,
+    }),
+  }),
+})
+
 export const RecordRef = builder.objectRef<Item>('Record').implement({
   description: 'One record. Its content is one JSON value, whatever its type.',
   fields: (t) => ({
@@ -33,6 +47,13 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
     searchScore: t.exposeFloat('searchScore', {
       nullable: true,
       description: 'Relevance to the `search` of the filter; higher is better.',
+    }),
+    snippets: t.field({
+      type: [Snippet],
+      nullable: true,
+      description:
+        'With `snippets`: the parts of the record that the `search` of the filter found. At most 3.',
+      resolve: (record) => record.snippets,
     }),
     expanded: t.field({
       type: 'JSON',
@@ -62,7 +83,8 @@ const RecordPage = builder
       ...pageFields(t),
       hint: t.exposeString('hint', {
         nullable: true,
-        description: 'Present if the list was slow: what would make it faster.',
+        description:
+          'Present if the filter has a value that the schema excludes, or the list was slow: what to do about it.',
       }),
     }),
   })
@@ -134,6 +156,9 @@ builder.queryFields((t) => ({
       sort: t.arg({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
       fields: t.arg.stringList({ description: 'Fields to return: "id", "data.name".' }),
       ...expandArgs(),
+      snippets: t.arg.boolean({
+        description: 'Show what the `search` of the filter found. `limit` is then at most 100.',
+      }),
       asOf: t.arg.string({ description: 'Point-in-time read: the state of the records at this time.' }),
       ...pageArgs(),
     },

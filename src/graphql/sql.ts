@@ -15,6 +15,10 @@ const SqlMeta = builder.objectRef<SqlResult['meta']>('SqlMeta').implement({
   fields: (t) => ({
     rows: t.exposeInt('rows'),
     hasMore: t.exposeBoolean('hasMore', { description: 'True if the result has more rows.' }),
+    hint: t.exposeString('hint', {
+      nullable: true,
+      description: 'Present if a property is compared with a value that its schema excludes.',
+    }),
     columns: t.field({ type: [SqlColumn], resolve: (meta) => [...meta.columns] }),
   }),
 })

@@ -7,6 +7,7 @@ import { type AddressSession, addressOf } from './protocol/address-session.ts'
 import { about } from './protocol/instructions.ts'
 import { type Caller, InvalidParams, isOfProtocol, type Provider } from './protocol/provider.ts'
 import { failure, success, type ToolResult } from './protocol/result.ts'
+import { LEAN_WORDS, MCP_WORDS } from './protocol/words.ts'
 import { listResources, listTemplates, readResource } from './resources/resources.ts'
 import { watch } from './subscriptions/list-changed.ts'
 import { checkSubscribable } from './subscriptions/resource-subscriptions.ts'
@@ -28,7 +29,7 @@ import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
 import { relationshipTools } from './tools/relationships.ts'
-import { knowledgeTools } from './tools/search-fetch/search-and-fetch.ts'
+import { knowledgeTools, leanSearch } from './tools/search-fetch/search-and-fetch.ts'
 import { sqlTools } from './tools/sql.ts'
 import { sqlWriteTools } from './tools/sql-write.ts'
 import { listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
@@ -134,7 +135,8 @@ async function callTool(
     return await call(args, caller)
   } catch (thrown) {
     if (isOfProtocol(thrown)) throw thrown
-    return failure(thrown, session.context.scope.requestId)
+    const words = session.profile === 'lean' ? LEAN_WORDS : MCP_WORDS
+    return failure(thrown, session.context.scope.requestId, words)
   }
 }
 
@@ -175,9 +177,11 @@ const logged = (session: AddressSession, tool: string, { origin }: Caller): Addr
 const may = (row: Tool, context: Context, base: string | null) =>
   mayAnywhere(context, row.permission, base === null ? null : row.decidesAt(base))
 
-/** The read-only variant of a tool, if the session may not write anywhere. */
-const sideOf = (row: TwoSided, { context, base }: AddressSession): Tool =>
-  row.reads && !may(row, context, base) ? row.reads : row
+/** The variant of a tool for the address, or the read-only one if the session may not write anywhere. */
+const sideOf = (row: TwoSided, { context, base, profile }: AddressSession): Tool => {
+  if (profile === 'lean' && row.name === leanSearch.name) return leanSearch
+  return row.reads && !may(row, context, base) ? row.reads : row
+}
 
 /** Whether the `tools` option of the address allows the name. */
 const isNamed = (name: string, { tools }: AddressSession) => tools === null || tools.includes(name)

@@ -1,5 +1,6 @@
 /** REST route that runs a read-only SQL statement. */
 import { z } from 'zod'
+import { sqlBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
@@ -27,6 +28,10 @@ const Answer = z.object({
         type: z.string().meta({ description: 'The PostgreSQL type: text, bigint, timestamptz, jsonb …' }),
       }),
     ),
+    hint: z
+      .string()
+      .optional()
+      .meta({ description: 'Present if a property is compared with a value that its schema excludes.' }),
   }),
 })
 
@@ -40,7 +45,7 @@ export const sql = [
     operation: graphql(
       `query Sql($base: String!, $query: String!, $params: JSON, $limit: Int) {
         sql(base: $base, query: $query, params: $params, limit: $limit) {
-          data meta { rows has_more: hasMore columns { name type } }
+          data meta { rows has_more: hasMore columns { name type } hint }
         }
       }`,
     ),
@@ -50,7 +55,7 @@ export const sql = [
       params: body.params,
       limit: body.limit,
     }),
-    reply: ({ sql }) => ({ body: sql }),
+    reply: ({ sql }) => ({ body: sqlBody(sql) }),
     answers: Answer,
   }),
 ]

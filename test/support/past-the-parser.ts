@@ -27,7 +27,10 @@ export async function pastTheParser(world: World, reader: 'query' | 'write') {
   const principal = { baseId: 'shop', recordTypes: [...GRANTED].sort() }
   const asked = { principal, tokenId: 'none', requestId: 'none', limit: 1000, signal: undefined }
   const query = (text: string, values: readonly unknown[]) =>
-    runner.run(async () => ({ text, values: values as string[], relations: [], fingerprint: '' }), asked)
+    runner.run(
+      async () => ({ text, values: values as string[], relations: [], advice: [], fingerprint: '' }),
+      asked,
+    )
   const write = (text: string, values: readonly unknown[]) =>
     runner.hold(asked, (place) => place.reader.read({ text, values: values as string[] }, asked.limit))
   return {

@@ -117,6 +117,12 @@ export const merge = content(
   'a JSON Merge Patch instead: null removes',
 )
 
+export const snippets: Option = {
+  flags: '--snippets',
+  about: 'show what a search of the filter found',
+  to: { query: 'snippets' },
+  value: 'true',
+}
 export const cursor = query('--cursor <cursor>', 'cursor', 'cursor of the page')
 
 export const includeTotal: Option = {

@@ -1,5 +1,5 @@
 import type { Row } from '../command/command.ts'
-import { cursor, includeTotal, query as parameter } from '../command/options.ts'
+import { cursor, includeTotal, query as parameter, snippets } from '../command/options.ts'
 import { note, showRows } from '../command/print.ts'
 
 type Found = { data?: unknown } & Record<string, unknown>
@@ -9,7 +9,7 @@ type Page = {
 }
 
 /** Record fields that a table shows if present. `plinth record get` shows the others. */
-const LEADING = ['id', 'external_id', 'status', 'version', 'updated_at', '_search_score']
+const LEADING = ['id', 'external_id', 'status', 'version', 'updated_at', '_search_score', '_snippets']
 
 /** Command `plinth query <type>`. */
 export const query: Row = {
@@ -22,6 +22,7 @@ export const query: Row = {
     parameter('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
     parameter('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
     parameter('--expand <types>', 'expand', 'relationship types to expand, such as owner.company'),
+    snippets,
     parameter('--as-of <time>', 'as_of', 'state at this time, such as 2026-01-31T09:30:00Z'),
     parameter('--limit <count>', 'limit', 'records per page, 1 to 1000'),
     parameter('--offset <count>', 'offset', 'records to skip'),

@@ -9,6 +9,7 @@ import {
   operations,
   paging,
   query,
+  snippets,
   text,
   writing,
 } from '../command/options.ts'
@@ -95,6 +96,7 @@ export const record: Noun = {
         query('--filter <json>', 'filter', '{"field":"data.status","op":"eq","value":"open"}'),
         query('--sort <fields>', 'sort', 'such as -data.amount,created_at'),
         query('--fields <names>', 'fields', 'fields to show, such as id,data.name'),
+        snippets,
         asOf,
         cursor,
         ...paging,

@@ -6,7 +6,7 @@ import { note, showRows } from '../command/print.ts'
 
 type Result = {
   data: Record<string, unknown>[]
-  meta: { has_more: boolean; columns: { name: string }[] }
+  meta: { has_more: boolean; columns: { name: string }[]; hint?: string }
 }
 
 /** Parses `name=value`. The value is JSON if it parses without loss, else text. */
@@ -48,6 +48,7 @@ export const sql: Row = {
       data,
       meta.columns.map(({ name }) => name),
     )
+    if (meta.hint) note(`${meta.hint}\n`)
     if (meta.has_more) note('There are more: add a LIMIT and OFFSET, or filter.\n')
   },
 }

@@ -66,3 +66,10 @@ function unknownField(text: string, at: string, columns: readonly string[]) {
 }
 
 const badField = (path: string, message: string) => invalid({ path, code: 'invalid_field', message })
+
+/** The path in filter syntax: `data.a.b`, `data.list[].c`, `data["odd.key"]`. */
+export const fieldName = (path: FieldPath): string =>
+  `data${path.map((segment) => (segment === null ? '[]' : typeof segment === 'number' ? `[${segment}]` : nameSegment(segment))).join('')}`
+
+const nameSegment = (name: string): string =>
+  /^[^.[\]"\s,]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`

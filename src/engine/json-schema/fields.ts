@@ -19,6 +19,15 @@ export function formatAt(schema: unknown, path: Path): string | undefined {
   return typeof format === 'string' ? format : undefined
 }
 
+/** The values that the schema allows at a path, if they are listed and none is an object or a list. */
+export function valuesAt(schema: unknown, path: Path): readonly unknown[] | undefined {
+  const place = follow(schema, path).place
+  const values = place && (Object.hasOwn(place, 'const') ? [place['const']] : place['enum'])
+  return Array.isArray(values) && values.length > 0 && values.every(isScalar) ? values : undefined
+}
+
+export const isScalar = (value: unknown): boolean => value === null || typeof value !== 'object'
+
 /** The schema of a property of the root; undefined when the schema does not declare it. */
 export function ownProperty(schema: unknown, name: string): unknown {
   const properties = rootProperties(schema)

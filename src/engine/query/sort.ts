@@ -1,6 +1,7 @@
 import { splitNames } from '../../contract/field-list.ts'
 import { nearest } from '../../contract/suggest.ts'
-import { invalid } from '../../foundation/errors.ts'
+import { correctSort } from '../../dialects/parameters.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Field, parseField } from '../compiled-types/field-path.ts'
 import type { BoundSort } from '../filter/bind.ts'
@@ -45,9 +46,21 @@ export const BEST_FIRST: readonly SortTerm[] = [
 export function parseSort(raw: unknown, at: string, filter: Filter | null): readonly SortTerm[] {
   if (raw === undefined || raw === null) return DEFAULT
   const searches = filter !== null && usesSearch(filter)
-  return readSort<SortField>(raw, at, (name, here) =>
-    name === SCORE && searches ? { kind: 'score' } : parseField(name, here),
-  )
+  try {
+    return readSort<SortField>(raw, at, (name, here) =>
+      name === SCORE && searches ? { kind: 'score' } : parseField(name, here),
+    )
+  } catch (thrown) {
+    throw corrected(thrown, raw)
+  }
+}
+
+/** Adds the sort that was meant, with its direction, to the error. */
+function corrected(thrown: unknown, raw: unknown): unknown {
+  const hint = correctSort(raw)
+  if (hint === undefined || !(thrown instanceof DomainError)) return thrown
+  const [first, ...rest] = thrown.details
+  return first ? invalid({ ...first, hint }, ...rest) : thrown
 }
 
 /**

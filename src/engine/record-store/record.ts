@@ -20,6 +20,8 @@ export type RecordItem = {
   operation?: 'created' | 'updated' | 'unchanged'
   /** Relevance in a full-text search; null without a search. */
   searchScore?: number | null
+  /** What a search found, on request. */
+  snippets?: readonly Snippet[] | undefined
   /** Linked records, on request. */
   expansion?: Expansion | undefined
 }
@@ -39,6 +41,19 @@ export type RecordRowView = {
   valid?: false
   /** Relevance in a full-text search: higher is better. */
   _search_score?: number
+  _snippets?: readonly Snippet[]
+}
+
+/**
+ * A part of a text that a search found, as it is stored. `matches` lists the words that match, apart from the
+ * text, so that no text can look like a match.
+ */
+export type Snippet = {
+  field: string
+  text: string
+  matches: string[]
+  /** The text is a part of the value. */
+  truncated?: true
 }
 
 export type RecordRow = {

@@ -7,7 +7,10 @@ import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
 import { shaped } from '../database/client.ts'
 import { bindSort } from '../filter/bind.ts'
+import { adviseValues } from '../filter/never-matches.ts'
+import type { Condition } from '../filter/parse.ts'
 import { readMoment } from '../query/as-of.ts'
+import { withCheckedHints } from '../query/check-hints.ts'
 import { compileFor, readQuestion } from '../query/compile-query.ts'
 import { adviseIndex } from '../query/index-advice.ts'
 import { countStatement, type ListQuery, listStatement } from '../query/list-statement.ts'
@@ -20,8 +23,16 @@ import {
   projectData,
   showsData,
 } from '../query/projection.ts'
+import { readSnippets, snippetsOf } from '../query/snippets.ts'
 import { type Expansion, expandsPast, parseExpand } from '../record-store/expansion.ts'
-import { type RecordItem, type RecordRow, toRecord, toView, toViewText } from '../record-store/record.ts'
+import {
+  type RecordItem,
+  type RecordRow,
+  type Snippet,
+  toRecord,
+  toView,
+  toViewText,
+} from '../record-store/record.ts'
 import { expandRecords } from '../related/expand.ts'
 import { authorize, filterWithPolicy, refuseWithPolicy, visibleType } from '../row-policy/apply.ts'
 
@@ -31,6 +42,8 @@ export type ListArgs = PageArgs & {
   sort?: unknown
   fields?: readonly string[] | null | undefined
   expand?: readonly string[] | null | undefined
+  /** Whether each record shows what a search of the filter found in it. */
+  snippets?: boolean | null | undefined
   /** Point in time of the read. */
   asOf?: string | null | undefined
 }
@@ -58,9 +71,16 @@ export async function listRecords(
 ): Promise<RecordPage> {
   const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
-  const { filter: asked, sort: order, projection, expand } = readArgs(args)
+  const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
+  const {
+    filter: asked,
+    sort: order,
+    projection,
+    expand,
+  } = await withCheckedHints(() => readArgs(args), typeOf)
+  const searches = args.snippets ? readSnippets(asked, page.limit) : null
   if (args.asOf != null) refuseWithPolicy(policy, recordType, 'A list as of a moment')
-  const type = visibleType(policy, await requireType(scope, baseId, recordType))
+  const type = await typeOf()
   const filter = filterWithPolicy(policy, asked, type)
   const sort = bindSort(order, type)
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
@@ -72,7 +92,7 @@ export async function listRecords(
   const boundTo = [baseId, recordType, args.filter ?? null, terms, moment, scope.access.grants]
   if (policy) boundTo.push(scope.policy?.name ?? '')
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
-  const withData = projection === null || showsData(projection)
+  const withData = projection === null || showsData(projection) || searches !== null
   // Declared indexes cover only current records.
   const known = moment ? { ...type, indexes: [] } : type
   const query = { ...page, baseId, recordType, type: known, filter, sort, position, withData, moment }
@@ -94,14 +114,17 @@ export async function listRecords(
   const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
   const keys = found.data.map(({ id }) => ({ recordType, id }))
   const expansions = expand ? await expandRecords(scope, baseId, expand, keys) : []
+  if (searches) found.data = await withSnippets(scope, found.data, searches)
   return {
     ...found,
     isEmpty: rows.length === 0,
     data: () => found.data.map((row, i) => asItem(recordType, row, projection, expansions[i])),
     rows: () => asRows(recordType, found.data, projection, expansions),
     ...cursorsOf(scope.keys.cursor, boundTo, found, positionOf),
-    // The hint could reveal hidden fields, so omit it under a policy.
-    hint: took > LIMITS.slowListMs && !moment && !policy ? slowHint(took, query) : null,
+    hint:
+      adviseValues(filter, type) ??
+      // This hint could reveal hidden fields, so omit it under a policy.
+      (took > LIMITS.slowListMs && !moment && !policy ? slowHint(took, query) : null),
   }
 }
 
@@ -140,7 +163,21 @@ function slowHint(took: number, query: ListQuery): string | null {
 }
 
 /** A row of a list, with its search score. Outside a transaction, its data is JSON text. */
-type ListedRow = RecordRow & { score?: number }
+type ListedRow = RecordRow & { score?: number; snippets?: Snippet[] }
+
+async function withSnippets(
+  scope: Scope,
+  rows: readonly Row[],
+  searches: readonly Condition[],
+): Promise<Row[]> {
+  const read: Row[] = []
+  for (const row of rows) {
+    if (turnIsOver()) await nextTurn()
+    read.push(parsed(row))
+  }
+  const snippets = await snippetsOf(scope, read, searches)
+  return read.map((row, i) => ({ ...row, snippets: snippets[i] ?? [] }))
+}
 
 /**
  * Serializes rows for REST and MCP. Unprojected rows stay JSON text: parsing them would be half of the work
@@ -168,6 +205,7 @@ async function asObjects(
   for (const [i, row] of rows.entries()) {
     if (turnIsOver()) await nextTurn()
     const view = toView(recordType, parsed(row))
+    if (row.snippets) view._snippets = row.snippets
     objects.push(Object.assign(projection ? project(view, projection) : view, expansions[i]))
   }
   return objects
@@ -180,10 +218,11 @@ function asItem(
   projection: Projection | null,
   expansion?: Expansion,
 ): RecordItem {
-  const record = { ...toRecord(recordType, parsed(row)), searchScore: row.score ?? null, expansion }
+  const { score = null, snippets } = row
+  const record = { ...toRecord(recordType, parsed(row)), searchScore: score, snippets, expansion }
   if (!projection || projection.names.has('data')) return record
   return { ...record, data: projectData(record.data, projection.paths) ?? {} }
 }
 
-const parsed = (row: ListedRow): ListedRow =>
+const parsed = <R extends ListedRow>(row: R): R =>
   typeof row.data === 'string' ? { ...row, data: JSON.parse(row.data) } : row

@@ -23,11 +23,15 @@ const LETTERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Tokenizes a search value: lower case, without accents, in order; at most 16 tokens of at most 64
- * characters. Empty when the value has no letter or digit. `plinth.search_fold` normalizes indexed text in
- * the same way.
+ * Tokenizes a search value: at most 16 words. Empty when the value has no letter or digit.
  */
-export function searchWords(value: string): string[] {
+export const searchWords = (value: string): string[] => foldWords(value).slice(0, LIMITS.searchWords)
+
+/**
+ * The words of a text, in order: lower case, without accents, at most 64 characters each.
+ * `plinth.search_fold` normalizes indexed text in the same way.
+ */
+export function foldWords(value: string): string[] {
   return value
     .normalize('NFKD')
     .toLowerCase()
@@ -36,7 +40,6 @@ export function searchWords(value: string): string[] {
     .replace(IDEOGRAPHS, ' $& ')
     .split(BETWEEN)
     .filter((word) => word !== '')
-    .slice(0, LIMITS.searchWords)
     .map((word) => [...word].slice(0, LIMITS.searchWordChars).join(''))
 }
 

@@ -12,7 +12,7 @@ export type { Isolation } from './execution/isolation.ts'
 export type SqlInput = { query: unknown; params?: unknown; limit?: number | null | undefined }
 export type SqlResult = {
   data: readonly Readonly<Record<string, unknown>>[]
-  meta: { rows: number; hasMore: boolean; columns: readonly Column[] }
+  meta: { rows: number; hasMore: boolean; columns: readonly Column[]; hint: string | null }
 }
 
 /**
@@ -26,7 +26,12 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
   const limit = readLimit(input.limit ?? undefined, scope.sql.limits.rows)
   const principal = principalScopeOf(scope, baseId)
   const catalog = await catalogOf(scope, principal)
-  const prepare = () => prepareSql(input.query, input.params ?? undefined, catalog)
+  let advice: readonly string[] = []
+  const prepare = async () => {
+    const prepared = await prepareSql(input.query, input.params ?? undefined, catalog)
+    advice = prepared.advice
+    return prepared
+  }
   const { columns, rows, hasMore } = await scope.sql.run(prepare, {
     principal,
     limit,
@@ -34,8 +39,11 @@ export async function runSql(scope: Scope, baseId: string, input: SqlInput): Pro
     requestId: scope.requestId,
     signal: scope.closed?.(),
   })
-  return { data: rows, meta: { rows: rows.length, hasMore, columns } }
+  const hint = advice.length > 0 ? advice.slice(0, MOST_ADVICE).join(' ') : null
+  return { data: rows, meta: { rows: rows.length, hasMore, columns, hint } }
 }
+
+const MOST_ADVICE = 3
 
 function readLimit(limit: number | undefined, most: number): number {
   if (limit === undefined) return most

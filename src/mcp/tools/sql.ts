@@ -1,5 +1,6 @@
 /** The tool sql_query: runs a read-only SQL statement. */
 import { z } from 'zod'
+import { sqlBody } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -12,7 +13,7 @@ const run = compile(
   graphql(
     `query ToolSql($base: String!, $query: String!, $params: JSON, $limit: Int) {
       sql(base: $base, query: $query, params: $params, limit: $limit) {
-        data meta { rows has_more: hasMore columns { name type } }
+        data meta { rows has_more: hasMore columns { name type } hint }
       }
     }`,
   ),
@@ -41,7 +42,7 @@ export const sqlTools = [
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
-      return new ReadResult((await run(asked, context)).sql, {
+      return new ReadResult(sqlBody((await run(asked, context)).sql), {
         onward: 'Select fewer columns, or continue with LIMIT and OFFSET in the query.',
       })
     },

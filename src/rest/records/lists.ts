@@ -6,6 +6,7 @@ import { listOf } from '../route/page.ts'
 import {
   asOf,
   asOfBody,
+  flag,
   json,
   names,
   pageBody,
@@ -21,8 +22,8 @@ import { FoundRecord } from './shapes.ts'
 
 const ListRecords = graphql(
   `query ListRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
-    $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, asOf: $asOf,
+    $snippets: Boolean, $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+    records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, snippets: $snippets, asOf: $asOf,
       limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
       rows hasMore truncated limit offset total nextCursor hint
     }
@@ -32,11 +33,14 @@ const ListRecords = graphql(
 const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`.'
 const FIELDS = 'Fields to return: `id`, `data.name`.'
 export const EXPAND = 'Relationship types to expand: `owner.company`, `~member` for incoming.'
+const SNIPPETS =
+  'Add `_snippets` to each record: what the `search` of the filter found. `limit` is then at most 100.'
 const QueryBody = pageBody.extend({
   filter: z.record(z.string(), z.unknown()).optional().meta({ description: FILTER }),
   sort: sortBody('-created_at,id', '`[{"field","direction"}]`, or `"-created_at,id"`.'),
   fields: z.array(z.string()).optional().meta({ description: FIELDS }),
   expand: z.array(z.string()).optional().meta({ description: EXPAND }),
+  snippets: z.boolean().optional().meta({ description: SNIPPETS }),
   as_of: asOfBody,
 })
 
@@ -56,6 +60,7 @@ export const recordLists = [
       sort: json('`-created_at,id`, or `[{"field","direction"}]`.'),
       fields: names(FIELDS),
       expand: names(EXPAND),
+      snippets: flag(SNIPPETS),
       as_of: asOf,
     }),
     operation: ListRecords,
@@ -66,6 +71,7 @@ export const recordLists = [
       sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
       fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
       expand: query.expand === undefined ? undefined : splitNames(query.expand, 'query/expand'),
+      snippets: query.snippets,
       asOf: query.as_of,
       ...pageOf(query),
     }),
@@ -86,6 +92,7 @@ export const recordLists = [
       sort: body.sort,
       fields: body.fields,
       expand: body.expand,
+      snippets: body.snippets,
       asOf: body.as_of,
       limit: body.limit,
       offset: body.offset,

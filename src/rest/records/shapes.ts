@@ -50,6 +50,17 @@ export const FoundRecord = Record.omit({ operation: true, dry_run: true })
       .number()
       .optional()
       .meta({ description: 'Relevance to the `search` of the filter; higher is better.' }),
+    _snippets: z
+      .array(
+        z.object({
+          field: z.string().meta({ description: 'Where the text is: `data.notes[2].body`.' }),
+          text: z.string().meta({ description: 'The text as it is stored. Nothing is marked or added.' }),
+          matches: z.array(z.string()).meta({ description: 'The words of the text that match.' }),
+          truncated: z.literal(true).optional().meta({ description: 'The text is a part of the value.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Present with `snippets`: what the `search` of the filter found. At most 3.' }),
   })
   .meta({ id: 'FoundRecord' })
 

@@ -7,6 +7,7 @@ import type { BoundFilter } from '../../filter/bind.ts'
 import { compileFilter } from '../../filter/compile.ts'
 import { Parameters } from '../../filter/parameters.ts'
 import { type Moment, readMoment } from '../../query/as-of.ts'
+import { withCheckedHints } from '../../query/check-hints.ts'
 import { compileFor } from '../../query/compile-query.ts'
 import { all } from '../../query/list-statement.ts'
 import { requireCompleteHistory } from '../../query/point-in-time.ts'
@@ -30,12 +31,13 @@ export async function aggregateRecords(
 ): Promise<AggregatePage> {
   const policy = authorize(scope, 'read', baseId, recordType)
   const page = readPage(args)
-  const query = readAggregate(args, false)
+  const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
+  const query = await withCheckedHints(() => readAggregate(args, false), typeOf)
   if (args.asOf != null) {
     readMoment(args.asOf, 'UTC')
     refuseWithPolicy(policy, recordType, 'An aggregate as of a moment')
   }
-  const type = visibleType(policy, await requireType(scope, baseId, recordType))
+  const type = await typeOf()
   const moment = args.asOf == null ? null : readMoment(args.asOf, type.timezone)
   const parameters = new Parameters()
   const plan = planAggregate(query, [type])

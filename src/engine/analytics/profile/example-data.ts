@@ -1,9 +1,9 @@
 import { isObject } from '../../../foundation/is-object.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import type { CompiledType } from '../../compiled-types/compiled-type.ts'
-import type { FieldPath } from '../../compiled-types/field-path.ts'
+import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
 import { BOUNDS } from './bounds.ts'
-import { fieldName, resolve } from './schema-fields.ts'
+import { resolve } from './schema-fields.ts'
 import type { Summary } from './summary.ts'
 import type { Scalar } from './value-stats.ts'
 

@@ -1,7 +1,8 @@
+import { fieldName } from '../../compiled-types/field-path.ts'
 import { type FieldContext, zoneOf } from '../../filter/operand.ts'
 import { fieldExists } from '../../json-schema/fields.ts'
 import type { Candidate } from './examples.ts'
-import { type Declared, fieldName } from './schema-fields.ts'
+import type { Declared } from './schema-fields.ts'
 import { isShort, type Summary, type Value } from './summary.ts'
 import type { Scalar } from './value-stats.ts'
 

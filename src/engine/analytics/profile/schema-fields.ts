@@ -36,10 +36,3 @@ export function resolve(raw: unknown, root: unknown): Record<string, unknown> | 
   }
   return undefined
 }
-
-/** The path in filter syntax: `data.a.b`, `data.list[].c`, `data["odd.key"]`. */
-export const fieldName = (path: FieldPath): string =>
-  `data${path.map((segment) => (segment === null ? '[]' : typeof segment === 'number' ? `[${segment}]` : nameSegment(segment))).join('')}`
-
-const nameSegment = (name: string): string =>
-  /^[^.[\]"\s,]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
-import type { FieldPath } from '../../compiled-types/field-path.ts'
+import { type FieldPath, fieldName } from '../../compiled-types/field-path.ts'
 import { type Db, statement } from '../../database/client.ts'
 import { BOUNDS } from './bounds.ts'
-import { fieldName } from './schema-fields.ts'
 
 /** A string, number or boolean. */
 export type Scalar = string | number | boolean

@@ -43,6 +43,8 @@ export type Guarded = {
   readonly reads: readonly Relation[]
   /** The number of its columns. */
   readonly columns: number
+  /** What the caller should know, such as a comparison that never holds. */
+  readonly advice: readonly string[]
   render(options?: RenderOptions): Promise<{ text: string; values: readonly (string | null)[] }>
 }
 
@@ -65,6 +67,7 @@ export async function guardSelect(statement: SelectStmt, options: GuardOptions):
     relations,
     reads: [],
     used,
+    advice: new Set(),
     mentioned: new Set(),
     wholeColumns: 0,
     unnamed: 0,
@@ -87,6 +90,7 @@ export async function guardSelect(statement: SelectStmt, options: GuardOptions):
     relations: [...new Set(reads.map(({ name }) => name))],
     reads,
     columns,
+    advice: [...context.advice],
     render: async ({ sourceOf, now } = {}) => {
       const values = usesNow ? [...own, now ?? null] : [...own]
       const bind: Bind = (value) => `$${values.push(value)}`

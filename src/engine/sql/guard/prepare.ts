@@ -17,6 +17,8 @@ export type Prepared = {
   relations: readonly string[]
   /** Fingerprint of the statement without constants. */
   fingerprint: string
+  /** What the caller should know, such as a comparison that never holds. */
+  advice: readonly string[]
 }
 
 /**
@@ -37,6 +39,7 @@ export async function prepareSql(query: unknown, params: unknown, catalog: Catal
   return {
     ...(await guarded.render()),
     relations: guarded.relations,
+    advice: guarded.advice,
     fingerprint: parser.fingerprint(source.parsed),
   }
 }

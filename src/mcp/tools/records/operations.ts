@@ -91,8 +91,8 @@ export const ToolRecord = graphql(`fragment ToolRecord on Record {
 export const list = compile(
   graphql(
     `query ToolQuery($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $fields: [String!], $expand: [String!],
-      $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand,
+      $snippets: Boolean, $asOf: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+      records(base: $base, recordType: $recordType, filter: $filter, sort: $sort, fields: $fields, expand: $expand, snippets: $snippets,
         asOf: $asOf, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
         rows hasMore limit offset total nextCursor cursors hint
       }

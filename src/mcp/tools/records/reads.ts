@@ -10,7 +10,7 @@ import { data, get, inType, list, names, one, target, withId } from './operation
 export const readingTools = [
   tool('query_records', {
     title: 'Query records',
-    description: `Records that match. filter: {"field":"data.status","op":"eq","value":"open"}, {"and":[…]}, {"or":[…]} or {"not":{…}}. op: ${OPERATOR_NAMES.join(' ')}. sort: "-data.amount,id". fields: ["data.name"]. expand: relationship types to follow.`,
+    description: `Records that match. filter: {"field":"data.status","op":"eq","value":"open"}, {"and":[…]}, {"or":[…]} or {"not":{…}}. op: ${OPERATOR_NAMES.join(' ')}. sort: "-data.amount,id". fields: ["data.name"]. expand: relationship types to follow. snippets: show what search found.`,
     permission: 'read',
     hints: { idempotent: true },
     showsRecords: true,
@@ -20,6 +20,7 @@ export const readingTools = [
       sort: z.string().optional(),
       fields: names,
       expand: names,
+      snippets: z.boolean().optional(),
       as_of: z.string().optional(),
       ...pageArguments,
       include_total: z.boolean().optional(),
@@ -27,7 +28,7 @@ export const readingTools = [
     }),
     output: pageOutput,
     run: async ({ base_id, record_type, include_total, limit, offset, cursor, ...query }, context) => {
-      const { filter, sort, fields, expand, as_of } = query
+      const { filter, sort, fields, expand, snippets, as_of } = query
       const asked = {
         base: base_id,
         recordType: record_type,
@@ -35,6 +36,7 @@ export const readingTools = [
         ...(sort !== undefined && { sort }),
         ...(fields && { fields: withId(fields) }),
         ...(expand && { expand }),
+        ...(snippets !== undefined && { snippets }),
         ...(as_of !== undefined && { asOf: as_of }),
         ...pageOf({ limit, offset, cursor }),
         includeTotal: include_total ?? false,

@@ -15,15 +15,18 @@ const listTypes = compile(
 )
 const searchType = compile(
   graphql(
-    `query SearchType($base: String!, $recordType: String!, $filter: JSON, $fields: [String!], $limit: Int) {
-      records(base: $base, recordType: $recordType, filter: $filter, fields: $fields, limit: $limit) { rows }
+    `query SearchType($base: String!, $recordType: String!, $filter: JSON, $fields: [String!], $snippets: Boolean, $limit: Int) {
+      records(base: $base, recordType: $recordType, filter: $filter, fields: $fields, snippets: $snippets, limit: $limit) { rows }
     }`,
   ),
 )
 
+type Search = { query: string; snippets: boolean }
+/** One search of a type. */
+type Asked = { base: string; filter: object; snippets: boolean }
 type Type = { id: string; jsonSchema: unknown }
-/** A search hit, with the data that may hold its title. */
-type Found = { recordType: string; id: string; data: object; score: number }
+/** A search hit, with the data that may hold its title, and what was found if asked for. */
+type Found = { recordType: string; id: string; data: object; score: number; snippets?: readonly object[] }
 /** The best hits of all searched types, and the number of types. */
 export type FoundInTypes = { found: Found[]; searched: number; types: number }
 
@@ -34,14 +37,15 @@ export type FoundInTypes = { found: Found[]; searched: number; types: number }
  */
 export async function searchTypes(
   base: string,
-  query: string,
+  { query, snippets }: Search,
   context: Context,
   signal: AbortSignal,
 ): Promise<FoundInTypes> {
   const { data, total } = (await listTypes({ base, limit: LIMITS.searchedTypes }, context)).recordTypes
   const { all, any } = wordsOf(query)
-  const whole = await searchAll(base, data, all, context, signal)
-  const found = whole.length > 0 || !any ? whole : await searchAll(base, data, any, context, signal)
+  const ask = (filter: object) => searchAll(data, { base, filter, snippets }, context, signal)
+  const whole = await ask(all)
+  const found = whole.length > 0 || !any ? whole : await ask(any)
   return { found, searched: data.length, types: total ?? data.length }
 }
 
@@ -61,30 +65,33 @@ function wordsOf(query: string): { all: object; any: object | null } {
 
 /** Limits concurrency, so that one search does not use up the connection pool. */
 async function searchAll(
-  base: string,
   types: readonly Type[],
-  filter: object,
+  asked: Asked,
   context: Context,
   signal: AbortSignal,
 ): Promise<Found[]> {
   const found: Found[] = []
   for (let i = 0; i < types.length && !signal.aborted; i += LIMITS.searchedAtOnce) {
     const some = types.slice(i, i + LIMITS.searchedAtOnce)
-    found.push(...(await Promise.all(some.map((type) => searchOne(base, type, filter, context)))).flat())
+    found.push(...(await Promise.all(some.map((type) => searchOne(type, asked, context)))).flat())
   }
   return found.sort((a, b) => b.score - a.score).slice(0, LIMITS.foundRecords)
 }
 
-async function searchOne(base: string, type: Type, filter: object, context: Context): Promise<Found[]> {
+async function searchOne(type: Type, asked: Asked, context: Context): Promise<Found[]> {
   const fields = ['id', ...titleFields(type.jsonSchema)]
-  const asked = { base, recordType: type.id, filter, fields, limit: LIMITS.foundRecords }
-  const answer = await searchType(asked, context).catch(nothingIfGone)
+  const variables = { ...asked, recordType: type.id, fields, limit: LIMITS.foundRecords }
+  const answer = await searchType(variables, context).catch(nothingIfGone)
   const rows = valuesOf(answer.records.rows) as {
     id: string
     data?: object
     _search_score: number
+    _snippets?: object[]
   }[]
-  return rows.map(({ id, data = {}, _search_score: score }) => ({ recordType: type.id, id, data, score }))
+  return rows.map(({ id, data = {}, _search_score: score, _snippets: snippets }) => ({
+    ...{ recordType: type.id, id, data, score },
+    ...(snippets && { snippets }),
+  }))
 }
 
 /** A type that was deleted since the listing has no records. */

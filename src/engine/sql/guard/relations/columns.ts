@@ -9,19 +9,19 @@ export type SqlColumn = {
   expression: string
   /** Text in the database's default collation. */
   isText?: boolean
-  /** The property that it shows, and its kind. */
-  property?: { readonly name: string; readonly kind: Kind }
+  /** The property that it shows, its kind, and its values if the schema lists them. */
+  property?: { readonly name: string; readonly kind: Kind; readonly values?: readonly string[] | undefined }
 }
 
 /** The columns of a record type: the system columns, typed columns for schema properties, and `data`. */
 export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlColumn[] {
   const columns: SqlColumn[] = COLUMNS.map((name) => ({ name, expression: name }))
   const properties = propertiesOf(type.jsonSchema)
-  const own = new Set(properties.map(([property]) => nameOf(property)))
+  const own = new Set(properties.map(({ name }) => nameOf(name)))
   // A property with a duplicate or empty name, also after PostgreSQL's truncation, is only readable through
   // `data`.
   const taken = new Set<string>(['', 'data', ...COLUMNS])
-  for (const [property, kind] of properties) {
+  for (const { name: property, kind, values } of properties) {
     const name = nameOf(sqlColumnOf(property))
     // A property that is called `data_status` itself keeps its name.
     if (taken.has(name) || (name !== nameOf(property) && own.has(name))) continue
@@ -30,7 +30,7 @@ export function columnsOf(type: { timezone: string; jsonSchema: unknown }): SqlC
       name,
       expression: typed(property, kind, type.timezone),
       isText: kind === 'string',
-      property: { name: property, kind },
+      property: { name: property, kind, values },
     })
   }
   columns.push({ name: 'data', expression: 'data' })
@@ -79,11 +79,26 @@ type Schema = Record<string, unknown>
 
 const MOST_HOPS = 100
 
-/** The top-level properties of a schema in order, with their column types. */
-function propertiesOf(jsonSchema: unknown): [name: string, kind: Kind][] {
+/** The top-level properties of a schema in order, with their column types and listed texts. */
+function propertiesOf(jsonSchema: unknown) {
   const properties = follow(jsonSchema, jsonSchema)?.['properties']
   if (!isObject(properties)) return []
-  return Object.entries(properties).map(([name, schema]) => [name, kindOf(follow(schema, jsonSchema))])
+  return Object.entries(properties).map(([name, raw]) => {
+    const schema = follow(raw, jsonSchema)
+    return { name, kind: kindOf(schema), values: textsOf(schema) }
+  })
+}
+
+/** The texts that a schema lists, without null; undefined if it lists another value, or none. */
+function textsOf(schema: Schema | undefined): readonly string[] | undefined {
+  const texts = schema && listed(schema)
+  return texts?.length && texts.every((each) => typeof each === 'string') ? texts : undefined
+}
+
+/** The values of an enum or const schema, without null. */
+function listed(schema: Schema): readonly unknown[] {
+  const values = 'const' in schema ? [schema['const']] : schema['enum']
+  return Array.isArray(values) ? values.filter((each) => each !== null) : []
 }
 
 function kindOf(schema: Schema | undefined): Kind {
@@ -104,8 +119,7 @@ function kindOf(schema: Schema | undefined): Kind {
 
 /** Infers the type of an enum or const schema from its values. */
 function kindOfValues(schema: Schema): Kind {
-  const listed = 'const' in schema ? [schema['const']] : schema['enum']
-  const values = Array.isArray(listed) ? listed.filter((each) => each !== null) : []
+  const values = listed(schema)
   if (values.length === 0) return 'json'
   if (values.every((each) => typeof each === 'string')) return 'string'
   if (values.every((each) => typeof each === 'boolean')) return 'boolean'

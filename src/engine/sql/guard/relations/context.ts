@@ -17,6 +17,8 @@ export type GuardContext = {
   readonly reads: Read[]
   /** Numbers of the parameters that the request's statements use. */
   readonly used: Set<number>
+  /** What the caller should know of the statement. */
+  readonly advice: Set<string>
   /** All names used as columns; the generated relations include only these. */
   readonly mentioned: Set<string>
   /** Number of columns of relations that are read in full. */

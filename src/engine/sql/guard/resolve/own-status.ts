@@ -1,5 +1,6 @@
 import type { A_Expr, CaseExpr, Node } from '@pgsql/types'
 import { isStatus, STATUSES } from '../../../../contract/record-columns.ts'
+import { adviseEnum } from '../../../filter/never-matches.ts'
 import { constantText } from '../allow/patterns.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { spell } from '../relations/find-relation.ts'
@@ -18,8 +19,30 @@ export function checkStatus(context: GuardContext, expression: A_Expr, scope: Na
   const { name, lexpr, rexpr, location } = expression
   const [operator = ''] = wordsOf(name)
   if (!EQUALITY.has(operator)) return
-  refuse(context, lexpr, textsOf(context, rexpr), scope, location)
-  refuse(context, rexpr, textsOf(context, lexpr), scope, location)
+  for (const [operand, other] of [
+    [lexpr, rexpr],
+    [rexpr, lexpr],
+  ]) {
+    const texts = textsOf(context, other)
+    refuse(context, operand, texts, scope, location)
+    advise(context, operand, texts, scope)
+  }
+}
+
+/** Advises where a property is compared with a text that its schema excludes: such a comparison is no fault. */
+function advise(
+  context: GuardContext,
+  operand: Node | undefined,
+  texts: readonly string[],
+  scope: NameScope,
+): void {
+  if (texts.length === 0 || !operand || !('ColumnRef' in operand)) return
+  const words = wordsOf(operand.ColumnRef.fields)
+  const column = words.at(-1) ?? ''
+  const expressions = relationOf(words, column, scope)?.expressions
+  const values = expressions?.find(({ name }) => name === column)?.property?.values
+  const wrong = values && texts.find((text) => !values.includes(text))
+  if (values && wrong !== undefined) context.advice.add(adviseEnum(wrong, column, values))
 }
 
 /** The same for `CASE status WHEN 'open' THEN …`. */
@@ -53,8 +76,9 @@ function refuse(
   const wrong = texts.find((text) => !isStatus(text))
   if (wrong === undefined || !operand || !('ColumnRef' in operand)) return
   const words = wordsOf(operand.ColumnRef.fields)
-  const relation = relationOf(words, scope)
-  if (!relation) return
+  const relation = words.at(-1) === 'status' ? relationOf(words, 'status', scope) : undefined
+  const own = relation?.expressions.find(({ name }) => name === 'status')
+  if (!relation || !own || own.property !== undefined) return
   const property = columnOfStatus(relation)
   const hint = property && [...words.slice(0, -1).map(spell), property].join('.')
   const advice = hint ? ` The property of its data is ${hint}.` : ''
@@ -66,23 +90,21 @@ function refuse(
   )
 }
 
-/** The relation whose own status the reference means; undefined for any other column. */
-function relationOf(words: readonly string[], scope: NameScope): Relation | undefined {
-  if (words.at(-1) !== 'status' || words.length > 2) return undefined
-  const named = words.length === 2 ? findAlias(scope, words[0] ?? '') : unqualified(scope)
+/** The one relation that the reference to a column means; undefined for a derived column. */
+function relationOf(words: readonly string[], column: string, scope: NameScope): Relation | undefined {
+  if (words.length > 2) return undefined
+  const named = words.length === 2 ? findAlias(scope, words[0] ?? '') : unqualified(column, scope)
   const [read, another] = named?.reads ?? []
   // An alias with a column list may give the name to another column.
-  if (!read || another || read.relation.columns !== named?.columns) return undefined
-  const column = read.relation.expressions.find(({ name }) => name === 'status')
-  return column && column.property === undefined ? read.relation : undefined
+  return read && !another && read.relation.columns === named?.columns ? read.relation : undefined
 }
 
-/** The one alias of the innermost query with a column `status`. */
-function unqualified(scope: NameScope): Named | undefined {
+/** The one alias of the innermost query that has the column. */
+function unqualified(column: string, scope: NameScope): Named | undefined {
   for (let level: NameScope | undefined = scope; level; level = level.around) {
     const found = level.items
       .flatMap(({ aliases }) => [...aliases.values()])
-      .filter(({ columns }) => columns.has('status'))
+      .filter(({ columns }) => columns.has(column))
     if (found.length > 0) return found.length === 1 ? found[0] : undefined
   }
   return undefined

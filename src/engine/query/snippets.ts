@@ -1,0 +1,163 @@
+/** Snippets: the parts of a record's text that a search has found. */
+import type { Column } from '../../contract/record-columns.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { isObject } from '../../foundation/is-object.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
+import { type FieldPath, fieldName } from '../compiled-types/field-path.ts'
+import { read, type Scope } from '../core/scope.ts'
+import type { Condition, Filter } from '../filter/parse.ts'
+import type { RecordRow, Snippet } from '../record-store/record.ts'
+import { type Excerpt, excerptOf, type Place } from '../search/excerpt.ts'
+import { Candidates, type Hit, MATCHES, type Match } from '../search/matches.ts'
+
+/**
+ * The searches of a filter, for snippets of at most `limit` records. A search below a `not` finds nothing.
+ * @throws VALIDATION_ERROR without a search, or for too many records
+ */
+export function readSnippets(filter: Filter | null, limit: number): Condition[] {
+  const searches = filter ? searchesOf(filter) : []
+  if (searches.length === 0)
+    throw invalid({
+      path: '/snippets',
+      code: 'needs_search',
+      message:
+        'snippets shows what a search found, and the filter has no condition with the operator "search".',
+      hint: '{"field":"data","op":"search","value":"some words"}',
+    })
+  if (limit <= LIMITS.snippetRecords) return searches
+  throw invalid({
+    path: '/limit',
+    code: 'out_of_range',
+    message: `With snippets, limit is a whole number from 1 to ${LIMITS.snippetRecords}.`,
+    received: limit,
+  })
+}
+
+const searchesOf = (filter: Filter): Condition[] =>
+  filter.kind === 'condition'
+    ? filter.op === 'search'
+      ? [filter]
+      : []
+    : filter.kind === 'not'
+      ? []
+      : filter.of.flatMap(searchesOf)
+
+type Text = { field: string; text: string; hits: Hit[] }
+
+/** The snippets of each row, in order. The rows have their data as a value, with the visible properties. */
+export async function snippetsOf(
+  scope: Scope,
+  rows: readonly RecordRow[],
+  searches: readonly Condition[],
+): Promise<Snippet[][]> {
+  const found: Snippet[][] = rows.map(() => [])
+  for (const search of searches) {
+    const candidates = new Candidates(String(search.value))
+    const texts: Text[][] = []
+    for (const row of rows) texts.push(await textsWithHits(row, search, candidates))
+    const matches = matchesOf(await read<Match>(scope, MATCHES, candidates.values))
+    for (const [i, of] of texts.entries()) {
+      if (turnIsOver()) await nextTurn()
+      const more = snippetsIn(
+        of,
+        matches,
+        candidates.words,
+        LIMITS.snippetsOfRecord - (found[i]?.length ?? 0),
+      )
+      found[i]?.push(...more)
+    }
+  }
+  return found
+}
+
+async function textsWithHits(
+  row: RecordRow,
+  { field, name }: Condition,
+  candidates: Candidates,
+): Promise<Text[]> {
+  const found: Text[] = []
+  const budget = { chars: LIMITS.searchedChars, hits: LIMITS.snippetHits }
+  const strings =
+    field.kind === 'column'
+      ? [{ path: null, text: columnText(row, field.column) }]
+      : at(row.data, field.path, [])
+  for (const { path, text } of strings) {
+    if (turnIsOver()) await nextTurn()
+    if (budget.chars <= 0 || budget.hits <= 0) break
+    const searched = text.slice(0, budget.chars)
+    const hits = candidates.hitsIn(searched, budget.hits)
+    budget.chars -= text.length + 1
+    budget.hits -= hits.length
+    if (hits.length > 0) found.push({ field: path ? fieldName(path) : name, text, hits })
+  }
+  return found
+}
+
+function columnText(row: RecordRow, column: Column): string {
+  if (column === 'status') return row.cancelled_at ? 'cancelled' : 'active'
+  const value = row[column as Exclude<Column, 'status'>]
+  return typeof value === 'string' ? value : ''
+}
+
+type Found = { path: FieldPath; text: string }
+
+/** All strings at a path, in the order in which a search reads them. */
+function* at(value: unknown, path: FieldPath, done: FieldPath): Generator<Found> {
+  const [segment, ...rest] = path
+  if (segment === undefined) yield* strings(value, done)
+  else if (segment === null) {
+    if (Array.isArray(value)) for (const [i, each] of value.entries()) yield* at(each, rest, [...done, i])
+  } else if (typeof segment === 'number' ? Array.isArray(value) : isObject(value)) {
+    const next = (value as Record<string | number, unknown>)[segment]
+    if (Object.hasOwn(Object(value) as object, segment)) yield* at(next, rest, [...done, segment])
+  }
+}
+
+function* strings(value: unknown, path: FieldPath): Generator<Found> {
+  if (typeof value === 'string') yield { path, text: value }
+  else if (Array.isArray(value)) for (const [i, each] of value.entries()) yield* strings(each, [...path, i])
+  else if (isObject(value))
+    for (const name of Object.keys(value)) yield* strings(value[name], [...path, name])
+}
+
+/** The matches of each word of a text. */
+function matchesOf(rows: readonly Match[]): Map<string, Match[]> {
+  const matches = new Map<string, Match[]>()
+  for (const match of rows) matches.set(match.word, [...(matches.get(match.word) ?? []), match])
+  return matches
+}
+
+/** Chooses the texts that match best, until all words are shown. */
+function snippetsIn(
+  texts: readonly Text[],
+  matches: ReadonlyMap<string, readonly Match[]>,
+  words: readonly string[],
+  most: number,
+): Snippet[] {
+  const places = texts.map(({ hits }) => hits.flatMap((hit) => placeOf(hit, matches)))
+  const sought = new Set(words)
+  const shown: Snippet[] = []
+  while (shown.length < most && sought.size > 0) {
+    let best: { field: string; excerpt: Excerpt } | undefined
+    for (const [i, { field, text }] of texts.entries()) {
+      const excerpt = excerptOf(text, places[i] ?? [], sought)
+      if (excerpt && excerpt.score > (best?.excerpt.score ?? 0)) best = { field, excerpt }
+    }
+    if (!best) break
+    const { field, excerpt } = best
+    shown.push({
+      field,
+      text: excerpt.text,
+      matches: excerpt.matches,
+      ...(!excerpt.isWhole && { truncated: true }),
+    })
+    for (const word of excerpt.words) sought.delete(word)
+  }
+  return shown
+}
+
+function placeOf({ start, end, folded }: Hit, matches: ReadonlyMap<string, readonly Match[]>): Place[] {
+  const words = folded.flatMap((word) => matches.get(word) ?? [])
+  return words.length > 0 ? [{ start, end, words }] : []
+}
