@@ -72,6 +72,23 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   expect(await run('crm--dev', ['preview', 'delete', 'crm--dev'])).toMatchObject({ code: 0 })
 })
 
+test('a conflict shows what each side changed', async () => {
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'sides' }), 201)
+  for (const [base, description] of [
+    ['crm', 'prod'],
+    ['crm--sides', 'dev'],
+  ])
+    succeed(await world.call('PATCH', `/v1/${base}/record-types/type1`, { description }))
+  const refused = await run('crm', ['promote', 'crm--sides'])
+  expect([refused.code, refused.out]).toEqual([1, ''])
+  expect(refused.err).toContain('1 resource was changed in production and in the preview.')
+  expect(refused.err).toContain(
+    '    production: replace /description "prod"\n    preview: replace /description "dev"\n',
+  )
+  const absent = await run('crm', ['promote', 'crm--absent'])
+  expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('  /from')])
+})
+
 test('wrong usage of a diff exits with 1, since 2 says that there are changes', async () => {
   const broken = join(folder, 'broken.yaml')
   await writeFile(broken, 'a: [')
@@ -94,8 +111,11 @@ test('a seed is put, applied, reset and cleared in a preview, and refused on pro
   expect((await dev('put', 'demo', '--records', records)).code).toBe(0)
   const applied = await dev('apply', 'demo', '--json')
   expect([applied.code, JSON.parse(applied.out).records.created]).toEqual([0, 1])
-  expect((await dev('reset', 'demo')).out).toContain('"unchanged": 1')
-  expect((await dev('clear', 'demo')).out).toContain('"deleted": 1')
+  expect((await dev('reset', 'demo')).out).toBe('records: 1 unchanged\nrelationships: none\n')
+  expect((await dev('clear', 'demo', '--dry-run')).out).toBe(
+    'records: 1 deleted\nrelationships: none\nA dry run: nothing was changed.\n',
+  )
+  expect((await dev('clear', 'demo')).out).toContain('records: 1 deleted\n')
   expect((await dev('list')).out).toContain('demo')
   expect((await dev('history', 'demo')).out).toContain('create')
   expect(await run('crm', ['seed', 'apply', 'demo'])).toMatchObject({

@@ -1,4 +1,5 @@
 import type { Detail } from '../../foundation/errors.ts'
+import { type Step, stepLine } from './step.ts'
 
 /** A failed command, in the error format of the API. */
 type Body = {
@@ -39,11 +40,21 @@ export function describe({ body: { error }, advice }: Failure): string {
     const more = message === undefined || message === error.message ? '' : `: ${message}`
     lines.push(`  ${path || '(body)'}${more}`)
     if (hint !== undefined) lines.push(`    hint: ${hint}`)
-    for (const sample of samples ?? []) lines.push(`    ${JSON.stringify(sample)}`)
+    for (const sample of samples ?? []) lines.push(...linesOf(sample))
   }
   if (advice) lines.push(`  ${advice}`)
   if (error.request_id) lines.push(`  request id: ${error.request_id}`)
   return `${lines.join('\n')}\n`
+}
+
+/** A sample as JSON; a conflict of two sides as the diff of each. */
+function linesOf(sample: unknown): string[] {
+  const { production, preview } = (sample ?? {}) as { production?: unknown; preview?: unknown }
+  if (!Array.isArray(production) || !Array.isArray(preview)) return [`    ${JSON.stringify(sample)}`]
+  return [
+    ...(production as Step[]).map((step) => `    production: ${stepLine(step)}`),
+    ...(preview as Step[]).map((step) => `    preview: ${stepLine(step)}`),
+  ]
 }
 
 /** Converts any thrown value to a Failure. Unexpected errors are described by their chain of messages. */

@@ -1,8 +1,8 @@
 /** Prints changes of configuration as a plan: one line for each resource, and its diff. */
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
+import { type Step, stepLine } from './step.ts'
 
-type Step = { op: string; path: string; value?: unknown }
 type Change = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: readonly Step[] }
 type Plan = { changes: readonly Change[]; dry_run?: true; id?: string; kind?: 'promotion' | 'rollback' }
 
@@ -12,7 +12,6 @@ const WORDS = {
   due: { create: 'to create', update: 'to update', delete: 'to delete' },
   done: { create: 'created', update: 'updated', delete: 'deleted' },
 } as const
-const MOST_CHARS = 200
 
 export const changesIn = ({ body }: Answer): readonly Change[] => (body as Plan).changes
 
@@ -23,7 +22,7 @@ export const showPlan = (answer: Answer): void => showChanges(answer, 'due')
 export function showDone(answer: Answer): void {
   const { dry_run: isDry, id, kind } = answer.body as Plan
   showChanges(answer, isDry ? 'due' : 'done')
-  if (isDry || id === undefined) return
+  if (isDry || id === undefined || changesIn(answer).length === 0) return
   printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)
 }
 
@@ -31,16 +30,11 @@ function showChanges(answer: Answer, when: keyof typeof WORDS): void {
   const changes = changesIn(answer)
   for (const { kind, id, op, diff } of changes) {
     printLine(`${SIGNS[op]} ${kind} ${id}`, COLORS[op])
-    if (op === 'update') for (const step of diff) printLine(`    ${lineOf(step)}`, 'dim')
+    if (op === 'update') for (const step of diff) printLine(`    ${stepLine(step)}`, 'dim')
   }
   const counts = (['create', 'update', 'delete'] as const).flatMap((op) => {
     const count = changes.filter((change) => change.op === op).length
     return count > 0 ? [`${count} ${WORDS[when][op]}`] : []
   })
   printLine(counts.length > 0 ? counts.join(', ') : 'No changes.')
-}
-
-function lineOf({ op, path, value }: Step): string {
-  const text = value === undefined ? '' : ` ${JSON.stringify(value)}`
-  return `${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`
 }

@@ -2,6 +2,7 @@
 import type { Row } from '../command/command.ts'
 import { configuration } from '../command/configuration.ts'
 import { description, json, name, writing } from '../command/options.ts'
+import { printLine } from '../command/print.ts'
 
 const run = (name: string, summary: string): Row => ({
   name,
@@ -9,7 +10,21 @@ const run = (name: string, summary: string): Row => ({
   method: 'POST',
   path: `/:base_id/seeds/:id/${name}`,
   options: writing,
+  show: ({ body }) => {
+    const { records, relationships, dry_run: isDry } = body as SeedRun
+    printLine(`records: ${countsIn(records)}`)
+    printLine(`relationships: ${countsIn(relationships)}`)
+    if (isDry) printLine('A dry run: nothing was changed.')
+  },
 })
+
+type Counts = Readonly<Record<string, number>>
+type SeedRun = { records: Counts; relationships: Counts; dry_run?: true }
+
+const countsIn = (counts: Counts): string =>
+  Object.entries(counts)
+    .flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))
+    .join(', ') || 'none'
 
 export const seed = configuration('/:base_id/seeds', {
   summary: 'Seeds: records and relationships for previews',

@@ -38,7 +38,7 @@ export async function promote(scope: WriteScope, baseId: string, input: object):
   return scope.db.transaction(async (tx) => {
     const within: WriteScope = { ...unplanned, db: tx, via: 'promotion' }
     await lockForPromotion(within, baseId)
-    await lockForPromotion(within, from)
+    await lockForPromotion(within, from).catch(atFrom)
     const [fork, preview, production] = [
       await readFork(tx, from),
       await snapshotIn(tx, from),
@@ -146,12 +146,27 @@ async function withOrigins(
   })
 }
 
+/** Moves the failure of an absent preview to the argument that names it. */
+export function atFrom(thrown: unknown): never {
+  throw withPaths(thrown, (path) => (path === '/base_id' ? '/from' : path))
+}
+
 /** Says which resource a failure is about. */
 export function atResource(thrown: unknown, { kind, id }: Edit): unknown {
   if (thrown instanceof DomainError && thrown.details.some(({ code }) => code === 'confirm_required'))
     return holdsData(`${nounOf(kind)} "${id}"`, `/${kind.name}/${id}`)
-  return withPaths(thrown, (path) => `/${kind.name}/${id}${path}`)
+  const located = withPaths(thrown, (path) => `/${kind.name}/${id}${path}`)
+  if (!(located instanceof DomainError) || !located.details.some(({ code }) => DATA_FAULTS.has(code)))
+    return located
+  const details = located.details.map((detail) =>
+    DATA_FAULTS.has(detail.code) ? { ...detail, hint: REPAIR_DATA } : detail,
+  )
+  return new DomainError(located.code, located.message, { details, cause: thrown })
 }
+
+/** Faults of data in production. The options of a PUT that allow or migrate it do not exist here. */
+const DATA_FAULTS = new Set(['records_invalid', 'relationships_invalid'])
+const REPAIR_DATA = 'Change these in production so that they fit, or change the preview, and promote again.'
 
 const holdsData = (what: string, path: string) => {
   const message = `In production, the ${what} has records or relationships. Send force to delete them too.`
@@ -165,7 +180,7 @@ function onBothSides(conflicts: readonly Conflict[]): DomainError {
     `${each.kind} "${each.id}" was changed in production too. Make the change of production in the preview, or send force to replace it.`
   return new DomainError(
     'CONFLICT',
-    `${conflicts.length} resources were changed in production and in the preview. Nothing was promoted.`,
+    `${conflicts.length === 1 ? '1 resource was' : `${conflicts.length} resources were`} changed in production and in the preview. Nothing was promoted.`,
     {
       details: conflicts.map((each) => ({
         path: `/${each.kind}/${each.id}`,

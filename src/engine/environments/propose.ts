@@ -9,7 +9,7 @@ import { readFields } from '../configuration/lifecycle/fields.ts'
 import type { Scope } from '../core/scope.ts'
 import { type Edit, type ShownEdit, shown, summaryOf } from './edits.ts'
 import { readFork } from './fork.ts'
-import { atResource, checkPreviewOf, selection } from './promote.ts'
+import { atFrom, atResource, checkPreviewOf, selection } from './promote.ts'
 import { readSnapshot } from './snapshot.ts'
 import { type Conflict, compareSides } from './three-way.ts'
 
@@ -34,7 +34,7 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
   const { from, prune = false, resources } = check(PromoteBody, input, inBody())
   checkPreviewOf(baseId, from)
   requirePermission(scope.access, 'read', from, '*')
-  const preview = await readSnapshot(scope, from)
+  const preview = await readSnapshot(scope, from).catch(atFrom)
   const sides = {
     fork: await readFork(scope.db, from),
     preview,
