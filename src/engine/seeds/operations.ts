@@ -1,11 +1,11 @@
 /** The rows of a seed as operations of a batch. */
 import { digest } from '../../contract/canonical-hash.ts'
-import type { DataOperation, LinkOperation, RecordOperation } from '../batch/operation.ts'
+import type { LinkOperation, RecordOperation } from '../batch/operation.ts'
 import { LATER } from '../batch/refs.ts'
 import { endKey, linkKey, type SeedRows } from '../configuration/seeds/index.ts'
 import { dataText } from '../record-store/record.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
-import { type OwnedLink, type OwnedRecord, sourceOf } from './owned-rows.ts'
+import { sourceOf } from './owned-rows.ts'
 
 type End = SeedRows['relationships'][number]['source']
 
@@ -53,28 +53,4 @@ export function linkUpserts(seedId: string, { records, relationships }: SeedRows
       pair: { externalId: linkIdOf(link), externalSource: sourceOf(seedId) },
     },
   }))
-}
-
-/** Deletions of owned rows. The rows of the seed itself have the indexes before `from`. */
-export function deletions(
-  from: number,
-  rows: { records: readonly OwnedRecord[]; links: readonly OwnedLink[] },
-): { records: DataOperation[]; links: DataOperation[] } {
-  const common = { isNamed: false, expected: NO_EXPECTATION }
-  return {
-    links: rows.links.map(({ id }, n) => ({
-      ...common,
-      type: 'delete_relationship',
-      index: from + n,
-      id,
-      ends: null,
-    })),
-    records: rows.records.map(({ recordType, id }, n) => ({
-      ...common,
-      type: 'delete_record',
-      index: from + rows.links.length + n,
-      recordType,
-      id,
-    })),
-  }
 }

@@ -1,5 +1,5 @@
 /** Applies, resets and clears a seed, in one transaction. It owns the rows with its external_source. */
-import { invalid } from '../../foundation/errors.ts'
+import { invalid, withPaths } from '../../foundation/errors.ts'
 import type { DataOperation } from '../batch/operation.ts'
 import { type Outcome, withinBudget } from '../batch/run-batch.ts'
 import { runData } from '../batch/run-data.ts'
@@ -7,11 +7,13 @@ import { missing, requireManage } from '../configuration/lifecycle/read.ts'
 import { endKey, linkKey, rowFaults, SEED, type SeedRows } from '../configuration/seeds/index.ts'
 import { statement } from '../database/client.ts'
 import { uncancel } from '../records/cancel.ts'
+import { deleteRecords } from '../records/cascade-delete.ts'
+import { deleteLinks } from '../relationships/index.ts'
 import { NO_EXPECTATION } from '../write/preconditions.ts'
 import type { WriteScope } from '../write/write.ts'
 import { atRow } from './at-row.ts'
 import { refuseCascade, refuseForeignLinks } from './conflicts.ts'
-import { deletions, linkIdOf, linkUpserts, recordUpserts } from './operations.ts'
+import { linkIdOf, linkUpserts, recordUpserts } from './operations.ts'
 import { findOwned, type OwnedLink, type OwnedRecord, sourceOf } from './owned-rows.ts'
 
 /** What a run has done, in numbers of rows. */
@@ -24,6 +26,7 @@ type Run = {
   readonly seedId: string
   readonly rows: SeedRows
   readonly outcomes: Map<number, Outcome>
+  readonly deleted: { records: number; relationships: number }
   write(operations: readonly DataOperation[]): Promise<void>
 }
 
@@ -94,19 +97,26 @@ async function run(
           throw atRow(thrown, rows)
         })
       }
-      await work({ scope: within, baseId, seedId, rows, outcomes, write })
+      const deleted = { records: 0, relationships: 0 }
+      await work({ scope: within, baseId, seedId, rows, outcomes, deleted, write })
       const done = [...outcomes.values()]
       return {
         id: seedId,
-        records: countsOf(done.filter(({ type }) => type.endsWith('_record'))),
-        relationships: countsOf(done.filter(({ type }) => !type.endsWith('_record'))),
+        records: countsOf(
+          done.filter(({ type }) => type === 'upsert_record'),
+          deleted.records,
+        ),
+        relationships: countsOf(
+          done.filter(({ type }) => type !== 'upsert_record'),
+          deleted.relationships,
+        ),
       }
     }),
   )
 }
 
-const countsOf = (outcomes: readonly Outcome[]): Counts => {
-  const counts = { created: 0, updated: 0, unchanged: 0, deleted: 0 }
+function countsOf(outcomes: readonly Outcome[], deleted: number): Counts {
+  const counts = { created: 0, updated: 0, unchanged: 0, deleted }
   for (const { operation } of outcomes) counts[operation]++
   return counts
 }
@@ -123,14 +133,20 @@ type Rows = { records: readonly OwnedRecord[]; links: readonly OwnedLink[] }
 
 /** Deletes the rows: relationships first, so that none of them restricts or cascades. */
 async function remove(
-  { scope, baseId, rows, write }: Run,
-  going: Rows,
+  { scope, baseId, deleted }: Run,
+  { records, links }: Rows,
   owned: readonly OwnedRecord[],
 ): Promise<void> {
-  const { records, links } = deletions(rows.records.length + rows.relationships.length, going)
-  await write(links)
-  await refuseCascade(scope, baseId, going.records, owned)
-  await write(records)
+  const ids = links.map(({ id }) => id)
+  deleted.relationships = ids.length > 0 ? (await deleteLinks(scope, baseId, ids)).length : 0
+  if (records.length === 0) return
+  await refuseCascade(scope, baseId, records, owned)
+  const targets = records.map(({ recordType, id }) => ({ recordType, id, expected: NO_EXPECTATION }))
+  await deleteRecords(scope, baseId, targets).catch((thrown: unknown) => {
+    // The index of a target says nothing to the caller.
+    throw withPaths(thrown, () => '')
+  })
+  deleted.records = records.length
 }
 
 /** Whether the seed declares an owned row as it is. */
