@@ -51,6 +51,14 @@ export const LIMITS = {
   jsonAtOnceBytes: 64 * 1024,
   jsonContainers: 1_000_000,
   jsonMembers: 20_000,
+  /** Entries of the log that a page of changes looks through while none matches. */
+  changesScanned: 1_000_000,
+  /**
+   * Changes by request: entries of the first step that looks for requests, and entries that are counted before a
+   * page ends.
+   */
+  groupedFirst: 500,
+  groupedEntries: 50_000,
   batchOperations: 1000,
   /** Changes that one undo reverts, and the rounds in which it leaves out what is refused. */
   undoneChanges: 10_000,

@@ -73,8 +73,12 @@ export const SERVER_LIMITS = {
   /** Entries per read: for all streams of a base, and for one stream that catches up. */
   feedStretch: 100,
   feedCatchUp: 20,
-  /** Maximum number of entries that one page scans for matches of its filter and grants. */
+  /**
+   * Entries that a read of the log scans for matches of its filter and grants: in its first step, and in each
+   * further step while nothing matches.
+   */
   feedReach: 20_000,
+  feedLongReach: 100_000,
   /**
    * Event streams: maximum number of open streams of one token, and interval at which grants are checked
    * again.

@@ -279,27 +279,32 @@ test('a dry run logs no change and does not delay later ones', async () => {
   expect((await changes(`after=${begin}`)).data).toHaveLength(1)
 })
 
-test('a page scans a limited number of entries, and next_after continues the scan', async () => {
+test('a page that has entries scans a limited number, and next_after continues; an empty one goes on', async () => {
   const type = await world.newType()
   const begin = await head()
+  succeed(await put(type, 'last', { n: 0 }), 201)
   await world.database.query(
     `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, actor_name, via, request_id)
      SELECT 'crm', 'record', $1, 'many' || n, 'create', 1, '{}', 'x', 'system', 'many' FROM generate_series(1, 21000) AS n`,
     [type],
   )
-  succeed(await put(type, 'last', { n: 1 }), 201)
-  const { call } = await world.newToken([{ permission: 'read', record_type: await world.newType() }])
+  const { meta } = await changes(`after=${begin}&limit=1000`)
+  succeed(await put(type, 'last', { n: 1 }))
+  const seen = await world.newType()
+  const { call } = await world.newToken([{ permission: 'read', record_type: seen }])
   const limited = await changes(`after=${begin}`, call)
-  expect(limited.data).toEqual([])
-  expect(limited.meta.has_more).toBe(true)
+  expect(limited.data.map(({ id }: Body) => id)).toEqual([seen])
+  expect(limited.meta.has_more).toBe(false)
   const rare = await changes(`after=${begin}&id=last`)
-  expect(rare.data).toEqual([])
+  expect(rare.data).toHaveLength(1)
   expect(rare.meta.has_more).toBe(true)
+  const far = await changes(`after=${meta.next_after}&id=last`)
+  expect(far.data).toHaveLength(1)
   const rest = await changes(`after=${rare.meta.next_after}&id=last`)
   expect(rest.data.map((entry: Body) => entry.id)).toEqual(['last'])
   expect(rest.meta.has_more).toBe(false)
   // The entries of one record are found by index, whatever the number of others.
   const own = await changes(`after=${begin}&id=last&record_type=${type}`)
-  expect(own.data.map((entry: Body) => entry.id)).toEqual(['last'])
+  expect(own.data.map((entry: Body) => entry.id)).toEqual(['last', 'last'])
   expect(own.meta.has_more).toBe(false)
 })

@@ -5,13 +5,14 @@ import type { WriteScope } from '../write/write.ts'
 import type { CascadedRecord } from './find-cascade.ts'
 import { seenBy } from './restrict.ts'
 
+// OFFSET 0 keeps the base out of the look-ups: without statistics, the planner would read all links of it.
 const COUNT_LINKS = statement(
   'count_links_of_records',
   `WITH touching AS MATERIALIZED (
      SELECT DISTINCT ON (l.id) l.rel_type, l.source_record_type, l.target_record_type
      FROM unnest((SELECT $2::bigint[])) AS g (row_no) CROSS JOIN LATERAL (
-       SELECT o.* FROM plinth.relationship o WHERE o.source_row = g.row_no
-       UNION ALL SELECT i.* FROM plinth.relationship i WHERE i.target_row = g.row_no) l
+       (SELECT * FROM plinth.relationship o WHERE o.source_row = g.row_no OFFSET 0)
+       UNION ALL (SELECT * FROM plinth.relationship i WHERE i.target_row = g.row_no OFFSET 0)) l
      WHERE l.base_id = $1 ORDER BY l.id)
    SELECT l.rel_type AS type, count(*)::int AS count FROM touching l WHERE ${seenBy('$3')} GROUP BY l.rel_type`,
 )

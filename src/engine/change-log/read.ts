@@ -1,9 +1,10 @@
 import { LIMITS } from '../../foundation/limits.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { ResponseBudget, type RowCap } from '../database/capped-query.ts'
-import { type Db, shaped, statement } from '../database/client.ts'
+import { type Db, shaped } from '../database/client.ts'
 import { type Change, type ChangeRow, callFor, mayRead, toChange, type Viewer } from './entry.ts'
 import { type ChangeFilter, matches } from './filter.ts'
+import { newestOf, oldestOf, withinSeqs } from './reach.ts'
 import { type SeqRange, withinTimes } from './time-range.ts'
 
 /**
@@ -37,7 +38,9 @@ export async function readStretch(
 ): Promise<{ changes: Change[]; isCut: boolean }> {
   const values: unknown[] = [stretch.baseId, stretch.after, stretch.upTo, stretch.limit]
   const bind = (value: unknown) => `$${values.push(value)}`
-  const narrowed = reader ? narrowing(reader, stretch.baseId, bind) : []
+  const narrowed = reader
+    ? [withinSeqs(reader.filter, bind), ...narrowing(reader, stretch.baseId, bind)]
+    : ['seq > $2 AND seq <= $3']
   const log = reader ? logOf(reader.filter, bind) : 'plinth.change'
   const statement = shaped(statementOf(log, narrowed, orderOf(stretch, reader)))
   const { rows, isCut } = await db.queryCapped<ChangeRow>(statement, values, cap)
@@ -49,44 +52,58 @@ export async function readStretch(
   return { changes, isCut }
 }
 
+/** How long a read goes on while nothing matches. */
+export type Patience = {
+  /** Entries that it looks through. */
+  readonly entries: number
+  /** Whether nobody waits for the answer any more. */
+  readonly isOver?: () => boolean
+}
+
 /**
  * Reads the entries of the range that match the reader's filter and rights, in order. `rest` is the part of
- * the range that was not read; null when all was. Each call scans a bounded number of entries and bytes, so
- * there may be more even if nothing was found.
+ * the range that was not read; null when all was. One step scans a bounded number of entries and bytes, so
+ * there may be more even if the page is not full. While nothing is found, the read goes on with larger steps.
  */
 export async function readFor(
   db: Db,
   stretch: Stretch,
   reader: Reader,
   cap: RowCap,
+  patience: Patience = { entries: LIMITS.feedReach },
 ): Promise<{ changes: Change[]; rest: SeqRange | null }> {
   const changes: Change[] = []
-  const { baseId, limit } = stretch
+  const { baseId, limit, isDescending } = stretch
   const wanted = limit + 1
-  const whole = await withinTimes(db, baseId, stretch, reader.filter)
-  const reach = await inReach(db, { ...stretch, ...whole }, reader)
-  /** What follows an entry in the direction of the read. */
+  let rest = await withinTimes(db, baseId, stretch, reader.filter)
+  /** The part of a range that follows an entry in the direction of the read. */
   const past = (seq: number, range: SeqRange): SeqRange =>
-    stretch.isDescending ? { ...range, upTo: seq - 1 } : { ...range, after: seq }
-  let rest = stretch.isDescending
-    ? { after: whole.after, upTo: reach.after }
-    : { after: reach.upTo, upTo: whole.upTo }
-  for (let range = reach; changes.length <= limit; ) {
-    const found = await readStretch(db, { ...stretch, ...range, limit: wanted }, cap, reader)
-    for (const change of found.changes)
-      if (isFor(reader, baseId, change)) changes.push(callFor(reader, baseId, change))
-    const last = found.changes.at(-1)
-    if (found.isCut) {
-      rest = last ? past(last.seq, whole) : whole
-      break
-    }
-    if (!last || found.changes.length < wanted) break
-    range = past(last.seq, range)
+    isDescending ? { ...range, upTo: seq - 1 } : { ...range, after: seq }
+  const page = (left: SeqRange) => {
+    const shown = changes.slice(0, limit)
+    const last = shown.at(-1)
+    const unread = last && changes.length > limit ? past(last.seq, rest) : left
+    return { changes: shown, rest: unread.after < unread.upTo ? unread : null }
   }
-  const shown = changes.slice(0, limit)
-  const last = shown.at(-1)
-  if (last && changes.length > limit) rest = past(last.seq, whole)
-  return { changes: shown, rest: rest.after < rest.upTo ? rest : null }
+  for (let scanned = 0, size: number = LIMITS.feedReach; ; size = LIMITS.feedLongReach) {
+    const reach = await inReach(db, { ...stretch, ...rest }, reader, size)
+    for (let range = reach; changes.length <= limit; ) {
+      const found = await readStretch(db, { ...stretch, ...range, limit: wanted }, cap, reader)
+      for (const change of found.changes)
+        if (isFor(reader, baseId, change)) changes.push(callFor(reader, baseId, change))
+      const last = found.changes.at(-1)
+      if (found.isCut) return page(last ? past(last.seq, rest) : rest)
+      if (!last || found.changes.length < wanted) break
+      range = past(last.seq, range)
+    }
+    const left = isDescending
+      ? { after: rest.after, upTo: reach.after }
+      : { after: reach.upTo, upTo: rest.upTo }
+    scanned += size
+    const isDone = changes.length > 0 || left.after >= left.upTo
+    if (isDone || scanned >= patience.entries || patience.isOver?.()) return page(left)
+    rest = left
+  }
 }
 
 /** Reads one entry by number. */
@@ -98,24 +115,17 @@ export async function readEntry(db: Db, baseId: string, seq: number): Promise<Ch
 /** Byte limit of one read for a stream. */
 export const feedCap = (): RowCap => new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
 
-const reachOf = (name: string, direction: 'ASC' | 'DESC') =>
-  statement(
-    name,
-    `SELECT seq::float8 AS seq FROM plinth.change WHERE base_id = $1 AND seq > $2 AND seq <= $3
-     ORDER BY seq ${direction} OFFSET ${LIMITS.feedReach - 1} LIMIT 1`,
-  )
-const REACH = { up: reachOf('feed_reach', 'ASC'), down: reachOf('feed_reach_down', 'DESC') }
-
-/** The part of a range that one call may scan, from the end where the reader starts. */
-export async function inReach(
+/** The part of a range that one step may scan, from the end where the reader starts. */
+async function inReach(
   db: Db,
   { baseId, after, upTo, isDescending }: Stretch,
-  reader: Reader | 'always',
+  reader: Reader,
+  entries: number,
 ): Promise<SeqRange> {
-  if (reader !== 'always' && readsAtOnce(reader, baseId)) return { after, upTo }
-  const [last] = await db.query<{ seq: number }>(isDescending ? REACH.down : REACH.up, [baseId, after, upTo])
-  if (!last) return { after, upTo }
-  return isDescending ? { after: last.seq - 1, upTo } : { after, upTo: last.seq }
+  if (readsAtOnce(reader, baseId)) return { after, upTo }
+  return isDescending
+    ? newestOf(db, baseId, { after, upTo }, null, entries)
+    : oldestOf(db, baseId, { after, upTo }, entries)
 }
 
 /** Whether an index finds the entries of the filter, or every entry is one of them. */
@@ -194,7 +204,7 @@ const statementOf = (
      c.external_source, c.external_id, c.cancelled_at, c.token_id, c.actor_name, c.via, c.request_id, c.call, c.cause, p.before
    FROM (
      SELECT * FROM ${log}
-     WHERE ${['base_id = $1', 'seq > $2', 'seq <= $3', ...narrowed].join(' AND ')}
+     WHERE ${['base_id = $1', ...narrowed].join(' AND ')}
      ORDER BY ${found} LIMIT $4) c
    LEFT JOIN LATERAL (
      (SELECT jsonb_build_object(${STATE}) AS before FROM plinth.change p

@@ -1,8 +1,9 @@
 import { type Detail, invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
 import { requireBaseAccess, requirePermission } from '../access/access.ts'
 import type { Change } from '../change-log/entry.ts'
 import { type ChangeFilterArgs, readChangeFilter } from '../change-log/filter.ts'
-import { type Reader, readFor } from '../change-log/read.ts'
+import { type Patience, type Reader, readFor } from '../change-log/read.ts'
 import { requireBase } from '../core/existing-base.ts'
 import { readPage } from '../core/page.ts'
 import { type Scope, viewerOf } from '../core/scope.ts'
@@ -42,7 +43,7 @@ export async function listChanges(scope: Scope, baseId: string, args: ChangePage
   const { limit } = readPage({ limit: args.limit })
   const { after, upTo } = await readRange(scope, args)
   const stretch = { baseId, after, upTo, limit, isDescending }
-  const { changes, rest } = await readFor(scope.db, stretch, reader, scope.answer.page())
+  const { changes, rest } = await readFor(scope.db, stretch, reader, scope.answer.page(), patienceOf(scope))
   if (changes.length === 0) await requireBase(scope, baseId)
   return {
     data: changes,
@@ -51,6 +52,12 @@ export async function listChanges(scope: Scope, baseId: string, args: ChangePage
     nextAfter: isDescending ? null : (rest?.after ?? upTo),
     nextBefore: isDescending && rest ? rest.upTo + 1 : null,
   }
+}
+
+/** A page goes on while it is empty, as long as somebody waits for it. */
+export function patienceOf({ closed }: Scope): Patience {
+  const gone = closed?.()
+  return { entries: LIMITS.changesScanned, isOver: () => gone?.aborted ?? false }
 }
 
 /** The entries after `after` and before `before` that are settled. */

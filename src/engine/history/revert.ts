@@ -26,7 +26,7 @@ const LAST_OF_LINK = statement(
 const LAST_OF_CONFIGURATION = statement(
   'last_of_configuration',
   `SELECT seq::float8 AS seq FROM plinth.change
-   WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3 ORDER BY seq DESC LIMIT 1`,
+   WHERE kind NOT IN ('record', 'relationship') AND base_id = $1 AND kind = $2 AND id = $3 ORDER BY change.seq DESC LIMIT 1`,
 )
 
 /**

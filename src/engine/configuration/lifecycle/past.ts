@@ -18,7 +18,7 @@ const LIST_VERSIONS = timed(
     'list_configuration_versions',
     `SELECT seq::float8 AS seq, at, kind, record_type, id, operation, version, data, external_source, external_id,
        cancelled_at, token_id, actor_name, via, request_id, call, cause ${ENTRIES} AND ($4::bigint IS NULL OR seq < $4)
-     ORDER BY seq DESC LIMIT $5 OFFSET $6`,
+     ORDER BY change.seq DESC LIMIT $5 OFFSET $6`,
   ),
 )
 const SPAN = statement(

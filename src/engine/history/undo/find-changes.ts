@@ -2,6 +2,7 @@
 import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Kind, Operation } from '../../change-log/entry.ts'
+import { withinSeqs } from '../../change-log/reach.ts'
 import { narrowing, type Reader } from '../../change-log/read.ts'
 import { withinTimes } from '../../change-log/time-range.ts'
 import { visibleTo } from '../../change-log/visible.ts'
@@ -41,6 +42,7 @@ export async function findChanges(
   const bind = (value: unknown) => `$${values.push(value)}`
   const types = reader.access.types('read', baseId)
   const conditions = [
+    withinSeqs(reader.filter, bind),
     ...narrowing(reader, baseId, bind),
     ...(types === '*' ? [] : [visibleTo(bind([...types]))]),
   ]
@@ -50,8 +52,8 @@ export async function findChanges(
       `SELECT seq::float8 AS seq, kind, record_type, id, operation, version,
          CASE WHEN kind = 'relationship' THEN ARRAY[data ->> 'source_record_type', data ->> 'target_record_type'] END AS ends
        FROM plinth.change c
-       WHERE base_id = $1 AND seq > $2 AND seq <= $3${conditions.map((each) => ` AND ${each}`).join('')}
-       ORDER BY ${isOfRequest ? 'request_id COLLATE "C" DESC, ' : ''}seq DESC LIMIT $4`,
+       WHERE base_id = $1 AND ${conditions.join(' AND ')}
+       ORDER BY ${isOfRequest ? 'request_id COLLATE "C" DESC, ' : ''}c.seq DESC LIMIT $4`,
     ),
     values,
   )

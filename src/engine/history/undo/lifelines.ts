@@ -1,4 +1,5 @@
 /** The entries of each resource since the first change to undo: they decide what can be undone. */
+import { nextTurn, turnIsOver } from '../../../foundation/turns.ts'
 import { type Db, statement } from '../../database/client.ts'
 import type { FoundChange } from './find-changes.ts'
 
@@ -24,6 +25,11 @@ export type Lifeline = {
 
 /** Entries that one resource may have since its first change. With more, others have changed it. */
 const MOST_ENTRIES = 11_000
+/** Resources that are read together, and how many entries of each at first. Few have more. */
+const AT_ONCE = 1000
+const FEW_ENTRIES = 10
+/** Resources with more entries that are read together. */
+const LONG_AT_ONCE = 20
 
 const COLUMNS = `seq, version, operation, cause, at, data IS NOT NULL AS is_kept,
        CASE WHEN external_id IS NOT NULL THEN external_source || chr(10) || external_id END AS external`
@@ -33,7 +39,7 @@ const entriesSince = (of: string, order: string): string => `
      (SELECT ${COLUMNS} FROM (
         (SELECT * FROM plinth.change p WHERE ${of} AND p.${order} < i.${order} ORDER BY p.${order} DESC LIMIT 1)
         UNION ALL
-        (SELECT * FROM plinth.change p WHERE ${of} AND p.${order} >= i.${order} ORDER BY p.${order} LIMIT ${MOST_ENTRIES})) e)`
+        (SELECT * FROM plinth.change p WHERE ${of} AND p.${order} >= i.${order} ORDER BY p.${order} LIMIT $7)) e)`
 
 const SINCE = statement(
   'undo_entries_since',
@@ -64,14 +70,49 @@ const SINCE = statement(
 export const nameOf = ({ kind, recordType, id }: Pick<FoundChange, 'kind' | 'recordType' | 'id'>): string =>
   `${kind}\n${recordType ?? ''}\n${id}`
 
-/** Reads the entries of the resources of the changes, which are newest first. */
-export async function readLifelines(
+/**
+ * Reads the entries of the resources of the changes, which are newest first, and passes each lifeline to `use`.
+ * Holds the entries of some resources at a time, because others may have changed each of them often since.
+ */
+export async function mapLifelines<T>(
   db: Db,
   baseId: string,
   changes: readonly FoundChange[],
-): Promise<Lifeline[]> {
+  use: (lifeline: Lifeline) => T,
+): Promise<T[]> {
   const resources = [...Map.groupBy(changes, nameOf).values()]
-  const first = resources.map((all) => all.at(-1) as FoundChange)
+  const done = new Map<Resource, T>()
+  const readAll = async (all: readonly Resource[], atOnce: number, most: number): Promise<Resource[]> => {
+    const cut: Resource[] = []
+    for (let from = 0; from < all.length; from += atOnce) {
+      const some = all.slice(from, from + atOnce)
+      const entries = await entriesOf(db, baseId, some, most)
+      for (const [n, resource] of some.entries()) {
+        if (turnIsOver()) await nextTurn()
+        const lifeline = lifelineOf(resource, entries.get(n) ?? [])
+        const isWhole = lifeline.entries.length < most + Number(lifeline.hasBefore)
+        if (isWhole || most === MOST_ENTRIES) done.set(resource, use(lifeline))
+        else cut.push(resource)
+      }
+    }
+    return cut
+  }
+  await readAll(await readAll(resources, AT_ONCE, FEW_ENTRIES), LONG_AT_ONCE, MOST_ENTRIES)
+  return resources.map((resource) => done.get(resource) as T)
+}
+
+/** The changes of a resource, newest first. */
+type Resource = readonly FoundChange[]
+
+const firstOf = (resource: Resource) => resource.at(-1) as FoundChange
+
+async function entriesOf(
+  db: Db,
+  baseId: string,
+  resources: readonly Resource[],
+  most: number,
+): Promise<Map<number, Entry[]>> {
+  const first = resources.map(firstOf)
   const rows = await db.query<{ n: number; is_kept: boolean } & Omit<Entry, 'isKept'>>(SINCE, [
     baseId,
     first.map(({ kind }) => kind),
@@ -79,15 +120,23 @@ export async function readLifelines(
     first.map(({ id }) => id),
     first.map(({ seq }) => seq),
     first.map(({ version }) => version),
+    most,
   ])
-  const entries = Map.groupBy(rows, ({ n }) => n)
-  return resources.map((all, n) => {
-    const found = (entries.get(n) ?? []).map(({ n: _, is_kept: isKept, ...entry }) => ({ ...entry, isKept }))
-    return {
-      of: first[n] as FoundChange,
-      changes: new Map(all.map((change) => [change.seq, change])),
-      entries: found,
-      hasBefore: found[0] !== undefined && found[0].seq < (first[n]?.seq ?? 0),
-    }
-  })
+  const entries = new Map<number, Entry[]>()
+  for (const { n, is_kept: isKept, ...entry } of rows) {
+    const own = entries.get(n)
+    if (own) own.push({ ...entry, isKept })
+    else entries.set(n, [{ ...entry, isKept }])
+  }
+  return entries
+}
+
+function lifelineOf(resource: Resource, entries: readonly Entry[]): Lifeline {
+  const of = firstOf(resource)
+  return {
+    of,
+    changes: new Map(resource.map((change) => [change.seq, change])),
+    entries,
+    hasBefore: entries[0] !== undefined && entries[0].seq < of.seq,
+  }
 }

@@ -1,6 +1,6 @@
 /** Reverts all changes of a request, or of an actor since a time, in one transaction. */
 
-import { digest } from '../../../contract/canonical-hash.ts'
+import { digestInTurns } from '../../../contract/canonical-hash.ts'
 import { act } from '../../../foundation/acts.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
@@ -16,7 +16,7 @@ import { statement } from '../../database/client.ts'
 import { hasUnique } from '../../indexes/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { type FoundChange, findChanges } from './find-changes.ts'
-import { nameOf, readLifelines } from './lifelines.ts'
+import { mapLifelines, nameOf } from './lifelines.ts'
 import { type Obstacle, type Step, stepsOf } from './plan-steps.ts'
 import { LOCK_LINKS, LOCK_RECORDS } from './record-statements.ts'
 import { runWave } from './run-steps.ts'
@@ -81,11 +81,11 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     await lock(undoing.scope, baseId, changes)
     const { steps, skipped } = await revertAll(undoing, changes, skipsConflicts)
     const undo = answerOf(scope.requestId, steps, skipped)
-    planning?.checkApproval(true, () => ({
-      state: digest([undo.data, undo.skipped]),
-      what: sentence(undo),
-      plan: { what: sentence(undo), undo },
-    }))
+    if (planning) {
+      const [state, what] = [await digestInTurns([undo.data, undo.skipped]), sentence(undo)]
+      // With nothing left to do there is nothing to ask.
+      planning.checkApproval(undo.count > 0, () => ({ state, what, plan: { what, undo } }))
+    }
     return undo
   })
 }
@@ -128,7 +128,7 @@ async function revertAll(
   skipsConflicts: boolean,
 ): Promise<Outcome> {
   const { scope, baseId } = undoing
-  const planned = (await readLifelines(scope.db, baseId, changes)).map(stepsOf)
+  const planned = await mapLifelines(scope.db, baseId, changes, stepsOf)
   const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
   if (skipped.length > 0 && !skipsConflicts) throw conflict(skipped)
