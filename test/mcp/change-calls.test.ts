@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { rpc } from '../support/mcp.ts'
+import { callTool, rpc } from '../support/mcp.ts'
 import { openSession } from '../support/mcp-session.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -72,6 +72,29 @@ describe('call of a change', () => {
     const [change] = await changesOf('legacy')
     expect(change?.['call']).toMatchObject({ id: '12', tool: 'upsert_record', trace_id: TRACE })
     expect(change?.['call'].client).toMatch(/^\S+\/\S+$/)
+  })
+
+  test('is a column of changes in SQL for readers of the whole base, and null for others', async () => {
+    await rpc(world, '/mcp/crm', 'tools/call', create('in-sql'), { id: 'sql-1' })
+    const query = `SELECT call, call->>'tool' AS tool FROM changes WHERE id = 'in-sql'`
+    const read = async (call = world.call, text = query) =>
+      succeed(await call('POST', '/v1/crm/sql', { query: text })).data
+    const [{ call }] = await changesOf('in-sql')
+    expect(await read()).toEqual([{ call, tool: 'upsert_record' }])
+    expect(call).toMatchObject({ id: 'sql-1', endpoint: null })
+    const part = await world.newToken([{ record_type: 'note', permission: 'read' }])
+    expect(await read(part.call)).toEqual([{ call: null, tool: null }])
+    expect(
+      await read(part.call, `SELECT to_jsonb(c) ->> 'call' AS call FROM changes c WHERE id = 'in-sql'`),
+    ).toEqual([{ call: null }])
+    await world.call('PUT', '/v1/crm/records/note/by-rest', { data: {} })
+    expect(await read(world.call, `SELECT call FROM changes WHERE id = 'by-rest'`)).toEqual([{ call: null }])
+  })
+
+  test('is a column of changes in SQL for what the same request wrote', async () => {
+    const statements = `INSERT INTO note (id, data) VALUES ('own-sql', '{}'); SELECT call->>'tool' AS tool FROM changes WHERE id = 'own-sql'`
+    const { body } = await callTool(world, '/mcp/crm', 'sql_write', { statements })
+    expect(body.data[1].rows).toEqual([{ tool: 'sql_write' }])
   })
 
   test('is that of each call of a batch of calls in one POST', async () => {

@@ -43,6 +43,11 @@ const RELATIONSHIP_TYPE = named(
   'id name description data_schema source_record_types target_record_types cardinality on_delete version created_at updated_at',
 )
 
+const CHANGES = named(RELATION_COLUMNS.changes)
+const CHANGES_OF_TYPES = CHANGES.map((column) =>
+  column.name === 'call' ? { ...column, expression: 'NULL::jsonb' } : column,
+)
+
 /** Built-in relations of every base, by name. */
 export const FIXED: ReadonlyMap<string, Fixed> = new Map([
   [
@@ -67,7 +72,8 @@ export const FIXED: ReadonlyMap<string, Fixed> = new Map([
     'changes',
     {
       view: 'change',
-      columns: plain(RELATION_COLUMNS.changes),
+      // Names of tools and endpoints are for readers of the whole base. The view says so too.
+      columns: ({ readsAll }) => (readsAll ? CHANGES : CHANGES_OF_TYPES),
       filter: (catalog) =>
         catalog.readsAll
           ? `kind <> ALL (ARRAY['token', 'secret']::text[])`
