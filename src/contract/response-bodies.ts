@@ -1,12 +1,14 @@
 /** Response bodies shared by REST and MCP, so that both return the same JSON. */
 
 import type { JsonRows } from '../json/rows.ts'
+import { awaiting } from './plan-words.ts'
 import type { RecordLink } from './shapes.ts'
 
 /** Optional fields: left out when null. All other fields are present even when null. */
 const OCCASIONAL = new Set([
   'valid',
   'operation',
+  'relationships',
   'replaced',
   'dry_run',
   'token',
@@ -95,6 +97,20 @@ export const claimedBody = ({ data, limit, truncated, dry_run }: ClaimedRecords)
     dry_run,
   })
 
+type ClaimOutcomes = {
+  data: readonly { id: string; claim: object | null; code: string | null; message: string | null }[]
+  dry_run: boolean | null
+}
+
+/** The body of an action on several claims: each with its state, or why it was refused. */
+export function claimOutcomesBody({ data, dry_run }: ClaimOutcomes) {
+  const rows = data.map(({ id, claim, code, message }) =>
+    claim ? trim(claim) : { id, error: { code, message } },
+  )
+  const refused = data.filter(({ claim }) => claim === null).length
+  return trim({ data: rows, meta: { count: rows.length, ...(refused > 0 && { refused }) }, dry_run })
+}
+
 /** Converts a relationship from wire names to GraphQL input names. */
 export const linkOf = (link: RecordLink) => ({
   relType: link.rel_type,
@@ -130,9 +146,7 @@ export const planBody = (plan: Plan) => ({
     ...counted('relationships', plan.relationships),
     ...(plan.samples.length > 0 && { samples: plan.samples }),
   },
-  plan_token: plan.token,
-  expires_at: plan.expiresAt,
-  next: 'Nothing is deleted yet. If this is meant, send plan_token alone before expires_at.',
+  ...awaiting('deletion', plan),
 })
 
 const named = (key: string, { count, of }: Group) =>

@@ -2,6 +2,7 @@
 import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/batch/run-batch.ts'
 import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
+import { LinkCountsRef } from './common.ts'
 import { DeletionPlanRef } from './deletion-plan.ts'
 import { mutation } from './mutation.ts'
 import { RecordRef } from './records.ts'
@@ -19,6 +20,12 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
     operation: t.field({ type: Did, resolve: ({ operation }) => operation }),
     id: t.exposeString('id'),
     version: t.exposeInt('version'),
+    relationships: t.field({
+      type: LinkCountsRef,
+      nullable: true,
+      description: 'Present if the operation wrote a record with `relationships`: what became of them.',
+      resolve: ({ linked }) => linked,
+    }),
     replaced: t.field({
       type: ['String'],
       nullable: true,

@@ -1,3 +1,4 @@
+import type { LinkCounts } from '../engine/record-store/link-counts.ts'
 import type { DeletionPlan } from '../engine/write/deletion-plan.ts'
 import { builder } from './builder.ts'
 import { DeletionPlanRef } from './deletion-plan.ts'
@@ -5,6 +6,16 @@ import { DeletionPlanRef } from './deletion-plan.ts'
 /** The effect of a write. */
 export const Operation = builder.enumType('WriteOperation', {
   values: ['created', 'updated', 'unchanged'] as const,
+})
+
+/** What became of the links of a record write. */
+export const LinkCountsRef = builder.objectRef<LinkCounts>('LinkCounts').implement({
+  description: 'How many links a record write created, updated and left as they were.',
+  fields: (t) => ({
+    created: t.exposeInt('created'),
+    updated: t.exposeInt('updated'),
+    unchanged: t.exposeInt('unchanged'),
+  }),
 })
 
 type DeletedShape = { id: string; deleted: boolean; dryRun?: boolean; plan?: DeletionPlan }

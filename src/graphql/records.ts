@@ -3,7 +3,7 @@ import * as records from '../engine/records/index.ts'
 import { expectation } from '../engine/write/preconditions.ts'
 import { invalid } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
-import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
+import { Deleted, expectationArgs, LinkCountsRef, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageFields } from './page.ts'
 
@@ -43,6 +43,12 @@ export const RecordRef = builder.objectRef<Item>('Record').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     operation: t.field({ type: Operation, nullable: true, resolve: (record) => record.operation }),
+    relationships: t.field({
+      type: LinkCountsRef,
+      nullable: true,
+      description: 'Present if the write had `relationships`: what became of them.',
+      resolve: ({ linked }) => linked,
+    }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     searchScore: t.exposeFloat('searchScore', {
       nullable: true,

@@ -5,7 +5,7 @@ import { planBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { PlanParts } from '../http/plan-fragment.ts'
-import { Record } from './records/shapes.ts'
+import { LinkCounts, Record } from './records/shapes.ts'
 import { Plan, PlanFields } from './route/plan.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
@@ -45,6 +45,9 @@ const Answer = z.object({
       operation: z.enum(['created', 'updated', 'unchanged', 'deleted']),
       id: z.string(),
       version: z.int(),
+      relationships: LinkCounts.optional().meta({
+        description: 'Present if the operation had `relationships`: what became of them.',
+      }),
       replaced: z
         .array(z.string())
         .optional()

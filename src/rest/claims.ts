@@ -9,7 +9,7 @@ import { pageOf, pageQuery, sortBody } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, time, typeId } from './route/shapes.ts'
 
-const Claim = z
+export const Claim = z
   .object({
     id: z.string(),
     record_type: z.string(),
@@ -42,11 +42,12 @@ const Claimed = z
   })
   .meta({ id: 'ClaimedRecords' })
 
-const ClaimFields = graphql(`fragment ClaimFields on Claim {
+/** The fields of a claim in responses. */
+export const ClaimFields = graphql(`fragment ClaimFields on Claim {
   id record_type: recordType record_id: recordId status attempts expires_at: expiresAt
 }`)
 
-const leaseSeconds = z.int().min(1).max(LIMITS.leaseSecondsMax).optional()
+export const leaseSeconds = z.int().min(1).max(LIMITS.leaseSecondsMax).optional()
 const ClaimBody = z
   .strictObject({
     filter: z
@@ -72,9 +73,9 @@ const HeartbeatBody = z
   .strictObject({ lease_seconds: leaseSeconds.meta({ description: 'A new lease, in seconds.' }) })
   .optional()
 
-const inBase = z.strictObject({ base_id: baseId() })
+export const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: z.string().min(1).max(64).meta({ description: 'A claim id.' }) })
-const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id }) as const
+export const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id }) as const
 
 export const claims = [
   route('POST /:base_id/records/:record_type/claim', {

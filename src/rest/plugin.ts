@@ -7,6 +7,7 @@ import { aggregates } from './aggregates.ts'
 import { bases } from './bases.ts'
 import { batch } from './batch.ts'
 import { changeStream, changes } from './changes.ts'
+import { claimLists } from './claim-lists.ts'
 import { claims } from './claims.ts'
 import { config } from './config.ts'
 import { crossBase } from './cross-base.ts'
@@ -53,6 +54,7 @@ export const ROUTES: readonly Route[] = [
   ...undo,
   ...trash,
   ...claims,
+  ...claimLists,
   ...wait,
   ...aggregates,
   ...crossBase,

@@ -30,6 +30,14 @@ test('the CLI claims a record, extends and completes the claim, and waits for re
   expect((await run('claims', 'get', id)).out).toContain('completed')
   expect(await run('claims', 'release', id)).toMatchObject({ code: 1, out: '' })
 
+  const [again] = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`)).data
+  const list = ['--claim-id', again.claim.id, '--claim-id', 'none']
+  expect((await run('claims', 'heartbeat', '--claim-id', again.claim.id)).code).toBe(0)
+  const done = await run('claims', 'release', ...list)
+  expect(done.code).toBe(1)
+  expect(done.out).toContain('released')
+  expect(done.out).toContain('claim_not_found')
+
   const found = await run('wait', type, '--filter', open, '--sort', 'id', '--limit', '1', '--fields', 'id')
   expect(found).toEqual({ code: 0, out: 'id\na\n', err: '' })
   const nothing = await run(

@@ -67,6 +67,24 @@ test('a batch that deletes 2 records asks the user for confirmation and deletes 
   })
 })
 
+test('an undo asks in its own words, and undoes nothing unless the user agrees', async () => {
+  const { data } = (await server.call('GET', `/v1/${base}/changes?order=desc&limit=1`)).body
+  const undo = async (): Promise<Body> =>
+    client.callTool({ name: 'undo', arguments: { request_id: data[0].request_id } })
+  const what = 'Undoes 1 change: deletes 1 deal.'
+  await open(() => ({ action: 'accept', content: { choice: 'Undo nothing' } }))
+  const refused = errorOf(await undo())
+  expect(asked[0].message).toBe('Undo 1 change: deletes 1 deal?')
+  expect(asked[0].requestedSchema.properties.choice.enum).toEqual(['Undo nothing', what])
+  expect(refused.message).toContain('Nothing was undone.')
+  expect(refused.message).not.toMatch(/delete/i)
+  expect(await held()).toBe(3)
+  await client.close()
+  await open(() => ({ action: 'accept', content: { choice: what } }))
+  expect((await undo()).structuredContent).toMatchObject({ count: 1 })
+  expect(await held()).toBe(2)
+})
+
 test.each([
   ['declines', { action: 'decline' }, 'declined'],
   ['closes the question', { action: 'cancel' }, 'cancelled'],

@@ -202,7 +202,7 @@ describe('the tools of environments', () => {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
       questions.push(params.message)
       const { choice } = (params as Body)['requestedSchema'].properties
-      expect(choice.enum[0]).toBe('Change nothing')
+      expect(choice.enum[0]).toBe('Promote nothing')
       return answer(choice.enum[1])
     })
     const requestInit = { headers: { authorization: `Bearer ${world.adminToken}` } }

@@ -116,6 +116,9 @@ const SAMPLES: Record<string, Sample> = {
   'POST /:base_id/claims/:id/heartbeat': { body: { lease_seconds: 60 } },
   'POST /:base_id/claims/:id/release': {},
   'POST /:base_id/claims/:id/complete': {},
+  'POST /:base_id/claims/heartbeat': { body: { claim_ids: ['held'] } },
+  'POST /:base_id/claims/release': { body: { claim_ids: ['held'] } },
+  'POST /:base_id/claims/complete': { body: { claim_ids: ['held'] } },
   'GET /:base_id/wait/:record_type': { query: 'timeout=0' },
   'POST /:base_id/batch': {
     body: { operations: [{ type: 'create_record', record_type: 'task', data: {} }] },

@@ -437,3 +437,79 @@ describe('Concurrent claims', () => {
     expect([...taken, ...idsOf(rest)].sort()).toEqual([...lost].sort())
   })
 })
+
+describe('a list of claims', () => {
+  const onList = (
+    name: string,
+    claim_ids: unknown,
+    more: object = {},
+    query = '',
+    call: Call = worker.call,
+  ) => call('POST', `/v1/crm/claims/${name}${query}`, { claim_ids, ...more })
+  const held = async (count: number) =>
+    (await claim(await queue(count), { limit: count })).map((each) => each.claim.id)
+
+  test('is extended, released and completed at once; a lost one does not keep the others', async () => {
+    const [a, b, c] = await held(3)
+    const beats = succeed(await onList('heartbeat', [a, b, c, a], { lease_seconds: 5000 }))
+    expect(beats).toMatchObject({
+      data: [{ id: a, status: 'active' }, { id: b }, { id: c }],
+      meta: { count: 3 },
+    })
+    expect(beats.meta).not.toHaveProperty('refused')
+    expect(Date.parse(beats.data[0].expires_at)).toBeGreaterThan(Date.now() + 4_000_000)
+    expect(succeed(await onList('release', [b])).data).toMatchObject([{ id: b, status: 'released' }])
+    expect(succeed(await onList('complete', [c, b, 'none', a]))).toEqual({
+      data: [
+        expect.objectContaining({ id: c, status: 'completed' }),
+        { id: b, error: { code: 'claim_lost', message: expect.any(String) } },
+        { id: 'none', error: { code: 'claim_not_found', message: expect.any(String) } },
+        expect.objectContaining({ id: a, status: 'completed' }),
+      ],
+      meta: { count: 4, refused: 2 },
+    })
+  })
+
+  test('is left as it is by a dry run, and acted on once under an Idempotency-Key', async () => {
+    const [a] = await held(1)
+    const dry = succeed(await onList('complete', [a], {}, '?dry_run=true'))
+    expect(dry).toMatchObject({ data: [{ status: 'completed' }], dry_run: true })
+    expect(succeed(await worker.call('GET', `/v1/crm/claims/${a}`)).status).toBe('active')
+    const send = () =>
+      worker.call('POST', '/v1/crm/claims/release', { claim_ids: [a] }, { 'idempotency-key': `list-${a}` })
+    const [first, again] = [await send(), await send()]
+    expect(succeed(first).data).toMatchObject([{ status: 'released' }])
+    expect(again.text).toBe(first.text)
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+  })
+
+  test('is refused whole if the token may not write one of the types', async () => {
+    const [mine, theirs] = [await queue(1), await queue(1)]
+    const part = await one.newToken([
+      { record_type: mine, permission: 'write' },
+      { record_type: theirs, permission: 'read' },
+    ])
+    const [a] = await claim(mine, {}, part.call)
+    // Claims are acted on in the order of their ids, and these rise with time.
+    const [after] = await claim(theirs)
+    const ids = [a.claim.id, after.claim.id]
+    expectFailure(await onList('release', ids, {}, '', part.call), 'FORBIDDEN')
+    for (const { claim } of [a, after])
+      expect(succeed(await worker.call('GET', `/v1/crm/claims/${claim.id}`)).status).toBe('active')
+  })
+
+  test('has 1 to 100 claims', async () => {
+    for (const ids of [[], times(101, (n) => `c${n}`), 'a', [1], undefined])
+      expectFault(
+        await onList('release', ids),
+        Array.isArray(ids) && ids.length === 1 ? '/claim_ids/0' : '/claim_ids',
+      )
+    expectFault(await onList('release', ['a'], { lease_seconds: 5 }), '/lease_seconds')
+  })
+
+  test('can be sent by two requests in opposite orders at once', async () => {
+    const ids = await held(20)
+    const answers = await Promise.all(times(8, (n) => onList('heartbeat', n % 2 ? ids : ids.toReversed())))
+    for (const answer of answers) expect(succeed(answer).meta).toEqual({ count: 20 })
+  })
+})

@@ -225,6 +225,27 @@ const WRITES: [string, string, unknown, number, Body][] = [
     { status: 'completed' },
   ],
   [
+    'POST /:base_id/claims/heartbeat',
+    '/v1/crm/claims/heartbeat',
+    { claim_ids: ['held'] },
+    200,
+    { data: [{ id: 'held', status: 'active' }], meta: { count: 1 } },
+  ],
+  [
+    'POST /:base_id/claims/release',
+    '/v1/crm/claims/release',
+    { claim_ids: ['held'] },
+    200,
+    { data: [{ id: 'held', status: 'released' }], meta: { count: 1 } },
+  ],
+  [
+    'POST /:base_id/claims/complete',
+    '/v1/crm/claims/complete',
+    { claim_ids: ['held'] },
+    200,
+    { data: [{ id: 'held', status: 'completed' }], meta: { count: 1 } },
+  ],
+  [
     'POST /:base_id/batch',
     '/v1/crm/batch',
     { operations: [{ type: 'delete_record', record_type: 'task', id: 'a' }] },

@@ -56,6 +56,48 @@ test('a POST and a PUT by external id add links, also to the record itself', asy
   expect(await linkNames(world, 'rated')).toEqual(['rated:self>self'])
 })
 
+test('the answer says how many links were created, updated and left as they were', async () => {
+  const rated = (id: string, stars: number) => ({ rel_type: 'wrote', record_type: note, id, data: { stars } })
+  const made = succeed(await put('told', [rated('n1', 1), rated('n2', 2)]), 201)
+  expect(made.relationships).toEqual({ created: 2, updated: 0, unchanged: 0 })
+  const next = succeed(await put('told', [rated('n1', 1), rated('n2', 3)]))
+  expect(next.relationships).toEqual({ created: 0, updated: 1, unchanged: 1 })
+  const dry = succeed(await put('told', [rated('n1', 5)], {}, person, '?dry_run=true'))
+  expect(dry.relationships).toEqual({ created: 0, updated: 1, unchanged: 0 })
+  for (const none of [undefined, []])
+    expect(succeed(await put('told', none))).not.toHaveProperty('relationships')
+  expect(succeed(await world.call('GET', `/v1/crm/records/${person}/told`))).not.toHaveProperty(
+    'relationships',
+  )
+
+  const at = `/v1/crm/records/${person}`
+  const relationships = [rated('n1', 1)]
+  const posted = succeed(await world.call('POST', at, { data: {}, relationships }), 201)
+  const paired = await world.call('PUT', at, { data: {}, external_id: 'told-pair', relationships })
+  for (const { relationships } of [posted, succeed(paired, 201)])
+    expect(relationships).toEqual({ created: 1, updated: 0, unchanged: 0 })
+  const key = { 'idempotency-key': 'told-key' }
+  const send = () => world.call('POST', at, { data: {}, relationships }, key)
+  expect((await send()).text).toBe((await send()).text)
+})
+
+test('a batch says what became of the links of each record', async () => {
+  const upsert = (id: string, relationships?: object[]) => ({
+    ...{ type: 'upsert_record', record_type: person, id, data: {} },
+    ...(relationships && { relationships }),
+  })
+  const wrote = (id: string) => ({ rel_type: 'wrote', record_type: note, id })
+  const operations = [upsert('b1', [wrote('n1'), wrote('n2')]), upsert('b2', [wrote('n1')]), upsert('b3')]
+  const { data } = succeed(await world.call('POST', '/v1/crm/batch', { operations }))
+  expect(data.map(({ relationships }: Body) => relationships)).toEqual([
+    { created: 2, updated: 0, unchanged: 0 },
+    { created: 1, updated: 0, unchanged: 0 },
+    undefined,
+  ])
+  const again = succeed(await world.call('POST', '/v1/crm/batch', { operations: operations.slice(0, 1) }))
+  expect(again.data[0]).toMatchObject({ operation: 'unchanged', relationships: { created: 0, unchanged: 2 } })
+})
+
 test('a PUT writes an existing link only if its data changes, and keeps its data if none is sent', async () => {
   const link = { rel_type: 'rated', record_type: note, id: 'n1' }
   succeed(await put('critic', [{ ...link, data: { stars: 1 } }]), 201)

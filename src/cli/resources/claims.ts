@@ -1,5 +1,6 @@
 import type { Noun, Row } from '../command/command.ts'
-import { count, json, paging, query, text, writing } from '../command/options.ts'
+import { EXIT } from '../command/failure.ts'
+import { count, json, type Option, paging, query, text, writing } from '../command/options.ts'
 import { showRecords } from './query.ts'
 
 type Claimed = { data: { record: Record<string, unknown>; claim: { id: string; expires_at: string } }[] }
@@ -35,12 +36,23 @@ export const claim: Row = {
   },
 }
 
+type Acted = { meta?: { refused?: number } }
+
+const several: Option = {
+  ...text('--claim-id <id>', 'claim_ids', 'a claim, in place of the argument; repeat it for several'),
+  several: true,
+}
+
 const act = (name: string, summary: string, options: Row['options'] = []): Row => ({
   name,
   summary,
   method: 'POST',
-  path: `/:base_id/claims/:id/${name}`,
-  options: [...options, ...writing],
+  path: `/:base_id/claims/:id?/${name}`,
+  pathWithout: `/:base_id/claims/${name}`,
+  options: [several, ...options, ...writing],
+  // Each claim of a list is answered by itself.
+  exitCode: ({ body }) => ((body as Acted).meta?.refused ? EXIT.failed : EXIT.ok),
+  columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at', 'error'],
 })
 
 export const claims: Noun = {

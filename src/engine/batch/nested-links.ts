@@ -3,6 +3,7 @@ import type { OPERATION_SHAPES } from '../../contract/batch-shapes.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import type { CompiledRelationshipType } from '../compiled-types/compiled-relationship-type.ts'
+import { countLinks } from '../record-store/link-counts.ts'
 import { atLink, linkOf, readEnds } from '../records/links.ts'
 import { checkLink, type LinkWrite, linkText, writeLinks } from '../relationships/index.ts'
 import type { WriteScope } from '../write/write.ts'
@@ -72,7 +73,7 @@ function faultOf(work: () => void): DomainError | undefined {
   }
 }
 
-/** Writes nested relationships and collects errors in `failures`. */
+/** Writes nested relationships, counts them in the outcomes, and collects errors in `failures`. */
 export async function writeOwnLinks(
   scope: WriteScope,
   baseId: string,
@@ -86,6 +87,8 @@ export async function writeOwnLinks(
     return linkOf(link, { recordType, id: known.outcomeOf(index).id }, other)
   })
   const written = await writeLinks(scope, baseId, writes)
+  for (const [index, own] of Map.groupBy(all.keys(), (at) => all[at]?.operation.index ?? 0))
+    known.outcomeOf(index).linked = countLinks(own.map((at) => written[at]))
   failures.push(
     ...all.flatMap(({ operation, own, n }, at) => {
       const outcome = atLink(written[at], n, own.link)

@@ -1,6 +1,7 @@
 import type { OperationName } from '../../contract/batch-shapes.ts'
 import { nextTurn, turnIsOver } from '../../foundation/turns.ts'
 import { JsonRows } from '../../json/rows.ts'
+import type { LinkCounts } from '../record-store/link-counts.ts'
 import { type RecordItem, type RecordRow, toRecord, toViewText, viewOf } from '../record-store/record.ts'
 
 /** The result of one operation. */
@@ -12,6 +13,8 @@ export type Outcome = {
   version: number
   /** The record after the operation; null after a delete. */
   record: RecordItem | null
+  /** What became of the links that were written with a record. */
+  linked?: LinkCounts
   /** Ids of the links that a link replaced, which are deleted. */
   replaced?: readonly string[]
   /** Warnings about a written type. */
@@ -40,21 +43,33 @@ export async function outcomeRows(outcomes: readonly Outcome[]): Promise<JsonRow
 }
 
 function textOf(outcome: Outcome): string {
-  const { index, type, operation, id, version, replaced, warnings, recordText } = outcome
+  const { index, type, operation, id, version, linked, replaced, warnings, recordText } = outcome
   const did = `{"index":${index},"type":"${type}","operation":"${operation}","id":${JSON.stringify(id)},"version":${version}`
-  const more = replaced ? `,"replaced":${JSON.stringify(replaced)}` : ''
-  const text = `${did}${more}${warnings ? `,"warnings":${JSON.stringify(warnings)}` : ''}`
+  const more = Object.entries({ relationships: linked, replaced, warnings })
+    .map(([name, value]) => (value ? `,"${name}":${JSON.stringify(value)}` : ''))
+    .join('')
+  const text = `${did}${more}`
   const record = recordText?.() ?? (outcome.record && JSON.stringify(viewOf(outcome.record)))
   return record ? `${text},"record":${record}}` : `${text}}`
 }
 
 /** The MCP form of an outcome, without the record, to save the client's tokens. */
-export const withoutRecord = ({ index, type, operation, id, version, replaced, warnings }: Outcome) => ({
+export const withoutRecord = ({
   index,
   type,
   operation,
   id,
   version,
+  linked,
+  replaced,
+  warnings,
+}: Outcome) => ({
+  index,
+  type,
+  operation,
+  id,
+  version,
+  ...(linked && { relationships: linked }),
   ...(replaced && { replaced }),
   ...(warnings && { warnings }),
 })

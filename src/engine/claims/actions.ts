@@ -72,7 +72,7 @@ const ACTIONS = { heartbeat: heartbeatClaim, release: releaseClaim, complete: co
 export type ClaimAction = keyof typeof ACTIONS
 
 /**
- * Acts on several claims, each by itself: a lost one does not keep the others.
+ * Acts on several claims in one transaction, each by itself: a lost one does not keep the others.
  * @throws FORBIDDEN; VALIDATION_ERROR for too many, or for a lease out of bounds
  */
 export async function actOnClaims(
@@ -90,19 +90,25 @@ export async function actOnClaims(
       received: ids.length,
     })
   readLease(leaseSeconds)
-  const data: ClaimOutcome[] = []
-  for (const id of new Set(ids))
-    try {
-      data.push({ id, claim: await ACTIONS[action](scope, baseId, id, leaseSeconds), error: null })
-    } catch (thrown) {
-      if (!(thrown instanceof DomainError) || !isOfClaim(thrown)) throw thrown
-      data.push({
-        id,
-        claim: null,
-        error: { code: thrown.details[0]?.code ?? thrown.code, message: thrown.message },
-      })
-    }
-  return { data }
+  const named = [...new Set(ids)]
+  return scope.db.statements(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    const outcomes = new Map<string, ClaimOutcome>()
+    // In one order, so that two requests for the same claims do not deadlock.
+    for (const id of named.toSorted())
+      outcomes.set(id, await outcomeOf(id, () => ACTIONS[action](within, baseId, id, leaseSeconds)))
+    return { data: named.map((id) => outcomes.get(id) as ClaimOutcome) }
+  })
+}
+
+async function outcomeOf(id: string, acting: () => Promise<Claim>): Promise<ClaimOutcome> {
+  try {
+    return { id, claim: await acting(), error: null }
+  } catch (thrown) {
+    if (!(thrown instanceof DomainError) || !isOfClaim(thrown)) throw thrown
+    const { code, message, details } = thrown
+    return { id, claim: null, error: { code: details[0]?.code ?? code, message } }
+  }
 }
 
 /** Whether the error is about one claim, and not about the rights of the caller. */

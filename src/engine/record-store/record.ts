@@ -2,6 +2,7 @@ import { hasControlCharacters, ID_RULES, isRecordId } from '../../contract/ids.t
 import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Expansion } from './expansion.ts'
+import type { LinkCounts } from './link-counts.ts'
 
 /** A record in the format of all surfaces. */
 export type RecordItem = {
@@ -18,6 +19,8 @@ export type RecordItem = {
   createdAt: string
   updatedAt: string
   operation?: 'created' | 'updated' | 'unchanged'
+  /** What became of the links that were written with it. */
+  linked?: LinkCounts
   /** Relevance in a full-text search; null without a search. */
   searchScore?: number | null
   /** What a search found, on request. */

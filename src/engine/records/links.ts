@@ -1,6 +1,7 @@
 import { isRecordId, isTypeId } from '../../contract/ids.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { countLinks, type LinkCounts } from '../record-store/link-counts.ts'
 import { type PairInput, type RecordItem, readPair } from '../record-store/record.ts'
 import { invalidId, type LinkEnd, type LinkWrite, writeLinks } from '../relationships/index.ts'
 import { authorize } from '../row-policy/apply.ts'
@@ -36,7 +37,7 @@ export function readOwnLinks(
 }
 
 /**
- * Adds the links to the record just written. Keeps existing ones.
+ * Adds the links to the record just written. Keeps existing ones. Returns what became of them.
  * @throws as writeLinks, with details at `/relationships/<i>/…`
  */
 export async function addLinks(
@@ -44,11 +45,12 @@ export async function addLinks(
   baseId: string,
   { recordType, id }: RecordItem,
   links: readonly OwnLink[],
-): Promise<void> {
+): Promise<LinkCounts> {
   const own = { recordType, id }
   const writes = links.map(({ link, end }) => linkOf(link, own, end))
   const outcomes = await writeLinks(scope, baseId, writes)
   refuse(links.map(({ link }, index) => atLink(outcomes[index], index, link)))
+  return countLinks(outcomes)
 }
 
 /** Converts to a link write. */

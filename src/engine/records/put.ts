@@ -80,9 +80,9 @@ async function put(
     const record = policy
       ? await putBounded(within, policy, baseId, recordType, target)
       : await upsert(within, baseId, recordType, await lockStated(within, baseId, recordType, target))
-    if (links) await addLinks(within, baseId, record, links)
+    const linked = links && (await addLinks(within, baseId, record, links))
     if (claim !== null) await keepClaim(within, baseId, claim, record)
-    return record
+    return linked ? { ...record, linked } : record
   })
 }
 

@@ -1,11 +1,12 @@
 import type { z } from 'zod'
+import type { PlanKind } from '../../contract/plan-words.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
 import { fitted } from '../budget/fit.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import type { Caller } from '../protocol/provider.ts'
 import { type ShowsRecords, success, type ToolResult } from '../protocol/result.ts'
-import { withApproval } from './deletion-approval.ts'
+import { withApproval } from './approval.ts'
 import type { Described } from './tool-definition.ts'
 
 /** The specification of a generic tool. */
@@ -25,6 +26,8 @@ export type Spec<In extends z.ZodObject> = Described & {
   available?: (context: Context) => boolean
   /** Whether the tool accepts read-only record fields sent back with a write. `run` gets them as `stated`. */
   acceptsReadOnlyFields?: boolean
+  /** The kind of plan that a call may answer first; by default a deletion. */
+  plans?: PlanKind
   /** Runs the tool. Returns a body, or a `Reading` if the tool takes `max_tokens`. */
   run: (args: Given<In>, context: Context, caller: Caller, where: CalledAt) => Promise<object>
 }
@@ -55,9 +58,9 @@ export type CallOptions = {
 /** Identity of a call for idempotency: address, tool and arguments. */
 type Request = readonly [at: string, name: string, args: Record<string, unknown>]
 
-/** Runs a tool call, with approval if it deletes many things. */
+/** Runs a tool call, with approval if it answers a plan. */
 export async function runTool<In extends z.ZodObject>(
-  { showsRecords = false, run }: Spec<In>,
+  { showsRecords = false, plans = 'deletion', run }: Spec<In>,
   given: Given<In>,
   request: Request,
   how: CallOptions,
@@ -65,10 +68,11 @@ export async function runTool<In extends z.ZodObject>(
   caller: Caller,
   where: Where = {},
 ): Promise<ToolResult> {
-  const done = await withApproval((token) => {
+  const once = (token?: string) => {
     const { plan_token = token, ...rest } = how
     return run(given, asked(context, request, { ...rest, plan_token }), caller, { ...where, at: request[0] })
-  }, caller)
+  }
+  const done = await withApproval(once, plans, caller)
   return done instanceof ReadResult
     ? fitted(
         where.hasResources === false ? done.unlinked() : done,

@@ -1,5 +1,6 @@
 /** The tools changes and undo: what was changed, by whom, and taking it back. */
 import { z } from 'zod'
+import { awaiting } from '../../contract/plan-words.ts'
 import { changesBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -107,6 +108,7 @@ export const changeTools = [
     description: 'Takes back a request, an actor since a time, or one change (seq). Answers a plan first.',
     permission: 'write',
     hints: { destructive: true },
+    plans: 'undo',
     input: z.strictObject({
       ...selection,
       seq: seq.optional(),
@@ -138,9 +140,7 @@ export const changeTools = [
       if (!plan) return { request_id: done.request_id, ...shown }
       return {
         plan: { what: plan.what, ...shown },
-        plan_token: plan.token,
-        expires_at: plan.expiresAt,
-        next: 'Nothing is undone yet. If this is meant, send plan_token alone before expires_at.',
+        ...awaiting('undo', plan),
       }
     },
   }),

@@ -5,7 +5,7 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { PlanParts } from '../../http/plan-fragment.ts'
-import { deletedOr } from '../tool/deletion-approval.ts'
+import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { accountTool, deleting } from '../tool/tool.ts'
 

@@ -2,13 +2,14 @@
 import { z } from 'zod'
 import { CONFIG_KINDS } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
+import { awaiting } from '../../contract/plan-words.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { PlanParts } from '../../http/plan-fragment.ts'
-import { deletedOr } from '../tool/deletion-approval.ts'
+import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { sentOnly } from '../tool/sent-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
@@ -133,6 +134,7 @@ export const environmentTools = [
     permission: 'admin',
     hints: { destructive: true },
     isUnlisted: true,
+    plans: 'promotion',
     decidesAt: productionOf,
     input: z.strictObject({ ...chosen, force: z.boolean().optional(), ...deleting }),
     output: answerOutput,
@@ -143,9 +145,7 @@ export const environmentTools = [
       const { changes, conflicts } = done
       return {
         plan: { what: plan.what, changes, ...((conflicts as unknown[]).length > 0 && { conflicts }) },
-        plan_token: plan.token,
-        expires_at: plan.expiresAt,
-        next: 'Nothing is promoted yet. If this is meant, send plan_token alone before expires_at.',
+        ...awaiting('promotion', plan),
       }
     },
   }),

@@ -4,7 +4,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { PlanParts } from '../../http/plan-fragment.ts'
 import { parseJson } from '../../json/parse.ts'
-import { deletedOr } from '../tool/deletion-approval.ts'
+import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 

@@ -5,7 +5,7 @@ import { graphql } from '../../graphql/document.ts'
 import { route } from '../route/route.ts'
 import { expectedVersion, recordId } from '../route/shapes.ts'
 import { claimId, inType, needs, one, RecordFields, target, written } from './fragments.ts'
-import { Record } from './shapes.ts'
+import { PutRecord } from './shapes.ts'
 
 const external = {
   external_id: z
@@ -56,7 +56,7 @@ export const recordPuts = [
       `mutation PutRecordByExternalId($base: String!, $recordType: String!, $data: JSON!, $externalId: String, $externalSource: String,
         $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
         putRecordByExternalId(base: $base, recordType: $recordType, data: $data, externalId: $externalId, externalSource: $externalSource,
-          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation dry_run: dryRun }
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation relationships { created updated unchanged } dry_run: dryRun }
       }`,
       [RecordFields],
     ),
@@ -69,7 +69,7 @@ export const recordPuts = [
     }),
     reply: ({ putRecordByExternalId }, { params }) => written(putRecordByExternalId, params),
     statuses: [200, 201],
-    answers: Record,
+    answers: PutRecord,
   }),
   route('POST /:base_id/records/:record_type', {
     size: 'record',
@@ -83,7 +83,7 @@ export const recordPuts = [
         $relationships: [RecordLink!]) {
         createRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
           relationships: $relationships) {
-          ...RecordFields operation dry_run: dryRun
+          ...RecordFields operation relationships { created updated unchanged } dry_run: dryRun
         }
       }`,
       [RecordFields],
@@ -96,7 +96,7 @@ export const recordPuts = [
     }),
     reply: ({ createRecord }, { params }) => written(createRecord, params),
     statuses: [201],
-    answers: Record,
+    answers: PutRecord,
   }),
   route('PUT /:base_id/records/:record_type/:id', {
     size: 'record',
@@ -110,7 +110,7 @@ export const recordPuts = [
       `mutation PutRecord($base: String!, $recordType: String!, $id: String!, $data: JSON!, $externalId: String, $externalSource: String,
         $relationships: [RecordLink!], $expectedVersions: [Int!], $mustExist: Boolean, $mustBeAbsent: Boolean, $claimId: String) {
         putRecord(base: $base, recordType: $recordType, id: $id, data: $data, externalId: $externalId, externalSource: $externalSource,
-          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation dry_run: dryRun }
+          relationships: $relationships, expectedVersions: $expectedVersions, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent, claimId: $claimId) { ...RecordFields operation relationships { created updated unchanged } dry_run: dryRun }
       }`,
       [RecordFields],
     ),
@@ -122,6 +122,6 @@ export const recordPuts = [
     }),
     reply: ({ putRecord }, { params }) => written(putRecord, params),
     statuses: [200, 201],
-    answers: Record,
+    answers: PutRecord,
   }),
 ]

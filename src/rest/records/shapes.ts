@@ -41,6 +41,18 @@ export const Record = z
   })
   .meta({ id: 'Record' })
 
+/** What became of the relationships of a write. */
+export const LinkCounts = z
+  .object({ created: z.int(), updated: z.int(), unchanged: z.int() })
+  .meta({ id: 'LinkCounts' })
+
+/** A record in the response of a write that may have relationships. */
+export const PutRecord = Record.extend({
+  relationships: LinkCounts.optional().meta({
+    description: 'Present if the request had `relationships`: how many were created, updated and unchanged.',
+  }),
+}).meta({ id: 'PutRecord' })
+
 /** A record of a list. With `fields`, only the selected fields. */
 export const FoundRecord = Record.omit({ operation: true, dry_run: true })
   .partial()

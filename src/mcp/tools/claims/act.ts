@@ -1,7 +1,7 @@
 /** GraphQL operations of the claims tool. */
 
 import { z } from 'zod'
-import { claimedBody, rowsBody, trim } from '../../../contract/response-bodies.ts'
+import { claimedBody, claimOutcomesBody, rowsBody, trim } from '../../../contract/response-bodies.ts'
 import { invalid, withPaths } from '../../../foundation/errors.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql } from '../../../graphql/document.ts'
@@ -130,12 +130,7 @@ async function actOnList(
   asked: { base: string; ids: string[]; leaseSeconds?: number },
   context: Context,
 ): Promise<object> {
-  const { data, dry_run } = (await actOnAll({ ...asked, action }, context)).actOnClaims
-  const rows = data.map(({ id, claim, code, message }) =>
-    claim ? trim(claim) : { id, error: { code, message } },
-  )
-  const refused = data.filter(({ claim }) => claim === null).length
-  return trim({ data: rows, meta: { count: rows.length, ...(refused > 0 && { refused }) }, dry_run })
+  return claimOutcomesBody((await actOnAll({ ...asked, action }, context)).actOnClaims)
 }
 
 /**

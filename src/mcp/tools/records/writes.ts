@@ -5,7 +5,7 @@ import { RecordLinks } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import type { Context } from '../../../graphql/context.ts'
-import { deletedOr } from '../../tool/deletion-approval.ts'
+import { deletedOr } from '../../tool/approval.ts'
 import { answerOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { deleting, tool, writing } from '../../tool/tool.ts'
 import {
