@@ -294,6 +294,64 @@ describe('selection', () => {
     expect((await get(closed, 'b')).status).toBe(200)
   })
 
+  test('many changes of one record are reverted one by one, newest first, and leave the state before them', async () => {
+    const type = await world.newType()
+    await put(type, 'a', { n: 0 })
+    const before = (await get(type, 'a')).body
+    const change = (n: number) => ({ type: 'patch_record', record_type: type, id: 'a', data: { n } })
+    const steps = Array.from({ length: 240 }, (_, n) => change(n + 1))
+    const cancel = { type: 'cancel_record', record_type: type, id: 'a' }
+    const request = await batch([...steps.slice(0, 120), cancel, ...steps.slice(120)])
+    const made = await changesOf(`request_id=${request}&limit=1000`)
+    const done = succeed(await undo({ request_id: request }))
+    expect(done.count).toBe(241)
+    const { body } = await get(type, 'a')
+    expect(body).toMatchObject({ data: { n: 0 }, status: 'active', version: 1 + 2 * 241 })
+    expect(body.created_at).toBe(before.created_at)
+    const reverts = await changesOf(`request_id=${done.request_id}&limit=1000`)
+    expect(reverts.map(({ cause }) => cause)).toEqual(made.map(({ seq }) => String(seq)).reverse())
+    expect(reverts.map(({ version }) => version)).toEqual(made.map((_, i) => 243 + i))
+    expect(reverts.filter(({ operation }) => operation === 'restore')).toHaveLength(1)
+    expect(reverts.at(-1)?.['diff']).toEqual([{ op: 'replace', path: '/data/n', value: 0 }])
+    expect(succeed(await undo({ request_id: done.request_id })).count).toBe(241)
+    expect((await get(type, 'a')).body).toMatchObject({ data: { n: 240 }, status: 'cancelled' })
+  })
+
+  test('a state in between that the schema of today refuses is a conflict, and nothing is undone', async () => {
+    const type = await world.newType()
+    await put(type, 'a', { n: 0 })
+    const { id: actor, call } = await world.newToken([{ permission: 'write' }])
+    for (const n of [1, 'text', 3]) await put(type, 'a', { n }, call)
+    const schema = { type: 'object', properties: { n: { type: 'number' } } }
+    succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { json_schema: schema }))
+    const since = new Date(Date.now() - 60_000).toISOString()
+    const { details } = expectFailure(await undo({ actor, since }), 'CONFLICT')
+    expect(details[0].code).toBe('refused')
+    expect((await get(type, 'a')).body).toMatchObject({ data: { n: 3 }, version: 4 })
+  })
+
+  test('more than 10,000 changes are refused, and the error names the limit', async () => {
+    await world.database.query(
+      `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, actor_name, via, request_id)
+       SELECT 'crm', 'record', 'gone', 'r' || n, 'create', 1, '{}', 'x', 'system', 'ten-thousand' FROM generate_series(1, 10001) n`,
+    )
+    const { details } = expectFailure(await undo({ request_id: 'ten-thousand' }), 'VALIDATION_ERROR')
+    expect(details).toEqual([expect.objectContaining({ code: 'too_many', expected: 10_000 })])
+  })
+
+  test('a record that others changed very often since is a conflict like any other', async () => {
+    const type = await world.newType()
+    const request = await batch([create(type, 'a'), create(type, 'b')])
+    await world.database.query(
+      `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, actor_name, via, request_id)
+       SELECT 'crm', 'record', $1, 'a', 'update', n, '{}', 'x', 'system', 'often' FROM generate_series(2, 12000) n`,
+      [type],
+    )
+    const done = succeed(await undo({ request_id: request, on_conflict: 'skip' }))
+    expect(done).toMatchObject({ count: 1, skipped: [{ id: 'a', code: 'overtaken' }] })
+    expect((await get(type, 'b')).status).toBe(404)
+  })
+
   test('a thousand changes of one batch are undone together', async () => {
     const type = await world.newType()
     const ids = Array.from({ length: 1000 }, (_, i) => `r${i}`)

@@ -31,7 +31,7 @@ const NEWEST_UNDONE = statement(
   'newest_undone',
   undoneAmong(`SELECT g.n, c.seq, c.seq, c.kind, c.record_type, c.id, 0, NULL::text
      FROM unnest($2::bigint[]) WITH ORDINALITY AS g (last, n)
-     JOIN plinth.change c ON c.base_id = $1 AND c.seq = g.last`),
+     CROSS JOIN LATERAL (SELECT * FROM plinth.change WHERE base_id = $1 AND seq = g.last OFFSET 0) c`),
 )
 
 /** The requests that took back groups, by the number of the group from 1. */

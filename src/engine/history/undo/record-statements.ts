@@ -8,17 +8,17 @@ import { logLinks } from '../../record-store/relationship-statements.ts'
 const INPUT = `i AS MATERIALIZED (
      SELECT * FROM unnest($3::text[], $4::int[], $5::text[], $6::boolean[]) AS i (id, version, cause, valid))`
 
-const logged = (operation: string, version = 'w.version') => `logged AS (
+const logged = (operation: string, version = 'w.version', rows = 'w') => `logged AS (
      INSERT INTO plinth.change (${RECORD_LOG_COLUMNS}, cause)
      SELECT $1, 'record', $2, w.id, ${operation}, ${version}, w.data, w.external_source, w.external_id, w.cancelled_at,
-       w.created_at, $7, $8, $9, $10, $11::jsonb, coalesce(w.cause, ${CAUSE}) FROM w)`
+       w.created_at, $7, $8, $9, $10, $11::jsonb, coalesce(w.cause, ${CAUSE}) FROM ${rows} w)`
 
-/** The states of `$3` in the versions `$4`. */
+/** The states of `$3` in the versions `$4`, and whether each has the data of the one that it replaces. */
 export const STATES = statement(
   'undo_states',
-  `SELECT i.n::int AS n, c.data, coalesce((
-       SELECT r.data = c.data FROM plinth.record r
-       WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = i.id COLLATE "C"), false) AS is_same
+  `SELECT i.n::int AS n, c.data, coalesce(c.data = coalesce(lag(c.data) OVER (PARTITION BY i.id ORDER BY i.n), (
+       SELECT r.data FROM plinth.record r
+       WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = i.id COLLATE "C")), false) AS is_same
    FROM unnest($3::text[], $4::int[]) WITH ORDINALITY AS i (id, version, n)
    CROSS JOIN LATERAL (
      SELECT data FROM plinth.change c
@@ -26,26 +26,42 @@ export const STATES = statement(
    ORDER BY i.n`,
 )
 
-/** Sets records to the data, pair and status of a version. Logs records that have this state already too. */
+/**
+ * Sets records to the data, pair and status of a version. Logs records that have this state already too. Of
+ * several versions of one record, each is logged in this order, and the record gets the last.
+ */
 export const SET_BACK_RECORDS = writeStatement(
   'set_back_records',
-  (entries) => `WITH ${INPUT},
+  (entries) => `WITH i AS MATERIALIZED (
+     SELECT *, row_number() OVER o AS place, count(*) OVER (PARTITION BY id) AS places
+     FROM unnest($3::text[], $4::int[], $5::text[], $6::boolean[]) WITH ORDINALITY AS i (id, version, cause, valid, n)
+     WINDOW o AS (PARTITION BY id ORDER BY n)),
    held AS MATERIALIZED (
-     SELECT r.id, r.cancelled_at IS NULL AS was_active FROM i JOIN plinth.record r
+     SELECT DISTINCT r.id, r.version, r.created_at, r.cancelled_at IS NULL AS was_active FROM i JOIN plinth.record r
        ON r.base_id = $1 AND r.record_type = $2 AND r.id = i.id COLLATE "C"),
    state AS MATERIALIZED (
-     SELECT i.id, i.cause, i.valid, c.data, c.external_source, c.external_id, c.cancelled_at
+     SELECT i.id, i.cause, i.valid, i.place, i.places, c.data, c.external_source, c.external_id, c.cancelled_at,
+       lag(c.cancelled_at IS NULL) OVER (PARTITION BY i.id ORDER BY i.place) AS was_active
      FROM i CROSS JOIN LATERAL (
        SELECT * FROM plinth.change c
        WHERE c.kind = 'record' AND c.base_id = $1 AND c.record_type = $2 AND c.id = i.id COLLATE "C" AND c.version = i.version LIMIT 1) c),
    w AS (
      UPDATE plinth.record r SET data = state.data, external_source = state.external_source, external_id = state.external_id,
-       cancelled_at = state.cancelled_at, version = r.version + 1, updated_at = now(), valid = state.valid
+       cancelled_at = state.cancelled_at, version = r.version + state.places, updated_at = now(), valid = state.valid
      FROM state JOIN held ON held.id = state.id COLLATE "C"
-     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ($3::text[]) AND r.id = state.id COLLATE "C"
-     RETURNING r.*, state.cause, held.was_active),
-   ${logged(`CASE WHEN (w.cancelled_at IS NULL) = w.was_active THEN 'update'
-       WHEN w.cancelled_at IS NULL THEN 'restore' ELSE 'cancel' END`)}${entries}
+     WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = ANY ($3::text[]) AND r.id = state.id COLLATE "C" AND state.place = state.places
+     RETURNING r.*),
+   passed AS (
+     SELECT held.id, held.version + s.place AS version, s.data, s.external_source, s.external_id, s.cancelled_at, held.created_at, s.cause,
+       coalesce(s.was_active, held.was_active) AS was_active
+     FROM state s JOIN held ON held.id = s.id COLLATE "C" JOIN w ON w.id = held.id
+     ORDER BY s.place),
+   ${logged(
+     `CASE WHEN (w.cancelled_at IS NULL) = w.was_active THEN 'update'
+       WHEN w.cancelled_at IS NULL THEN 'restore' ELSE 'cancel' END`,
+     'w.version',
+     'passed',
+   )}${entries}
    SELECT id FROM w`,
 )
 

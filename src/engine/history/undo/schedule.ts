@@ -15,7 +15,8 @@ const PART = { delete: 'deletions', update: 'updates', restore: 'restorations' }
 /**
  * Divides steps, newest first, into waves. Within a run of deletions, or of restorations, the order does not
  * matter: at one end of the run all of them exist at the same time. Updates commute with everything but steps
- * on the same resource, unless they compete for unique values.
+ * on the same resource, unless they compete for unique values. Consecutive ones of a record stay together, in
+ * order.
  */
 export function schedule(
   steps: readonly Step[],
@@ -23,7 +24,7 @@ export function schedule(
   competes: (step: Step) => boolean,
 ): Wave[] {
   const waves: Wave[] = []
-  const lastOf = new Map<string, number>()
+  const lastOf = new Map<string, { wave: number; isFree: boolean }>()
   /** The run of steps that may not mix with others: their class, and its first wave. */
   let run = { kind: '', from: 0 }
   let floor = 0
@@ -33,10 +34,13 @@ export function schedule(
     const isFree = step.act.kind === 'update' && !isConfiguration && !competes(step)
     const kind = isConfiguration ? name : step.act.kind
     if (!isFree && run.kind !== kind) run = { kind, from: waves.length }
-    const wave = Math.max(isFree ? floor : run.from, (lastOf.get(name) ?? -1) + 1, floor)
+    const last = lastOf.get(name)
+    const staysTogether = isFree && last?.isFree && step.change.kind === 'record'
+    const next = last ? last.wave + (staysTogether ? 0 : 1) : 0
+    const wave = Math.max(isFree ? floor : run.from, next, floor)
     while (waves.length <= wave) waves.push(open())
     waves[wave]?.[isConfiguration ? 'configuration' : PART[step.act.kind]].push(step)
-    lastOf.set(name, wave)
+    lastOf.set(name, { wave, isFree })
     if (isConfiguration) floor = waves.length
   }
   return waves
