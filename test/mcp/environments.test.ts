@@ -107,6 +107,7 @@ describe('the tools of environments', () => {
       conflicts: [],
       breaks: [],
       promotable: true,
+      plan: '~ record_type task\n    add /json_schema/properties/due {"type":"string"}\n1 to update',
     })
     await asAgent(
       'define',
@@ -116,6 +117,7 @@ describe('the tools of environments', () => {
     const broken = await asAgent('propose', { from: dev })
     expect(broken).toMatchObject({
       promotable: false,
+      plan: expect.stringContaining('! /record_type/task/json_schema: 1 record would no longer be valid.'),
       breaks: [
         {
           path: '/record_type/task/json_schema',

@@ -292,8 +292,9 @@ test('Change the schema of the live base without breaking its readers, in 7 call
       json_schema: { properties: { market }, required },
       migration: [{ op: 'default', field: 'data.market', value: 'EU' }],
     })
+    const deals = (await rowsOf('deal', { field: 'id', op: 'is_not_null' })).length
     const refused = await own.call('propose', dev)
-    expect(refused).toMatchObject({ promotable: false, breaks: [{ code: 'records_invalid', count: 41 }] })
+    expect(refused).toMatchObject({ promotable: false, breaks: [{ code: 'records_invalid', count: deals }] })
     await own.call('define', {
       ...dev,
       record_type: 'deal',
@@ -321,5 +322,5 @@ test('Change the schema of the live base without breaking its readers, in 7 call
     `a schema of a live base, changed by way of a preview: ${seen.calls} calls, ${seen.tokens} tokens`,
   )
   expect(seen.calls).toBeLessThanOrEqual(7)
-  expect(seen.tokens).toBeLessThan(6000)
+  expect(seen.tokens).toBeLessThan(3500)
 })

@@ -1,5 +1,5 @@
+import { type Step, stepLine } from '../../contract/plan-text.ts'
 import type { Detail } from '../../foundation/errors.ts'
-import { type Step, stepLine } from './step.ts'
 
 /** A failed command, in the error format of the API. */
 type Body = {

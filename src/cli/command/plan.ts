@@ -1,19 +1,18 @@
 /** Prints changes of configuration as a plan: one line for each resource, and its diff. */
+import { changeLines, countLine, type PlannedChange } from '../../contract/plan-text.ts'
 import type { Answer } from './client.ts'
 import { printLine } from './print.ts'
-import { type Step, stepLine } from './step.ts'
 
-type Change = { kind: string; id: string; op: 'create' | 'update' | 'delete'; diff: readonly Step[] }
-type Plan = { changes: readonly Change[]; dry_run?: true; id?: string; kind?: 'promotion' | 'rollback' }
+type Plan = {
+  changes: readonly PlannedChange[]
+  dry_run?: true
+  id?: string
+  kind?: 'promotion' | 'rollback'
+}
 
-const SIGNS = { create: '+', update: '~', delete: '-' } as const
 const COLORS = { create: 'green', update: 'yellow', delete: 'red' } as const
-const WORDS = {
-  due: { create: 'to create', update: 'to update', delete: 'to delete' },
-  done: { create: 'created', update: 'updated', delete: 'deleted' },
-} as const
 
-export const changesIn = ({ body }: Answer): readonly Change[] => (body as Plan).changes
+export const changesIn = ({ body }: Answer): readonly PlannedChange[] => (body as Plan).changes
 
 /** Prints what a request would change. */
 export const showPlan = (answer: Answer): void => showChanges(answer, 'due')
@@ -26,15 +25,8 @@ export function showDone(answer: Answer): void {
   printLine(kind === 'promotion' ? `Promotion ${id}. To undo it: plinth rollback ${id}` : `Rollback ${id}.`)
 }
 
-function showChanges(answer: Answer, when: keyof typeof WORDS): void {
+function showChanges(answer: Answer, when: 'due' | 'done'): void {
   const changes = changesIn(answer)
-  for (const { kind, id, op, diff } of changes) {
-    printLine(`${SIGNS[op]} ${kind} ${id}`, COLORS[op])
-    if (op === 'update') for (const step of diff) printLine(`    ${stepLine(step)}`, 'dim')
-  }
-  const counts = (['create', 'update', 'delete'] as const).flatMap((op) => {
-    const count = changes.filter((change) => change.op === op).length
-    return count > 0 ? [`${count} ${WORDS[when][op]}`] : []
-  })
-  printLine(counts.length > 0 ? counts.join(', ') : 'No changes.')
+  for (const { text, op } of changeLines(changes)) printLine(text, op === null ? 'dim' : COLORS[op])
+  printLine(countLine(changes, when))
 }

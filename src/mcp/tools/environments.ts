@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { CONFIG_KINDS } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
+import { changeLines, countLine, type PlannedChange, type Step, stepLine } from '../../contract/plan-text.ts'
 import { awaiting } from '../../contract/plan-words.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
@@ -9,10 +10,11 @@ import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { PlanParts } from '../../http/plan-fragment.ts'
+import { ReadResult } from '../budget/read-result.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { sentOnly } from '../tool/sent-arguments.ts'
-import { deleting, tool } from '../tool/tool.ts'
+import { deleting, reading, tool } from '../tool/tool.ts'
 
 const ToolPreview = graphql(`fragment ToolPreview on Base {
   id description production_base: productionBase version created_at: createdAt
@@ -119,13 +121,21 @@ export const environmentTools = [
     hints: { idempotent: true },
     isUnlisted: true,
     decidesAt: productionOf,
-    input: z.strictObject(chosen),
+    input: z.strictObject({ ...chosen, ...reading }),
     output: answerOutput,
-    run: async ({ base_id, from, ...selected }, context) => {
+    run: async ({ base_id, from, max_tokens: _, ...selected }, context) => {
       const { proposal } = await propose({ ...placesOf(base_id, from), ...sentOnly(selected) }, context)
-      const { conflicts, breaks } = proposal
-      const isFree = (conflicts as unknown[]).length + (breaks as unknown[]).length === 0
-      return { ...proposal, promotable: isFree, next: isFree ? SHOW : REPAIR }
+      const { changes, conflicts, breaks, ...about } = proposal as unknown as Proposal
+      const isFree = conflicts.length + breaks.length === 0
+      return new ReadResult({
+        ...about,
+        promotable: isFree,
+        plan: planText(changes, conflicts, breaks),
+        changes: changes.map(named),
+        conflicts,
+        breaks,
+        next: isFree ? SHOW : REPAIR,
+      })
     },
   }),
   tool('promote', {
@@ -141,17 +151,53 @@ export const environmentTools = [
     run: async ({ base_id, from, prune, resources, force }, context) => {
       const args = { ...placesOf(base_id, from), ...sentOnly({ prune, resources, force }) }
       const { plan, ...done } = (await promote(args, context)).done
-      if (!plan) return trim(done)
-      const { changes, conflicts } = done
+      const changes = done.changes as PlannedChange[]
+      const shown = {
+        changes: changes.slice(0, SHOWN).map(named),
+        ...(changes.length > SHOWN && { changes_more: changes.length - SHOWN }),
+      }
+      if (!plan) return trim({ ...done, ...shown })
+      const { conflicts } = done as { conflicts: readonly object[] }
       return {
-        plan: { what: plan.what, changes, ...((conflicts as unknown[]).length > 0 && { conflicts }) },
+        plan: { what: plan.what, ...shown, ...(conflicts.length > 0 && { conflicts }) },
         ...awaiting('promotion', plan),
       }
     },
   }),
 ]
 
-const SHOW = 'Show the changes to a person. A token with admin promotes them.'
+type Conflict = { kind: string; id: string; production: readonly Step[]; preview: readonly Step[] }
+type Break = { path: string; message: string }
+type Proposal = {
+  from: string
+  base_id: string
+  changes: readonly PlannedChange[]
+  summary: object
+  conflicts: readonly Conflict[]
+  breaks: readonly Break[]
+}
+
+/** Changes that an answer of promote names. */
+const SHOWN = 50
+
+const named = ({ kind, id, op }: PlannedChange) => ({ kind, id, op })
+
+/** The proposal as a text to show a person. */
+const planText = (
+  changes: readonly PlannedChange[],
+  conflicts: readonly Conflict[],
+  breaks: readonly Break[],
+): string =>
+  [
+    ...changeLines(changes).map(({ text }) => text),
+    ...conflicts.flatMap(({ kind, id, production }) =>
+      production.map((step) => `! ${kind} ${id}: production has changed it too: ${stepLine(step)}`),
+    ),
+    ...breaks.map(({ path, message }) => `! ${path}: ${message}`),
+    countLine(changes, 'due'),
+  ].join('\n')
+
+const SHOW = 'Show plan to a person. A token with admin promotes it.'
 const REPAIR =
   'Repair conflicts and breaks first: bring the changes of production into the preview, or change records so that they fit.'
 

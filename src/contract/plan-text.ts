@@ -1,0 +1,41 @@
+/** Changes of configuration as lines that a person reads, on the command line and from an agent. */
+
+/** A step of a diff (RFC 6902). */
+export type Step = { readonly op: string; readonly path: string; readonly value?: unknown }
+export type PlannedChange = {
+  readonly kind: string
+  readonly id: string
+  readonly op: keyof typeof SIGNS
+  readonly diff: readonly Step[]
+}
+
+const SIGNS = { create: '+', update: '~', delete: '-' } as const
+const WORDS = {
+  due: { create: 'to create', update: 'to update', delete: 'to delete' },
+  done: { create: 'created', update: 'updated', delete: 'deleted' },
+} as const
+const MOST_CHARS = 200
+
+/** Formats a step: `replace /name "Offer"`. */
+export function stepLine({ op, path, value }: Step): string {
+  const text = value === undefined ? '' : ` ${JSON.stringify(value)}`
+  return `${op} ${path}${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text}`
+}
+
+/** A line for each resource, and below it what an update changes; `op` is null there. */
+export const changeLines = (
+  changes: readonly PlannedChange[],
+): { readonly text: string; readonly op: PlannedChange['op'] | null }[] =>
+  changes.flatMap(({ kind, id, op, diff }) => [
+    { text: `${SIGNS[op]} ${kind} ${id}`, op },
+    ...(op === 'update' ? diff.map((step) => ({ text: `    ${stepLine(step)}`, op: null })) : []),
+  ])
+
+/** Counts the changes: `1 to create, 2 to update`. */
+export function countLine(changes: readonly PlannedChange[], when: keyof typeof WORDS): string {
+  const counts = (['create', 'update', 'delete'] as const).flatMap((op) => {
+    const count = changes.filter((change) => change.op === op).length
+    return count > 0 ? [`${count} ${WORDS[when][op]}`] : []
+  })
+  return counts.length > 0 ? counts.join(', ') : 'No changes.'
+}
