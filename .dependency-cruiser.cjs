@@ -75,6 +75,7 @@ const ENGINE_ROOMS = [
   'related',
   'claims',
   'records',
+  'files',
   'history',
   'changes',
   'batch',
@@ -93,7 +94,7 @@ const ENGINE_ROOMS = [
 ]
 
 /** The rooms of `src/rest/`, from the lowest. */
-const REST_ROOMS = ['route/', 'records/', '[^/]+\\.ts$']
+const REST_ROOMS = ['route/', 'records/', 'files/', '[^/]+\\.ts$']
 
 /** A rule for each room, nothing of the rooms that come after it; and one for files in no room. */
 const order = (folder, rooms) => [

@@ -55,3 +55,50 @@ export const FileTypePut = FileTypeBody.omit({ metadata_schema: true }).extend({
   metadata_schema: FileTypeBody.shape.metadata_schema,
   expected_version: expectedVersion,
 })
+
+const CONTENT_TYPE = new RegExp(
+  `^${TOKEN}/${TOKEN}(\\s*;\\s*${TOKEN}=(${TOKEN}|"[^"\\\\\\x00-\\x1f\\x7f]*"))*$`,
+)
+
+/** A content type of a file. */
+export const ContentType = z
+  .string()
+  .max(LIMITS.contentTypeChars, `It must have at most ${LIMITS.contentTypeChars} characters.`)
+  .regex(CONTENT_TYPE, 'It must be a media type such as "text/plain; charset=utf-8".')
+
+/** The label of a content version. */
+export const VersionLabel = z
+  .string()
+  .min(1, 'It must have at least one character.')
+  .max(LIMITS.nameChars, `It must have at most ${LIMITS.nameChars} characters.`)
+  .regex(/^[^\p{Cc}]*$/u, 'It must not contain control characters.')
+
+/** The metadata of a file. */
+export const FileMetadata = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= LIMITS.fileMetadataBytes,
+    `It must have at most ${LIMITS.fileMetadataBytes} bytes.`,
+  )
+
+/** The properties of a file that a PUT sets, beside its content. */
+export const FileProperties = z.strictObject({
+  content_type: ContentType,
+  metadata: FileMetadata,
+  label: VersionLabel.nullable(),
+})
+
+/** The body of a file PATCH. */
+export const FilePatch = z
+  .strictObject({
+    path: z
+      .string()
+      .optional()
+      .meta({ description: 'The new path. The content and its versions move along.' }),
+    metadata: FileMetadata.optional().meta({ description: 'Replaces the metadata.' }),
+    content_type: ContentType.optional(),
+    label: VersionLabel.nullable()
+      .optional()
+      .meta({ description: 'The label of the current content version; null for none.' }),
+  })
+  .meta({ id: 'FilePatch' })

@@ -105,7 +105,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     options.adminToken,
     log,
   )
-  const jobs = openJobs(database.part(), connectionString, log)
+  const jobs = openJobs(database.part(), blobs, connectionString, log)
   const sweep = setInterval(() => {
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))

@@ -96,6 +96,17 @@ export const LIMITS = {
   fileBytes: 5 * 1024 ** 3,
   fileBytesMax: 5 * 1024 ** 4,
   fileContentTypes: 100,
+  filePathBytes: 1024,
+  fileMetadataBytes: 16 * 1024,
+  contentTypeChars: 255,
+  /** Maximum size of a content that is part of a GraphQL request or a tool call. */
+  inlineContentBytes: 1024 * 1024,
+  /** Diffs of contents: maximum size of each, maximum time, and maximum number of changed lines. */
+  diffBytes: 1024 * 1024,
+  diffMs: 2000,
+  diffEdits: 10_000,
+  /** How long a content that nothing refers to is kept. */
+  unreferencedMs: 24 * 60 * 60_000,
   /** Maximum number of records of a type, and of bytes of all records, that a preview starts with. */
   previewSample: 100,
   previewSampleBytes: 64 * 1024 * 1024,

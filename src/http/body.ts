@@ -44,12 +44,16 @@ function checkBodyHeaders({ headers, routeOptions }: FastifyRequest): void {
   const accepts = routeOptions.config.accepts ?? ['application/json']
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';')
   if (!accepts.includes(type.trim().toLowerCase())) throw unsupportedMedia(accepts)
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && !/^\s*identity\s*$/i.test(encoding)) throw encoded(encoding)
+  refuseEncoding(headers)
   for (const parameter of parameters) {
     const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]
     if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) throw notUtf8(charset)
   }
+}
+
+/** @throws VALIDATION_ERROR for a compressed body */
+export function refuseEncoding({ 'content-encoding': encoding }: FastifyRequest['headers']): void {
+  if (encoding !== undefined && !/^\s*identity\s*$/i.test(encoding)) throw encoded(encoding)
 }
 
 const encoded = (encoding: string): DomainError =>

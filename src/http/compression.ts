@@ -29,7 +29,7 @@ export async function compressAnswers(app: FastifyInstance): Promise<void> {
   })
   // The compressed length is unknown without the body, so HEAD omits it (RFC 9110, section 9.3.2).
   app.addHook('onRoute', (route) => {
-    if (route.method !== 'HEAD') return
+    if (route.method !== 'HEAD' || route.compress === false) return
     const known = route.onSend === undefined ? [] : [route.onSend].flat()
     route.onSend = [
       ...known,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Whether the body of the request streams. Such a body is not buffered, and has no time limit as a whole. */
 export function isTransfer({ headers, routeOptions }: FastifyRequest): boolean {
-  const { streams } = routeOptions.config
+  const { streams } = routeOptions.config ?? {}
   if (streams === undefined) return false
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return streams === '*' || streams.includes(type)

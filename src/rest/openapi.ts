@@ -4,6 +4,7 @@ import { nextTurn, turnIsOver } from '../foundation/turns.ts'
 import { ROUTES, STREAMS } from './plugin.ts'
 import { spellings } from './route/aliases.ts'
 import { writeQuery } from './route/query.ts'
+import type { Versioned } from './route/request-parts.ts'
 import type { Route } from './route/route.ts'
 
 type Json = Record<string, unknown>
@@ -40,7 +41,7 @@ export async function openapi(): Promise<Json> {
   const paths: Record<string, Json> = {}
   for (const row of [...ROUTES, ...STREAMS]) {
     if (turnIsOver()) await nextTurn()
-    const path = `/v1${row.path.replace(/:(\w+)/g, '{$1}')}`
+    const path = `/v1${templateOf(row.path)}`
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row, schemas) }
   }
   return {
@@ -68,7 +69,7 @@ function operation({ id, path, method, writes, spec, streams }: Route, schemas: 
   const others = spellings(path).slice(1)
   const also =
     others.length > 0
-      ? `Also served as ${others.map((other) => `\`/v1${other.replace(/:(\w+)/g, '{$1}')}\``).join(', ')}.`
+      ? `Also served as ${others.map((other) => `\`/v1${templateOf(other)}\``).join(', ')}.`
       : undefined
   return {
     operationId: operationId(id),
@@ -79,14 +80,16 @@ function operation({ id, path, method, writes, spec, streams }: Route, schemas: 
       ...parameters(spec.params, 'path'),
       ...parameters(spec.query, 'query'),
       ...(writes ? writeParameters(spec.versioned) : readParameters(spec.versioned, method)),
+      ...(spec.headers ?? []).map(([name, description]) => header(name, description)),
       ...(streams ? [LAST_EVENT_ID] : []),
     ],
     ...(spec.body && { requestBody: requestBody(spec, schemas) }),
+    ...(spec.content === 'body' && { requestBody: { content: ANY_CONTENT } }),
     responses: {
       ...Object.fromEntries(
         (spec.statuses ?? [200]).map((status) => [
           status,
-          success(status, toSchema(spec.answers, 'output', schemas), streams),
+          success(status, toSchema(spec.answers, 'output', schemas), { streams, content: spec.content }),
         ]),
       ),
       ...Object.fromEntries(
@@ -99,21 +102,33 @@ function operation({ id, path, method, writes, spec, streams }: Route, schemas: 
   }
 }
 
+/** The template of a path. The rest of a path, `*`, is the path of a file. */
+const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}')
+
 /** `PUT /:base_id/records/:record_type/:id` → `put_base_id_records_record_type_id`. */
 const operationId = (id: string) =>
   id
     .toLowerCase()
+    .replace('*', 'path')
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/_$/, '')
 
-const success = (status: number, schema: Json, streams?: true): Json => ({
+type Forms = { streams: true | undefined; content: 'body' | 'answer' | undefined }
+
+const success = (status: number, schema: Json, { streams, content }: Forms): Json => ({
   description: streams
     ? 'An endless stream of Server-Sent Events. The schema is that of the `data` of one event.'
     : status === 201
       ? 'Created.'
       : 'Done.',
-  content: { [streams ? 'text/event-stream' : 'application/json']: { schema } },
+  content: {
+    [streams ? 'text/event-stream' : 'application/json']: { schema },
+    ...(content === 'answer' && ANY_CONTENT),
+  },
 })
+
+/** A content of any type. */
+const ANY_CONTENT: Json = { '*/*': { schema: { type: 'string', format: 'binary' } } }
 
 const LAST_EVENT_ID: Json = {
   name: 'Last-Event-ID',
@@ -152,14 +167,15 @@ function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): Json
   })
 }
 
-function writeParameters(versioned: true | 'hash' | undefined): Json[] {
-  const header = (name: string, description: string) => ({
-    name,
-    in: 'header',
-    required: false,
-    description,
-    schema: { type: 'string' },
-  })
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+})
+
+function writeParameters(versioned: Versioned): Json[] {
   return [
     ...parameters(writeQuery, 'query'),
     header(
@@ -172,7 +188,9 @@ function writeParameters(versioned: true | 'hash' | undefined): Json[] {
             'If-Match',
             versioned === 'hash'
               ? 'Precondition: write only if the current hash matches: `"<hash>"`.'
-              : 'Precondition: write only if the current version matches: `"3"`, or `*` for any.',
+              : versioned === 'content'
+                ? 'Precondition: write only if the SHA-256 of the current content matches: `"<sha256>"`, or `*` for any.'
+                : 'Precondition: write only if the current version matches: `"3"`, or `*` for any.',
           ),
           ...(versioned === 'hash' ? [] : [header('If-None-Match', '`*`: create only.')]),
         ]
@@ -180,7 +198,7 @@ function writeParameters(versioned: true | 'hash' | undefined): Json[] {
   ]
 }
 
-const readParameters = (versioned: true | 'hash' | undefined, method: string): Json[] =>
+const readParameters = (versioned: Versioned, method: string): Json[] =>
   versioned && method === 'GET'
     ? [{ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } }]
     : []

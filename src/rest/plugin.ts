@@ -13,6 +13,8 @@ import { config } from './config.ts'
 import { crossBase } from './cross-base.ts'
 import { endpoints } from './endpoints.ts'
 import { fileTypes } from './file-types.ts'
+import { takeFilePath } from './files/path.ts'
+import { files } from './files/routes.ts'
 import { history, revert } from './history.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { previews } from './previews.ts'
@@ -49,6 +51,7 @@ export const ROUTES: readonly Route[] = [
   ...relationshipTypes,
   ...relationships,
   ...fileTypes,
+  ...files,
   ...history,
   ...revert,
   ...undo,
@@ -81,7 +84,8 @@ export function rest(caller: CallerHooks, sizes: BodySizes) {
       reply.header('cache-control', 'private, no-cache')
       try {
         // Before the body is read. The router takes a trailing slash for an empty id.
-        if (request.is404 || /^[^?]*\/(\?|$)/.test(request.url)) throw notFound(request)
+        if (request.is404 || (!takeFilePath(request) && /^[^?]*\/(\?|$)/.test(request.url)))
+          throw notFound(request)
         const { need } = request.routeOptions.config
         if (need) requireNeed(request.caller, need(request.params as Record<string, string>))
         done()

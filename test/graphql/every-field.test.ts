@@ -43,6 +43,10 @@ const QUERIES: Record<string, string> = {
   aggregateBases:
     'aggregateBases(bases: ["crm"], recordType: "task", aggregations: [{fn: "count"}]) { rows }',
   base: 'base(id: "crm") { id name }',
+  files: 'files(base: "crm", fileType: "paper") { data { path } }',
+  file: 'file(base: "crm", fileType: "paper", path: "a.txt") { path }',
+  fileVersions: 'fileVersions(base: "crm", fileType: "paper", path: "a.txt") { data { version } }',
+  fileDiff: 'fileDiff(base: "crm", fileType: "paper", path: "a.txt", from: 1, to: 1) { diff }',
   bases: 'bases { data { id } }',
   changes: 'changes(base: "crm", limit: 2) { data { seq kind } nextAfter }',
   changeGroups:
@@ -112,6 +116,10 @@ const MUTATIONS: Record<string, string> = {
     'importTools(base: "crm", provider: "openai", tools: [{type: "function", function: {name: "n", parameters: {type: "object"}}}] $dry) { __typename }',
   patchRecord: 'patchRecord(base: "crm", recordType: "task", id: "a", merge: {title: "n"} $dry) { id }',
   patchRecordType: 'patchRecordType(base: "crm", id: "task", input: {name: "N"} $dry) { id }',
+  putFile:
+    'putFile(base: "crm", fileType: "paper", path: "new.txt", contentType: "text/plain", text: "x" $dry) { path }',
+  patchFile: 'patchFile(base: "crm", fileType: "paper", path: "a.txt", newPath: "b.txt" $dry) { path }',
+  deleteFile: 'deleteFile(base: "crm", fileType: "paper", path: "a.txt" $dry) { id }',
   patchFileType: 'patchFileType(base: "crm", id: "desk", input: {name: "N"} $dry) { id }',
   patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
   promote: 'promote(base: "crm", from: "crm--kept" $dry) { id }',
@@ -158,6 +166,8 @@ beforeAll(async () => {
     target_record_type: 'task',
     target_id: 'b',
   })
+  await put('file-types/paper', {})
+  await put('files/paper/a.txt', { n: 1 })
   succeed(await world.call('DELETE', '/v1/crm/records/task/gone'))
   const claimed = succeed(
     await world.call('POST', '/v1/crm/records/task/claim', { filter: { field: 'id', op: 'eq', value: 'b' } }),

@@ -19,7 +19,7 @@ const operations = (): Operation[] =>
   Object.entries<Body>(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   )
-const templateOf = (path: string) => `/v1${path.replace(/:(\w+)/g, '{$1}')}`
+const templateOf = (path: string) => `/v1${path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}')}`
 
 /** Calls `see` with every object in the document. */
 function walk(value: Body, see: (node: Body) => void): void {
@@ -170,6 +170,17 @@ const STEPS: Step[] = [
   ],
   ['PUT /:base_id/file-types/:id', '/crm/file-types/docs', { storage: { content_types: ['text/*'] } }],
   ['PATCH /:base_id/file-types/:id', '/crm/file-types/docs', { description: 'Text.' }],
+  ['PUT /:base_id/file-types/:id', '/crm/file-types/docs', {}],
+  ['PUT /:base_id/files/:file_type/*', '/crm/files/docs/a.txt?dry_run=true', { n: 1 }],
+  ['PUT /:base_id/files/:file_type/*', '/crm/files/docs/a.txt', { n: 1 }],
+  ['PUT /:base_id/files/:file_type/*', '/crm/files/docs/a.txt', { n: 2 }],
+  ['PATCH /:base_id/files/:file_type/*', '/crm/files/docs/a.txt', { path: 'd/a.txt', metadata: { n: 1 } }],
+  ['GET /:base_id/files/:file_type', '/crm/files/docs?depth=1&include_total=true'],
+  ['GET /:base_id/files/:file_type', '/crm/files/docs?prefix=d/'],
+  ['GET /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt?meta=1'],
+  ['GET /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt?history&include_total=true'],
+  ['GET /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt?diff&from=1&to=2'],
+  ['DELETE /:base_id/files/:file_type/*', '/crm/files/docs/d/a.txt'],
   ['PUT /:base_id/endpoints/:id', '/crm/endpoints/desk', DESK],
   ['GET /:base_id/endpoints/:id/resolved', '/crm/endpoints/desk/resolved'],
   ['POST /:base_id/preview', '/crm/preview', { name: 'dev', copy: 'config_and_sample' }],

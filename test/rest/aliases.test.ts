@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { succeed } from '../support/answers.ts'
+import { putFile } from '../support/files.ts'
 import { homeOf, KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
 
@@ -26,6 +27,7 @@ beforeAll(async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kinds' }), 201)
   for (const noun of PLAIN_NOUNS)
     succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', KINDS)}/${noun}/desk`, {}), 201)
+  succeed(await putFile(world.call, 'desk', 'a.txt', 'one'), 201)
   spareToken = (await world.newToken([{ permission: 'read' }])).id
 })
 afterAll(() => world.close())
@@ -82,6 +84,11 @@ const SAMPLES: Record<string, Sample> = {
   'POST /:base_id/records/:record_type/query': { body: { sort: 'id' } },
   'PATCH /:base_id/relationship-types/:id': { body: { name: 'New' } },
   'PATCH /:base_id/file-types/:id': { body: { name: 'New' } },
+  'GET /:base_id/files/:file_type': { query: 'limit=1' },
+  'PUT /:base_id/files/:file_type/*': { body: { n: 1 } },
+  'GET /:base_id/files/:file_type/*': { query: 'meta=1' },
+  'PATCH /:base_id/files/:file_type/*': { body: { label: 'New' } },
+  'DELETE /:base_id/files/:file_type/*': {},
   'GET /:base_id/endpoints/:id/resolved': {},
   'POST /:base_id/seeds/:name/apply': {},
   'POST /:base_id/seeds/:name/reset': {},
@@ -161,6 +168,7 @@ function valuesOf(pattern: string): Record<string, string> {
     account_id: 'default',
     id,
     name: 'desk',
+    file_type: 'desk',
     seq,
   }
 }
@@ -174,7 +182,11 @@ function spellings(pattern: string): string[] {
     [[]],
   )
   return paths.map(
-    (path) => `/v1${path.join('/').replaceAll(/:([a-z_]+)/g, (_, name: string) => values[name] ?? '')}`,
+    (path) =>
+      `/v1${path
+        .join('/')
+        .replace('*', 'a.txt')
+        .replaceAll(/:([a-z_]+)/g, (_, name: string) => values[name] ?? '')}`,
   )
 }
 

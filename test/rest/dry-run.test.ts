@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../support/answers.ts'
+import { putFile } from '../support/files.ts'
 import { homeOf, KIND_SAMPLES, PLAIN_NOUNS } from '../support/kinds.ts'
 import type { Body } from '../support/server.ts'
 import { claimAs, openWorld, type World } from '../support/world.ts'
@@ -29,6 +30,8 @@ beforeAll(async () => {
     201,
   )
   succeed(await world.call('PUT', '/v1/crm/relationships/l', LINK), 201)
+  succeed(await world.call('PUT', '/v1/crm/file-types/paper', {}), 201)
+  succeed(await putFile(world.call, 'paper', 'a.txt', 'one'), 201)
   const { data } = succeed(await world.call('GET', `${at}/a/history`))
   seq = String(data[0].seq)
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kept' }), 201)
@@ -51,6 +54,8 @@ async function everything(): Promise<string> {
     'relationship_type',
     'relationship',
     ...Object.keys(KIND_SAMPLES).filter((kind) => kind !== 'record_type' && kind !== 'relationship_type'),
+    'file',
+    'file_version',
     'change',
     'idempotency',
     'claim',
@@ -96,6 +101,15 @@ const WRITES: [string, string, unknown, number, Body][] = [
     200,
     applied(act === 'clear' ? 0 : 1),
   ]),
+  ['PUT /:base_id/files/:file_type/*', '/v1/crm/files/paper/new', { n: 1 }, 201, { path: 'new', version: 1 }],
+  [
+    'PATCH /:base_id/files/:file_type/*',
+    '/v1/crm/files/paper/a.txt',
+    { path: 'b' },
+    200,
+    { path: 'b', version: 1 },
+  ],
+  ['DELETE /:base_id/files/:file_type/*', '/v1/crm/files/paper/a.txt', undefined, 200, { deleted: true }],
   [
     'PATCH /:base_id/file-types/:id',
     '/v1/crm/file-types/desk',

@@ -7,6 +7,7 @@ export type Jobs = {
   purge_history: { base: string }
   purge_histories: object
   renew_statistics: object
+  sweep_contents: object
 }
 export type IndexKey = { base: string; type: string; index: string }
 export type JobName = keyof Jobs

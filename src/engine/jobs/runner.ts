@@ -5,9 +5,11 @@ import type { Runner, TaskList } from 'graphile-worker'
 import pg from 'pg'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Db } from '../database/client.ts'
 import { limitResponseTime } from '../database/deadline.ts'
 import type { JobName, Jobs } from '../database/enqueue-job.ts'
+import { sweepContents } from '../files/sweep.ts'
 import { purgeHistories, purgeHistory } from '../history/purge.ts'
 import { buildIndex, dropIndexEntries, resumeBuilds } from './index-jobs.ts'
 import { renewStatistics, watchStatistics } from './statistics.ts'
@@ -25,13 +27,13 @@ const CONCURRENCY = 2
 const POOL_SIZE = CONCURRENCY + 1
 /** Polling interval for delayed jobs. New jobs are announced by NOTIFY. */
 const POLL_MS = 2000
-/** Schedule of recurring jobs, run by one process per database: hourly at minute 7. */
-const CRONTAB = '7 * * * * purge_histories'
+/** Schedule of recurring jobs, run by one process per database: hourly, at minutes 7 and 37. */
+const CRONTAB = '7 * * * * purge_histories\n37 * * * * sweep_contents'
 const RESTART_MS = 1000
 const RESUME_MS = 60_000
 
 /** Creates a runner with its own connections. */
-export function openJobs(db: Db, connectionString: string, log: Log): JobRunner {
+export function openJobs(db: Db, blobs: BlobStore, connectionString: string, log: Log): JobRunner {
   const pool = openPool(connectionString, log)
   const stop = new AbortController()
   let working: Promise<void> | undefined
@@ -42,7 +44,7 @@ export function openJobs(db: Db, connectionString: string, log: Log): JobRunner 
   return {
     start: () => {
       if (stop.signal.aborted) return
-      working ??= Promise.all([resume(), keepWorking(db, pool, stop.signal, log)]).then(() => {})
+      working ??= Promise.all([resume(), keepWorking({ db, blobs }, pool, stop.signal, log)]).then(() => {})
       resuming ??= setInterval(resume, RESUME_MS).unref()
       unwatch ??= watchStatistics(db)
     },
@@ -71,13 +73,13 @@ function openPool(connectionString: string, log: Log): pg.Pool {
   return pool
 }
 
-async function keepWorking(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<void> {
+async function keepWorking(services: Services, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<void> {
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
   while (!signal.aborted) {
     try {
-      const runner = await start(db, pool, signal, log)
+      const runner = await start(services, pool, signal, log)
       await Promise.race([runner.promise, aborted])
       if (signal.aborted) await runner.stop()
     } catch (err) {
@@ -87,7 +89,7 @@ async function keepWorking(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log)
   }
 }
 
-async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<Runner> {
+async function start(services: Services, pool: pg.Pool, signal: AbortSignal, log: Log): Promise<Runner> {
   // Lazy import, after the server listens.
   const { Logger, run } = await import('graphile-worker')
   const quiet = new Logger(() => (level, message) => {
@@ -97,7 +99,7 @@ async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Prom
   return run({
     pgPool: pool,
     logger: quiet,
-    taskList: tasks(db, signal),
+    taskList: tasks(services, signal),
     concurrency: CONCURRENCY,
     pollInterval: POLL_MS,
     noHandleSignals: true,
@@ -107,19 +109,26 @@ async function start(db: Db, pool: pg.Pool, signal: AbortSignal, log: Log): Prom
   })
 }
 
+/** What jobs work on. */
+type Services = { readonly db: Db; readonly blobs: BlobStore }
 /** Safe cast: each task receives the payload that `enqueue` stored for it. */
-type AnyTask = (db: Db, payload: unknown, signal: AbortSignal) => Promise<void>
+type AnyTask = (db: Db, payload: unknown, signal: AbortSignal, blobs: BlobStore) => Promise<void>
 
-const tasks = (db: Db, signal: AbortSignal): TaskList =>
+const tasks = ({ db, blobs }: Services, signal: AbortSignal): TaskList =>
   Object.fromEntries(
     Object.entries(TASKS).map(([name, task]) => [
       name,
-      (payload: unknown) => (task as AnyTask)(db, payload, signal),
+      (payload: unknown) => (task as AnyTask)(db, payload, signal, blobs),
     ]),
   )
 
 /** Handler of a job. Runs at least once. On abort it throws, and the job is retried later. */
-type Task<Name extends JobName> = (db: Db, payload: Jobs[Name], signal: AbortSignal) => Promise<void>
+type Task<Name extends JobName> = (
+  db: Db,
+  payload: Jobs[Name],
+  signal: AbortSignal,
+  blobs: BlobStore,
+) => Promise<void>
 
 /** The handlers, by job name. */
 const TASKS: { [Name in JobName]: Task<Name> } = {
@@ -128,4 +137,5 @@ const TASKS: { [Name in JobName]: Task<Name> } = {
   purge_history: purgeHistory,
   purge_histories: purgeHistories,
   renew_statistics: renewStatistics,
+  sweep_contents: (db, _payload, signal, blobs) => sweepContents(db, blobs, signal),
 }

@@ -76,6 +76,11 @@ export function readHashes(request: FastifyRequest): string[] | null {
       code: 'not_conditional',
       message: 'This request supports If-Match only.',
     })
+  return hashesOf(match)
+}
+
+/** The hashes of strong ETags; null for no condition or `*`. */
+function hashesOf(match: string | undefined): string[] | null {
   if (match === undefined || match.trim() === '*') return null
   return match.split(',').map((part) => {
     const [, weak, text = ''] = TAG.exec(part.trim()) ?? []
@@ -83,6 +88,15 @@ export function readHashes(request: FastifyRequest): string[] | null {
     // A weak tag never matches.
     return weak ? '' : text
   })
+}
+
+/**
+ * Reads `If-Match` and `If-None-Match: *` on a file, whose ETag is the hash of its content.
+ * @throws VALIDATION_ERROR
+ */
+export function readContentConditions(request: FastifyRequest) {
+  const { mustExist, mustBeAbsent } = readConditions(request, true, undefined)
+  return { hashes: hashesOf(request.headers['if-match']), mustExist, mustBeAbsent }
 }
 
 /** The versions of the strong ETags. A weak or foreign ETag never matches, so it becomes version 0. */

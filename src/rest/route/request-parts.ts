@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { isIdempotencyKey } from '../../contract/ids.ts'
 import { check, inBody, inPart, type Place } from '../../contract/validate.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { type Conditions, NONE, readConditions, readHashes } from './preconditions.ts'
+import { type Conditions, NONE, readConditions, readContentConditions, readHashes } from './preconditions.ts'
 import { readQuery } from './query.ts'
 
 type Shape = z.ZodType
@@ -26,7 +26,7 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
     query?: Q
     body?: B
     bodyOf?: (mediaType: string) => z.ZodType<z.output<B>>
-    versioned?: true | 'hash'
+    versioned?: Versioned
   },
   queryOf: z.ZodObject,
   request: FastifyRequest,
@@ -40,14 +40,19 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
   const shape = spec.bodyOf?.(mediaType) ?? spec.body
   const body = shape ? check(shape, request.body, inBody()) : refuseBody(request.body)
   checkSameId(params, body)
-  const isHashed = spec.versioned === 'hash'
-  const conditions = isHashed ? NONE : readConditions(request, spec.versioned === true && writes, body)
-  const hashes = isHashed ? readHashes(request) : null
-  return { params, query, body, mediaType, conditions, hashes } as Parts<
-    z.output<P>,
-    z.output<Q>,
-    z.output<B>
-  >
+  const preconditions = readPreconditions(spec.versioned, request, writes, body)
+  return { params, query, body, mediaType, ...preconditions } as Parts<z.output<P>, z.output<Q>, z.output<B>>
+}
+
+/** What writes can have as a precondition: the version of the resource, a hash of it, or that of a content. */
+export type Versioned = true | 'hash' | 'content' | undefined
+
+function readPreconditions(versioned: Versioned, request: FastifyRequest, writes: boolean, body: unknown) {
+  if (versioned === 'hash') return { conditions: NONE, hashes: readHashes(request) }
+  if (versioned !== 'content')
+    return { conditions: readConditions(request, versioned === true && writes, body), hashes: null }
+  const { hashes, ...conditions } = readContentConditions(request)
+  return { conditions: { ...NONE, ...conditions }, hashes }
 }
 
 /** PostgreSQL cannot store NUL in text; a percent-escape can send it. */
@@ -93,16 +98,11 @@ export function readKey(request: FastifyRequest): string | null {
  * The parts that identify a request for idempotency: surface, method, canonical path, query, preconditions
  * and body.
  */
-export function partsNamed(request: FastifyRequest, path: string): readonly unknown[] {
+export function partsNamed(
+  request: FastifyRequest,
+  path: string,
+  body: unknown = request.body ?? null,
+): readonly unknown[] {
   const { 'if-match': match, 'if-none-match': none } = request.headers
-  return [
-    'rest',
-    request.method,
-    path,
-    request.params,
-    request.query,
-    match ?? null,
-    none ?? null,
-    request.body ?? null,
-  ]
+  return ['rest', request.method, path, request.params, request.query, match ?? null, none ?? null, body]
 }

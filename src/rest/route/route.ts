@@ -10,7 +10,7 @@ import { spellings } from './aliases.ts'
 import { takePlan } from './plan.ts'
 import { queryShape } from './query.ts'
 import { atRequest, type Reply, send } from './reply.ts'
-import { JSON_TYPE, type Parts, partsNamed, readKey, readParts } from './request-parts.ts'
+import { JSON_TYPE, type Parts, partsNamed, readKey, readParts, type Versioned } from './request-parts.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Shape = z.ZodType
@@ -41,7 +41,7 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   /** Success status codes; 200 by default. */
   statuses?: readonly [number, ...number[]]
   /** What writes can have as a precondition: the version of the resource, or a hash of it. */
-  versioned?: true | 'hash'
+  versioned?: Versioned
   /** Whether the write can return a plan first: if the body asks for it, or always. */
   plans?: 'asked' | 'always'
   /** GraphQL argument to query parameter, where the names differ. */
@@ -77,7 +77,12 @@ export type Route = {
     | 'answers'
     | 'statuses'
     | 'versioned'
-  >
+  > & {
+    /** The request body, or the success response, is a content of any type. */
+    content?: 'body' | 'answer'
+    /** Request headers of its own: name and description. */
+    headers?: readonly (readonly [name: string, description: string])[]
+  }
   /** Whether the response is an event stream (Server-Sent Events). */
   streams?: true
   mount: (app: FastifyInstance, sizes: BodySizes) => void

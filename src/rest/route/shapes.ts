@@ -32,7 +32,7 @@ export const recordId = z
 
 /** Required permission for configuration: a grant on the whole base. */
 export const onBase =
-  <P extends 'read' | 'manage'>(permission: P) =>
+  <P extends 'read' | 'write' | 'manage'>(permission: P) =>
   ({ base_id = '' }) =>
     ({ permission, base: base_id, recordType: '*' }) as const
 

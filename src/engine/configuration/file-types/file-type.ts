@@ -7,9 +7,12 @@ import { compileSchema } from '../../json-schema/compile.ts'
 import type { FileType as Row } from '../../prisma/client.ts'
 import type { FieldsOf, Kind } from '../lifecycle/kind.ts'
 import { droppedProperties } from '../record-types/dropped-properties.ts'
+import { deleteFilesOf } from './delete-files.ts'
 
 /** The storage policy of a file type, with every member set. */
-export type Storage = Required<z.output<typeof FileStorage>>
+export type Storage = {
+  [Name in keyof z.output<typeof FileStorage>]-?: Exclude<z.output<typeof FileStorage>[Name], undefined>
+}
 type Fields = Omit<FieldsOf<typeof FileTypeBody>, 'storage' | 'metadataSchema'> & {
   storage: Storage
   metadataSchema: object
@@ -47,7 +50,7 @@ export const FILE_TYPE: Kind<Fields, Row> = {
   ],
   // A policy holds for what is written from now on. Files that exist stay as they are.
   check: async (_loaded, { next }) => ({ faults: schemaFaults(next.metadataSchema) }),
-  beforeDelete: async (_scope, _current, { checkPlan }) => checkPlan(),
+  beforeDelete: deleteFilesOf,
 }
 
 function schemaFaults(schema: unknown): readonly Detail[] {

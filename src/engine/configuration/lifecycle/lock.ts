@@ -38,13 +38,17 @@ export async function lockConfiguration(scope: WriteScope, baseId: string): Prom
     )
 }
 
-type TypeTable = 'record_type' | 'relationship_type'
+type TypeTable = 'record_type' | 'relationship_type' | 'file_type'
 
 // FOR UPDATE conflicts with the FOR KEY SHARE of writes to records and links: it waits for those in progress
 // and blocks new ones.
 const lockRow = (table: TypeTable) =>
   statement(`lock_${table}`, `SELECT 1 AS one FROM plinth.${table} WHERE base_id = $1 AND id = $2 FOR UPDATE`)
-const LOCK_TYPE = { record_type: lockRow('record_type'), relationship_type: lockRow('relationship_type') }
+const LOCK_TYPE = {
+  record_type: lockRow('record_type'),
+  relationship_type: lockRow('relationship_type'),
+  file_type: lockRow('file_type'),
+}
 
 /** Blocks writes of the type's records or links until the transaction ends. */
 export const lockType = (db: Db, table: TypeTable, baseId: string, id: string) =>

@@ -1,0 +1,39 @@
+import { AUTHOR_COLUMNS } from '../../change-log/entry.ts'
+import { authorship } from '../../core/scope.ts'
+import { statement } from '../../database/client.ts'
+import type { FileType as Row } from '../../prisma/client.ts'
+import { confirmFirst } from '../../write/preconditions.ts'
+import type { WriteScope } from '../../write/write.ts'
+import type { DeleteOptions } from '../lifecycle/kind.ts'
+import { lockType } from '../lifecycle/lock.ts'
+
+const HAS_FILES = statement(
+  'type_holds_files',
+  'SELECT 1 AS one FROM plinth.file WHERE base_id = $1 AND file_type = $2 AND deleted_at IS NULL LIMIT 1',
+)
+// The deletion of each file is logged before that of the type.
+const DELETE_FILES = statement(
+  'delete_type_files',
+  `WITH gone AS (
+     UPDATE plinth.file SET deleted_at = now() WHERE base_id = $1 AND file_type = $2 AND deleted_at IS NULL RETURNING *)
+   INSERT INTO plinth.change (base_id, kind, id, operation, version, data, ${AUTHOR_COLUMNS})
+   SELECT base_id, 'file', file_type || '/' || path, 'delete', version, jsonb_build_object(
+     'path', path, 'fileType', file_type, 'version', version, 'contentSha256', content_sha256, 'size', size,
+     'contentType', content_type, 'metadata', metadata, 'label', label,
+     'createdAt', to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+     'updatedAt', to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), $3, $4, $5, $6, $7::jsonb FROM gone`,
+)
+
+/** Deletes the files of the type with their log entries. Existing files require the type's id in `confirm`. */
+export async function deleteFilesOf(
+  scope: WriteScope,
+  { baseId, id }: Row,
+  { confirm, checkPlan }: DeleteOptions,
+): Promise<void> {
+  const { db } = scope
+  await lockType(db, 'file_type', baseId, id)
+  if (!scope.planning && confirm !== id && (await db.query(HAS_FILES, [baseId, id])).length > 0)
+    throw confirmFirst(id, `File type "${id}" has files`, "the type's")
+  checkPlan()
+  await db.query(DELETE_FILES, [baseId, id, ...authorship(scope)])
+}

@@ -1,0 +1,54 @@
+/** The content that a write of a file names or brings along. */
+import { Readable } from 'node:stream'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { StoredBlob } from '../blobs/blob-store.ts'
+import { receivedContent } from '../core/received-content.ts'
+import type { Scope } from '../core/scope.ts'
+import type { FilePolicy } from './policy.ts'
+
+/** One of: a content that the request has stored, a text, or bytes in base64. */
+export type ContentInput = {
+  sha256?: string | null | undefined
+  text?: string | null | undefined
+  base64?: string | null | undefined
+}
+
+/**
+ * The stored content. A content in the request itself is stored now.
+ * @throws VALIDATION_ERROR
+ */
+export async function contentOf(
+  scope: Scope,
+  { storage }: FilePolicy,
+  { sha256, text, base64 }: ContentInput,
+): Promise<StoredBlob> {
+  const sent = [sha256, text, base64].filter((each) => each != null)
+  if (sent.length !== 1)
+    throw invalid({
+      path: '/content',
+      code: sent.length === 0 ? 'required' : 'exclusive',
+      message: 'Send the content once: as text or as base64.',
+    })
+  if (sha256 != null) return receivedContent(scope, sha256, '/content_sha256')
+  const bytes = text != null ? Buffer.from(text) : decode(base64 ?? '')
+  if (bytes.length > LIMITS.inlineContentBytes)
+    throw invalid({
+      path: text != null ? '/text' : '/base64',
+      code: 'too_large',
+      message: `A content in a request has at most ${LIMITS.inlineContentBytes} bytes. Send it with a PUT over REST.`,
+      expected: LIMITS.inlineContentBytes,
+      received: bytes.length,
+    })
+  return scope.blobs.put(Readable.from([bytes]), { maxBytes: storage.max_bytes })
+}
+
+function decode(base64: string): Buffer {
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.toString('base64').replace(/=+$/, '') === base64.replace(/=+$/, '')) return bytes
+  throw invalid({
+    path: '/base64',
+    code: 'invalid_text',
+    message: 'Send the content in base64 (RFC 4648 §4).',
+  })
+}

@@ -1,0 +1,53 @@
+/** Finds a file by its path. */
+import { readFilePath } from '../../contract/file-path.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
+import { read, type Scope } from '../core/scope.ts'
+import { type Db, statement, timed } from '../database/client.ts'
+import { FILE_COLUMNS, type FileRow } from './file.ts'
+import type { Place } from './policy.ts'
+
+/** A file, as a request addresses it. */
+export type FileTarget = Place & { readonly path: string }
+
+const FIND_FILE = timed(
+  statement(
+    'find_file',
+    `SELECT ${FILE_COLUMNS} FROM plinth.file
+     WHERE base_id = $1 AND file_type = $2 AND path = $3 AND deleted_at IS NULL`,
+  ),
+)
+const LOCK_FILE = timed(statement('lock_file', `${FIND_FILE.text} FOR NO KEY UPDATE`))
+
+/** @throws NOT_FOUND */
+export async function findFile(scope: Scope, target: FileTarget): Promise<FileRow> {
+  const [row] = await read<FileRow>(scope, FIND_FILE, keyOf(target))
+  if (!row) throw fileNotFound(target.path)
+  return row
+}
+
+/** The file, locked until the transaction ends; undefined if there is none. */
+export const lockFile = async (tx: Db, target: FileTarget): Promise<FileRow | undefined> =>
+  (await tx.query<FileRow>(LOCK_FILE, keyOf(target)))[0]
+
+export const keyOf = ({ baseId, fileType, path }: FileTarget) => [baseId, fileType, path] as const
+
+/**
+ * The path in its canonical form.
+ * @throws VALIDATION_ERROR
+ */
+export function requirePath(text: string, at = '/path'): string {
+  const found = readFilePath(text)
+  if ('path' in found) return found.path
+  throw invalid({ path: at, code: 'invalid_path', message: found.fault })
+}
+
+export const fileNotFound = (path: string): DomainError =>
+  new DomainError('NOT_FOUND', `There is no file "${path}".`, {
+    details: [
+      {
+        path: '/path',
+        code: 'file_not_found',
+        message: 'List the files of the type, or send this one first.',
+      },
+    ],
+  })

@@ -1,0 +1,8 @@
+export type { FileExpectation } from './expectation.ts'
+export type { File } from './file.ts'
+export { type FileEntry, listFiles } from './list.ts'
+export { patchFile } from './patch.ts'
+export { putFile } from './put.ts'
+export { diffFile, type FileDiff, getFile } from './read.ts'
+export { deleteFile } from './remove.ts'
+export { type FileVersion, fileVersions } from './versions.ts'

@@ -1,0 +1,103 @@
+/** Renames a file or changes its properties. Its content stays. */
+import { digest } from '../../contract/canonical-hash.ts'
+import { FilePatch } from '../../contract/file-shapes.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { DomainError } from '../../foundation/errors.ts'
+import { statement, timed } from '../database/client.ts'
+import type { WriteScope } from '../write/write.ts'
+import { checkFile, type FileExpectation } from './expectation.ts'
+import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
+import { type FileTarget, fileNotFound, lockFile, requirePath } from './find.ts'
+import { checkProperties, immutable, policyOf } from './policy.ts'
+import { updateFile } from './put.ts'
+import { relabelVersion } from './versions.ts'
+
+const MOVE = timed(
+  statement(
+    'move_file',
+    `UPDATE plinth.file SET path = $3, updated_at = now() WHERE base_id = $1 AND id = $2 RETURNING ${FILE_COLUMNS}`,
+  ),
+)
+
+/** The properties to change; an absent one stays. A null label removes it. */
+export type FileChanges = {
+  path?: string | null | undefined
+  metadata?: unknown
+  contentType?: string | null | undefined
+  label?: string | null | undefined
+}
+
+/**
+ * Changes the given properties of the file.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR; CONFLICT when another file has the path
+ */
+export async function patchFile(
+  scope: WriteScope,
+  { path: text, ...place }: FileTarget,
+  changes: FileChanges,
+  expected: FileExpectation,
+): Promise<File> {
+  const policy = await policyOf(scope, 'write', place)
+  const target = { ...place, path: requirePath(text) }
+  const sent = readChanges(changes)
+  return scope.db.statements(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    const current = await lockFile(tx, target)
+    checkFile(expected, current, target.path)
+    if (!current) throw fileNotFound(target.path)
+    const next = {
+      sha256: current.content_sha256,
+      size: current.size,
+      version: current.version,
+      contentType: sent.content_type ?? current.content_type,
+      metadata: sent.metadata ?? current.metadata,
+      label: sent.label === undefined ? current.label : sent.label,
+    }
+    checkProperties(scope, policy, next)
+    const isMoved = sent.path !== undefined && sent.path !== current.path
+    const isTagged =
+      next.contentType !== current.content_type ||
+      next.label !== current.label ||
+      digest(next.metadata) !== digest(current.metadata)
+    if (!isMoved && !isTagged) return { ...toFile(current), operation: 'unchanged' as const }
+    if (isMoved && policy.storage.immutable) throw immutable(current.path, 'moved')
+    const moved = isMoved ? await move(within, target, current, sent.path ?? '') : current
+    const row = isTagged ? await updateFile(tx, place.baseId, moved.id, next) : moved
+    if (isTagged) await relabelVersion(tx, place.baseId, row)
+    if (isMoved) await logFile(within, place.baseId, row, 'create', { movedFrom: current.path })
+    else await logFile(within, place.baseId, row, 'update')
+    return { ...toFile(row), operation: 'updated' as const }
+  })
+}
+
+/** The changes, checked. GraphQL sends null for an omitted field, except for the label. */
+function readChanges({ path, metadata, contentType, label }: FileChanges) {
+  const sent = check(
+    FilePatch,
+    {
+      ...(path != null && { path }),
+      ...(metadata != null && { metadata }),
+      ...(contentType != null && { content_type: contentType }),
+      ...(label !== undefined && { label }),
+    },
+    inBody(),
+  )
+  return { ...sent, path: sent.path === undefined ? undefined : requirePath(sent.path) }
+}
+
+/** Moves a locked file. In the log, the old path loses the file and the new one gets it. */
+async function move(scope: WriteScope, target: FileTarget, current: FileRow, path: string): Promise<FileRow> {
+  const { db } = scope
+  if (await lockFile(db, { ...target, path })) throw taken(path)
+  await logFile(scope, target.baseId, current, 'delete', { movedTo: path })
+  const [row] = await db.query<FileRow>(MOVE, [target.baseId, current.id, path])
+  if (!row) throw new Error('A locked file is gone')
+  return row
+}
+
+const taken = (path: string) =>
+  new DomainError('CONFLICT', `There is already a file "${path}".`, {
+    details: [
+      { path: '/path', code: 'exists', message: 'Delete or move that file first, or choose another path.' },
+    ],
+  })

@@ -1,0 +1,87 @@
+/** The policy of a file type, prepared for reads and writes of its files. */
+import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { requirePermission } from '../access/access.ts'
+import { FILE_TYPE, type Storage } from '../configuration/file-types/index.ts'
+import { missing } from '../configuration/lifecycle/read.ts'
+import { compiledCache } from '../core/compiled-cache.ts'
+import type { Scope } from '../core/scope.ts'
+import { statement } from '../database/client.ts'
+import { type CompiledSchema, compileSchema } from '../json-schema/compile.ts'
+import type { WriteScope } from '../write/write.ts'
+
+export type FilePolicy = { readonly storage: Storage; readonly schema: CompiledSchema }
+
+const GET_POLICY = statement(
+  'get_file_policy',
+  'SELECT storage, metadata_schema FROM plinth.file_type WHERE base_id = $1 AND id = $2',
+)
+
+const POLICIES = compiledCache<FilePolicy>({
+  max: 1000,
+  per: 'resource',
+  from: ['file_type'],
+  async load(scope, key) {
+    const [baseId = '', id = ''] = key.split('/')
+    const [row] = await scope.db.query<{ storage: Storage; metadata_schema: object }>(GET_POLICY, [
+      baseId,
+      id,
+    ])
+    return row && { storage: row.storage, schema: compileSchema(row.metadata_schema, '/metadata_schema') }
+  },
+})
+
+/** The files of one type in a base. */
+export type Place = { readonly baseId: string; readonly fileType: string }
+
+/**
+ * The policy of the file type, for a caller with the permission on the base as a whole.
+ * @throws FORBIDDEN; NOT_FOUND when the base or the type is absent
+ */
+export async function policyOf(
+  scope: Scope,
+  permission: 'read' | 'write',
+  { baseId, fileType }: Place,
+): Promise<FilePolicy> {
+  requirePermission(scope.access, permission, baseId, '*')
+  const policy = await POLICIES.get(scope, `${baseId}/${fileType}`)
+  if (!policy) throw await missing({ kind: FILE_TYPE, scope, baseId, id: fileType })
+  return policy
+}
+
+type Properties = { contentType: string; metadata: Readonly<Record<string, unknown>> }
+
+/**
+ * Checks the properties of a file against the policy of its type.
+ * @throws VALIDATION_ERROR
+ */
+export function checkProperties(
+  { checks }: WriteScope,
+  { storage, schema }: FilePolicy,
+  { contentType, metadata }: Properties,
+): void {
+  const faults: Detail[] = [
+    ...contentTypeFaults(storage, contentType),
+    ...schema.validate(metadata, '/metadata', checks),
+  ]
+  const [fault, ...more] = faults
+  if (fault) throw invalid(fault, ...more)
+}
+
+function contentTypeFaults({ content_types: allowed }: Storage, received: string): Detail[] {
+  const [type = ''] = received.toLowerCase().split(';', 1)
+  const isAllowed = (each: string) =>
+    each.endsWith('/*') ? type.trim().startsWith(each.slice(0, -1)) : type.trim() === each
+  if (allowed.length === 0 || allowed.some(isAllowed)) return []
+  const message = `The file type does not take "${received}". It takes ${allowed.join(', ')}.`
+  return [
+    { path: '/content_type', code: 'content_type_not_allowed', message, received, allowed: [...allowed] },
+  ]
+}
+
+/** Error for a change that an immutable file type refuses. */
+export const immutable = (path: string, what: string): DomainError =>
+  new DomainError('CONFLICT', `The file type is immutable: "${path}" cannot be ${what}.`, {
+    details: [
+      { path: '/path', code: 'immutable', message: 'Write to another path, or change the storage policy.' },
+    ],
+  })

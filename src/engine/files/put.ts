@@ -1,0 +1,172 @@
+/** Creates a file or gives it another content. */
+
+import { digest } from '../../contract/canonical-hash.ts'
+import { FileProperties } from '../../contract/file-shapes.ts'
+import { check, inBody } from '../../contract/validate.ts'
+import { busy } from '../../foundation/errors.ts'
+import { uuidv7 } from '../../foundation/uuid.ts'
+import type { StoredBlob } from '../blobs/blob-store.ts'
+import { type Db, statement, timed } from '../database/client.ts'
+import type { WriteScope } from '../write/write.ts'
+import { type ContentInput, contentOf } from './content.ts'
+import { checkFile, type FileExpectation } from './expectation.ts'
+import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
+import { type FileTarget, keyOf, lockFile, requirePath } from './find.ts'
+import { checkProperties, type FilePolicy, immutable, policyOf } from './policy.ts'
+import { addVersion, relabelVersion } from './versions.ts'
+
+// A sweep removes a content under the same lock, and only if nothing refers to it.
+const HOLD_CONTENT = statement(
+  'hold_content',
+  `SELECT pg_advisory_xact_lock_shared(hashtextextended('content:' || $1, 0))::text`,
+)
+// Waits for the deletion of the type, and blocks it.
+const HOLD_TYPE = statement(
+  'hold_file_type',
+  'SELECT 1 AS one FROM plinth.file_type WHERE base_id = $1 AND id = $2 FOR KEY SHARE',
+)
+/** Versions of a path go on across deletions, so that a version never means another life. */
+const INSERT = timed(
+  statement(
+    'insert_file',
+    `INSERT INTO plinth.file (base_id, file_type, path, id, version, content_sha256, size, content_type, metadata, label)
+     SELECT $1, $2, $3, $9, 1 + coalesce((
+       SELECT max(version) FROM plinth.file WHERE base_id = $1 AND file_type = $2 AND path = $3 AND deleted_at IS NOT NULL), 0),
+       $4, $5::bigint, $6, $7::json, $8
+     ON CONFLICT (base_id, file_type, path) WHERE deleted_at IS NULL DO NOTHING
+     RETURNING ${FILE_COLUMNS}`,
+  ),
+)
+const UPDATE = timed(
+  statement(
+    'update_file',
+    `UPDATE plinth.file SET version = $3, content_sha256 = $4, size = $5::bigint, content_type = $6, metadata = $7::json,
+       label = $8, updated_at = now()
+     WHERE base_id = $1 AND id = $2 RETURNING ${FILE_COLUMNS}`,
+  ),
+)
+
+export type FileInput = {
+  content: ContentInput
+  contentType: string
+  metadata: unknown
+  label: string | null
+}
+type Content = StoredBlob & {
+  contentType: string
+  metadata: Readonly<Record<string, unknown>>
+  label: string | null
+}
+
+/**
+ * Creates the file, or replaces its content and properties. Another content is a new version.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR; CONFLICT
+ */
+export async function putFile(
+  scope: WriteScope,
+  { path: text, ...place }: FileTarget,
+  input: FileInput,
+  expected: FileExpectation,
+): Promise<File> {
+  const policy = await policyOf(scope, 'write', place)
+  const target = { ...place, path: requirePath(text) }
+  const properties = check(
+    FileProperties,
+    { content_type: input.contentType, metadata: input.metadata, label: input.label },
+    inBody(),
+  )
+  const content: Content = {
+    ...(await contentOf(scope, policy, input.content)),
+    contentType: properties.content_type,
+    metadata: properties.metadata,
+    label: properties.label,
+  }
+  checkProperties(scope, policy, content)
+  return scope.db.statements(async (tx) => {
+    const within: WriteScope = { ...scope, db: tx }
+    await tx.query(HOLD_TYPE, [target.baseId, target.fileType])
+    await holdContent(within, content.sha256)
+    const current = await lockFile(tx, target)
+    if (current) return overwrite(within, target, policy, current, content, expected)
+    checkFile(expected, undefined, target.path)
+    const created = await insert(tx, target, content)
+    if (created) {
+      await addVersion(within, target.baseId, created, policy.storage.keep_versions)
+      await logFile(within, target.baseId, created, 'create')
+      return { ...toFile(created), operation: 'created' as const }
+    }
+    // Another request has created it meanwhile.
+    const rival = await lockFile(tx, target)
+    if (!rival) throw busy('The file was created and deleted at the same time.', 'Send the request again.')
+    return overwrite(within, target, policy, rival, content, expected)
+  })
+}
+
+/**
+ * Keeps a stored content from being swept until the transaction ends.
+ * @throws RATE_LIMITED if it was just swept
+ */
+async function holdContent({ db, blobs }: WriteScope, sha256: string): Promise<void> {
+  await db.query(HOLD_CONTENT, [sha256])
+  if (await blobs.has(sha256)) return
+  throw busy('The content was removed before the file referred to it.', 'Send the file again.')
+}
+
+async function insert(tx: Db, target: FileTarget, content: Content): Promise<FileRow | undefined> {
+  const values = [
+    ...keyOf(target),
+    content.sha256,
+    content.size,
+    content.contentType,
+    JSON.stringify(content.metadata),
+    content.label,
+    uuidv7(),
+  ]
+  return (await tx.query<FileRow>(INSERT, values))[0]
+}
+
+async function overwrite(
+  scope: WriteScope,
+  { baseId, path }: FileTarget,
+  { storage }: FilePolicy,
+  current: FileRow,
+  content: Content,
+  expected: FileExpectation,
+): Promise<File> {
+  checkFile(expected, current, path)
+  const isSameContent = current.content_sha256 === content.sha256
+  const isSame =
+    isSameContent &&
+    current.content_type === content.contentType &&
+    current.label === content.label &&
+    digest(current.metadata) === digest(content.metadata)
+  if (isSame) return { ...toFile(current), operation: 'unchanged' }
+  if (storage.immutable) throw immutable(path, 'overwritten')
+  const version = isSameContent ? current.version : current.version + 1
+  const updated = await updateFile(scope.db, baseId, current.id, { ...content, version })
+  if (isSameContent) await relabelVersion(scope.db, baseId, updated)
+  else await addVersion(scope, baseId, updated, storage.keep_versions)
+  await logFile(scope, baseId, updated, 'update')
+  return { ...toFile(updated), operation: 'updated' }
+}
+
+/** Stores the content and the properties of a locked file. */
+export async function updateFile(
+  tx: Db,
+  baseId: string,
+  id: string,
+  next: Content & { version: number },
+): Promise<FileRow> {
+  const [row] = await tx.query<FileRow>(UPDATE, [
+    baseId,
+    id,
+    next.version,
+    next.sha256,
+    next.size,
+    next.contentType,
+    JSON.stringify(next.metadata),
+    next.label,
+  ])
+  if (!row) throw new Error('A locked file is gone')
+  return row
+}

@@ -1,0 +1,33 @@
+import { statement } from '../database/client.ts'
+import type { WriteScope } from '../write/write.ts'
+import { checkFile, type FileExpectation } from './expectation.ts'
+import { logFile } from './file.ts'
+import { type FileTarget, fileNotFound, lockFile, requirePath } from './find.ts'
+import { immutable, policyOf } from './policy.ts'
+
+const TRASH = statement(
+  'trash_file',
+  'UPDATE plinth.file SET deleted_at = now() WHERE base_id = $1 AND id = $2',
+)
+
+/**
+ * Deletes a file. It stays in the trash for `trash_days`, with its versions.
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT
+ */
+export async function deleteFile(
+  scope: WriteScope,
+  { path: text, ...place }: FileTarget,
+  expected: FileExpectation,
+): Promise<{ id: string; deleted: boolean }> {
+  const { storage } = await policyOf(scope, 'write', place)
+  const target = { ...place, path: requirePath(text) }
+  return scope.db.statements(async (tx) => {
+    const current = await lockFile(tx, target)
+    checkFile(expected, current, target.path)
+    if (!current) throw fileNotFound(target.path)
+    if (storage.immutable) throw immutable(target.path, 'deleted')
+    await tx.query(TRASH, [target.baseId, current.id])
+    await logFile({ ...scope, db: tx }, target.baseId, current, 'delete')
+    return { id: target.path, deleted: true }
+  })
+}

@@ -1,0 +1,58 @@
+/** Removes contents that no file refers to, and files whose time in the trash is over. */
+import { LIMITS } from '../../foundation/limits.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { type Db, statement } from '../database/client.ts'
+
+const BATCH = 500
+
+const PURGE_TRASH = statement(
+  'purge_file_trash',
+  `WITH gone AS (
+     DELETE FROM plinth.file WHERE (base_id, id) IN (
+       SELECT f.base_id, f.id FROM plinth.file f JOIN plinth.base b ON b.id = f.base_id
+       WHERE f.deleted_at < now() - make_interval(days => (b.settings ->> 'trash_days')::int) LIMIT ${BATCH})
+     RETURNING 1)
+   SELECT count(*)::int AS gone FROM gone`,
+)
+const UNREFERENCED = statement(
+  'unreferenced_contents',
+  `SELECT c.sha256 FROM unnest($1::text[]) AS c (sha256)
+   WHERE NOT EXISTS (SELECT FROM plinth.file_version v WHERE v.content_sha256 = c.sha256 COLLATE "C")`,
+)
+// A write that refers to a content holds the same lock, shared.
+const LOCK_CONTENT = statement(
+  'lock_content',
+  `SELECT pg_advisory_xact_lock(hashtextextended('content:' || $1, 0))::text`,
+)
+
+/**
+ * Job: purges the trash of files, then removes contents that nothing refers to and that are older than
+ * `LIMITS.unreferencedMs`. A newer one may belong to an upload in progress.
+ * @throws when the job is stopped
+ */
+export async function sweepContents(db: Db, blobs: BlobStore, signal: AbortSignal): Promise<void> {
+  for (let gone: number = BATCH; gone === BATCH; ) {
+    signal.throwIfAborted()
+    gone = (await db.query<{ gone: number }>(PURGE_TRASH, []))[0]?.gone ?? 0
+  }
+  const before = Date.now() - LIMITS.unreferencedMs
+  let batch: string[] = []
+  for await (const { sha256, modifiedAt } of blobs.list()) {
+    signal.throwIfAborted()
+    if (modifiedAt.getTime() < before) batch.push(sha256)
+    if (batch.length < BATCH) continue
+    await removeUnreferenced(db, blobs, batch)
+    batch = []
+  }
+  await removeUnreferenced(db, blobs, batch)
+}
+
+async function removeUnreferenced(db: Db, blobs: BlobStore, contents: readonly string[]): Promise<void> {
+  if (contents.length === 0) return
+  for (const { sha256 } of await db.query<{ sha256: string }>(UNREFERENCED, [contents]))
+    await db.statements(async (tx) => {
+      await tx.query(LOCK_CONTENT, [sha256])
+      const [still] = await tx.query<{ sha256: string }>(UNREFERENCED, [[sha256]])
+      if (still) await blobs.remove(sha256)
+    })
+}

@@ -1,0 +1,178 @@
+/** GraphQL types, queries and mutations of files. Contents are not in GraphQL: see `content.ts`. */
+import type * as files from '../engine/files/index.ts'
+import {
+  deleteFile,
+  diffFile,
+  type FileExpectation,
+  fileVersions,
+  getFile,
+  listFiles,
+  patchFile,
+  putFile,
+} from '../engine/files/index.ts'
+import { expectation } from '../engine/write/preconditions.ts'
+import { builder } from './builder.ts'
+import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
+import { mutation } from './mutation.ts'
+import { pageArgs, pageType } from './page.ts'
+
+const FileRef = builder.objectRef<files.File & { dryRun?: boolean }>('File').implement({
+  description: 'A file: a path in a file type, the properties of its content, and metadata.',
+  fields: (t) => ({
+    path: t.exposeString('path'),
+    fileType: t.exposeString('fileType'),
+    version: t.exposeInt('version', { description: 'The number of its content version.' }),
+    contentSha256: t.exposeString('contentSha256', {
+      description: 'SHA-256 of the content, in lowercase hex.',
+    }),
+    size: t.exposeFloat('size', { description: 'Bytes of the content.' }),
+    contentType: t.exposeString('contentType'),
+    metadata: t.expose('metadata', { type: 'JSON' }),
+    label: t.exposeString('label', { nullable: true, description: 'The label of its content version.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+  }),
+})
+
+const FileEntryKind = builder.enumType('FileEntryKind', { values: ['file', 'folder'] as const })
+const FileEntryRef = builder.objectRef<files.FileEntry>('FileEntry').implement({
+  description: 'A file, or a folder that stands for the files below it.',
+  fields: (t) => ({
+    kind: t.field({ type: FileEntryKind, resolve: ({ kind }) => kind }),
+    path: t.exposeString('path', { description: 'The path of a folder ends in "/".' }),
+    file: t.field({ type: FileRef, nullable: true, resolve: ({ file }) => file }),
+  }),
+})
+
+const FileVersionRef = builder.objectRef<files.FileVersion>('FileVersion').implement({
+  description: 'A content version of a file.',
+  fields: (t) => ({
+    version: t.exposeInt('version'),
+    contentSha256: t.exposeString('contentSha256'),
+    size: t.exposeFloat('size'),
+    contentType: t.exposeString('contentType'),
+    label: t.exposeString('label', { nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    createdBy: t.exposeString('createdBy', { description: 'The id of the token that wrote it.' }),
+  }),
+})
+
+const FileDiffRef = builder.objectRef<files.FileDiff>('FileDiff').implement({
+  description: 'The difference of two content versions.',
+  fields: (t) => ({
+    from: t.field({ type: FileVersionRef, resolve: ({ from }) => from }),
+    to: t.field({ type: FileVersionRef, resolve: ({ to }) => to }),
+    binary: t.exposeBoolean('binary', { description: 'Whether one of them is no UTF-8 text.' }),
+    diff: t.exposeString('diff', { nullable: true, description: 'A unified diff of texts.' }),
+  }),
+})
+
+const FilePage = pageType('FilePage', FileEntryRef)
+const FileVersionPage = pageType('FileVersionPage', FileVersionRef)
+
+const place = () =>
+  builder.args((t) => ({ base: t.string({ required: true }), fileType: t.string({ required: true }) }))
+const target = () => ({ ...place(), ...builder.args((t) => ({ path: t.string({ required: true }) })) })
+const contentArgs = () =>
+  builder.args((t) => ({
+    expectedHashes: t.stringList({
+      description: 'Precondition: write only if the SHA-256 of the content is one of these.',
+    }),
+  }))
+
+type Target = { base: string; fileType: string; path: string }
+const at = ({ base, fileType, path }: Target) => ({ baseId: base, fileType, path })
+const expected = (
+  args: Parameters<typeof expectation>[0] & { expectedHashes?: readonly string[] | null | undefined },
+): FileExpectation => ({ ...expectation(args), contents: args.expectedHashes ?? null })
+
+builder.queryFields((t) => ({
+  files: t.field({
+    type: FilePage,
+    description: 'The files of a type, in the order of their paths.',
+    args: {
+      ...place(),
+      prefix: t.arg.string({ description: 'The beginning of the paths, literally.' }),
+      depth: t.arg.int({
+        description:
+          'Levels below the prefix. Deeper files are listed as folders; by default, all files are.',
+      }),
+      ...pageArgs(),
+    },
+    resolve: (_root, { base, fileType, ...args }, { scope }) =>
+      listFiles(scope, { baseId: base, fileType }, args),
+  }),
+  file: t.field({
+    type: FileRef,
+    args: {
+      ...target(),
+      version: t.arg.int({ description: 'The content version to return; the current one by default.' }),
+    },
+    resolve: (_root, { version, ...args }, { scope }) => getFile(scope, at(args), version ?? null),
+  }),
+  fileVersions: t.field({
+    type: FileVersionPage,
+    description: 'The content versions of a file that are kept, newest first.',
+    args: { ...target(), ...pageArgs() },
+    resolve: (_root, { base, fileType, path, ...args }, { scope }) =>
+      fileVersions(scope, { baseId: base, fileType, path }, args),
+  }),
+  fileDiff: t.field({
+    type: FileDiffRef,
+    args: { ...target(), from: t.arg.int({ required: true }), to: t.arg.int({ required: true }) },
+    resolve: (_root, { from, to, ...args }, { scope }) => diffFile(scope, at(args), from, to),
+  }),
+}))
+
+mutation('putFile', {
+  description:
+    'Creates a file or gives it another content, which is one of `text` and `base64`. Large contents are streamed over REST.',
+  type: FileRef,
+  args: {
+    ...target(),
+    ...builder.args((t) => ({
+      contentSha256: t.string({ description: 'A content that this request has streamed, over REST.' }),
+      text: t.string({ description: 'The content as text.' }),
+      base64: t.string({ description: 'The content in base64.' }),
+      contentType: t.string({ required: true }),
+      metadata: t.field({ type: 'JSON', description: 'Replaces the metadata. Defaults to none.' }),
+      label: t.string({ description: 'A label of the content version.' }),
+    })),
+    ...contentArgs(),
+    ...expectationArgs(),
+  },
+  resolve: (scope, { contentSha256: sha256, text, base64, contentType, metadata, label, ...args }) =>
+    putFile(
+      scope,
+      at(args),
+      { content: { sha256, text, base64 }, contentType, metadata: metadata ?? {}, label: label ?? null },
+      expected(args),
+    ),
+})
+
+mutation('patchFile', {
+  description: 'Moves a file or changes its properties. The content stays.',
+  type: FileRef,
+  args: {
+    ...target(),
+    ...builder.args((t) => ({
+      newPath: t.string({ description: 'The new path. The content and its versions move along.' }),
+      metadata: t.field({ type: 'JSON', description: 'Replaces the metadata.' }),
+      contentType: t.string(),
+      label: t.string({ description: 'The label of the content version; null removes it.' }),
+    })),
+    ...contentArgs(),
+    ...versionArgs(),
+  },
+  resolve: (scope, { newPath, metadata, contentType, label, ...args }) =>
+    patchFile(scope, at(args), { path: newPath, metadata, contentType, label }, expected(args)),
+})
+
+mutation('deleteFile', {
+  description: 'Deletes a file.',
+  type: Deleted,
+  args: { ...target(), ...contentArgs(), ...versionArgs() },
+  resolve: (scope, args) => deleteFile(scope, at(args), expected(args)),
+})

@@ -1,0 +1,103 @@
+/** Routes of files that have JSON on both sides: list, PATCH, DELETE. */
+import { z } from 'zod'
+import { FilePatch } from '../../contract/file-shapes.ts'
+import { pageBody, trim } from '../../contract/response-bodies.ts'
+import { graphql } from '../../graphql/document.ts'
+import { listOf } from '../route/page.ts'
+import { pageOf, pageQuery, whole } from '../route/query.ts'
+import { type Route, route } from '../route/route.ts'
+import { Deleted, onBase } from '../route/shapes.ts'
+import { contentTag, File, FileEntry, FileFields, fileParams, targetOf, typeParams } from './shapes.ts'
+
+const ListFiles = graphql(
+  `query ListFiles($base: String!, $fileType: String!, $prefix: String, $depth: Int, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+    page: files(base: $base, fileType: $fileType, prefix: $prefix, depth: $depth, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      data { kind path file { ...FileFields } } hasMore truncated limit offset total nextCursor
+    }
+  }`,
+  [FileFields],
+)
+const PatchFile = graphql(
+  `mutation PatchFile($base: String!, $fileType: String!, $path: String!, $newPath: String, $metadata: JSON, $contentType: String, $label: String,
+    $expectedHashes: [String!], $mustExist: Boolean) {
+    written: patchFile(base: $base, fileType: $fileType, path: $path, newPath: $newPath, metadata: $metadata, contentType: $contentType, label: $label,
+      expectedHashes: $expectedHashes, mustExist: $mustExist) {
+      ...FileFields operation dry_run: dryRun
+    }
+  }`,
+  [FileFields],
+)
+const DeleteFile = graphql(
+  `mutation DeleteFile($base: String!, $fileType: String!, $path: String!, $expectedHashes: [String!], $mustExist: Boolean) {
+    gone: deleteFile(base: $base, fileType: $fileType, path: $path, expectedHashes: $expectedHashes, mustExist: $mustExist) {
+      id deleted dry_run: dryRun
+    }
+  }`,
+)
+
+const tag = 'Files'
+
+export const metadataRoutes: readonly Route[] = [
+  route('GET /:base_id/files/:file_type', {
+    tag,
+    summary: 'List files in the order of their paths',
+    need: onBase('read'),
+    params: typeParams,
+    query: pageQuery.extend({
+      prefix: z.string().optional().meta({ description: 'The beginning of the paths, literally.' }),
+      depth: whole(
+        1,
+        1024,
+        undefined,
+        'Levels below the prefix. Deeper files are listed as folders; by default, all files are listed.',
+      ),
+    }),
+    operation: ListFiles,
+    variables: ({ params, query }) => ({
+      base: params.base_id,
+      fileType: params.file_type,
+      prefix: query.prefix,
+      depth: query.depth,
+      ...pageOf(query),
+    }),
+    reply: ({ page }) => ({
+      body: pageBody({ ...page, data: page.data.map(({ kind, path, file }) => ({ kind, path, ...file })) }),
+    }),
+    answers: listOf(FileEntry),
+  }),
+  route('PATCH /:base_id/files/:file_type/*', {
+    tag,
+    summary: 'Move a file or change its properties; the content stays',
+    need: onBase('write'),
+    params: fileParams,
+    body: FilePatch,
+    versioned: 'content',
+    operation: PatchFile,
+    variables: ({ params, body, hashes, conditions }) => ({
+      ...targetOf(params),
+      newPath: body.path,
+      metadata: body.metadata,
+      contentType: body.content_type,
+      ...('label' in body && { label: body.label }),
+      expectedHashes: hashes,
+      mustExist: conditions.mustExist,
+    }),
+    reply: ({ written }) => ({ body: trim(written), etag: contentTag(written) }),
+    answers: File,
+  }),
+  route('DELETE /:base_id/files/:file_type/*', {
+    tag,
+    summary: 'Delete a file',
+    need: onBase('write'),
+    params: fileParams,
+    versioned: 'content',
+    operation: DeleteFile,
+    variables: ({ params, hashes, conditions }) => ({
+      ...targetOf(params),
+      expectedHashes: hashes,
+      mustExist: conditions.mustExist,
+    }),
+    reply: ({ gone }) => ({ body: trim(gone) }),
+    answers: Deleted,
+  }),
+]

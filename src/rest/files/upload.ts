@@ -1,0 +1,182 @@
+/** PUT of a file: streams the body into the store of contents, then writes the file that refers to it. */
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+import { trim } from '../../contract/response-bodies.ts'
+import { check, inPart } from '../../contract/validate.ts'
+import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { type StoredBlob, storeContent } from '../../graphql/content.ts'
+import { graphql } from '../../graphql/document.ts'
+import { compile } from '../../graphql/execute.ts'
+import { refuseEncoding } from '../../http/body.ts'
+import { readContentConditions } from '../route/preconditions.ts'
+import { queryShape, readQuery } from '../route/query.ts'
+import { send } from '../route/reply.ts'
+import { partsNamed, readKey } from '../route/request-parts.ts'
+import type { Route } from '../route/route.ts'
+import { onBase } from '../route/shapes.ts'
+import { readProperties } from './properties.ts'
+import { contentTag, File, FileFields, fileParams, locationOf, targetOf } from './shapes.ts'
+
+const PATH = '/:base_id/files/:file_type/*'
+const QUERY = queryShape(undefined, true)
+
+const findPolicy = compile(
+  graphql(
+    'query UploadPolicy($base: String!, $fileType: String!) { type: fileType(base: $base, id: $fileType) { storage } }',
+  ),
+)
+const putFile = compile(
+  graphql(
+    `mutation PutFile($base: String!, $fileType: String!, $path: String!, $contentSha256: String!, $contentType: String!, $metadata: JSON, $label: String,
+      $expectedHashes: [String!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+      written: putFile(base: $base, fileType: $fileType, path: $path, contentSha256: $contentSha256, contentType: $contentType, metadata: $metadata, label: $label,
+        expectedHashes: $expectedHashes, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+        ...FileFields operation dry_run: dryRun
+      }
+    }`,
+    [FileFields],
+  ),
+)
+
+/** Stores the file. In order: the request without its body, the type, the body, the write. */
+async function upload(request: FastifyRequest, reply: FastifyReply) {
+  const params = check(fileParams, request.params, inPart('path'))
+  const { dry_run: dryRun = false } = readQuery(QUERY, request.query as Record<string, unknown>) as {
+    dry_run?: boolean
+  }
+  refuseEncoding(request.headers)
+  refusePart(request)
+  const properties = readProperties(request.headers)
+  const sha256 = readDigest(request.headers['content-digest'])
+  const { hashes, ...conditions } = readContentConditions(request)
+  const idempotencyKey = readKey(request)
+  const context = request.caller
+  const { base_id: base, file_type: fileType } = params
+  const { type } = await findPolicy({ base, fileType }, context).catch(atParams)
+  const { max_bytes: maxBytes } = type.storage as { max_bytes: number }
+  const content = await storeBody(request, { maxBytes, ...(sha256 !== undefined && { sha256 }) })
+  Object.assign(context.write, {
+    dryRun,
+    idempotencyKey,
+    request: () => [...partsNamed(request, PATH, content.sha256), properties],
+    plan: null,
+  })
+  const variables = {
+    ...targetOf(params),
+    contentSha256: content.sha256,
+    ...properties,
+    expectedHashes: hashes,
+    ...conditions,
+  }
+  const { written } = await putFile(variables, context).catch((thrown: unknown) => {
+    throw atUpload(thrown, context.write.replayed)
+  })
+  const answer = {
+    status: written.operation === 'created' ? 201 : 200,
+    body: trim(written),
+    location: locationOf(params),
+    etag: contentTag(written),
+  }
+  return send(request, reply, answer, context.write.replayed)
+}
+
+/** Streams the body into the store. Refuses a body that is declared as too large before it is read. */
+async function storeBody(
+  request: FastifyRequest,
+  limits: { maxBytes: number; sha256?: string },
+): Promise<StoredBlob> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > limits.maxBytes)
+    throw invalid({
+      path: '',
+      code: 'too_large',
+      message: `A file of this type has at most ${limits.maxBytes} bytes. Send a smaller one.`,
+      expected: limits.maxBytes,
+      received: declared,
+    })
+  const body = request.body instanceof Readable ? request.body : Readable.from([])
+  return storeContent(request.caller, body, limits)
+}
+
+/** RFC 9110 §14.5: a server must refuse a part that it cannot apply. */
+function refusePart({ headers }: FastifyRequest): void {
+  if (headers['content-range'] === undefined) return
+  throw invalid({
+    path: 'header/Content-Range',
+    code: 'unsupported',
+    message: 'A PUT sends the whole file. Leave Content-Range out.',
+  })
+}
+
+const DIGEST = /(?:^|,)\s*sha-256\s*=\s*:([A-Za-z0-9+/]{43}=):/
+
+/** The SHA-256 of `Content-Digest`, in hex. Source: RFC 9530. */
+function readDigest(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const [, base64] = DIGEST.exec(String(header)) ?? []
+  if (base64 !== undefined) return Buffer.from(base64, 'base64').toString('hex')
+  throw invalid({
+    path: 'header/Content-Digest',
+    code: 'malformed',
+    message: 'Content-Digest must have a sha-256 digest: sha-256=:<base64>:.',
+    allowed: ['sha-256'],
+  })
+}
+
+const atParams = (thrown: unknown): never => {
+  throw withPaths(thrown, (path) => (path === '/id' ? 'path/file_type' : path))
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  path: 'path/path',
+  content_type: 'header/Content-Type',
+  metadata: 'header/X-File-Metadata',
+  label: 'header/X-Service-Label',
+  expected_hash: 'header/If-Match',
+  expected_version: 'header/If-Match',
+  idempotency_key: 'header/Idempotency-Key',
+}
+
+/** Rewrites the paths of details to the places of the request. */
+function atUpload(thrown: unknown, replayed: boolean): unknown {
+  const moved = withPaths(thrown, (path) => {
+    const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(path) ?? []
+    const place = PLACES[first]
+    return place === undefined ? path : `${place}${rest}`
+  })
+  return moved instanceof DomainError ? Object.assign(moved, { replayed }) : moved
+}
+
+/** The route of the upload. */
+export const uploadRoute: Route = {
+  id: `PUT ${PATH}`,
+  method: 'PUT',
+  path: PATH,
+  writes: true,
+  spec: {
+    tag: 'Files',
+    summary: 'Create a file, or give it another content. The body is the content',
+    params: fileParams,
+    content: 'body',
+    versioned: 'content',
+    statuses: [200, 201],
+    answers: File,
+    headers: [
+      ['X-File-Metadata', 'The metadata of the file, as JSON.'],
+      ['X-Service-Label', 'A label of the content version.'],
+      ['Content-Digest', 'The digest of the content, which is checked: `sha-256=:<base64>:`.'],
+    ],
+  },
+  mount: (app) =>
+    void app.register(async (own) => {
+      own.removeAllContentTypeParsers()
+      own.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+      own.put(PATH, {
+        handler: upload,
+        bodyLimit: LIMITS.fileBytesMax,
+        config: { need: onBase('write'), streams: '*' },
+      })
+    }),
+}
