@@ -555,6 +555,61 @@ describe('a change of a file', () => {
   })
 })
 
+describe('a revert of a change of a file', () => {
+  const lastSeq = async (path: string): Promise<number> =>
+    succeed(await world.call('GET', `/v1/crm/changes?kind=file&id=docs/${path}&order=desc&limit=1`)).data[0]
+      .seq
+  const revert = async (path: string) => world.call('POST', `/v1/crm/changes/${await lastSeq(path)}/revert`)
+
+  test('restores a deleted file with its versions', async () => {
+    for (const text of ['one', 'two']) await put('back.txt', text, { 'x-service-label': text })
+    succeed(await world.call('DELETE', at('back.txt')))
+    expect(succeed(await revert('back.txt'))).toMatchObject({ operation: 'restore', kind: 'file' })
+    expect((await get('back.txt')).text).toBe('two')
+    expect((await get('back.txt?version=1')).text).toBe('one')
+    expect(await versionsOf('back.txt')).toEqual([2, 1])
+  })
+
+  test('does not restore a file onto another', async () => {
+    await put('place.txt', 'one')
+    succeed(await world.call('DELETE', at('place.txt')))
+    const seq = await lastSeq('place.txt')
+    await put('place.txt', 'other')
+    expectFailure(await world.call('POST', `/v1/crm/changes/${seq}/revert`), 'CONFLICT')
+    expectFailure(await world.call('POST', `/v1/crm/changes/${seq}/revert?force=true`), 'CONFLICT')
+    expect((await get('place.txt')).text).toBe('other')
+  })
+
+  test('brings back the former content as a new version', async () => {
+    await put('undo.txt', 'one', { 'x-service-label': 'a' })
+    await put('undo.txt', 'two')
+    succeed(await revert('undo.txt'))
+    expect((await get('undo.txt')).text).toBe('one')
+    expect(await meta('undo.txt')).toMatchObject({ version: 3, label: 'a' })
+  })
+
+  test('removes a created file, and moves a moved one back', async () => {
+    await put('made-by-mistake', 'x')
+    succeed(await revert('made-by-mistake'))
+    expectFailure(await get('made-by-mistake'), 'NOT_FOUND')
+    for (const entry of ['there', 'here']) {
+      await put('here', 'x')
+      succeed(await world.call('PATCH', at('here'), { path: 'there' }))
+      succeed(await revert(entry))
+      expect((await get('here')).text).toBe('x')
+      expectFailure(await get('there'), 'NOT_FOUND')
+    }
+  })
+
+  test('of a whole request undoes a move', async () => {
+    await put('from', 'x')
+    succeed(await world.call('PATCH', at('from'), { path: 'to' }, { 'x-request-id': 'a-move' }))
+    succeed(await world.call('POST', '/v1/crm/revert', { request_id: 'a-move' }))
+    expect((await get('from')).text).toBe('x')
+    expectFailure(await get('to'), 'NOT_FOUND')
+  })
+})
+
 describe('a token', () => {
   test('with read reads files and writes none', async () => {
     await put('rights', 'mine')

@@ -2,12 +2,11 @@
 import { digest } from '../../contract/canonical-hash.ts'
 import { FilePatch } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { DomainError } from '../../foundation/errors.ts'
 import { statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { checkFile, type FileExpectation } from './expectation.ts'
 import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
-import { type FileTarget, fileNotFound, lockFile, requirePath } from './find.ts'
+import { type FileTarget, fileNotFound, lockFile, requirePath, taken } from './find.ts'
 import { checkProperties, immutable, policyOf } from './policy.ts'
 import { updateFile } from './put.ts'
 import { relabelVersion } from './versions.ts'
@@ -94,10 +93,3 @@ async function move(scope: WriteScope, target: FileTarget, current: FileRow, pat
   if (!row) throw new Error('A locked file is gone')
   return row
 }
-
-const taken = (path: string) =>
-  new DomainError('CONFLICT', `There is already a file "${path}".`, {
-    details: [
-      { path: '/path', code: 'exists', message: 'Delete or move that file first, or choose another path.' },
-    ],
-  })

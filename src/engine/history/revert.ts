@@ -9,6 +9,7 @@ import { requireBase } from '../core/existing-base.ts'
 import { type Db, type Statement, statement } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type RevertOptions, revertConfiguration } from './revert-configuration.ts'
+import { revertFile } from './revert-file.ts'
 import { revertRecord } from './revert-record.ts'
 import { revertRelationship } from './revert-relationship.ts'
 
@@ -55,6 +56,7 @@ export async function revertChange(
     if (change.kind === 'record') await revertRecord(within, baseId, change, requireLastChange)
     else if (change.kind === 'relationship')
       await revertRelationship(within, baseId, change, requireLastChange)
+    else if (change.kind === 'file') await revertFile(within, baseId, change, requireLastChange)
     else {
       const kind = KINDS.find(({ name }) => name === change.kind)
       if (!kind) throw notRevertible(change)
@@ -121,5 +123,5 @@ const notRevertible = ({ kind }: Change) =>
     code: 'not_revertible',
     message: `A change of a ${kind.replaceAll('_', ' ')} cannot be reverted. Send the former state with a PUT.`,
     received: kind,
-    allowed: ['record', 'relationship', ...KINDS.map(({ name }) => name)],
+    allowed: ['record', 'relationship', 'file', ...KINDS.map(({ name }) => name)],
   })

@@ -12,6 +12,7 @@ import { guardUnique, variantFor, type WriteStatement } from '../../indexes/inde
 import { readLink, writeLinks } from '../../relationships/index.ts'
 import type { WriteScope } from '../../write/write.ts'
 import { revertConfiguration } from '../revert-configuration.ts'
+import { revertFile } from '../revert-file.ts'
 import { inputOf, type LinkState } from '../revert-relationship.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
 import {
@@ -201,6 +202,10 @@ const putLinks: Work = async ({ scope, baseId }, steps) => {
 
 const revertOthers: Work = async ({ scope, baseId }, steps) => {
   for (const { change } of steps) {
+    if (change.kind === 'file') {
+      await withCause(scope.db, String(change.seq), () => revertFile(scope, baseId, change, async () => {}))
+      continue
+    }
     const kind = KINDS.find(({ name }) => name === change.kind)
     if (!kind) throw new DomainError('CONFLICT', `A change of a ${change.kind} cannot be reverted.`)
     await withCause(scope.db, String(change.seq), () =>

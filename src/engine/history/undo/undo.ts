@@ -104,13 +104,14 @@ function requireRights({ access }: WriteScope, baseId: string, changes: readonly
   for (const { kind, recordType, id, ends } of changes)
     if (kind === 'record') requirePermission(access, 'write', baseId, recordType ?? '')
     else if (kind === 'relationship') for (const end of ends) requirePermission(access, 'write', baseId, end)
+    else if (kind === 'file') requirePermission(access, 'write', baseId, '*')
     else requirePermission(access, 'manage', baseId, kind === 'record_type' ? id : '*')
 }
 
 async function lock(scope: WriteScope, baseId: string, changes: readonly FoundChange[]): Promise<void> {
   const of = (wanted: string) => changes.filter(({ kind }) => kind === wanted)
-  const [records, links] = [of('record'), of('relationship')]
-  if (records.length + links.length < changes.length) await lockConfiguration(scope, baseId)
+  const [records, links, files] = [of('record'), of('relationship'), of('file')]
+  if (records.length + links.length + files.length < changes.length) await lockConfiguration(scope, baseId)
   const types = records.map(({ recordType }) => recordType)
   if (records.length > 0) await scope.db.query(LOCK_RECORDS, [baseId, types, records.map(({ id }) => id)])
   if (links.length > 0) await scope.db.query(LOCK_LINKS, [baseId, links.map(({ id }) => id)])

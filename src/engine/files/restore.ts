@@ -1,0 +1,81 @@
+/** Brings back a file from the trash, or a content that it had. */
+import { DomainError } from '../../foundation/errors.ts'
+import { statement, timed } from '../database/client.ts'
+import { NO_EXPECTATION } from '../write/preconditions.ts'
+import type { WriteScope } from '../write/write.ts'
+import type { FileExpectation } from './expectation.ts'
+import { FILE_COLUMNS, type File, type FileRow, logFile, toFile } from './file.ts'
+import { type FileTarget, fileNotFound, keyOf, lockFile, taken } from './find.ts'
+import { patchFile } from './patch.ts'
+import { policyOf } from './policy.ts'
+import { putFile } from './put.ts'
+
+const RESTORE = timed(
+  statement(
+    'restore_file',
+    `UPDATE plinth.file SET deleted_at = NULL, updated_at = now()
+     WHERE base_id = $1 AND id = (
+       SELECT id FROM plinth.file WHERE base_id = $1 AND file_type = $2 AND path = $3 AND version = $4 AND deleted_at IS NOT NULL
+       ORDER BY deleted_at DESC LIMIT 1)
+     RETURNING ${FILE_COLUMNS}`,
+  ),
+)
+const KEPT = statement(
+  'kept_content',
+  `SELECT size::float8 AS size FROM plinth.file_version WHERE base_id = $1 AND file_id = $2 AND content_sha256 = $3 LIMIT 1`,
+)
+
+/**
+ * Restores a deleted file with its versions.
+ * @throws FORBIDDEN; NOT_FOUND when it was purged; CONFLICT when its path is taken
+ */
+export async function restoreFile(scope: WriteScope, target: FileTarget, version: number): Promise<File> {
+  await policyOf(scope, 'write', target)
+  return scope.db.statements(async (tx) => {
+    if (await lockFile(tx, target)) throw taken(target.path)
+    const [row] = await tx.query<FileRow>(RESTORE, [...keyOf(target), version])
+    if (!row) throw purged(target.path)
+    await logFile({ ...scope, db: tx }, target.baseId, row, 'restore')
+    return toFile(row)
+  })
+}
+
+type Former = { contentSha256: string; contentType: string; metadata: object; label: string | null }
+const ANY: FileExpectation = { ...NO_EXPECTATION, contents: null }
+
+/**
+ * Gives a file a content and properties that it had.
+ * @throws FORBIDDEN; NOT_FOUND when the content is not kept
+ */
+export async function restoreContent(scope: WriteScope, target: FileTarget, former: Former): Promise<File> {
+  await policyOf(scope, 'write', target)
+  return scope.db.statements(async (tx) => {
+    const current = await lockFile(tx, target)
+    if (!current) throw fileNotFound(target.path)
+    const { contentSha256: sha256, contentType, metadata, label } = former
+    const [kept] = await tx.query<{ size: number }>(KEPT, [target.baseId, current.id, sha256])
+    if (!kept) throw purged(target.path)
+    // The file has the content, so the write may refer to it.
+    const within: WriteScope = { ...scope, db: tx, received: new Map([[sha256, kept.size]]) }
+    return putFile(within, target, { content: { sha256 }, contentType, metadata, label }, ANY)
+  })
+}
+
+/**
+ * Moves a file back to its former path. A move has an entry for each path: whichever is reverted first moves the
+ * file, and nothing is left to do for the other.
+ * @throws as patchFile
+ */
+export async function moveBack(scope: WriteScope, target: FileTarget, movedTo: string): Promise<void> {
+  await policyOf(scope, 'write', target)
+  const moved = { ...target, path: movedTo }
+  await scope.db.statements(async (tx) => {
+    const isBack = !(await lockFile(tx, moved)) && (await lockFile(tx, target)) !== undefined
+    if (!isBack) await patchFile({ ...scope, db: tx }, moved, { path: target.path }, ANY)
+  })
+}
+
+const purged = (path: string): DomainError =>
+  new DomainError('NOT_FOUND', `The former content of "${path}" is no longer kept.`, {
+    details: [{ path: '/seq', code: 'history_purged', message: 'Write the file anew.' }],
+  })
