@@ -5,6 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../support/answers.ts'
+import { holdOpen } from '../support/holding.ts'
 import { callTool, connect, rpc } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -136,6 +137,25 @@ describe('the tools of environments', () => {
     const blind = await world.newToken([{ base, environment: 'preview', permission: 'admin' }])
     const { error } = await callTool(world, at, 'propose', {}, { token: blind.token })
     expect(error['code']).toBe('FORBIDDEN')
+  })
+
+  test('propose waits for no writer, and no writer for it', async () => {
+    const { base, asAgent } = await live()
+    const from = `${base}--dev`
+    await asAgent('preview', { action: 'create', name: 'dev' })
+    const dated = typeOf({ due: { type: 'string', format: 'date' } })
+    await asAgent('define', { record_type: 'task', ...dated }, `/mcp/${from}`)
+    // The locks of writers of records, on the type and on the record.
+    const writer = await holdOpen(world.database)
+    for (const table of ['record_type', 'record'])
+      await writer.query(`SELECT 1 FROM plinth.${table} WHERE base_id = $1 FOR NO KEY UPDATE`, [base])
+    expect((await asAgent('propose', { from }))['breaks']).toMatchObject([{ count: 1 }])
+    expect(await writer.waiting()).toEqual([])
+    await writer.end()
+    const [before] = await world.database.query('SELECT max(seq) AS seq FROM plinth.change')
+    await asAgent('propose', { from })
+    expect(await world.database.query('SELECT max(seq) AS seq FROM plinth.change')).toEqual([before])
+    expect(succeed(await world.call('GET', `/v1/${base}/records/task/t1`)).valid).toBeUndefined()
   })
 
   test('propose with prune names types that have records or relationships', async () => {

@@ -116,6 +116,29 @@ describe('apply', () => {
     expect(await get(`${dev}/records/person/mine`)).toMatchObject({ data: { name: 'Mine' }, version: 1 })
   })
 
+  test('is undone as any request is, and a reset too', async () => {
+    const dev = await seeded()
+    const undo = async (request_id: string) =>
+      succeed(await world.call('POST', `/v1/${dev}/revert`, { request_id })).count
+    const send = (verb: string, id: string) =>
+      world.call('POST', `/v1/${dev}/seeds/demo/${verb}`, {}, { 'x-request-id': id })
+    succeed(await send('apply', `${dev}-1`))
+    const { ann } = await personsOf(dev)
+    await put(`${dev}/records/person/${ann?.['id']}`, { data: { name: 'Edited' } }, 200)
+    succeed(await send('reset', `${dev}-2`))
+    expect(await undo(`${dev}-2`)).toBe(1)
+    expect((await personsOf(dev))['ann']?.['data']).toEqual({ name: 'Edited' })
+    await ran(dev, 'reset')
+    const cleared = await send('clear', `${dev}-3`)
+    expect([succeed(cleared).records.deleted, await undo(`${dev}-3`)]).toEqual([3, 4])
+    expect((await rowsOf(dev, 'person')).map((row) => shown(row).slice(0, 4))).toEqual([
+      ['ann', OWN, 'active', { name: 'Ann' }],
+      ['bob', OWN, 'active', { name: 'Bob' }],
+    ])
+    expect(await linksOf(dev)).toHaveLength(1)
+    expect(await ran(dev, 'reset')).toMatchObject({ records: { ...NONE, unchanged: 3 } })
+  })
+
   test('fills in the defaults of the types', async () => {
     const dev = await seeded()
     const json_schema = { type: 'object', properties: { level: { type: 'integer', default: 3 } } }
