@@ -76,6 +76,7 @@ const ENGINE_ROOMS = [
   'claims',
   'records',
   'files',
+  'attachments',
   'history',
   'changes',
   'batch',

@@ -40,10 +40,12 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     const connectionString = config.databaseUrl ?? (await openEmbedded(config, log, closing))
     await modules
     const admin = await adminToken(config, log)
+    let url = config.publicUrl ?? ''
     const engine = await openEngine({
       connectionString,
       adminToken: admin,
       blobs: blobLocation(config),
+      publicUrl: () => url,
       recordBytes: config.recordBytes,
       pageBytes: config.pageBytes,
       batchBytes: Math.max(LIMITS.batchBytes, config.bodyBytes),
@@ -57,7 +59,7 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     const app = await buildServer({ engine, config, log, draining: () => draining, provider })
     closing.push(() => closeServer(app))
     const address = await app.listen({ host: config.host, port: config.port })
-    const url = config.publicUrl ?? address
+    url = config.publicUrl ?? address.replace('//0.0.0.0:', '//127.0.0.1:')
     closing.push(await announceAddress(config, address))
     closing.push(async () => {
       draining = true
@@ -65,7 +67,12 @@ export async function startServer(config: Config, log: Logger, provider?: Provid
     })
     // Start jobs after the ready line is printed, so that they do not delay the start.
     setImmediate(() => engine.startJobs())
-    return { url, adminToken: admin.token, isNewToken: admin.from === 'new', close }
+    return {
+      url: config.publicUrl ?? address,
+      adminToken: admin.token,
+      isNewToken: admin.from === 'new',
+      close,
+    }
   } catch (error) {
     await close()
     throw error

@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config/read-config.ts'
 import type { Engine } from './engine/engine.ts'
 import { LIMITS } from './foundation/limits.ts'
+import { linkOpener } from './graphql/content.ts'
 import { openContext } from './graphql/context.ts'
 import { playground } from './graphql/endpoint/playground.ts'
 import { acceptForms, acceptJson, bodySizes } from './http/body.ts'
@@ -30,6 +31,7 @@ import { previewTools, resolveTools } from './mcp/preview.ts'
 import { addressCheck } from './mcp/protocol/host-check.ts'
 import type { Provider } from './mcp/protocol/provider.ts'
 import { openAuthenticator } from './oauth/authenticator.ts'
+import { attachmentLinks } from './rest/attachment-links.ts'
 import { docs } from './rest/docs.ts'
 import { rest } from './rest/plugin.ts'
 
@@ -59,7 +61,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 1024 },
+    routerOptions: { maxParamLength: LIMITS.pathParameterChars },
     frameworkErrors: sendError,
     clientErrorHandler: refuseSocket,
   })
@@ -114,6 +116,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(authenticator.metadata(addressCheck(config)))
   const toMcp = callerHooks(authenticator.authenticate, limiter, unsent, 'mcp', authenticator.tokenChars)
   await app.register(mcp(toMcp, { ...config, challenge: authenticator.challenge, charge }, provider))
+  await app.register(attachmentLinks(visit, linkOpener(engine)))
   await app.register(docs(visit))
   await app.register(frontPage(visit, addressOf(config)))
   return app

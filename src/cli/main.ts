@@ -10,6 +10,7 @@ import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './comm
 import { follow } from './follow.ts'
 import { CLIENT_NAMES, mcpConfig } from './mcp-relay/client-config.ts'
 import { aggregate } from './resources/aggregate.ts'
+import { attachment } from './resources/attachment.ts'
 import { base } from './resources/base.ts'
 import { batch } from './resources/batch.ts'
 import { changes, revert } from './resources/changes.ts'
@@ -40,6 +41,7 @@ const NOUNS = [
   promotion,
   recordType,
   record,
+  attachment,
   relationshipType,
   relationship,
   fileType,

@@ -4,6 +4,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import type { InfoLog } from '../foundation/log.ts'
 import { compileAccess } from './access/compile-access.ts'
 import { actorOf, issuedSession, type Principal, type TokenSession } from './access/session.ts'
+import { attachmentSweep, type LinkTarget, type LinkUse, openLink } from './attachments/index.ts'
 import { type BlobLocation, openBlobStore } from './blobs/open.ts'
 import { type ChangeFeed, openChangeFeed } from './change-log/open-feed.ts'
 import { sweepClaims } from './claims/actions.ts'
@@ -31,6 +32,8 @@ export type EngineOptions = {
   adminToken: AdminToken
   /** Where the contents of files are stored. */
   blobs: BlobLocation
+  /** The address of the server, for links. */
+  publicUrl?: () => string
   recordBytes?: number
   /** Maximum bytes of records that a batch writes or returns. */
   batchBytes?: number
@@ -57,6 +60,11 @@ export type Engine = {
     closed?: () => AbortSignal,
     reserveBytes?: ReserveBytes,
   ): Scope
+  /**
+   * The scope of a signed link, and the attachment that it is for. It reaches the record type of it only.
+   * @throws FORBIDDEN if the link was altered, is for another use, or has expired
+   */
+  linkScope(use: LinkUse, link: string, requestId: string): { scope: Scope; target: LinkTarget }
   /** Isolation level of the SQL endpoint. */
   sqlIsolation(): Isolation | 'off'
   /** Ends all open change streams. */
@@ -91,7 +99,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     batchBytes: options.batchBytes ?? LIMITS.batchBytes,
   }
   const pageBytes = options.pageBytes ?? LIMITS.pageBytes
-  const keys = { cursor: sealKey(await serverSecret(database, 'cursor')) }
+  const keys = {
+    cursor: sealKey(await serverSecret(database, 'cursor')),
+    link: sealKey(await serverSecret(database, 'link')),
+  }
+  const publicUrl = options.publicUrl ?? (() => '')
   const sql = await openSqlRunner({
     connectionString,
     db: database,
@@ -101,40 +113,53 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   })
   const blobs = await openBlobStore(options.blobs)
   await ensureAdminToken(
-    systemScope(database, caches, batching, feed, { limits, keys, sql, blobs }),
+    systemScope(database, caches, batching, feed, { limits, keys, sql, blobs, publicUrl }),
     options.adminToken,
     log,
   )
   const jobs = openJobs(database.part(), blobs, connectionString, log)
+  const sweepAttachments = attachmentSweep(database)
   const sweep = setInterval(() => {
+    sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
     sweepClaims(database).catch((err) => log.warn({ err }, 'old claims were not swept'))
     sql.sweep().catch((err) => log.warn({ err }, 'unused SQL roles were not dropped'))
   }, SWEEP_MS).unref()
+  const scope: Engine['scope'] = (session, via, requestId, closed, reserveBytes) => ({
+    db: database.of(session.tokenId),
+    caches,
+    batching,
+    feed,
+    longPolls,
+    access: session.access,
+    actor: actorOf(session),
+    session,
+    via,
+    requestId,
+    keys,
+    limits,
+    batches: { left: limits.batchBytes },
+    answer: budgetOf(via, pageBytes, reserveBytes),
+    sql,
+    blobs,
+    publicUrl,
+    received: new Map(),
+    ...(closed && { closed }),
+  })
   return {
     authenticate: (token) => authenticate({ db: database, caches }, token),
     issuedSession: issuedSession,
-    scope: (session, via, requestId, closed, reserveBytes) => ({
-      db: database.of(session.tokenId),
-      caches,
-      batching,
-      feed,
-      longPolls,
-      access: session.access,
-      actor: actorOf(session),
-      session,
-      via,
-      requestId,
-      keys,
-      limits,
-      batches: { left: limits.batchBytes },
-      answer: budgetOf(via, pageBytes, reserveBytes),
-      sql,
-      blobs,
-      received: new Map(),
-      ...(closed && { closed }),
-    }),
+    scope,
+    linkScope: (use, link, requestId) => {
+      const target = openLink(keys.link, use, link)
+      const [base, type] = target.key
+      const permission = use === 'upload' ? 'write' : 'read'
+      const access = compileAccess([{ base, record_type: type, environment: '*', permission }])
+      const bearer = { tokenId: '', key: null, name: 'link', access, expiresAt: null }
+      const { session: _, ...rest } = scope(bearer, 'rest', requestId)
+      return { scope: rest, target }
+    },
     sqlIsolation: () => sql.isolation(),
     endStreams: () => feed.endStreams(),
     startJobs: () => jobs.start(),
@@ -172,7 +197,7 @@ const systemScope = (
   caches: Caches,
   batching: RequestBatching,
   feed: ChangeFeed,
-  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs'>,
+  settings: Pick<Scope, 'limits' | 'keys' | 'sql' | 'blobs' | 'publicUrl'>,
 ): Scope => ({
   db,
   caches,

@@ -300,6 +300,11 @@ export const LIMITS = {
   toolDescriptionChars: 1000,
   /** Together with the lines that every endpoint adds, this stays below the limit of MCP clients. */
   instructionsBytes: 1400,
+  /** Attachments: bytes of one, how many a record has, and minutes that a signed link is valid. */
+  attachmentBytes: 5 * 1024 ** 3,
+  attachmentsOfRecord: 1000,
+  linkMinutes: 15,
+  filenameChars: 255,
   /** Contents: bytes per read of a download, and how long an interrupted upload of another process is left alone. */
   blobChunkBytes: 256 * 1024,
   uploadLeftoverMs: 10 * 60_000,

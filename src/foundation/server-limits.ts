@@ -44,6 +44,8 @@ export const SERVER_LIMITS = {
   connections: 1024,
   headersTimeoutMs: 10_000,
   connectionCheckMs: 2000,
+  /** Characters of one parameter of a path: a filename in percent-escapes. */
+  pathParameterChars: 4096,
   graphqlDepth: 12,
   graphqlCost: 5000,
   graphqlAliases: 50,

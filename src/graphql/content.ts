@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { ByteRange, PutLimits, StoredBlob } from '../engine/blobs/blob-store.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Context } from './context.ts'
 
 export type { ByteRange, StoredBlob } from '../engine/blobs/blob-store.ts'
@@ -25,3 +26,20 @@ export async function storeContent(
 /** Opens a content. The caller got its digest from a query, which has checked the rights. */
 export const openContent = ({ scope }: Context, sha256: string, range?: ByteRange): Promise<Readable> =>
   scope.blobs.open(sha256, range)
+
+/** Opens the context of a signed link, and names its attachment. */
+export type OpenLink = (
+  use: 'download' | 'upload',
+  link: string,
+  requestId: string,
+) => { context: Context; target: { base: string; recordType: string; recordId: string; id: string } }
+
+/** @throws FORBIDDEN, by the result, if the link was altered, is for another use, or has expired */
+export const linkOpener =
+  (engine: Engine): OpenLink =>
+  (use, link, requestId) => {
+    const { scope, target } = engine.linkScope(use, link, requestId)
+    const [base, recordType, recordId] = target.key
+    const write = { idempotencyKey: null, dryRun: false, request: null, plan: null, replayed: false }
+    return { context: { scope, write }, target: { base, recordType, recordId, id: target.attachmentId } }
+  }

@@ -29,6 +29,7 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
       { name: 'query', title: 'Queries', about: 'Filter, search, sort, page and aggregate records.' },
       { name: 'relationships', title: 'Relationships', about: 'Typed links between records.' },
       { name: 'related', title: 'Related records', about: 'Traverse links, expand them in lists.' },
+      { name: 'attachments', title: 'Attachments', about: 'Files of a record.' },
       { name: 'batch', title: 'Batches', about: 'Many operations in one transaction.' },
       { name: 'history', title: 'History', about: 'Versions, changes, the change feed, revert and trash.' },
       { name: 'environments', title: 'Environments', about: 'Try changes in a preview of a base.' },

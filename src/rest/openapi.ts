@@ -139,8 +139,12 @@ const LAST_EVENT_ID: Json = {
 }
 
 /** With several media types, each has a shape of its own. */
-function requestBody({ body, bodyOf, accepts = ['application/json'] }: Route['spec'], schemas: Json): Json {
-  const shapeOf = (type: string) => (accepts.length > 1 && bodyOf?.(type)) || (body as z.ZodType)
+function requestBody(
+  { body, bodyOf, described, accepts = ['application/json'] }: Route['spec'],
+  schemas: Json,
+): Json {
+  const shapeOf = (type: string) =>
+    described?.[type] ?? ((accepts.length > 1 && bodyOf?.(type)) || (body as z.ZodType))
   return {
     required: !(body as z.ZodType).safeParse(undefined).success,
     content: Object.fromEntries(

@@ -4,6 +4,7 @@ import type { BodySizes } from '../http/body.ts'
 import type { CallerHooks } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
 import { aggregates } from './aggregates.ts'
+import { attachments } from './attachments.ts'
 import { bases } from './bases.ts'
 import { batch } from './batch.ts'
 import { changeStream, changes } from './changes.ts'
@@ -46,6 +47,7 @@ export const ROUTES: readonly Route[] = [
   ...recordTypes,
   ...profile,
   ...records,
+  ...attachments,
   ...batch,
   ...related,
   ...relationshipTypes,

@@ -42,6 +42,11 @@ const QUERIES: Record<string, string> = {
   aggregate: 'aggregate(base: "crm", recordType: "task", aggregations: [{fn: "count"}]) { rows }',
   aggregateBases:
     'aggregateBases(bases: ["crm"], recordType: "task", aggregations: [{fn: "count"}]) { rows }',
+  attachment:
+    'attachment(base: "crm", recordType: "task", recordId: "a", filename: "note") { id filename url }',
+  attachmentById:
+    'attachmentById(base: "crm", recordType: "task", recordId: "a", id: "$attachment") { id status }',
+  attachments: 'attachments(base: "crm", recordType: "task", recordId: "a") { data { id filename } }',
   base: 'base(id: "crm") { id name }',
   files: 'files(base: "crm", fileType: "paper") { data { path } }',
   file: 'file(base: "crm", fileType: "paper", path: "a.txt") { path }',
@@ -87,6 +92,8 @@ const QUERIES: Record<string, string> = {
   trash: 'trash(base: "crm") { data { deletedAt } }',
   waitForRecords: 'waitForRecords(base: "crm", recordType: "task", timeout: 1) { rows }',
 }
+/** The content that the attachment has already. */
+const SHA256_OF_X = '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881'
 const LINK =
   'relType: "next", sourceRecordType: "task", sourceId: "b", targetRecordType: "task", targetId: "a"'
 const MUTATIONS: Record<string, string> = {
@@ -98,12 +105,17 @@ const MUTATIONS: Record<string, string> = {
   cancelRecord: 'cancelRecord(base: "crm", recordType: "task", id: "a" $dry) { id status }',
   claimRecords: 'claimRecords(base: "crm", recordType: "task" $dry) { limit }',
   clearSeed: 'clearSeed(base: "crm--kept", id: "desk" $dry) { id }',
+  completeAttachment: `completeAttachment(base: "crm", recordType: "task", recordId: "a", id: "$attachment", contentSha256: "${SHA256_OF_X}" $dry) { id }`,
   completeClaim: 'completeClaim(base: "crm", id: "$claim" $dry) { id }',
+  createAttachment:
+    'createAttachment(base: "crm", recordType: "task", recordId: "a", filename: "n", content: "x" $dry) { id }',
   createPreview: 'createPreview(base: "crm", input: {name: "dev"} $dry) { id }',
   createRecord: 'createRecord(base: "crm", recordType: "task", data: {title: "n"} $dry) { id }',
   createRelationship: `createRelationship(base: "crm", input: {${LINK}} $dry) { id }`,
   createToken:
     'createToken(name: "n", grants: [{base: "crm", record_type: "*", environment: "*", permission: "read"}] $dry) { id }',
+  deleteAttachment:
+    'deleteAttachment(base: "crm", recordType: "task", recordId: "a", id: "$attachment" $dry) { id }',
   deleteBase: 'deleteBase(id: "crm", confirm: "crm" $dry) { id }',
   deleteRecord: 'deleteRecord(base: "crm", recordType: "task", id: "a" $dry) { id }',
   deleteRecordType: 'deleteRecordType(base: "crm", id: "task", confirm: "task" $dry) { id }',
@@ -149,7 +161,7 @@ let world: World
 let stranger: World['call']
 /** Has `admin` on the endpoint `desk` of the base, and no other grant. */
 let atDesk: World['call']
-const held = { claim: '', seq: '', token: '', promotion: '' }
+const held = { claim: '', seq: '', token: '', promotion: '', attachment: '' }
 beforeAll(async () => {
   world = await openWorld()
   const put = async (path: string, body: object) =>
@@ -169,6 +181,11 @@ beforeAll(async () => {
   await put('file-types/paper', {})
   await put('files/paper/a.txt', { n: 1 })
   succeed(await world.call('DELETE', '/v1/crm/records/task/gone'))
+  const attached = await world.call('POST', '/v1/crm/records/task/a/attachments', {
+    filename: 'note',
+    content: 'x',
+  })
+  held.attachment = succeed(attached, 201).id
   const claimed = succeed(
     await world.call('POST', '/v1/crm/records/task/claim', { filter: { field: 'id', op: 'eq', value: 'b' } }),
   )
@@ -193,6 +210,7 @@ const filled = (sample: string, dry: string) =>
     .replaceAll('$seq', held.seq)
     .replaceAll('$token', held.token)
     .replaceAll('$promotion', held.promotion)
+    .replaceAll('$attachment', held.attachment)
     .replace(' $dry', dry)
 const send = async (document: string, call = world.call): Promise<Body> =>
   (await call('POST', '/graphql', { query: document })).body

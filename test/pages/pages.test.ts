@@ -222,6 +222,25 @@ const STEPS: Step[] = [
   ['GET /:base_id/wait/:record_type', '/crm/wait/task?limit=1&fields=id'],
   ['POST /:base_id/records/:record_type/claim', '/crm/records/task/claim', { limit: 2, max_attempts: 3 }],
   ['POST /:base_id/records/:record_type/claim', '/crm/records/task/claim?dry_run=true'],
+  [
+    'POST /:base_id/records/:record_type/:id/attachments',
+    '/crm/records/task/t1/attachments',
+    { filename: 'n.txt', content: 'x' },
+  ],
+  [
+    'POST /:base_id/records/:record_type/:id/attachments',
+    '/crm/records/task/t1/attachments',
+    { filename: 'up.bin' },
+  ],
+  [
+    'GET /:base_id/records/:record_type/:id/attachments',
+    '/crm/records/task/t1/attachments?include_total=true',
+  ],
+  ['GET /:base_id/records/:record_type/:id/attachments/:filename', '/crm/records/task/t1/attachments/n.txt'],
+  [
+    'DELETE /:base_id/records/:record_type/:id/attachments/:attachment_id',
+    '/crm/records/task/t1/attachments/first',
+  ],
   ['GET /:base_id/claims', '/crm/claims?include_total=true'],
   ...['heartbeat', 'complete', 'release'].map(
     (act): Step => [
@@ -344,6 +363,8 @@ test('the responses of all routes are valid for the OpenAPI description', async 
     )
     check(row, answer)
     if (path.endsWith('/promote')) await server.database.query("UPDATE plinth.promotion SET id = 'first'")
+    if (path.endsWith('/attachments'))
+      await server.database.query("UPDATE plinth.attachment SET id = 'first' WHERE filename = 'n.txt'")
     // Gives the claims the ids that the later steps use.
     if (path.endsWith('/claim'))
       for (const [n, { claim }] of answer.body.data.entries())

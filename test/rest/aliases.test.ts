@@ -8,6 +8,7 @@ import { claimAs, openWorld, type World } from '../support/world.ts'
 let world: World
 let spareToken: string
 let seq: string
+let attachmentId: string
 beforeAll(async () => {
   world = await openWorld()
   // A type with the name of an alias: aliases are resolved by position in the path.
@@ -24,6 +25,9 @@ beforeAll(async () => {
   seq = String(data[0].seq)
   succeed(await world.call('PUT', '/v1/crm/records/task/made', { data: {} }, { 'x-request-id': 'made' }), 201)
   await claimAs(world, 'held', 'task')
+  // A pending one has no signed URL, which differs each time.
+  const attached = await world.call('POST', '/v1/crm/records/task/a/attachments', { filename: 'note' })
+  attachmentId = succeed(attached, 201).id
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'kinds' }), 201)
   for (const noun of PLAIN_NOUNS)
     succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', KINDS)}/${noun}/desk`, {}), 201)
@@ -112,6 +116,13 @@ const SAMPLES: Record<string, Sample> = {
   'PATCH /:base_id/records/:record_type/:id': { body: { data: { n: 2 } } },
   'DELETE /:base_id/records/:record_type/:id': {},
   'POST /:base_id/records/:record_type/:id/cancel': {},
+  'POST /:base_id/records/:record_type/:id/attachments': {
+    body: { filename: 'n.txt', content: 'x' },
+    status: 201,
+  },
+  'GET /:base_id/records/:record_type/:id/attachments': {},
+  'GET /:base_id/records/:record_type/:id/attachments/:filename': {},
+  'DELETE /:base_id/records/:record_type/:id/attachments/:attachment_id': {},
   'POST /:base_id/records/:record_type/:id/restore': {},
   'POST /:base_id/changes/:seq/revert': {},
   'POST /:base_id/revert': { body: { request_id: 'made' } },
@@ -169,6 +180,8 @@ function valuesOf(pattern: string): Record<string, string> {
     id,
     name: 'desk',
     file_type: 'desk',
+    filename: 'note',
+    attachment_id: attachmentId,
     seq,
   }
 }

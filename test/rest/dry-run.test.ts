@@ -10,6 +10,7 @@ let world: World
 let spare: { id: string; token: string }
 /** Replaced in paths by the seq of a change that can be reverted. */
 const SEQ = '<seq>'
+const ATTACHMENT = 'attached'
 let seq: string
 const at = '/v1/crm/records/task'
 beforeAll(async () => {
@@ -41,6 +42,8 @@ beforeAll(async () => {
     succeed(await world.call('PUT', `/v1/${homeOf(noun, 'crm', 'crm--kept')}/${noun}/desk`, {}), 201)
   const filled = { records: [{ record_type: 'node', external_id: 'x', data: {} }] }
   succeed(await world.call('PUT', '/v1/crm--kept/seeds/filled', filled), 201)
+  succeed(await world.call('POST', `${at}/a/attachments`, { filename: 'note', content: 'x' }), 201)
+  await world.database.query('UPDATE plinth.attachment SET id = $1', [ATTACHMENT])
   spare = await world.newToken([{ permission: 'write' }])
 })
 afterAll(() => world.close())
@@ -61,6 +64,7 @@ async function everything(): Promise<string> {
     'claim',
     'fork',
     'promotion',
+    'attachment',
   ]
   const parts = tables.map(
     (name) =>
@@ -216,6 +220,20 @@ const WRITES: [string, string, unknown, number, Body][] = [
     {},
     200,
     { data: [{ record: { id: 'free' }, claim: { attempts: 1 } }], meta: { count: 1, limit: 1 } },
+  ],
+  [
+    'POST /:base_id/records/:record_type/:id/attachments',
+    `${at}/a/attachments`,
+    { filename: 'n', content: 'x' },
+    201,
+    { filename: 'n', size: 1, status: 'ready' },
+  ],
+  [
+    'DELETE /:base_id/records/:record_type/:id/attachments/:attachment_id',
+    `${at}/a/attachments/${ATTACHMENT}`,
+    undefined,
+    200,
+    { id: ATTACHMENT, deleted: true },
   ],
   [
     'POST /:base_id/claims/:id/heartbeat',

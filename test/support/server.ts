@@ -20,6 +20,7 @@ export type Call = (
 export type TestServer = {
   url: string
   adminToken: string
+  dataDir: string
   database: TestDatabase
   /** All log lines. */
   log: string[]
@@ -60,6 +61,7 @@ export async function openServer(
   return {
     url: server.url,
     adminToken,
+    dataDir,
     database,
     log,
     call: as(adminToken),

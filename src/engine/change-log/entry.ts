@@ -128,6 +128,7 @@ function needsOf({ kind, record_type: recordType, id, data, before }: ChangeRow)
   if (recordType !== null) return [recordType]
   const states = [data, before?.data].filter((state) => state != null) as State[]
   if (kind === 'relationship' && states.length > 0) return states.flatMap(endsOfLink)
+  if (kind === 'attachment' && states.length > 0) return states.map((state) => String(state['recordType']))
   if (kind === 'relationship_type' && states.length > 0) return states.flatMap(endsOfLinkType)
   return ['*']
 }

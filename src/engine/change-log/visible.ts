@@ -17,6 +17,7 @@ export const visibleTo = (types: string): string => `CASE
        WHEN c.kind = 'record_type' THEN c.id = ANY (${types}::text[])
        WHEN c.record_type IS NOT NULL THEN c.record_type = ANY (${types}::text[])
        WHEN c.data IS NULL THEN false
+       WHEN c.kind = 'attachment' THEN c.data ->> 'recordType' = ANY (${types}::text[])
        WHEN c.kind = 'relationship' THEN ${endsIn('c.data', types)}
        WHEN c.kind = 'relationship_type' THEN ${namesOnly('c.data', types)} AND (
          c.operation IN ('create', 'delete') OR coalesce((

@@ -1,5 +1,6 @@
-import { invalid } from '../../foundation/errors.ts'
+import { busy, invalid } from '../../foundation/errors.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
+import { statement } from '../database/client.ts'
 import type { Scope } from './scope.ts'
 
 /**
@@ -14,4 +15,20 @@ export function receivedContent({ received }: Scope, sha256: string, path: strin
     code: 'content_not_received',
     message: 'This request has stored no content of that digest. Send the content over REST.',
   })
+}
+
+// A sweep removes a content under the same lock, and only if nothing refers to it.
+const HOLD_CONTENT = statement(
+  'hold_content',
+  `SELECT pg_advisory_xact_lock_shared(hashtextextended('content:' || $1, 0))::text`,
+)
+
+/**
+ * Keeps a stored content from being swept until the transaction ends.
+ * @throws RATE_LIMITED if it was just swept
+ */
+export async function holdContent({ db, blobs }: Scope, sha256: string): Promise<void> {
+  await db.query(HOLD_CONTENT, [sha256])
+  if (await blobs.has(sha256)) return
+  throw busy('The content was removed before anything referred to it.', 'Send it again.')
 }

@@ -54,7 +54,9 @@ export type Scope = {
   /** The MCP tool call that runs, if any. */
   readonly call?: ToolCall
   /** Secret keys of the server. */
-  readonly keys: { readonly cursor: SealKey }
+  readonly keys: { readonly cursor: SealKey; readonly link: SealKey }
+  /** The address of this server, for links. */
+  readonly publicUrl: () => string
   readonly limits: { readonly recordBytes: number; readonly batchBytes: number }
   /** Bytes left for the batches of this request: a GraphQL document may hold several. */
   readonly batches: { left: number }

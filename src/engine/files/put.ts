@@ -6,6 +6,7 @@ import { check, inBody } from '../../contract/validate.ts'
 import { busy } from '../../foundation/errors.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import type { StoredBlob } from '../blobs/blob-store.ts'
+import { holdContent } from '../core/received-content.ts'
 import { type Db, statement, timed } from '../database/client.ts'
 import type { WriteScope } from '../write/write.ts'
 import { type ContentInput, contentOf } from './content.ts'
@@ -15,11 +16,6 @@ import { type FileTarget, keyOf, lockFile, requirePath } from './find.ts'
 import { checkProperties, type FilePolicy, immutable, policyOf } from './policy.ts'
 import { addVersion, relabelVersion } from './versions.ts'
 
-// A sweep removes a content under the same lock, and only if nothing refers to it.
-const HOLD_CONTENT = statement(
-  'hold_content',
-  `SELECT pg_advisory_xact_lock_shared(hashtextextended('content:' || $1, 0))::text`,
-)
 // Waits for the deletion of the type, and blocks it.
 const HOLD_TYPE = statement(
   'hold_file_type',
@@ -100,16 +96,6 @@ export async function putFile(
     if (!rival) throw busy('The file was created and deleted at the same time.', 'Send the request again.')
     return overwrite(within, target, policy, rival, content, expected)
   })
-}
-
-/**
- * Keeps a stored content from being swept until the transaction ends.
- * @throws RATE_LIMITED if it was just swept
- */
-async function holdContent({ db, blobs }: WriteScope, sha256: string): Promise<void> {
-  await db.query(HOLD_CONTENT, [sha256])
-  if (await blobs.has(sha256)) return
-  throw busy('The content was removed before the file referred to it.', 'Send the file again.')
 }
 
 async function insert(tx: Db, target: FileTarget, content: Content): Promise<FileRow | undefined> {

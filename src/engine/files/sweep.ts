@@ -1,4 +1,4 @@
-/** Removes contents that no file refers to, and files whose time in the trash is over. */
+/** Removes contents that no file and no attachment refers to, and files whose time in the trash is over. */
 import { LIMITS } from '../../foundation/limits.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type Db, statement } from '../database/client.ts'
@@ -17,7 +17,8 @@ const PURGE_TRASH = statement(
 const UNREFERENCED = statement(
   'unreferenced_contents',
   `SELECT c.sha256 FROM unnest($1::text[]) AS c (sha256)
-   WHERE NOT EXISTS (SELECT FROM plinth.file_version v WHERE v.content_sha256 = c.sha256 COLLATE "C")`,
+   WHERE NOT EXISTS (SELECT FROM plinth.file_version v WHERE v.content_sha256 = c.sha256 COLLATE "C")
+     AND NOT EXISTS (SELECT FROM plinth.attachment a WHERE a.sha256 = c.sha256 COLLATE "C")`,
 )
 // A write that refers to a content holds the same lock, shared.
 const LOCK_CONTENT = statement(

@@ -28,7 +28,9 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   accepts?: readonly string[]
   /** Media types of bodies that stream, and what reads one: the result is then the body. */
   streams?: readonly string[] | '*'
-  receive?: (request: FastifyRequest) => Promise<unknown>
+  receive?: (request: FastifyRequest, params: z.output<P>) => Promise<unknown>
+  /** Shapes of bodies in the description, if they are others than those that are checked. */
+  described?: Readonly<Record<string, Shape>>
   /** Size limit of the body; `small` by default. */
   size?: keyof BodySizes
   /** Required permission, checked before the shape. */
@@ -73,6 +75,7 @@ export type Route = {
     | 'query'
     | 'body'
     | 'bodyOf'
+    | 'described'
     | 'accepts'
     | 'answers'
     | 'statuses'
@@ -101,10 +104,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
   const queryOf = queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (spec.receive && isTransfer(request))
-      request.body = await spec.receive(request).catch((thrown: unknown) => {
-        throw atRequest(thrown, request, spec, false)
-      })
+    if (spec.receive && isTransfer(request)) request.body = await receive(request, reply, spec.receive)
     const plan = spec.plans ? await takePlan(request, path, spec.plans === 'always') : null
     const parts = readParts(spec, queryOf, request, writes)
     const context = request.caller
@@ -121,6 +121,23 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
       throw atRequest(thrown, request, spec, context.write.replayed)
     })
     return send(request, reply, spec.reply(data, parts), context.write.replayed)
+  }
+
+  /** Checks what comes before a body, and then reads it. */
+  const receive = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    read: NonNullable<typeof spec.receive>,
+  ): Promise<unknown> => {
+    try {
+      request.body = undefined
+      const { params } = readParts({ ...(spec.params && { params: spec.params }) }, queryOf, request, false)
+      return await read(request, params)
+    } catch (thrown) {
+      // The rest of the body is of no use.
+      if (!request.raw.complete) reply.header('connection', 'close')
+      throw atRequest(thrown, request, spec, false)
+    }
   }
 
   return {

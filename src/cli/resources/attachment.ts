@@ -1,0 +1,65 @@
+/** Commands of attachments: files of a record. */
+import { readFile } from 'node:fs/promises'
+import type { Noun } from '../command/command.ts'
+import { misused } from '../command/failure.ts'
+import { cursor, type Option, paging, text, writing } from '../command/options.ts'
+
+const ALL = '/:base_id/records/:record_type/:id/attachments'
+
+const file: Option = {
+  flags: '--file <path>',
+  about: 'a file to attach, up to 7 MiB; send larger ones to the upload_url of an attachment without content',
+  to: { body: 'content_base64' },
+  read: async (path: string) => {
+    try {
+      return await readFile(path, 'base64')
+    } catch (error) {
+      const { code = 'unknown' } = error as NodeJS.ErrnoException
+      throw misused(`The file "${path}" cannot be read (${code}).`)
+    }
+  },
+  conflicts: 'content',
+}
+
+export const attachment: Noun = {
+  name: 'attachment',
+  summary: 'Attachments: files of a record',
+  columns: ['id', 'filename', 'content_type', 'size', 'status', 'created_at'],
+  rows: [
+    {
+      name: 'list',
+      summary: 'List the attachments of a record',
+      method: 'GET',
+      path: ALL,
+      options: [cursor, ...paging],
+    },
+    {
+      name: 'get',
+      summary: 'Show an attachment, with a URL of its content',
+      method: 'GET',
+      path: `${ALL}/:filename`,
+      options: [],
+    },
+    {
+      name: 'put',
+      summary:
+        'Attach a file, in the place of one of the same name; without a content, get a URL for the upload',
+      method: 'POST',
+      path: ALL,
+      argument: 'filename',
+      options: [
+        file,
+        text('--content <text>', 'content', 'the content as text'),
+        text('--content-type <type>', 'content_type', 'media type (default: application/octet-stream)'),
+        ...writing,
+      ],
+    },
+    {
+      name: 'delete',
+      summary: 'Delete an attachment',
+      method: 'DELETE',
+      path: `${ALL}/:attachment_id`,
+      options: [...writing],
+    },
+  ],
+}

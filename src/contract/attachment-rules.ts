@@ -1,0 +1,53 @@
+/** Rules of filenames and content types. Specified in docs/attachments.md. */
+import { type Detail, invalid } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { hasControlCharacters } from './ids.ts'
+
+const DIRECTION = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c]/
+const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}(\s*;\s*[\x20-\x7e]+)?$/i
+
+/** The content type of a content that comes without one. */
+export const UNKNOWN_CONTENT = 'application/octet-stream'
+
+/**
+ * Reads a filename, in its composed form.
+ * @throws VALIDATION_ERROR
+ */
+export function readFilename(filename: string, path = '/filename'): string {
+  const name = filename.normalize('NFC')
+  const fault = faultOf(name)
+  if (fault === undefined) return name
+  const detail: Detail = {
+    path,
+    code: 'invalid_filename',
+    message: `A filename ${fault}. Send a name of 1 to ${LIMITS.filenameChars} characters without folders.`,
+    received: filename.slice(0, 64),
+  }
+  throw invalid(detail)
+}
+
+function faultOf(name: string): string | undefined {
+  const { length } = [...name]
+  if (length < 1 || length > LIMITS.filenameChars) return `has 1 to ${LIMITS.filenameChars} characters`
+  if (name === '.' || name === '..') return 'is not "." or ".."'
+  if (/[/\\]/.test(name)) return 'has no separators of folders'
+  if (hasControlCharacters(name) || DIRECTION.test(name)) return 'has no control characters'
+  return name.isWellFormed() ? undefined : 'is well-formed Unicode'
+}
+
+/**
+ * Checks a content type, such as `text/plain; charset=utf-8`.
+ * @throws VALIDATION_ERROR
+ */
+export function readContentType(type: string, path = '/content_type'): string {
+  if (type.length <= LIMITS.contentTypeChars && MEDIA_TYPE.test(type)) return type
+  throw invalid({
+    path,
+    code: 'invalid_content_type',
+    message: 'A content type is a media type, such as "application/pdf" or "text/plain; charset=utf-8".',
+    received: type.slice(0, 64),
+  })
+}
+
+/** The media type without parameters, for comparison. */
+export const mediaTypeOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()

@@ -1,0 +1,5 @@
+export type { Attachment, LinkedAttachment, RecordKey } from './attachment.ts'
+export { LINK_PATH, type LinkTarget, type LinkUse, openLink } from './links.ts'
+export { getAttachment, getAttachmentById, listAttachments } from './read.ts'
+export { attachmentSweep } from './sweep.ts'
+export { completeAttachment, createAttachment, deleteAttachment, type NewAttachment } from './write.ts'

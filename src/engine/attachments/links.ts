@@ -1,0 +1,47 @@
+/** Signed links: a sealed text gives access to one attachment, in one direction, until a time. */
+import { DomainError } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import type { Scope } from '../core/scope.ts'
+import { type SealKey, seal, unseal } from '../core/sealed-token.ts'
+import type { RecordKey } from './attachment.ts'
+
+export type LinkUse = 'download' | 'upload'
+export type LinkTarget = { key: RecordKey; attachmentId: string }
+/** Path prefix of links. */
+export const LINK_PATH = '/attachments/'
+
+/** Makes a link for an attachment, and says when it ends. */
+export function makeLink(
+  { keys, publicUrl }: Scope,
+  use: LinkUse,
+  { key, attachmentId }: LinkTarget,
+): { url: string; expiresAt: string } {
+  const expires = Date.now() + LIMITS.linkMinutes * 60_000
+  const sealed = seal(keys.link, boundTo(use), JSON.stringify([...key, attachmentId, expires]))
+  return { url: `${publicUrl()}${LINK_PATH}${sealed}`, expiresAt: new Date(expires).toISOString() }
+}
+
+/**
+ * Opens a link for a use.
+ * @throws FORBIDDEN if it was altered, is for another use, or has expired
+ */
+export function openLink(key: SealKey, use: LinkUse, sealed: string): LinkTarget {
+  const text = unseal(key, boundTo(use), sealed)
+  if (text === undefined) throw refused('link_invalid', 'The link is not valid for this request.')
+  const [baseId, recordType, id, attachmentId, expires] = JSON.parse(text) as [
+    string,
+    string,
+    string,
+    string,
+    number,
+  ]
+  if (expires <= Date.now()) throw refused('link_expired', 'The link has expired.')
+  return { key: [baseId, recordType, id], attachmentId }
+}
+
+const boundTo = (use: LinkUse) => ['attachment', use]
+
+const refused = (code: string, message: string) =>
+  new DomainError('FORBIDDEN', message, {
+    details: [{ path: 'path/link', code, message: 'Get a new one from the attachments of the record.' }],
+  })

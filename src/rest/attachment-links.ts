@@ -1,0 +1,69 @@
+/** Signed links of attachments, outside /v1: the link itself is the right to use it. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { withPaths } from '../foundation/errors.ts'
+import { LIMITS } from '../foundation/limits.ts'
+import { type OpenLink, openContent, storeContent } from '../graphql/content.ts'
+import { graphql } from '../graphql/document.ts'
+import { compile } from '../graphql/execute.ts'
+import { sendContent } from '../http/send-content.ts'
+import { AttachmentFields } from './attachments.ts'
+
+const find = compile(
+  graphql(
+    `query LinkedAttachment($base: String!, $recordType: String!, $recordId: String!, $id: String!) {
+      attachmentById(base: $base, recordType: $recordType, recordId: $recordId, id: $id) { ...AttachmentFields }
+    }`,
+    [AttachmentFields],
+  ),
+)
+const complete = compile(
+  graphql(
+    `mutation CompleteAttachment($base: String!, $recordType: String!, $recordId: String!, $id: String!, $contentSha256: String!,
+      $contentType: String) {
+      completeAttachment(base: $base, recordType: $recordType, recordId: $recordId, id: $id, contentSha256: $contentSha256,
+        contentType: $contentType) { ...AttachmentFields }
+    }`,
+    [AttachmentFields],
+  ),
+)
+
+type Hook = (request: FastifyRequest) => Promise<void>
+type Params = { Params: { link: string } }
+
+/** Serves the links. A link takes the place of a token, so the limit by address applies. */
+export function attachmentLinks(visit: Hook, openLink: OpenLink) {
+  return async (app: FastifyInstance): Promise<void> => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+    app.get<Params>('/attachments/:link', { onRequest: visit, compress: false }, async (request, reply) => {
+      const { context, target } = openLink('download', request.params.link, request.id)
+      const { attachmentById: found } = await find(target, context)
+      const { sha256, size, filename, content_type: contentType } = found
+      if (sha256 === null || size === null) throw new Error('A download link has a content.')
+      reply.header('cache-control', 'private, no-store').header('referrer-policy', 'no-referrer')
+      return sendContent(request, reply, { sha256, size, filename, contentType }, (range) =>
+        openContent(context, sha256, range),
+      )
+    })
+
+    app.put<Params>(
+      '/attachments/:link',
+      { onRequest: visit, config: { streams: '*' } },
+      async (request, reply) => {
+        try {
+          const { context, target } = openLink('upload', request.params.link, request.id)
+          await find(target, context)
+          const stored = await storeContent(context, request.raw, { maxBytes: LIMITS.attachmentBytes })
+          const contentType = request.headers['content-type'] ?? null
+          const done = await complete({ ...target, contentSha256: stored.sha256, contentType }, context)
+          return done.completeAttachment
+        } catch (thrown) {
+          // The rest of the body is of no use.
+          if (!request.raw.complete) reply.header('connection', 'close')
+          throw withPaths(thrown, (path) => (path === '/content_sha256' ? '' : path))
+        }
+      },
+    )
+  }
+}
